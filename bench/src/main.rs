@@ -1,0 +1,3 @@
+//! Speed and memory, beside the peers, as ratios of one run.
+
+fn main() {}

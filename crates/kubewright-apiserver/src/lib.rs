@@ -1,0 +1,1 @@
+//! The embedded Kubernetes: API server, store, and what a cluster does by itself.

@@ -1,0 +1,3 @@
+//! The command `kubewright`.
+
+fn main() {}

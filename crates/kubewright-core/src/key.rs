@@ -1,0 +1,135 @@
+use std::fmt;
+use std::sync::Arc;
+
+/// Which of several clusters an object lives in; the default one costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ClusterId(u16);
+
+impl ClusterId {
+    /// The cluster with this number; 0 is the default one.
+    pub const fn new(number: u16) -> Self {
+        Self(number)
+    }
+}
+
+/// What one object of a known kind is called: its cluster, its namespace (none for cluster-scoped
+/// kinds) and its name.
+///
+/// Cloning shares the text, so keys travel freely through queues and indexes.
+///
+/// ```
+/// use kubewright_core::ObjectKey;
+///
+/// let key = ObjectKey::namespaced("default", "web");
+/// assert_eq!(key.namespace(), Some("default"));
+/// assert_eq!(key.to_string(), "default/web");
+/// assert_eq!(ObjectKey::cluster_scoped("node-1").to_string(), "node-1");
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObjectKey {
+    cluster: ClusterId,
+    /// Length of the namespace in front of `text`; 0 for cluster-scoped objects.
+    split: u16,
+    text: Arc<str>,
+}
+
+impl ObjectKey {
+    /// The key of a namespaced object in the default cluster.
+    ///
+    /// An empty namespace gives the same key as [`ObjectKey::cluster_scoped`].
+    pub fn namespaced(namespace: &str, name: &str) -> Self {
+        // No valid namespace comes near this length; a longer one stays whole in the name, where
+        // it matches nothing.
+        match u16::try_from(namespace.len()) {
+            Ok(split) if split > 0 => Self {
+                cluster: ClusterId::default(),
+                split,
+                text: format!("{namespace}/{name}").into(),
+            },
+            Ok(_) => Self::cluster_scoped(name),
+            Err(_) => Self::cluster_scoped(&format!("{namespace}/{name}")),
+        }
+    }
+
+    /// The key of a cluster-scoped object in the default cluster.
+    pub fn cluster_scoped(name: &str) -> Self {
+        Self {
+            cluster: ClusterId::default(),
+            split: 0,
+            text: name.into(),
+        }
+    }
+
+    /// The key of an object whose namespace may be absent.
+    pub fn new(namespace: Option<&str>, name: &str) -> Self {
+        Self::namespaced(namespace.unwrap_or_default(), name)
+    }
+
+    /// The same key in another cluster.
+    #[must_use]
+    pub fn in_cluster(mut self, cluster: ClusterId) -> Self {
+        self.cluster = cluster;
+        self
+    }
+
+    /// The cluster the object lives in.
+    pub fn cluster(&self) -> ClusterId {
+        self.cluster
+    }
+
+    /// The namespace, or none for a cluster-scoped object.
+    pub fn namespace(&self) -> Option<&str> {
+        (self.split > 0).then(|| self.text.get(..usize::from(self.split)).unwrap_or_default())
+    }
+
+    /// The name within its namespace.
+    pub fn name(&self) -> &str {
+        match self.split {
+            0 => &self.text,
+            split => self.text.get(usize::from(split) + 1..).unwrap_or_default(),
+        }
+    }
+}
+
+impl fmt::Display for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for ObjectKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.cluster {
+            ClusterId(0) => write!(f, "{}", self.text),
+            ClusterId(number) => write!(f, "cluster {number}: {}", self.text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClusterId, ObjectKey};
+
+    #[test]
+    fn parts_come_back_as_they_went_in() {
+        let key = ObjectKey::namespaced("kube-system", "dns");
+        assert_eq!((key.namespace(), key.name()), (Some("kube-system"), "dns"));
+        let key = ObjectKey::cluster_scoped("a.b/c");
+        assert_eq!((key.namespace(), key.name()), (None, "a.b/c"));
+        assert_eq!(ObjectKey::new(None, "n"), ObjectKey::cluster_scoped("n"));
+    }
+
+    #[test]
+    fn a_namespaced_key_never_equals_a_cluster_scoped_one() {
+        assert_ne!(
+            ObjectKey::namespaced("a", "b"),
+            ObjectKey::cluster_scoped("a/b")
+        );
+    }
+
+    #[test]
+    fn keys_of_two_clusters_differ() {
+        let here = ObjectKey::namespaced("a", "b");
+        assert_ne!(here.clone().in_cluster(ClusterId::new(1)), here);
+    }
+}

@@ -1,0 +1,1 @@
+//! The YAML that follows from a `Description`: CRDs and roles.

@@ -1,0 +1,1 @@
+//! What a controller runs on: client, informers and cache, queue, controllers.

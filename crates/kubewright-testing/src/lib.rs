@@ -1,0 +1,1 @@
+//! Clusters for tests: embedded and real; polling assertions; the differential suite.

@@ -1,0 +1,1 @@
+//! From bytes to values and back, and the tables that say what Kubernetes' own kinds look like: JSON, YAML, flat records; routes; watch frames; Status errors; the patches and field ownership. No sockets, no async.

@@ -1,0 +1,1 @@
+//! The facade a user depends on: `Operator`, `Controller`, `prelude`.

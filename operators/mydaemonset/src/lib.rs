@@ -1,0 +1,1 @@
+//! One Pod on every node: the operator that the tutorial builds.
