@@ -1,3 +1,64 @@
 //! The project's own chores: the control plane, the tables, the promises.
 
-fn main() {}
+mod promises;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The project's own chores.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Run what docs/promises.toml claims, and say what was kept.
+    Promises {
+        /// Also those that take long.
+        #[arg(long)]
+        all: bool,
+        /// Only these, by their id.
+        only: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            report_error(&*error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    match arguments.chore {
+        Chore::Promises { all, only } => {
+            let claims = promises::Promises::read(&root().join("docs/promises.toml"))?;
+            let kept = promises::report(&claims, &root(), all, &only);
+            Ok(if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+    }
+}
+
+/// The project's folder.
+fn root() -> PathBuf {
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    own.parent().map_or_else(|| own.clone(), PathBuf::from)
+}
+
+#[expect(clippy::print_stderr, reason = "the last words of a command that failed")]
+fn report_error(error: &dyn std::error::Error) {
+    eprintln!("error: {error}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        eprintln!("  because: {error}");
+        cause = error.source();
+    }
+}

@@ -1,0 +1,140 @@
+//! The ranks of the crates hold, and `docs/ARCHITECTURE.md` lists them truly.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
+}
+
+fn metadata(arguments: &[&str]) -> Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--offline", "--locked"])
+        .args(arguments)
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON")
+}
+
+fn packages() -> Vec<Value> {
+    let metadata = metadata(&["--no-deps"]);
+    metadata["packages"].as_array().expect("packages are a list").clone()
+}
+
+/// The rows of the first table of the page: crate, rank, sentence.
+fn table() -> BTreeMap<String, (u32, String)> {
+    let page = std::fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("the page");
+    page.lines()
+        .filter_map(|line| {
+            let mut cells = line.strip_prefix("| `")?.strip_suffix(" |")?.splitn(3, " | ");
+            let name = cells.next()?.strip_suffix('`')?.to_owned();
+            let rank = cells.next()?.parse().ok()?;
+            Some((name, (rank, cells.next()?.to_owned())))
+        })
+        .collect()
+}
+
+#[test]
+fn every_crate_is_listed_with_its_own_sentence() {
+    let table = table();
+    let described: BTreeMap<_, _> = packages()
+        .iter()
+        .filter(|package| {
+            let manifest = package["manifest_path"].as_str().expect("a path");
+            Path::new(manifest).starts_with(root().join("crates"))
+        })
+        .map(|package| {
+            let text = |field: &str| package[field].as_str().unwrap_or_default().to_owned();
+            (text("name"), text("description"))
+        })
+        .collect();
+    let listed: BTreeMap<_, _> =
+        table.iter().map(|(name, (_, sentence))| (name.clone(), sentence.clone())).collect();
+    assert_eq!(listed, described, "docs/ARCHITECTURE.md and the crates' descriptions differ");
+}
+
+#[test]
+fn the_first_line_of_each_crate_is_its_sentence() {
+    for package in packages() {
+        let name = package["name"].as_str().expect("a name");
+        let description = package["description"].as_str().unwrap_or_default();
+        let folder = Path::new(package["manifest_path"].as_str().expect("a path"))
+            .parent()
+            .expect("a manifest lies in a folder");
+        let source = ["src/lib.rs", "src/main.rs"]
+            .iter()
+            .find_map(|file| std::fs::read_to_string(folder.join(file)).ok())
+            .unwrap_or_default();
+        let first = source.lines().next().unwrap_or_default();
+        assert_eq!(first.strip_prefix("//! "), Some(description), "first line of {name}");
+    }
+}
+
+#[test]
+fn no_crate_depends_on_its_own_rank_or_above() {
+    let table = table();
+    let mut upward = Vec::new();
+    for package in packages() {
+        let name = package["name"].as_str().expect("a name");
+        let Some((rank, _)) = table.get(name) else { continue };
+        for dependency in package["dependencies"].as_array().expect("a list") {
+            let used = dependency["name"].as_str().expect("a name");
+            let is_for_tests = dependency["kind"] == "dev";
+            if let Some((other, _)) = table.get(used)
+                && other >= rank
+                && !is_for_tests
+            {
+                upward.push(format!("{name} (rank {rank}) -> {used} (rank {other})"));
+            }
+        }
+    }
+    assert!(upward.is_empty(), "dependencies that do not point downward: {upward:#?}");
+}
+
+/// How many crates the tree holds in more than one version; may only fall.
+const DUPLICATES: usize = 12;
+
+#[test]
+fn crates_in_several_versions_do_not_grow_in_number() {
+    let metadata = metadata(&["--all-features", "--filter-platform", "x86_64-unknown-linux-gnu"]);
+    let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for package in metadata["packages"].as_array().expect("a list") {
+        let name = package["name"].as_str().expect("a name");
+        versions.entry(name).or_default().push(package["version"].as_str().expect("a version"));
+    }
+    versions.retain(|_, versions| versions.len() > 1);
+    assert!(
+        versions.len() <= DUPLICATES,
+        "{} crates in several versions, at most {DUPLICATES}: {versions:#?}",
+        versions.len()
+    );
+}
+
+#[test]
+fn the_embedded_server_and_an_operator_stay_apart() {
+    let tree = |package: &str| {
+        let output = Command::new(env!("CARGO"))
+            .args(["tree", "--offline", "--locked", "-e", "normal", "--prefix", "none", "-p", package])
+            .current_dir(root())
+            .output()
+            .expect("cargo runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("cargo prints text")
+    };
+    let holds = |tree: &str, name: &str| {
+        tree.lines().any(|line| line.split(' ').next() == Some(name))
+    };
+    let operator = tree("mydaemonset");
+    assert!(holds(&operator, "kubewright-runtime"), "the tree was read");
+    assert!(!holds(&operator, "kubewright-apiserver"), "an operator ships no API server");
+    let server = tree("kubewright-apiserver");
+    assert!(holds(&server, "kubewright-wire"), "the tree was read");
+    for client in ["kube", "k8s-openapi"] {
+        assert!(!holds(&server, client), "the API server does without {client}");
+    }
+}

@@ -1,0 +1,3 @@
+//! What the layout of the workspace promises.
+
+mod architecture;
