@@ -1,0 +1,151 @@
+use std::sync::Arc;
+
+use imbl::{OrdMap, Vector};
+use kubewright_core::Revision;
+
+use super::{Key, Object};
+
+/// One write as the log keeps it.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Which object.
+    pub key: Key,
+    /// What was stored before; none when the object is new.
+    pub before: Option<Arc<Object>>,
+    /// What is stored now; for a removal the last state, carrying the removal's revision.
+    pub after: Arc<Object>,
+    /// What the write did.
+    pub kind: ChangeKind,
+}
+
+/// What a write did to the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// Stored an object that was not there.
+    Added,
+    /// Replaced an object.
+    Modified,
+    /// Removed an object.
+    Deleted,
+}
+
+impl Change {
+    /// The revision of the write.
+    pub fn revision(&self) -> Revision {
+        self.after.revision()
+    }
+}
+
+/// The log no longer holds what was asked for; the reader lists again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("too old resource version: {asked} ({oldest})")]
+pub struct Compacted {
+    /// The revision the reader wanted to go on from.
+    pub asked: Revision,
+    /// The oldest revision from which a reader can go on.
+    pub oldest: Revision,
+}
+
+/// The most recent writes. Each write makes exactly one entry and one revision, so that an entry
+/// is found by subtraction.
+#[derive(Clone, Debug)]
+pub(super) struct Log {
+    entries: Vector<Arc<Change>>,
+    /// The revision before the first entry.
+    begin: Revision,
+    /// For each resource that lost entries the revision of the last one lost: a reader of a quiet
+    /// resource need not start again because others were busy.
+    lost: OrdMap<Arc<str>, Revision>,
+    capacity: usize,
+}
+
+impl Log {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self {
+            entries: Vector::new(),
+            begin: Revision::default(),
+            lost: OrdMap::new(),
+            capacity: capacity.max(1),
+        }
+    }
+
+    pub(super) fn push(&mut self, change: Arc<Change>) {
+        self.entries.push_back(change);
+        while self.entries.len() > self.capacity {
+            if let Some(oldest) = self.entries.pop_front() {
+                self.begin = oldest.revision();
+                self.lost
+                    .insert(oldest.key.resource().into(), oldest.revision());
+            }
+        }
+    }
+
+    /// Entries after `after`, oldest first, of one resource or of all.
+    pub(super) fn since(
+        &self,
+        after: Revision,
+        resource: Option<&str>,
+    ) -> Result<impl Iterator<Item = &Arc<Change>> + use<'_>, Compacted> {
+        let oldest = match resource {
+            Some(resource) => self.lost.get(resource).copied().unwrap_or_default(),
+            None => self.begin,
+        };
+        if after < oldest {
+            return Err(Compacted {
+                asked: after,
+                oldest,
+            });
+        }
+        let skipped = after.number().saturating_sub(self.begin.number());
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let length = self.entries.len();
+        Ok((skipped.min(length)..length).filter_map(|index| self.entries.get(index)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kubewright_core::Revision;
+    use serde_json::json;
+
+    use super::{Change, ChangeKind, Key, Log, Object};
+
+    fn change(resource: &str, revision: u64) -> Arc<Change> {
+        Arc::new(Change {
+            key: Key::new(resource, None, "a"),
+            before: None,
+            after: Arc::new(Object::new(json!({}), Revision::new(revision))),
+            kind: ChangeKind::Added,
+        })
+    }
+
+    fn since(log: &Log, after: u64, resource: Option<&str>) -> Result<Vec<u64>, u64> {
+        log.since(Revision::new(after), resource)
+            .map(|entries| entries.map(|one| one.revision().number()).collect())
+            .map_err(|error| error.oldest.number())
+    }
+
+    #[test]
+    fn a_full_log_forgets_the_oldest_and_says_so() {
+        let mut log = Log::new(2);
+        for revision in 1..=4 {
+            log.push(change("pods", revision));
+        }
+        assert_eq!(since(&log, 2, None), Ok(vec![3, 4]));
+        assert_eq!(since(&log, 4, None), Ok(vec![]));
+        assert_eq!(since(&log, 9, None), Ok(vec![]));
+        assert_eq!(since(&log, 1, None), Err(2));
+    }
+
+    #[test]
+    fn a_quiet_resource_can_be_followed_from_before_the_log() {
+        let mut log = Log::new(1);
+        for revision in 1..=3 {
+            log.push(change("pods", revision));
+        }
+        assert_eq!(since(&log, 1, Some("nodes")), Ok(vec![3]));
+        assert_eq!(since(&log, 1, Some("pods")), Err(2));
+    }
+}

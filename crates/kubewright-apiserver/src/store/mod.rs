@@ -1,0 +1,22 @@
+//! Every object of the cluster: one persistent ordered map, one revision counter, and the log
+//! that watches replay.
+//!
+//! Objects are immutable and carry their encoded bytes. A snapshot and a fork are pointers. A
+//! reader of the log that falls behind reads the log again: nothing is buffered for it, and what
+//! the log no longer holds is reported as [`Compacted`].
+
+mod changes;
+mod key;
+mod log;
+mod object;
+mod random;
+mod snapshot;
+mod state;
+
+pub use changes::Changes;
+pub use key::Key;
+pub use log::{Change, ChangeKind, Compacted};
+pub use object::Object;
+pub(crate) use random::Random;
+pub use snapshot::Snapshot;
+pub use state::{Expected, Race, Store};

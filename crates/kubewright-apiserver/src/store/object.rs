@@ -1,0 +1,224 @@
+use std::fmt;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use kubewright_core::{OwnerReference, Revision};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// A stored object: its value and the bytes it is sent as. It never changes; a write stores
+/// another one.
+#[derive(Clone)]
+pub struct Object {
+    value: Value,
+    revision: Revision,
+    bytes: Bytes,
+    /// Where the first member after `kind` and `apiVersion` begins in `bytes`.
+    body: usize,
+}
+
+impl Object {
+    /// The object with the given value as of the given revision, which it then carries.
+    pub(crate) fn new(mut value: Value, revision: Revision) -> Self {
+        metadata_mut(&mut value).insert(
+            "resourceVersion".to_owned(),
+            Value::String(revision.to_string()),
+        );
+        Self::encoded(value, revision)
+    }
+
+    /// The value as it is: an answer to a dry run carries the revision of the stored object.
+    pub(crate) fn encoded(value: Value, revision: Revision) -> Self {
+        let (bytes, body) = encode(&value);
+        Self {
+            value,
+            revision,
+            bytes,
+            body,
+        }
+    }
+
+    /// The whole object.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// The object as JSON.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The members after `kind` and `apiVersion` with the closing brace, as items of a list of a
+    /// built-in kind show them (after an opening brace).
+    pub(crate) fn bytes_without_kind(&self) -> Bytes {
+        self.bytes.slice(self.body..)
+    }
+
+    /// The revision of the write that stored it.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// A member of `metadata`.
+    pub fn metadata(&self, field: &str) -> Option<&Value> {
+        self.value.get("metadata")?.get(field)
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        self.metadata_text("name")
+    }
+
+    /// The namespace; none for cluster-scoped kinds.
+    pub fn namespace(&self) -> Option<&str> {
+        Some(self.metadata_text("namespace")).filter(|namespace| !namespace.is_empty())
+    }
+
+    /// The uid.
+    pub fn uid(&self) -> &str {
+        self.metadata_text("uid")
+    }
+
+    /// `metadata.generation`, 0 for kinds that have none.
+    pub fn generation(&self) -> i64 {
+        self.metadata("generation")
+            .and_then(Value::as_i64)
+            .unwrap_or_default()
+    }
+
+    /// The value of a label.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        self.metadata("labels")?.get(key)?.as_str()
+    }
+
+    /// The value of an annotation.
+    pub fn annotation(&self, key: &str) -> Option<&str> {
+        self.metadata("annotations")?.get(key)?.as_str()
+    }
+
+    /// The finalizers, in their order.
+    pub fn finalizers(&self) -> impl Iterator<Item = &str> {
+        self.metadata("finalizers")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+    }
+
+    /// The owners, in their order; entries that do not read as one are left out.
+    pub fn owner_references(&self) -> Vec<OwnerReference> {
+        self.metadata("ownerReferences")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| OwnerReference::deserialize(entry).ok())
+            .collect()
+    }
+
+    /// When a deletion was asked for; none when none was.
+    pub fn deletion_timestamp(&self) -> Option<Timestamp> {
+        self.metadata("deletionTimestamp")?.as_str()?.parse().ok()
+    }
+
+    /// Whether a deletion was asked for.
+    pub fn is_terminating(&self) -> bool {
+        self.metadata("deletionTimestamp")
+            .is_some_and(|time| !time.is_null())
+    }
+
+    fn metadata_text(&self, field: &str) -> &str {
+        self.metadata(field)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.bytes))
+    }
+}
+
+/// The metadata of an object under construction; made when it is absent.
+pub(crate) fn metadata_mut(value: &mut Value) -> &mut Map<String, Value> {
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    let metadata = value
+        .as_object_mut()
+        .expect("made an object above")
+        .entry("metadata")
+        .or_insert_with(|| Value::Object(Map::new()));
+    if !metadata.is_object() {
+        *metadata = Value::Object(Map::new());
+    }
+    metadata.as_object_mut().expect("made an object above")
+}
+
+/// `kind` and `apiVersion` come first, so that lists of built-in kinds, whose items carry
+/// neither, copy the rest.
+fn encode(value: &Value) -> (Bytes, usize) {
+    const IN_MEMORY: &str = "JSON values are written to memory, which does not fail";
+    let mut bytes = Vec::with_capacity(512);
+    bytes.push(b'{');
+    let members = value.as_object().into_iter().flatten();
+    let (head, rest): (Vec<_>, Vec<_>) =
+        members.partition(|(name, _)| matches!(name.as_str(), "kind" | "apiVersion"));
+    let mut body = 1;
+    let head_members = head.len();
+    // Sorted, `apiVersion` stands before `kind`; Kubernetes writes them the other way round.
+    for (index, (name, member)) in head.into_iter().rev().chain(rest).enumerate() {
+        if index > 0 {
+            bytes.push(b',');
+        }
+        if index == head_members {
+            body = bytes.len();
+        }
+        serde_json::to_writer(&mut bytes, name).expect(IN_MEMORY);
+        bytes.push(b':');
+        serde_json::to_writer(&mut bytes, member).expect(IN_MEMORY);
+    }
+    if body == 1 && head_members > 0 {
+        body = bytes.len();
+    }
+    bytes.push(b'}');
+    (Bytes::from(bytes), body)
+}
+
+#[cfg(test)]
+mod tests {
+    use kubewright_core::Revision;
+    use serde_json::json;
+
+    use super::Object;
+
+    #[test]
+    fn the_kind_comes_first_and_can_be_left_out() {
+        let object = Object::new(
+            json!({"metadata": {"name": "a"}, "apiVersion": "v1", "kind": "Pod", "data": 1}),
+            Revision::new(7),
+        );
+        assert_eq!(
+            object.bytes(),
+            br#"{"kind":"Pod","apiVersion":"v1","data":1,"metadata":{"name":"a","resourceVersion":"7"}}"#
+                .as_slice()
+        );
+        assert!(object.bytes_without_kind().starts_with(br#""data":1,"#));
+    }
+
+    #[test]
+    fn metadata_reads_without_decoding_the_object() {
+        let object = Object::new(
+            json!({"metadata": {
+                "name": "a", "namespace": "n", "uid": "u", "labels": {"k": "v"}, "finalizers": ["x/y"],
+                "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": "o", "uid": "1"}],
+            }}),
+            Revision::new(1),
+        );
+        assert_eq!((object.name(), object.namespace()), ("a", Some("n")));
+        assert_eq!((object.uid(), object.label("k")), ("u", Some("v")));
+        assert_eq!(object.finalizers().collect::<Vec<_>>(), ["x/y"]);
+        assert_eq!(object.owner_references()[0].uid, "1");
+        assert!(!object.is_terminating());
+    }
+}

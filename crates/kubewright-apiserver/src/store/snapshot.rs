@@ -1,0 +1,69 @@
+use std::fmt;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use kubewright_core::Revision;
+
+use super::{Key, Object};
+
+/// All objects as they were at one revision. Taking one costs nothing and holds nobody up.
+#[derive(Clone)]
+pub struct Snapshot {
+    pub(super) objects: OrdMap<Key, Arc<Object>>,
+    pub(super) revision: Revision,
+}
+
+impl Snapshot {
+    /// The revision of the last write it contains.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// The object at that key.
+    pub fn get(&self, key: &Key) -> Option<&Arc<Object>> {
+        self.objects.get(key)
+    }
+
+    /// The objects of a resource (`deployments.apps`), of one namespace or of all, in key order.
+    pub fn list<'a>(
+        &'a self,
+        resource: &str,
+        namespace: Option<&str>,
+    ) -> impl Iterator<Item = &'a Arc<Object>> + use<'a> {
+        self.range(resource, namespace, None)
+            .map(|(_, object)| object)
+    }
+
+    /// Like [`Snapshot::list`] with the keys, from `start` (a path as in [`Key::path`]) on.
+    pub(crate) fn range<'a>(
+        &'a self,
+        resource: &str,
+        namespace: Option<&str>,
+        start: Option<&str>,
+    ) -> impl Iterator<Item = (&'a Key, &'a Arc<Object>)> + use<'a> {
+        let prefix = namespace.map(|namespace| format!("{namespace}/"));
+        let first = match (start, &prefix) {
+            (Some(start), _) => start.to_owned(),
+            (None, Some(prefix)) => prefix.clone(),
+            (None, None) => String::new(),
+        };
+        let resource: Arc<str> = resource.into();
+        let from = Bound::Included(Key::at(Arc::clone(&resource), first));
+        self.objects
+            .range((from, Bound::Unbounded))
+            .take_while(move |(key, _)| {
+                let inside = |prefix: &String| key.path().starts_with(prefix.as_str());
+                key.resource() == &*resource && prefix.as_ref().is_none_or(inside)
+            })
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("revision", &self.revision)
+            .field("objects", &self.objects.len())
+            .finish()
+    }
+}

@@ -1,0 +1,393 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use kubewright_core::Revision;
+use parking_lot::Mutex;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::log::Log;
+use super::{Change, ChangeKind, Changes, Compacted, Key, Object, Snapshot};
+
+/// The objects of a cluster. Clones share them; [`Store::fork`] parts from them.
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    revisions: watch::Sender<Revision>,
+    /// One sender for each resource that somebody follows: a write wakes only its followers.
+    followers: Mutex<BTreeMap<Arc<str>, watch::Sender<Revision>>>,
+}
+
+#[derive(Clone)]
+struct State {
+    objects: OrdMap<Key, Arc<Object>>,
+    revision: Revision,
+    log: Log,
+}
+
+/// What a writer saw when it read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// There was no object.
+    Absent,
+    /// The object had this revision.
+    At(Revision),
+}
+
+/// Another write came in between: read again and decide again.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the object changed between reading and writing it")]
+pub struct Race {
+    /// What is stored now.
+    pub current: Option<Arc<Object>>,
+}
+
+impl Store {
+    /// An empty store whose log keeps the last `history` writes.
+    pub fn new(history: usize) -> Self {
+        Self::with_state(State {
+            objects: OrdMap::new(),
+            revision: Revision::default(),
+            log: Log::new(history),
+        })
+    }
+
+    /// A store with the same objects and the same history that goes its own way from here.
+    ///
+    /// Costs the same whatever is stored. Those who follow this store do not follow the other.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let state = self.shared.state.lock().clone();
+        Self::with_state(state)
+    }
+
+    fn with_state(state: State) -> Self {
+        let (revisions, _) = watch::channel(state.revision);
+        Self {
+            shared: Arc::new(Shared {
+                state: Mutex::new(state),
+                revisions,
+                followers: Mutex::new(BTreeMap::new()),
+            }),
+        }
+    }
+
+    /// The revision of the last write.
+    pub fn revision(&self) -> Revision {
+        self.shared.state.lock().revision
+    }
+
+    /// Changes at each stored write.
+    pub fn revisions(&self) -> watch::Receiver<Revision> {
+        self.shared.revisions.subscribe()
+    }
+
+    /// Everything as it is now.
+    pub fn snapshot(&self) -> Snapshot {
+        let state = self.shared.state.lock();
+        Snapshot {
+            objects: state.objects.clone(),
+            revision: state.revision,
+        }
+    }
+
+    /// Everything as it was at `revision`; the log must reach back that far.
+    pub fn snapshot_at(&self, revision: Revision) -> Result<Snapshot, Compacted> {
+        let state = self.shared.state.lock().clone();
+        let mut objects = state.objects;
+        let undone: Vec<_> = state.log.since(revision, None)?.collect();
+        for change in undone.into_iter().rev() {
+            match &change.before {
+                Some(before) => objects.insert(change.key.clone(), Arc::clone(before)),
+                None => objects.remove(&change.key),
+            };
+        }
+        Ok(Snapshot { objects, revision })
+    }
+
+    /// The object at that key.
+    pub fn get(&self, key: &Key) -> Option<Arc<Object>> {
+        self.shared.state.lock().objects.get(key).cloned()
+    }
+
+    /// The objects of a resource (`deployments.apps`), of one namespace or of all, in key order.
+    pub fn list(&self, resource: &str, namespace: Option<&str>) -> Vec<Arc<Object>> {
+        let snapshot = self.snapshot();
+        snapshot.list(resource, namespace).cloned().collect()
+    }
+
+    /// Follows all writes after `from`.
+    pub fn watch_from(&self, from: Revision) -> Changes {
+        Changes::new(self.clone(), None, from, self.revisions())
+    }
+
+    /// Follows the writes to one resource after `from`.
+    pub fn watch_resource_from(&self, resource: &str, from: Revision) -> Changes {
+        let resource: Arc<str> = resource.into();
+        let wake = {
+            let mut followers = self.shared.followers.lock();
+            let sender = followers
+                .entry(Arc::clone(&resource))
+                .or_insert_with(|| watch::channel(Revision::default()).0);
+            sender.subscribe()
+        };
+        Changes::new(self.clone(), Some(resource), from, wake)
+    }
+
+    /// Stores `value` under `key` and gives it the next revision. A value that equals the stored
+    /// one changes nothing and keeps its revision.
+    pub fn put(&self, key: Key, expected: Expected, value: Value) -> Result<Arc<Object>, Race> {
+        let mut state = self.shared.state.lock();
+        let before = check(&state, &key, expected)?;
+        if let Some(before) = &before
+            && same(before.value(), &value)
+        {
+            return Ok(Arc::clone(before));
+        }
+        let after = Arc::new(Object::new(value, state.revision.next()));
+        state.objects.insert(key.clone(), Arc::clone(&after));
+        let kind = match before {
+            Some(_) => ChangeKind::Modified,
+            None => ChangeKind::Added,
+        };
+        self.record(state, key, before, Arc::clone(&after), kind);
+        Ok(after)
+    }
+
+    /// Removes the object at `key`; what is returned, and what watches see, is `last` (else the
+    /// stored state) with the revision of the removal.
+    pub fn remove(
+        &self,
+        key: Key,
+        expected: Revision,
+        last: Option<Value>,
+    ) -> Result<Arc<Object>, Race> {
+        let mut state = self.shared.state.lock();
+        let before = check(&state, &key, Expected::At(expected))?;
+        let Some(stored) = &before else {
+            return Err(Race { current: None });
+        };
+        let last = last.unwrap_or_else(|| stored.value().clone());
+        let after = Arc::new(Object::new(last, state.revision.next()));
+        state.objects.remove(&key);
+        self.record(state, key, before, Arc::clone(&after), ChangeKind::Deleted);
+        Ok(after)
+    }
+
+    fn record(
+        &self,
+        mut state: parking_lot::MutexGuard<'_, State>,
+        key: Key,
+        before: Option<Arc<Object>>,
+        after: Arc<Object>,
+        kind: ChangeKind,
+    ) {
+        let revision = after.revision();
+        state.revision = revision;
+        let resource: Arc<str> = key.resource().into();
+        state.log.push(Arc::new(Change {
+            key,
+            before,
+            after,
+            kind,
+        }));
+        drop(state);
+        // Two writers may get here in either order; a receiver must not see time go back.
+        let forward = |seen: &mut Revision| {
+            let later = revision > *seen;
+            if later {
+                *seen = revision;
+            }
+            later
+        };
+        self.shared.revisions.send_if_modified(forward);
+        let mut followers = self.shared.followers.lock();
+        if let Some(sender) = followers.get(&resource) {
+            if sender.receiver_count() == 0 {
+                followers.remove(&resource);
+            } else {
+                sender.send_if_modified(forward);
+            }
+        }
+    }
+
+    /// Up to `limit` log entries after `at`, and how far they were read.
+    pub(super) fn read_log(
+        &self,
+        at: Revision,
+        resource: Option<&str>,
+        limit: usize,
+    ) -> Result<(Vec<Arc<Change>>, Revision), Compacted> {
+        let state = self.shared.state.lock();
+        let mut found = Vec::new();
+        for change in state.log.since(at, resource)? {
+            if resource.is_none_or(|resource| change.key.resource() == resource) {
+                found.push(Arc::clone(change));
+            }
+            if found.len() == limit {
+                return Ok((found, change.revision()));
+            }
+        }
+        Ok((found, state.revision.max(at)))
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Store").field(&self.snapshot()).finish()
+    }
+}
+
+fn check(state: &State, key: &Key, expected: Expected) -> Result<Option<Arc<Object>>, Race> {
+    let current = state.objects.get(key).cloned();
+    let found = match &current {
+        Some(object) => Expected::At(object.revision()),
+        None => Expected::Absent,
+    };
+    if found == expected {
+        Ok(current)
+    } else {
+        Err(Race { current })
+    }
+}
+
+/// Equal but for the revision, which a new value does not have yet.
+fn same(stored: &Value, new: &Value) -> bool {
+    let (Some(stored), Some(new)) = (stored.as_object(), new.as_object()) else {
+        return stored == new;
+    };
+    fn members(metadata: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
+        let members = metadata.and_then(Value::as_object).into_iter().flatten();
+        members.filter(|(name, _)| *name != "resourceVersion")
+    }
+    stored.len() == new.len()
+        && stored.iter().all(|(name, value)| match name.as_str() {
+            "metadata" => members(Some(value)).eq(members(new.get(name))),
+            _ => new.get(name) == Some(value),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use kubewright_core::Revision;
+    use serde_json::{Value, json};
+
+    use super::{Expected, Key, Store};
+    use crate::store::ChangeKind;
+
+    fn key(name: &str) -> Key {
+        Key::new("pods", Some("ns"), name)
+    }
+
+    fn pod(name: &str, phase: u64) -> Value {
+        json!({"kind": "Pod", "metadata": {"name": name, "namespace": "ns"}, "phase": phase})
+    }
+
+    fn names(snapshot: &super::Snapshot) -> Vec<&str> {
+        snapshot
+            .list("pods", None)
+            .map(|object| object.name())
+            .collect()
+    }
+
+    #[test]
+    fn each_write_gets_the_next_revision_and_a_no_op_gets_none() {
+        let store = Store::new(8);
+        let first = store.put(key("a"), Expected::Absent, pod("a", 1)).unwrap();
+        let again = store
+            .put(key("a"), Expected::At(first.revision()), pod("a", 1))
+            .unwrap();
+        assert_eq!(again.revision(), Revision::new(1));
+        let second = store
+            .put(key("a"), Expected::At(first.revision()), pod("a", 2))
+            .unwrap();
+        assert_eq!(second.revision(), Revision::new(2));
+        assert_eq!(second.metadata("resourceVersion"), Some(&json!("2")));
+        let gone = store.remove(key("a"), second.revision(), None).unwrap();
+        assert_eq!(gone.metadata("resourceVersion"), Some(&json!("3")));
+        assert!(store.get(&key("a")).is_none());
+    }
+
+    #[test]
+    fn a_writer_that_saw_an_older_state_loses() {
+        let store = Store::new(8);
+        store.put(key("a"), Expected::Absent, pod("a", 1)).unwrap();
+        let race = store
+            .put(key("a"), Expected::Absent, pod("a", 2))
+            .unwrap_err();
+        assert_eq!(race.current.unwrap().value()["phase"], 1);
+        assert!(store.remove(key("b"), Revision::new(1), None).is_err());
+    }
+
+    #[test]
+    fn a_fork_goes_its_own_way() {
+        let store = Store::new(8);
+        store.put(key("a"), Expected::Absent, pod("a", 1)).unwrap();
+        let fork = store.fork();
+        fork.put(key("b"), Expected::Absent, pod("b", 1)).unwrap();
+        store.put(key("c"), Expected::Absent, pod("c", 1)).unwrap();
+        assert_eq!(names(&fork.snapshot()), ["a", "b"]);
+        assert_eq!(names(&store.snapshot()), ["a", "c"]);
+    }
+
+    #[test]
+    fn the_past_can_be_read_as_far_as_the_log_reaches() {
+        let store = Store::new(2);
+        for name in ["a", "b"] {
+            store
+                .put(key(name), Expected::Absent, pod(name, 1))
+                .unwrap();
+        }
+        store.remove(key("a"), Revision::new(1), None).unwrap();
+        let past = store.snapshot_at(Revision::new(2)).unwrap();
+        assert_eq!(names(&past), ["a", "b"]);
+        assert_eq!(names(&store.snapshot_at(Revision::new(1)).unwrap()), ["a"]);
+        assert!(store.snapshot_at(Revision::new(0)).is_err());
+    }
+
+    #[test]
+    fn a_namespace_is_listed_alone() {
+        let store = Store::new(8);
+        store.put(key("a"), Expected::Absent, pod("a", 1)).unwrap();
+        let other = Key::new("pods", Some("ns2"), "z");
+        store.put(other, Expected::Absent, pod("z", 1)).unwrap();
+        assert_eq!(store.list("pods", Some("ns")).len(), 1);
+        assert_eq!(store.list("pods", None).len(), 2);
+        assert_eq!(store.list("pod", None).len(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn followers_see_only_their_resource_in_order() {
+        let store = Store::new(8);
+        let mut pods = store.watch_resource_from("pods", Revision::default());
+        let node = Key::new("nodes", None, "n");
+        store.put(node, Expected::Absent, json!({})).unwrap();
+        store.put(key("a"), Expected::Absent, pod("a", 1)).unwrap();
+        let batch = pods.next().await.unwrap();
+        assert_eq!(batch.len(), 1);
+        assert_eq!(batch[0].kind, ChangeKind::Added);
+        store.remove(key("a"), Revision::new(2), None).unwrap();
+        let batch = pods.next().await.unwrap();
+        assert_eq!(batch[0].kind, ChangeKind::Deleted);
+        assert_eq!(batch[0].revision(), Revision::new(3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_follower_that_falls_behind_the_log_is_told() {
+        let store = Store::new(1);
+        let mut pods = store.watch_resource_from("pods", Revision::default());
+        for name in ["a", "b", "c"] {
+            store
+                .put(key(name), Expected::Absent, pod(name, 1))
+                .unwrap();
+        }
+        let compacted = pods.next().await.unwrap_err();
+        assert_eq!(compacted.to_string(), "too old resource version: 0 (2)");
+    }
+}
