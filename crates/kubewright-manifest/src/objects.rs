@@ -1,0 +1,147 @@
+use kubewright_core::Description;
+use serde_json::{Value, json};
+
+use crate::tidy_crd;
+
+/// What the same operator's manifests may differ in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ManifestOptions {
+    /// Where the operator runs; `NAME-system` when none is given.
+    pub namespace: Option<String>,
+}
+
+/// What a cluster needs before the operator can run: its Namespace, the CustomResourceDefinitions,
+/// and a ServiceAccount bound to a ClusterRole with exactly the rules of the description.
+///
+/// The order is one in which the objects can be created.
+pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Value> {
+    let name = description.name.as_str();
+    let namespace = match &options.namespace {
+        Some(namespace) => namespace.clone(),
+        None => format!("{name}-system"),
+    };
+    let labels = json!({"app.kubernetes.io/name": name});
+    let mut objects = vec![json!({
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": namespace, "labels": labels},
+    })];
+    objects.extend(description.custom_resources.iter().map(|crd| {
+        let mut crd = tidy_crd(crd);
+        add_labels(&mut crd, &labels);
+        crd
+    }));
+    objects.push(json!({
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": name, "namespace": namespace, "labels": labels},
+    }));
+    objects.push(json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": name, "labels": labels},
+        "rules": description.rules(),
+    }));
+    objects.push(json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": name, "labels": labels},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
+    }));
+    objects
+}
+
+/// Labels that the user gave the definition win.
+fn add_labels(crd: &mut Value, labels: &Value) {
+    let mut merged = labels.clone();
+    if let (Some(merged), Some(own)) = (
+        merged.as_object_mut(),
+        crd["metadata"]["labels"].as_object(),
+    ) {
+        merged.extend(own.clone());
+    }
+    crd["metadata"]["labels"] = merged;
+}
+
+#[cfg(test)]
+mod tests {
+    use kubewright_core::{ControllerDescription, Description, Kind, Resource, Scope};
+    use serde_json::json;
+
+    use super::{ManifestOptions, objects};
+
+    fn description() -> Description {
+        let set = Resource::new(Kind::new("ex.io", "v1", "Set"), "sets", Scope::Namespaced);
+        Description {
+            name: "sets".to_owned(),
+            controllers: vec![ControllerDescription {
+                name: "set".to_owned(),
+                resource: set,
+                uses: Vec::new(),
+            }],
+            custom_resources: vec![json!({
+                "apiVersion": "apiextensions.k8s.io/v1",
+                "kind": "CustomResourceDefinition",
+                "metadata": {"name": "sets.ex.io", "labels": {"team": "a"}},
+                "spec": {"group": "ex.io", "versions": []},
+            })],
+            ..Description::default()
+        }
+    }
+
+    #[test]
+    fn kinds_come_in_an_order_that_can_be_created() {
+        let kinds: Vec<_> = objects(&description(), &ManifestOptions::default())
+            .iter()
+            .map(|object| object["kind"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(
+            kinds,
+            [
+                "Namespace",
+                "CustomResourceDefinition",
+                "ServiceAccount",
+                "ClusterRole",
+                "ClusterRoleBinding"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_account_lives_in_the_chosen_namespace_and_is_bound_there() {
+        let options = ManifestOptions {
+            namespace: Some("tools".to_owned()),
+        };
+        let objects = objects(&description(), &options);
+        assert_eq!(objects[0]["metadata"]["name"], "tools");
+        assert_eq!(objects[2]["metadata"]["namespace"], "tools");
+        assert_eq!(
+            objects[4]["subjects"],
+            json!([{"kind": "ServiceAccount", "name": "sets", "namespace": "tools"}])
+        );
+        let elsewhere = super::objects(&description(), &ManifestOptions::default());
+        assert_eq!(elsewhere[0]["metadata"]["name"], "sets-system");
+    }
+
+    #[test]
+    fn the_role_has_the_rules_of_the_description() {
+        let objects = objects(&description(), &ManifestOptions::default());
+        assert_eq!(
+            objects[3]["rules"],
+            json!([
+                {"apiGroups": ["ex.io"], "resources": ["sets"], "verbs": ["get", "list", "watch"]},
+                {"apiGroups": ["ex.io"], "resources": ["sets/status"], "verbs": ["patch"]},
+            ])
+        );
+    }
+
+    #[test]
+    fn labels_of_the_definition_are_kept() {
+        let objects = objects(&description(), &ManifestOptions::default());
+        assert_eq!(
+            objects[1]["metadata"]["labels"],
+            json!({"app.kubernetes.io/name": "sets", "team": "a"})
+        );
+    }
+}
