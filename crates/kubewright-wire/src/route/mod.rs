@@ -1,0 +1,7 @@
+//! What a request is about, read from its method, path and query.
+
+mod parse;
+mod query;
+
+pub use parse::{ResourceRoute, Route};
+pub use query::{Query, percent_decode};

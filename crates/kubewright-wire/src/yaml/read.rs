@@ -1,0 +1,277 @@
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
+
+use super::scalar::{ScalarTag, resolve, resolve_tagged};
+
+/// Why YAML could not be read.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum YamlError {
+    /// The text is not YAML.
+    #[error("read YAML: the text does not parse; fix it at the place named")]
+    Syntax(#[source] ScanError),
+    /// The YAML has no JSON form that Kubernetes accepts.
+    #[error("read YAML at line {line}: {what}")]
+    Content {
+        /// Where, counted from 1.
+        line: usize,
+        /// What is wrong and what to do.
+        what: String,
+    },
+}
+
+/// Deeper nesting is refused: no object of Kubernetes comes near it, and reading recurses.
+const MAX_DEPTH: usize = 200;
+/// A document that aliases blow up beyond this many values is refused.
+const MAX_VALUES: usize = 1_000_000;
+
+/// Reads a stream of one document; an empty one is null.
+pub fn from_str(text: &str) -> Result<Value, YamlError> {
+    let mut documents = documents(text)?;
+    match documents.len() {
+        0 => Ok(Value::Null),
+        1 => Ok(documents.remove(0)),
+        n => Err(YamlError::Content {
+            line: 1,
+            what: format!("one document is expected, there are {n}; send them one by one"),
+        }),
+    }
+}
+
+/// Reads every document of a stream that is not empty.
+///
+/// ```
+/// let documents = kubewright_wire::yaml::documents("a: on\n---\n- 0x10\n---\n")?;
+/// assert_eq!(documents, [serde_json::json!({"a": true}), serde_json::json!([16])]);
+/// # Ok::<(), kubewright_wire::yaml::YamlError>(())
+/// ```
+pub fn documents(text: &str) -> Result<Vec<Value>, YamlError> {
+    let mut reader = Reader {
+        events: Parser::new_from_str(text),
+        anchors: BTreeMap::new(),
+        values: 0,
+    };
+    let mut documents = Vec::new();
+    while let Some((event, span)) = reader.next()? {
+        match event {
+            Event::StreamStart | Event::DocumentEnd | Event::StreamEnd => {}
+            Event::DocumentStart(..) => reader.anchors.clear(),
+            event => match reader.value(event, span, 0)? {
+                Value::Null => {}
+                document => documents.push(document),
+            },
+        }
+    }
+    Ok(documents)
+}
+
+struct Reader<'input> {
+    events: Parser<'input, StrInput<'input>>,
+    anchors: BTreeMap<usize, Value>,
+    values: usize,
+}
+
+impl<'input> Reader<'input> {
+    fn next(&mut self) -> Result<Option<(Event<'input>, Span)>, YamlError> {
+        self.events.next().transpose().map_err(YamlError::Syntax)
+    }
+
+    fn expect_next(&mut self, span: Span) -> Result<(Event<'input>, Span), YamlError> {
+        self.next()?
+            .ok_or_else(|| content(span, "the text ends inside a collection"))
+    }
+
+    fn value(
+        &mut self,
+        event: Event<'input>,
+        span: Span,
+        depth: usize,
+    ) -> Result<Value, YamlError> {
+        self.values += 1;
+        if depth > MAX_DEPTH || self.values > MAX_VALUES {
+            return Err(content(
+                span,
+                "nested too deeply or too large; split the document",
+            ));
+        }
+        let (anchor, value) = match event {
+            Event::Alias(anchor) => return self.alias(anchor, span),
+            Event::Scalar(text, style, anchor, tag) => {
+                (anchor, scalar(&text, style, tag.as_deref(), span)?)
+            }
+            Event::SequenceStart(_, anchor, _) => (anchor, self.sequence(span, depth)?),
+            Event::MappingStart(_, anchor, _) => (anchor, self.mapping(span, depth)?),
+            _ => return Err(content(span, "a value is expected here")),
+        };
+        if anchor != 0 {
+            self.anchors.insert(anchor, value.clone());
+        }
+        Ok(value)
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Result<Value, YamlError> {
+        let value = self
+            .anchors
+            .get(&anchor)
+            .cloned()
+            .ok_or_else(|| content(span, "an alias stands inside the value it names"))?;
+        self.values += count(&value);
+        Ok(value)
+    }
+
+    fn sequence(&mut self, span: Span, depth: usize) -> Result<Value, YamlError> {
+        let mut items = Vec::new();
+        loop {
+            match self.expect_next(span)? {
+                (Event::SequenceEnd, _) => return Ok(Value::Array(items)),
+                (event, span) => items.push(self.value(event, span, depth + 1)?),
+            }
+        }
+    }
+
+    fn mapping(&mut self, span: Span, depth: usize) -> Result<Value, YamlError> {
+        let mut fields = Map::new();
+        let mut merged = Vec::new();
+        loop {
+            let (event, key_span) = self.expect_next(span)?;
+            if event == Event::MappingEnd {
+                break;
+            }
+            let is_merge = is_merge_key(&event);
+            let key = self.value(event, key_span, depth + 1)?;
+            let (event, span) = self.expect_next(key_span)?;
+            let value = self.value(event, span, depth + 1)?;
+            if is_merge {
+                merged.push((value, span));
+                continue;
+            }
+            // The last of equal keys wins, as in the library that kube-apiserver uses.
+            fields.insert(key_text(key, key_span)?, value);
+        }
+        for (value, span) in merged {
+            merge_into(&mut fields, value, span)?;
+        }
+        Ok(Value::Object(fields))
+    }
+}
+
+fn scalar(
+    text: &str,
+    style: ScalarStyle,
+    tag: Option<&Tag>,
+    span: Span,
+) -> Result<Value, YamlError> {
+    let wanted = match tag.map(|tag| (tag.handle(), tag.suffix())) {
+        None if style == ScalarStyle::Plain => return Ok(resolve(text)),
+        Some(("tag:yaml.org,2002:", suffix)) => match suffix {
+            "bool" => ScalarTag::Bool,
+            "int" => ScalarTag::Int,
+            "float" => ScalarTag::Float,
+            "null" => ScalarTag::Null,
+            _ => ScalarTag::Text,
+        },
+        _ => ScalarTag::Text,
+    };
+    resolve_tagged(text, wanted).ok_or_else(|| {
+        content(
+            span,
+            &format!("{text:?} does not fit its tag; remove the tag"),
+        )
+    })
+}
+
+fn is_merge_key(event: &Event<'_>) -> bool {
+    matches!(event, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<")
+}
+
+/// Fields of merged mappings stand behind those of the mapping itself.
+fn merge_into(fields: &mut Map<String, Value>, value: Value, span: Span) -> Result<(), YamlError> {
+    match value {
+        Value::Object(more) => {
+            for (name, value) in more {
+                fields.entry(name).or_insert(value);
+            }
+            Ok(())
+        }
+        Value::Array(several) => several
+            .into_iter()
+            .try_for_each(|one| merge_into(fields, one, span)),
+        _ => Err(content(span, "a merge key needs a mapping")),
+    }
+}
+
+fn key_text(key: Value, span: Span) -> Result<String, YamlError> {
+    match key {
+        Value::String(text) => Ok(text),
+        Value::Bool(_) | Value::Number(_) => Ok(key.to_string()),
+        _ => Err(content(span, "a key must be text; quote it")),
+    }
+}
+
+fn count(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(count).sum::<usize>(),
+        Value::Object(fields) => 1 + fields.values().map(count).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+fn content(span: Span, what: &str) -> YamlError {
+    YamlError::Content {
+        line: span.start.line(),
+        what: what.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{documents, from_str};
+
+    #[test]
+    fn keys_become_text_and_quotes_keep_text() {
+        let value = from_str("y: 1\n2: a\n'on': \"yes\"\nk: !!str 12\n").unwrap();
+        assert_eq!(value, json!({"true": 1, "2": "a", "on": "yes", "k": "12"}));
+    }
+
+    #[test]
+    fn anchors_and_merge_keys_are_expanded() {
+        let text = "base: &b {a: 1, c: 2}\nuse:\n  <<: *b\n  c: 3\nlist: [*b]\n";
+        let value = from_str(text).unwrap();
+        assert_eq!(value["use"], json!({"a": 1, "c": 3}));
+        assert_eq!(value["list"], json!([{"a": 1, "c": 2}]));
+    }
+
+    #[test]
+    fn empty_documents_are_left_out() {
+        let text = "# only a comment\n---\na: 1\n---\n---\nb: |\n  x\n  y\n";
+        assert_eq!(
+            documents(text).unwrap(),
+            [json!({"a": 1}), json!({"b": "x\ny\n"})]
+        );
+    }
+
+    #[test]
+    fn bad_yaml_names_its_line() {
+        let error = from_str("a: 1\n? [1]\n: 2\n").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "read YAML at line 2: a key must be text; quote it"
+        );
+        assert!(from_str("a: [1").is_err());
+    }
+
+    #[test]
+    fn a_bomb_of_aliases_is_refused() {
+        let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+        for n in 1..9 {
+            let item = format!("*a{}", n - 1);
+            text.push_str(&format!("a{n}: &a{n} [{}]\n", vec![item; 10].join(", ")));
+        }
+        assert!(from_str(&text).is_err());
+        assert!(from_str(&"[".repeat(5000)).is_err());
+    }
+}
