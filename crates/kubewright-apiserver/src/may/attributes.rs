@@ -1,0 +1,48 @@
+use crate::who::User;
+
+/// What a user is about to do: the question that authorization answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attributes<'a> {
+    pub(crate) user: &'a User,
+    /// As roles spell it: `get`, `deletecollection`, `impersonate`.
+    pub(crate) verb: &'a str,
+    pub(crate) target: Target<'a>,
+}
+
+/// What it is done to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target<'a> {
+    Resource(ResourceTarget<'a>),
+    /// A path outside the resources, such as `/version`.
+    Path(&'a str),
+}
+
+/// A resource and, where they matter, its subresource, namespace and name; empty means none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ResourceTarget<'a> {
+    pub(crate) group: &'a str,
+    pub(crate) plural: &'a str,
+    pub(crate) subresource: &'a str,
+    pub(crate) namespace: &'a str,
+    pub(crate) name: &'a str,
+}
+
+impl<'a> Attributes<'a> {
+    /// The namespace whose bindings count, empty for none.
+    pub(crate) fn namespace(&self) -> &'a str {
+        match self.target {
+            Target::Resource(resource) => resource.namespace,
+            Target::Path(_) => "",
+        }
+    }
+}
+
+impl ResourceTarget<'_> {
+    /// `pods`, or `pods/status` for a subresource.
+    pub(crate) fn combined(&self) -> String {
+        match self.subresource {
+            "" => self.plural.to_owned(),
+            subresource => format!("{}/{subresource}", self.plural),
+        }
+    }
+}

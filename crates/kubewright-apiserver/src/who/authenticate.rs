@@ -1,0 +1,99 @@
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use jiff::Timestamp;
+use kubewright_wire::status::Status;
+
+use super::{Directory, TokenSigner, User};
+
+/// What is known of the sender before the request's headers are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Credentials {
+    /// A caller in this process, who says who he is; a token in the request wins over it.
+    InProcess(User),
+    /// The verified client certificate of a connection; it wins over a token.
+    Certificate(User),
+    /// Nothing.
+    Anonymous,
+}
+
+/// The user that sends a request.
+///
+/// 401 when nobody is named or a token is not valid: anonymous requests are switched off.
+pub(crate) fn authenticate(
+    credentials: &Credentials,
+    headers: &HeaderMap,
+    signer: &TokenSigner,
+    now: Timestamp,
+    directory: &Directory<'_>,
+) -> Result<User, Status> {
+    if let Credentials::Certificate(user) = credentials {
+        return Ok(user.clone());
+    }
+    match (bearer_token(headers), credentials) {
+        (Some(token), _) => signer
+            .user(token, now, directory)
+            .ok_or_else(Status::unauthorized),
+        (None, Credentials::InProcess(user)) => Ok(user.clone()),
+        (None, Credentials::Certificate(_) | Credentials::Anonymous) => Err(Status::unauthorized()),
+    }
+}
+
+/// The token of an `Authorization: Bearer TOKEN` header.
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?.trim();
+    let (scheme, rest) = value.split_once(' ')?;
+    let token = rest.split(' ').next().unwrap_or_default();
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header::AUTHORIZATION;
+    use http::{HeaderMap, HeaderValue};
+    use jiff::Timestamp;
+
+    use super::{Credentials, authenticate};
+    use crate::who::{TokenSigner, User};
+
+    fn name(credentials: &Credentials, authorization: Option<&'static str>) -> Result<String, u16> {
+        let mut headers = HeaderMap::new();
+        if let Some(value) = authorization {
+            headers.insert(AUTHORIZATION, HeaderValue::from_static(value));
+        }
+        let signer = TokenSigner::default();
+        let nothing = |_: &str, _: &str, _: &str| None;
+        authenticate(
+            credentials,
+            &headers,
+            &signer,
+            Timestamp::UNIX_EPOCH,
+            &nothing,
+        )
+        .map(|user| user.name)
+        .map_err(|status| status.code)
+    }
+
+    #[test]
+    fn a_bad_token_is_refused_even_from_a_known_caller() {
+        let bob = Credentials::InProcess(User::new("bob", [""; 0]));
+        assert_eq!(name(&bob, None), Ok("bob".to_owned()));
+        assert_eq!(name(&bob, Some("Bearer no.such.token")), Err(401));
+        assert_eq!(name(&bob, Some("Basic Ym9iOmJvYg==")), Ok("bob".to_owned()));
+        assert_eq!(name(&bob, Some("Bearer ")), Ok("bob".to_owned()));
+    }
+
+    #[test]
+    fn a_certificate_wins_over_a_token() {
+        let eve = Credentials::Certificate(User::new("eve", [""; 0]));
+        assert_eq!(
+            name(&eve, Some("Bearer no.such.token")),
+            Ok("eve".to_owned())
+        );
+    }
+
+    #[test]
+    fn nobody_is_refused() {
+        assert_eq!(name(&Credentials::Anonymous, None), Err(401));
+        assert_eq!(name(&Credentials::Anonymous, Some("bearer x")), Err(401));
+    }
+}

@@ -1,0 +1,122 @@
+use std::collections::BTreeMap;
+
+const AUTHENTICATED: &str = "system:authenticated";
+const MASTERS: &str = "system:masters";
+const SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
+const SERVICE_ACCOUNT_PREFIX: &str = "system:serviceaccount:";
+
+/// Who sends a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct User {
+    /// The name that role bindings use.
+    pub name: String,
+    /// Tells apart users that had the same name at different times; often empty.
+    pub uid: String,
+    /// The groups that role bindings use.
+    pub groups: Vec<String>,
+    /// What else the authentication found out.
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+impl User {
+    /// A user of the given groups, and of `system:authenticated`.
+    pub fn new<G: Into<String>>(
+        name: impl Into<String>,
+        groups: impl IntoIterator<Item = G>,
+    ) -> Self {
+        let mut user = Self {
+            name: name.into(),
+            groups: groups.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        };
+        user.join(AUTHENTICATED);
+        user
+    }
+
+    /// The user `admin` of `system:masters`, who may do everything.
+    pub fn admin() -> Self {
+        Self::new("admin", [MASTERS])
+    }
+
+    /// The user that a ServiceAccount's token stands for.
+    pub fn service_account(namespace: &str, name: &str) -> Self {
+        Self::new(
+            format!("{SERVICE_ACCOUNT_PREFIX}{namespace}:{name}"),
+            [
+                SERVICE_ACCOUNTS.to_owned(),
+                format!("{SERVICE_ACCOUNTS}:{namespace}"),
+            ],
+        )
+    }
+
+    /// A part of the cluster itself, such as `system:kube-scheduler`; may do everything.
+    pub fn system(name: impl Into<String>) -> Self {
+        Self::new(name, [MASTERS])
+    }
+
+    /// Whether the user is of the group whose members may do everything.
+    pub fn is_master(&self) -> bool {
+        self.is_in(MASTERS)
+    }
+
+    /// Whether the user is of the given group.
+    pub fn is_in(&self, group: &str) -> bool {
+        self.groups.iter().any(|one| one == group)
+    }
+
+    /// The namespace and name of the ServiceAccount, when the user is one.
+    pub fn as_service_account(&self) -> Option<(&str, &str)> {
+        service_account_of(&self.name)
+    }
+
+    /// Adds a group unless it is there.
+    pub(crate) fn join(&mut self, group: &str) {
+        if !self.is_in(group) {
+            self.groups.push(group.to_owned());
+        }
+    }
+}
+
+/// Namespace and name in `system:serviceaccount:NAMESPACE:NAME`.
+///
+/// As `SplitUsername` of k8s.io/apiserver/pkg/authentication/serviceaccount reads it.
+pub(crate) fn service_account_of(user_name: &str) -> Option<(&str, &str)> {
+    let (namespace, name) = user_name
+        .strip_prefix(SERVICE_ACCOUNT_PREFIX)?
+        .split_once(':')?;
+    let both_there = !namespace.is_empty() && !name.is_empty() && !name.contains(':');
+    both_there.then_some((namespace, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::User;
+
+    #[test]
+    fn a_service_account_is_of_its_three_groups() {
+        let user = User::service_account("web", "robot");
+        assert_eq!(user.name, "system:serviceaccount:web:robot");
+        assert_eq!(
+            user.groups,
+            [
+                "system:serviceaccounts",
+                "system:serviceaccounts:web",
+                "system:authenticated"
+            ]
+        );
+        assert_eq!(user.as_service_account(), Some(("web", "robot")));
+    }
+
+    #[test]
+    fn a_name_that_is_no_service_account_is_not_taken_apart() {
+        for name in [
+            "bob",
+            "system:serviceaccount:web",
+            "system:serviceaccount::robot",
+            "system:serviceaccount:web:",
+            "system:serviceaccount:web:robot:more",
+        ] {
+            assert_eq!(User::new(name, [""; 0]).as_service_account(), None);
+        }
+    }
+}
