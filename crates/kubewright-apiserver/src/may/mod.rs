@@ -5,14 +5,17 @@
 //! `system:discovery`, `system:basic-user` and `system:public-info-viewer` and their bindings are
 //! there; the other 65, aggregation and the check against escalation are not there yet.
 
+mod access;
 mod attributes;
 mod bootstrap;
 mod forbidden;
+mod policies;
 mod policy;
 mod review;
 mod rule;
 mod subject;
 
+pub(crate) use access::{Access, Envelope};
 pub(crate) use attributes::{Attributes, ResourceTarget, Target};
 pub(crate) use bootstrap::bootstrap_objects;
 pub(crate) use forbidden::forbidden;

@@ -41,10 +41,8 @@ struct RoleReference {
 }
 
 impl Policy {
-    /// Whether anything of this resource is part of the policy.
-    pub(crate) fn concerns(group: &str) -> bool {
-        group == "rbac.authorization.k8s.io"
-    }
+    /// The group of roles and bindings.
+    pub(crate) const GROUP: &'static str = "rbac.authorization.k8s.io";
 
     /// Adds a stored object, given by its plural name; others than roles and bindings are passed
     /// over, and so is what does not have their shape.

@@ -1,0 +1,153 @@
+use std::sync::Arc;
+
+use http::{HeaderMap, Method};
+use jiff::Timestamp;
+use kubewright_wire::route::Route;
+use kubewright_wire::status::Status;
+use serde_json::Value;
+
+use super::policies::Policies;
+use super::{Attributes, ResourceTarget, Review, Target, answer_review, forbidden};
+use crate::store::{Key, Object, Store};
+use crate::who::{
+    Credentials, Impersonation, TokenRequest, TokenSigner, User, answer_token_request, authenticate,
+};
+
+/// The two steps of a request that decide who sends it and whether he may: authentication and
+/// authorization, over what is stored.
+#[derive(Debug)]
+pub(crate) struct Access {
+    store: Store,
+    signer: Arc<TokenSigner>,
+    policies: Policies,
+}
+
+/// A request as these steps see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope<'a> {
+    pub(crate) method: &'a Method,
+    pub(crate) route: &'a Route,
+    pub(crate) headers: &'a HeaderMap,
+}
+
+impl Access {
+    /// Decides over the roles, bindings and accounts of the given store.
+    pub(crate) fn new(store: Store) -> Self {
+        Self {
+            signer: Arc::default(),
+            policies: Policies::new(store.clone()),
+            store,
+        }
+    }
+
+    /// Decides over a fork of the store; tokens issued before stay valid in both.
+    pub(crate) fn fork(&self, store: Store) -> Self {
+        Self {
+            signer: Arc::clone(&self.signer),
+            ..Self::new(store)
+        }
+    }
+
+    /// Who sends the request: whom its credentials name, or whom he asks to be and may be.
+    pub(crate) fn who(
+        &self,
+        credentials: &Credentials,
+        request: Envelope<'_>,
+        now: Timestamp,
+    ) -> Result<User, Status> {
+        let headers = request.headers;
+        let uid = |plural: &str, namespace: &str, name: &str| {
+            self.object(plural, namespace, name)
+                .map(|object| object.uid().to_owned())
+        };
+        let sender = authenticate(credentials, headers, &self.signer, now, &uid)?;
+        match Impersonation::from_headers(headers)? {
+            None => Ok(sender),
+            Some(wanted) => {
+                let verb = request.verb();
+                wanted.admit(
+                    &request.attributes(&sender, &verb),
+                    &self.policies.current(),
+                )
+            }
+        }
+    }
+
+    /// Whether the user may do what the request asks for; 403 when not.
+    pub(crate) fn may(&self, user: &User, request: Envelope<'_>) -> Result<(), Status> {
+        let verb = request.verb();
+        let asked = request.attributes(user, &verb);
+        let decision = self.policies.current().decide(&asked);
+        match decision.is_allowed {
+            true => Ok(()),
+            false => Err(forbidden(&asked, &decision.reason)),
+        }
+    }
+
+    /// Whether the user may do something beside what the request itself asks for, such as create
+    /// what an apply or a PUT does not find; 403 when not.
+    pub(crate) fn may_also(
+        &self,
+        user: &User,
+        verb: &str,
+        target: ResourceTarget<'_>,
+    ) -> Result<(), Status> {
+        let target = Target::Resource(target);
+        let asked = Attributes { user, verb, target };
+        let decision = self.policies.current().decide(&asked);
+        match decision.is_allowed {
+            true => Ok(()),
+            false => Err(forbidden(&asked, &decision.reason)),
+        }
+    }
+
+    /// Answers a review, which is created and never stored.
+    pub(crate) fn review(
+        &self,
+        review: Review,
+        user: &User,
+        namespace: Option<&str>,
+        body: Value,
+    ) -> Result<Value, Status> {
+        let policy = self.policies.current();
+        let namespace = namespace.unwrap_or_default();
+        answer_review(review, user, namespace, body, |asked| policy.decide(asked))
+    }
+
+    /// Answers a TokenRequest for a ServiceAccount.
+    pub(crate) fn token(&self, request: TokenRequest<'_>, body: Value) -> Result<Value, Status> {
+        answer_token_request(request, body, &self.signer, |plural, namespace, name| {
+            self.object(plural, namespace, name)
+                .map(|object| object.value().clone())
+        })
+    }
+
+    /// An object of the core group.
+    fn object(&self, plural: &str, namespace: &str, name: &str) -> Option<Arc<Object>> {
+        self.store.get(&Key::new(plural, Some(namespace), name))
+    }
+}
+
+impl<'a> Envelope<'a> {
+    /// The verb as roles spell it; for other paths it is the method.
+    fn verb(&self) -> String {
+        match self.route {
+            Route::Resource(route) => route.verb.to_string(),
+            Route::Path(_) => self.method.as_str().to_ascii_lowercase(),
+        }
+    }
+
+    fn attributes(&self, user: &'a User, verb: &'a str) -> Attributes<'a> {
+        let target = match self.route {
+            Route::Path(path) => Target::Path(path),
+            Route::Resource(route) => Target::Resource(ResourceTarget {
+                group: &route.group,
+                plural: &route.plural,
+                subresource: route.subresource.as_deref().unwrap_or_default(),
+                namespace: route.namespace.as_deref().unwrap_or_default(),
+                name: route.name.as_deref().unwrap_or_default(),
+            }),
+        };
+        Attributes { user, verb, target }
+    }
+}
