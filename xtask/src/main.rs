@@ -1,7 +1,9 @@
 //! The project's own chores: the control plane, the tables, the promises.
 
+mod control_plane;
 mod promises;
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -17,6 +19,12 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
+    /// Find or build the programs of a real control plane, and print their folder.
+    ControlPlane {
+        /// The Kubernetes version; the newest known unless given.
+        #[arg(long)]
+        version: Option<String>,
+    },
     /// Run what docs/promises.toml claims, and say what was kept.
     Promises {
         /// Also those that take long.
@@ -39,6 +47,11 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     match arguments.chore {
+        Chore::ControlPlane { version } => {
+            let folder = control_plane::locate(version.as_deref())?;
+            writeln!(std::io::stdout(), "{}", folder.display())?;
+            Ok(ExitCode::SUCCESS)
+        }
         Chore::Promises { all, only } => {
             let claims = promises::Promises::read(&root().join("docs/promises.toml"))?;
             let kept = promises::report(&claims, &root(), all, &only);

@@ -1,0 +1,147 @@
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use super::program::Program;
+use super::release::Release;
+use crate::Error;
+use crate::progress::say;
+
+/// Builds programs of one release into one folder.
+#[derive(Debug)]
+pub(super) struct Build<'a> {
+    pub(super) release: Release,
+    /// Where the programs go.
+    pub(super) folder: &'a Path,
+    /// Where Go keeps its modules and results.
+    pub(super) cache: &'a Path,
+    /// The Go command.
+    pub(super) go: &'a Path,
+}
+
+const SAY_AGAIN: Duration = Duration::from_secs(15);
+const TAIL_LINES: usize = 30;
+
+impl Build<'_> {
+    /// Builds one program, asks it for its version, and puts it in its place.
+    pub(super) async fn build(&self, program: Program) -> Result<(), Error> {
+        let temporary = self
+            .folder
+            .join(format!(".{}.{}", program.name(), std::process::id()));
+        self.compile(program, &temporary).await?;
+        self.verify(program, &temporary).await?;
+        let target = self.folder.join(program.name());
+        fs::rename(&temporary, &target).map_err(|source| self.not_writable(source))
+    }
+
+    /// Asks a program for its version.
+    pub(super) async fn verify(&self, program: Program, file: &Path) -> Result<(), Error> {
+        let wanted = self.release.version_answer(program);
+        let answer = Command::new(file)
+            .args(program.version_arguments())
+            .stdin(Stdio::null())
+            .kill_on_drop(true)
+            .output()
+            .await;
+        let got = match answer {
+            Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
+            Err(error) => error.to_string(),
+        };
+        if got.contains(&wanted) {
+            return Ok(());
+        }
+        Err(Error::WrongVersion {
+            program: file.to_owned(),
+            wanted,
+            got,
+        })
+    }
+
+    async fn compile(&self, program: Program, output: &Path) -> Result<(), Error> {
+        let module = self
+            .write_module(program)
+            .map_err(|source| self.not_writable(source))?;
+        let mut command = Command::new(self.go);
+        command
+            .current_dir(module)
+            .args(["build", "-o"])
+            .arg(output)
+            .arg("-ldflags")
+            .arg(self.release.linker_flags(program))
+            .arg(program.package())
+            .env("GOMODCACHE", self.cache.join("go/mod"))
+            .env("GOCACHE", self.cache.join("go/build"))
+            .env("CGO_ENABLED", "0")
+            .env("GOFLAGS", "-trimpath -buildvcs=false -mod=readonly")
+            .env("GOWORK", "off")
+            .env_remove("GOOS")
+            .env_remove("GOARCH")
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        let finished = self.wait(program, command.output()).await;
+        let output = finished.map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => Error::GoMissing,
+            _ => Error::Spawn {
+                command: self.go.display().to_string(),
+                source,
+            },
+        })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(Error::GoBuild {
+            command: format!("go build {}", program.package()),
+            tail: tail(&String::from_utf8_lossy(&output.stderr), TAIL_LINES),
+        })
+    }
+
+    async fn wait<T>(&self, program: Program, work: impl Future<Output = T>) -> T {
+        let start = Instant::now();
+        let mut ticks = interval(SAY_AGAIN);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ticks.tick().await;
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                result = &mut work => return result,
+                _ = ticks.tick() => say(format_args!(
+                    "still building {} ({} s)",
+                    program.name(),
+                    start.elapsed().as_secs()
+                )),
+            }
+        }
+    }
+
+    fn write_module(&self, program: Program) -> io::Result<PathBuf> {
+        let module = self.release.module(program);
+        let folder = self.folder.join("module").join(module.name);
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("go.mod"), module.go_mod)?;
+        fs::write(folder.join("go.sum"), module.go_sum)?;
+        Ok(folder)
+    }
+
+    fn not_writable(&self, source: io::Error) -> Error {
+        Error::CacheNotWritable {
+            folder: self.folder.to_owned(),
+            source,
+        }
+    }
+}
+
+/// The last `count` lines of a text.
+pub(crate) fn tail(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let skipped = lines.len().saturating_sub(count);
+    lines
+        .into_iter()
+        .skip(skipped)
+        .collect::<Vec<_>>()
+        .join("\n")
+}

@@ -1,0 +1,280 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::build::Build;
+use super::lock::Lock;
+use super::program::Program;
+use super::record::Record;
+use super::release::Release;
+use crate::progress::say;
+use crate::{Error, Settings};
+
+/// A folder with the programs of a real control plane.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), kubewright_testing::Error> {
+/// use kubewright_testing::Settings;
+/// use kubewright_testing::control_plane::{ControlPlane, Program, Release};
+///
+/// let settings = Settings::from_environment()?;
+/// let control_plane = ControlPlane::locate(Release::current(), &settings).await?;
+/// println!("{}", control_plane.program(Program::Kubectl)?.display());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControlPlane {
+    folder: PathBuf,
+    release: Release,
+}
+
+impl ControlPlane {
+    /// Finds the programs, or builds those that are missing or damaged.
+    ///
+    /// A folder given by `KUBEBUILDER_ASSETS` is taken as it is. Otherwise one process builds
+    /// and others wait for it; what it finished stays when it is stopped.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the running compiler is stopped; finished programs are kept.
+    pub async fn locate(release: Release, settings: &Settings) -> Result<Self, Error> {
+        if let Some(folder) = &settings.assets {
+            let found = Self {
+                folder: folder.clone(),
+                release,
+            };
+            found.program(Program::Etcd)?;
+            found.program(Program::ApiServer)?;
+            return Ok(found);
+        }
+        let platform = format!("{}-{}", go_system(), go_architecture());
+        let folder = settings
+            .cache
+            .join("control-plane")
+            .join(format!("{}-{platform}", release.version()));
+        let record = Record::load(&folder);
+        let mut programs = Program::ALL.iter();
+        if !programs.all(|program| record.vouches_for(&folder, &release, *program)) {
+            complete(release, &folder, settings).await?;
+        }
+        Ok(Self { folder, release })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The Kubernetes version of the programs, unless `KUBEBUILDER_ASSETS` brought others.
+    pub fn release(&self) -> Release {
+        self.release
+    }
+
+    /// The path of one program.
+    pub fn program(&self, program: Program) -> Result<PathBuf, Error> {
+        let path = self.folder.join(program.name());
+        if path.is_file() {
+            return Ok(path);
+        }
+        Err(Error::AssetMissing {
+            program: program.name(),
+            folder: self.folder.clone(),
+        })
+    }
+}
+
+/// Builds what the folder lacks.
+async fn complete(release: Release, folder: &Path, settings: &Settings) -> Result<(), Error> {
+    let not_writable = |source| Error::CacheNotWritable {
+        folder: folder.to_owned(),
+        source,
+    };
+    fs::create_dir_all(folder).map_err(not_writable)?;
+    let _lock = Lock::acquire(folder).await?;
+    let mut record = Record::load(folder);
+    let build = Build {
+        release,
+        folder,
+        cache: &settings.cache,
+        go: &settings.go,
+    };
+    for (position, program) in Program::ALL.into_iter().enumerate() {
+        if !record.checks_out(folder, &release, program) {
+            say(format_args!(
+                "building {} for Kubernetes {} ({} of {}); the first build takes minutes",
+                program.name(),
+                release.version(),
+                position + 1,
+                Program::ALL.len()
+            ));
+            build.build(program).await?;
+            record
+                .note(folder, &release, program)
+                .map_err(not_writable)?;
+        }
+        record.save(folder).map_err(not_writable)?;
+    }
+    Ok(())
+}
+
+fn go_system() -> &'static str {
+    match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    }
+}
+
+fn go_architecture() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use tempfile::TempDir;
+
+    use super::ControlPlane;
+    use crate::control_plane::{Program, Release};
+    use crate::{Error, Settings};
+
+    const GO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/go");
+
+    struct Sandbox {
+        folder: TempDir,
+        settings: Settings,
+    }
+
+    impl Sandbox {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            fs::create_dir_all(folder.path().join("go")).unwrap();
+            let settings = Settings {
+                cache: folder.path().to_owned(),
+                go: PathBuf::from(GO),
+                ..Settings::default()
+            };
+            Self { folder, settings }
+        }
+
+        async fn locate(&self) -> Result<ControlPlane, Error> {
+            ControlPlane::locate(Release::current(), &self.settings).await
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join("go").join(name)
+        }
+
+        fn calls(&self) -> Vec<String> {
+            let text = fs::read_to_string(self.path("calls")).unwrap_or_default();
+            fs::remove_file(self.path("calls")).unwrap_or_default();
+            text.lines()
+                .map(|line| line.split('/').next_back().unwrap().to_owned())
+                .collect()
+        }
+    }
+
+    #[tokio::test]
+    async fn each_program_is_built_once_and_then_found() {
+        let sandbox = Sandbox::new();
+        let first = sandbox.locate().await.unwrap();
+        assert_eq!(sandbox.calls().len(), Program::ALL.len());
+        assert_eq!(sandbox.locate().await.unwrap(), first);
+        assert!(sandbox.calls().is_empty());
+        assert!(first.folder().ends_with("control-plane/1.36.3-linux-amd64"));
+    }
+
+    #[tokio::test]
+    async fn a_damaged_or_missing_program_alone_is_built_again() {
+        let sandbox = Sandbox::new();
+        let found = sandbox.locate().await.unwrap();
+        sandbox.calls();
+        let scheduler = found.program(Program::Scheduler).unwrap();
+        let damaged = fs::read_to_string(&scheduler)
+            .unwrap()
+            .replace("echo", "eoch");
+        fs::write(&scheduler, damaged).unwrap();
+        fs::remove_file(found.program(Program::Kwok).unwrap()).unwrap();
+        sandbox.locate().await.unwrap();
+        assert_eq!(sandbox.calls(), ["kube-scheduler", "kwok"]);
+    }
+
+    #[tokio::test]
+    async fn a_program_with_a_new_date_and_the_same_bytes_is_kept() {
+        let sandbox = Sandbox::new();
+        let found = sandbox.locate().await.unwrap();
+        sandbox.calls();
+        let etcd = found.program(Program::Etcd).unwrap();
+        fs::write(&etcd, fs::read(&etcd).unwrap()).unwrap();
+        sandbox.locate().await.unwrap();
+        assert!(sandbox.calls().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_failed_build_shows_what_go_printed_and_keeps_what_was_finished() {
+        let sandbox = Sandbox::new();
+        fs::write(sandbox.path("broken"), "kubectl").unwrap();
+        let error = sandbox.locate().await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "run `go build k8s.io/kubernetes/cmd/kubectl`: it failed; its output ends with:\n\
+             cannot find kubectl"
+        );
+        fs::remove_file(sandbox.path("broken")).unwrap();
+        sandbox.calls();
+        sandbox.locate().await.unwrap();
+        assert_eq!(sandbox.calls().first().unwrap(), "kubectl");
+    }
+
+    #[tokio::test]
+    async fn several_that_ask_at_once_build_once() {
+        let sandbox = Sandbox::new();
+        let (one, two, three) = tokio::join!(sandbox.locate(), sandbox.locate(), sandbox.locate());
+        assert!(one.is_ok() && two.is_ok() && three.is_ok());
+        assert_eq!(sandbox.calls().len(), Program::ALL.len());
+    }
+
+    #[tokio::test]
+    async fn a_missing_go_says_what_to_install() {
+        let mut sandbox = Sandbox::new();
+        sandbox.settings.go = PathBuf::from("no-such-go");
+        let error = sandbox.locate().await.unwrap_err();
+        assert!(matches!(error, Error::GoMissing));
+        assert!(error.to_string().contains("install Go 1.26"));
+    }
+
+    #[tokio::test]
+    async fn a_cache_folder_that_cannot_be_made_is_named() {
+        let mut sandbox = Sandbox::new();
+        sandbox.settings.cache = Path::new("/dev/null/cache").to_owned();
+        let error = sandbox.locate().await.unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("write the control plane to /dev/null/cache/")
+        );
+        assert!(error.to_string().contains("KUBEWRIGHT_CACHE"));
+    }
+
+    #[tokio::test]
+    async fn ready_programs_are_taken_as_they_are() {
+        let mut sandbox = Sandbox::new();
+        let built = sandbox.locate().await.unwrap();
+        sandbox.calls();
+        sandbox.settings.assets = Some(built.folder().to_owned());
+        fs::remove_file(built.program(Program::Kwok).unwrap()).unwrap();
+        let found = sandbox.locate().await.unwrap();
+        assert!(sandbox.calls().is_empty());
+        let error = found.program(Program::Kwok).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("find kwok in KUBEBUILDER_ASSETS=")
+        );
+    }
+}

@@ -1,0 +1,16 @@
+//! The programs of a real control plane: found, or built from their Go modules.
+//!
+//! `KUBEBUILDER_ASSETS` is looked at first. Otherwise the programs are built into the cache
+//! folder, which keeps Go's own caches too: `CACHE/go/{mod,build}` and
+//! `CACHE/control-plane/VERSION-OS-ARCH`.
+
+mod build;
+mod locate;
+mod lock;
+mod program;
+mod record;
+mod release;
+
+pub use locate::ControlPlane;
+pub use program::Program;
+pub use release::Release;

@@ -1,0 +1,20 @@
+use std::fmt::Display;
+#[cfg(not(test))]
+use std::io::Write as _;
+
+/// Writes one line for the person who waits.
+///
+/// libtest captures what the printing macros write; a person who waits minutes for a build must
+/// see why, so this goes around it.
+#[cfg(not(test))]
+pub(crate) fn say(line: impl Display) {
+    // Nobody is left to tell when the standard error stream is closed.
+    writeln!(std::io::stderr(), "kubewright: {line}").unwrap_or_default();
+}
+
+/// Where the work is only played, nobody waits: the line goes with the test's output.
+#[cfg(test)]
+#[expect(clippy::print_stderr, reason = "libtest shows it when the test fails")]
+pub(crate) fn say(line: impl Display) {
+    eprintln!("kubewright: {line}");
+}

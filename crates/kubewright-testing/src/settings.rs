@@ -1,0 +1,154 @@
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::Error;
+
+/// What the environment says about clusters for tests; read in one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// `KUBEWRIGHT_TEST_CLUSTER`: which cluster a test runs on that does not say so itself.
+    pub cluster: Choice,
+    /// `KUBEWRIGHT_REQUIRE=real`: a real cluster that cannot be had fails the test.
+    pub require_real: bool,
+    /// `KUBEWRIGHT_CACHE`, else `kubewright` in the platform's cache folder.
+    pub cache: PathBuf,
+    /// `KUBEBUILDER_ASSETS`: a folder of ready control-plane programs.
+    pub assets: Option<PathBuf>,
+    /// The Go command that builds the control plane: `go`, as `PATH` finds it.
+    pub go: PathBuf,
+    /// `KUBEWRIGHT_TEST_TIMEOUT`: how long `eventually` waits, in seconds.
+    pub patience: Duration,
+}
+
+/// The cluster a test runs on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// The one in this process, with virtual time.
+    #[default]
+    Embedded,
+    /// etcd and kube-apiserver as processes.
+    Real,
+}
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl Settings {
+    /// Reads the environment.
+    pub fn from_environment() -> Result<Self, Error> {
+        Self::read(&|name| std::env::var_os(name).filter(|value| !value.is_empty()))
+    }
+
+    fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Error> {
+        let text = |name: &'static str| variable(name).map(|value| value.display().to_string());
+        let wrong = |variable: &'static str, value: String, known: &'static str| Error::Setting {
+            variable,
+            value,
+            known,
+        };
+        let cluster = match text("KUBEWRIGHT_TEST_CLUSTER").as_deref() {
+            None | Some("embedded") => Choice::Embedded,
+            Some("real") => Choice::Real,
+            Some(other) => {
+                let value = other.to_owned();
+                return Err(wrong("KUBEWRIGHT_TEST_CLUSTER", value, "embedded, real"));
+            }
+        };
+        let require_real = match text("KUBEWRIGHT_REQUIRE").as_deref() {
+            None => false,
+            Some("real") => true,
+            Some(other) => return Err(wrong("KUBEWRIGHT_REQUIRE", other.to_owned(), "real")),
+        };
+        let patience = match text("KUBEWRIGHT_TEST_TIMEOUT") {
+            None => PATIENCE,
+            Some(value) => match value.parse() {
+                Ok(seconds) => Duration::from_secs(seconds),
+                Err(_) => {
+                    return Err(wrong(
+                        "KUBEWRIGHT_TEST_TIMEOUT",
+                        value,
+                        "a number of seconds",
+                    ));
+                }
+            },
+        };
+        let cache = match variable("KUBEWRIGHT_CACHE") {
+            Some(folder) => PathBuf::from(folder),
+            None => platform_cache(variable).ok_or(Error::NoCacheFolder)?,
+        };
+        Ok(Self {
+            cluster,
+            require_real,
+            cache,
+            assets: variable("KUBEBUILDER_ASSETS").map(PathBuf::from),
+            go: PathBuf::from("go"),
+            patience,
+        })
+    }
+}
+
+/// What an empty environment means, with the cache in the folder of the process.
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            cluster: Choice::default(),
+            require_real: false,
+            cache: PathBuf::from("kubewright-cache"),
+            assets: None,
+            go: PathBuf::from("go"),
+            patience: PATIENCE,
+        }
+    }
+}
+
+fn platform_cache(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let home = || variable("HOME").map(PathBuf::from);
+    let base = if cfg!(target_os = "macos") {
+        home()?.join("Library/Caches")
+    } else {
+        match variable("XDG_CACHE_HOME") {
+            Some(folder) => PathBuf::from(folder),
+            None => home()?.join(".cache"),
+        }
+    };
+    Some(base.join("kubewright"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Choice, Settings};
+    use crate::Error;
+
+    fn read(variables: &[(&str, &str)]) -> Result<Settings, Error> {
+        Settings::read(&|name| {
+            let found = variables.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| value.into())
+        })
+    }
+
+    #[test]
+    fn an_empty_environment_means_the_embedded_cluster_and_the_platforms_cache() {
+        let settings = read(&[("HOME", "/home/jane")]).unwrap();
+        assert_eq!(settings.cluster, Choice::Embedded);
+        assert!(!settings.require_real);
+        assert!(settings.cache.starts_with("/home/jane"));
+        assert!(settings.cache.ends_with("kubewright"));
+    }
+
+    #[test]
+    fn the_cache_folder_of_ours_wins_over_the_platforms() {
+        let settings = read(&[("HOME", "/h"), ("KUBEWRIGHT_CACHE", "/c")]).unwrap();
+        assert_eq!(settings.cache, Path::new("/c"));
+    }
+
+    #[test]
+    fn an_unknown_cluster_is_refused_with_the_known_ones() {
+        let error = read(&[("HOME", "/h"), ("KUBEWRIGHT_TEST_CLUSTER", "kind")]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "read KUBEWRIGHT_TEST_CLUSTER=\"kind\": not a known value; use one of: embedded, real"
+        );
+    }
+}
