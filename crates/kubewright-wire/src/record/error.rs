@@ -1,0 +1,28 @@
+use std::fmt;
+
+/// A record that could not be made or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The bytes are not a JSON object.
+    #[error("read an object as JSON: the bytes do not parse")]
+    Parse(#[source] serde_json::Error),
+    /// The object is larger than a record can be.
+    #[error(
+        "store an object of {bytes} encoded bytes: the largest is {}",
+        u32::MAX
+    )]
+    TooLarge {
+        /// How long the record would have become.
+        bytes: usize,
+    },
+    /// The object does not have the shape that was asked for.
+    #[error("decode a stored object: {0}")]
+    Decode(String),
+}
+
+impl serde::de::Error for RecordError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::Decode(message.to_string())
+    }
+}

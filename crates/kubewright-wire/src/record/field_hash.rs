@@ -1,0 +1,179 @@
+use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+/// The hash of a set of fields as `fieldsV1` spells it, whatever the order of its members.
+///
+/// Of `metadata.managedFields` a record keeps only this, of one manager's Apply entry: enough to
+/// see that an intent would change nothing about what the manager owns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FieldHash(u64);
+
+impl FieldHash {
+    /// The hash of a `fieldsV1` value, such as `{"f:spec":{"f:replicas":{}}}`.
+    pub fn of(fields: &Value) -> Self {
+        // Walking a value in memory cannot fail.
+        Self(FieldsSeed.deserialize(fields).unwrap_or_default())
+    }
+
+    pub(super) const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    pub(super) const fn bits(self) -> u64 {
+        self.0
+    }
+}
+
+/// Reads `managedFields` and keeps the hash of the manager's own Apply entry.
+pub(super) struct ManagedFieldsSeed<'a> {
+    pub(super) manager: &'a str,
+}
+
+impl<'de> DeserializeSeed<'de> for ManagedFieldsSeed<'_> {
+    type Value = Option<FieldHash>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ManagedFieldsSeed<'_> {
+    type Value = Option<FieldHash>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("managedFields")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(entry) = entries.next_element_seed(EntrySeed {
+            manager: self.manager,
+        })? {
+            found = entry.or(found);
+        }
+        Ok(found)
+    }
+}
+
+struct EntrySeed<'a> {
+    manager: &'a str,
+}
+
+impl<'de> DeserializeSeed<'de> for EntrySeed<'_> {
+    type Value = Option<FieldHash>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for EntrySeed<'_> {
+    type Value = Option<FieldHash>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an entry of managedFields")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entry: A) -> Result<Self::Value, A::Error> {
+        let mut fields = None;
+        let mut ours = true;
+        let mut applied = false;
+        while let Some(key) = entry.next_key::<String>()? {
+            match key.as_str() {
+                "manager" => ours &= entry.next_value::<String>()? == self.manager,
+                "operation" => applied = entry.next_value::<String>()? == "Apply",
+                // What was applied to a subresource is another set.
+                "subresource" => ours &= entry.next_value::<String>()?.is_empty(),
+                "fieldsV1" if ours => fields = Some(entry.next_value_seed(FieldsSeed)?),
+                _ => {
+                    entry.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(fields.filter(|_| ours && applied).map(FieldHash))
+    }
+}
+
+struct FieldsSeed;
+
+impl<'de> DeserializeSeed<'de> for FieldsSeed {
+    type Value = u64;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u64, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FieldsSeed {
+    type Value = u64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a set of fields")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<u64, A::Error> {
+        // A sum, because members come in any order.
+        let mut sum = 1_u64;
+        while let Some(key) = members.next_key::<String>()? {
+            let below = members.next_value_seed(FieldsSeed)?;
+            sum = sum.wrapping_add(mix(&key, below));
+        }
+        Ok(sum)
+    }
+
+    fn visit_unit<E>(self) -> Result<u64, E> {
+        Ok(0)
+    }
+    fn visit_bool<E>(self, _: bool) -> Result<u64, E> {
+        Ok(0)
+    }
+    fn visit_u64<E>(self, _: u64) -> Result<u64, E> {
+        Ok(0)
+    }
+    fn visit_i64<E>(self, _: i64) -> Result<u64, E> {
+        Ok(0)
+    }
+    fn visit_f64<E>(self, _: f64) -> Result<u64, E> {
+        Ok(0)
+    }
+    fn visit_str<E>(self, _: &str) -> Result<u64, E> {
+        Ok(0)
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<u64, A::Error> {
+        while elements.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(0)
+    }
+}
+
+/// Fixed keys: the hash of one set is the same for every encoder of the process.
+fn mix(key: &str, below: u64) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(key.as_bytes());
+    hasher.write_u64(below);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::FieldHash;
+
+    #[test]
+    fn the_order_of_members_does_not_matter_and_their_place_does() {
+        let one = FieldHash::of(&json!({"f:spec": {"f:a": {}, "f:b": {}}}));
+        let two =
+            FieldHash::of(&serde_json::from_str(r#"{"f:spec":{"f:b":{},"f:a":{}}}"#).unwrap());
+        assert_eq!(one, two);
+        assert_ne!(one, FieldHash::of(&json!({"f:spec": {"f:a": {"f:b": {}}}})));
+        assert_ne!(one, FieldHash::of(&json!({"f:spec": {"f:a": {}}})));
+        assert_ne!(one, FieldHash::of(&json!({})));
+    }
+}

@@ -1,0 +1,140 @@
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::decode::NodeDeserializer;
+use super::node::{Cursor, Node, Object};
+use super::{Encoder, EncoderOptions, FieldHash, RecordError};
+
+/// One object, immutable, as one run of bytes behind one pointer.
+///
+/// Cloning shares the bytes. Metadata is read in place; the whole is decoded by
+/// [`Record::decode`], into a type, a projection (a struct with some of the fields) or a
+/// `serde_json::Value`.
+#[derive(Clone)]
+pub struct Record {
+    /// The root node, then the trailer of [`write_trailer`].
+    bytes: Arc<[u8]>,
+}
+
+impl Record {
+    /// The record of the JSON object in `json`, with the encoder's defaults.
+    pub fn from_json(json: &[u8]) -> Result<Self, RecordError> {
+        Encoder::new(EncoderOptions::default()).encode(json)
+    }
+
+    /// The record of an object that is at hand as a value, with the encoder's defaults.
+    pub fn from_value(value: &Value) -> Result<Self, RecordError> {
+        Encoder::new(EncoderOptions::default()).encode_value(value)
+    }
+
+    pub(super) fn from_encoded(bytes: Arc<[u8]>) -> Self {
+        Self { bytes }
+    }
+
+    /// The object as a value of type `T`.
+    pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> Result<T, RecordError> {
+        T::deserialize(NodeDeserializer::new(Node::Object(self.root())))
+    }
+
+    /// The object as JSON.
+    pub fn to_value(&self) -> Value {
+        // What the encoder wrote is JSON, and every JSON is a Value.
+        self.decode().unwrap_or_default()
+    }
+
+    /// The fields of the object.
+    pub fn root(&self) -> Object<'_> {
+        // The encoder takes objects only.
+        let root = Cursor::new(&self.bytes).node().as_object();
+        root.unwrap_or_default()
+    }
+
+    /// The value at a path such as `["spec", "nodeName"]`.
+    pub fn field<'n>(&self, path: impl IntoIterator<Item = &'n str>) -> Option<Node<'_>> {
+        let root = Node::Object(self.root());
+        path.into_iter()
+            .try_fold(root, |node, name| node.as_object()?.field(name))
+    }
+
+    /// The text at a dotted path such as `spec.nodeName`, as field selectors compare it.
+    pub fn selectable(&self, path: &str) -> Option<&str> {
+        match self.field(path.split('.'))? {
+            Node::Text(text) => Some(text),
+            Node::Bool(true) => Some("true"),
+            Node::Bool(false) => Some("false"),
+            _ => None,
+        }
+    }
+
+    /// How many bytes the record takes.
+    pub fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether both are the very same record, not merely equal.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.bytes, &other.bytes)
+    }
+
+    /// The hash of what the encoder's field manager has applied, where it has.
+    pub fn field_hash(&self) -> Option<FieldHash> {
+        let (rest, [flags]) = self.bytes.split_last_chunk()?;
+        if flags & HAS_FIELD_HASH == 0 {
+            return None;
+        }
+        let (rest, _metadata) = rest.split_last_chunk::<4>()?;
+        let (_, hash) = rest.split_last_chunk()?;
+        Some(FieldHash::from_bits(u64::from_le_bytes(*hash)))
+    }
+
+    /// The fields of `metadata`, without a walk over what stands before it.
+    pub(super) fn metadata(&self) -> Option<Object<'_>> {
+        let (rest, [flags]) = self.bytes.split_last_chunk()?;
+        if flags & HAS_METADATA == 0 {
+            return None;
+        }
+        let (_, offset) = rest.split_last_chunk()?;
+        let offset = usize::try_from(u32::from_le_bytes(*offset)).ok()?;
+        let at = Cursor::new(&self.bytes).content().get(offset..)?;
+        Cursor::new(at).node().as_object()
+    }
+}
+
+const HAS_METADATA: u8 = 1;
+const HAS_FIELD_HASH: u8 = 2;
+
+/// What stands behind the nodes, read from the end: flags, where `metadata` begins (counted from
+/// the root's content), and the field hash where there is one.
+pub(super) fn write_trailer(
+    out: &mut Vec<u8>,
+    metadata: Option<usize>,
+    field_hash: Option<FieldHash>,
+) {
+    let mut flags = 0;
+    if let Some(hash) = field_hash {
+        flags |= HAS_FIELD_HASH;
+        out.extend(hash.bits().to_le_bytes());
+    }
+    let offset = metadata.and_then(|offset| u32::try_from(offset).ok());
+    if offset.is_some() {
+        flags |= HAS_METADATA;
+    }
+    out.extend(offset.unwrap_or_default().to_le_bytes());
+    out.push(flags);
+}
+
+/// The same fields in the same order, whatever bytes they are written with.
+impl PartialEq for Record {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_same(other) || (self.root() == other.root())
+    }
+}
+
+impl fmt::Debug for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Record({} at {})", self.key(), self.resource_version())
+    }
+}

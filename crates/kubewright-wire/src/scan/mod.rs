@@ -1,0 +1,14 @@
+//! Finding objects in a stream of bytes: the items of a list, the frames of a watch.
+//!
+//! Both scanners take chunks cut at any byte and hand out each object as soon as its last byte
+//! is there, so that a list of any size is read with the memory of its largest item.
+
+mod error;
+mod frame;
+mod lines;
+mod list;
+
+pub use error::ScanError;
+pub use frame::{Bookmark, Frame, FrameKind};
+pub use lines::LineScanner;
+pub use list::{ListEnd, ListScanner};
