@@ -3,6 +3,7 @@
 pub mod control_plane;
 mod error;
 mod progress;
+pub mod real;
 mod settings;
 
 pub use error::Error;

@@ -18,3 +18,14 @@ pub(crate) fn say(line: impl Display) {
 pub(crate) fn say(line: impl Display) {
     eprintln!("kubewright: {line}");
 }
+
+/// The last `count` lines of a text.
+pub(crate) fn tail(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let skipped = lines.len().saturating_sub(count);
+    lines
+        .into_iter()
+        .skip(skipped)
+        .collect::<Vec<_>>()
+        .join("\n")
+}

@@ -10,7 +10,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use super::program::Program;
 use super::release::Release;
 use crate::Error;
-use crate::progress::say;
+use crate::progress::{say, tail};
 
 /// Builds programs of one release into one folder.
 #[derive(Debug)]
@@ -133,15 +133,4 @@ impl Build<'_> {
             source,
         }
     }
-}
-
-/// The last `count` lines of a text.
-pub(crate) fn tail(text: &str, count: usize) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    let skipped = lines.len().saturating_sub(count);
-    lines
-        .into_iter()
-        .skip(skipped)
-        .collect::<Vec<_>>()
-        .join("\n")
 }

@@ -1,0 +1,94 @@
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::Error;
+use crate::control_plane::{ControlPlane, Program};
+
+/// A running program of a control plane; dropped, it ends.
+#[derive(Debug)]
+pub(super) struct Process {
+    program: Program,
+    command: String,
+    child: Child,
+    log: PathBuf,
+}
+
+const TAIL_LINES: usize = 20;
+
+impl Process {
+    /// Starts a program in the run's folder, with its output in a file there.
+    pub(super) fn start(
+        control_plane: &ControlPlane,
+        program: Program,
+        flags: &[String],
+        folder: &Path,
+    ) -> Result<Self, Error> {
+        let path = control_plane.program(program)?;
+        let log = folder.join(format!("{}.log", program.name()));
+        let output = File::create(&log)
+            .and_then(|file| Ok((file.try_clone()?, file)))
+            .map_err(|source| Error::Write {
+                path: log.clone(),
+                source,
+            })?;
+        let command = format!("{} {}", path.display(), flags.join(" "));
+        // A group of its own: an interrupt at the terminal ends the test, and the guard the rest.
+        let child = Command::new(&path)
+            .args(flags)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(output.0)
+            .stderr(output.1)
+            .process_group(0)
+            .spawn()
+            .map_err(|source| Error::Spawn {
+                command: command.clone(),
+                source,
+            })?;
+        Ok(Self {
+            program,
+            command,
+            child,
+            log,
+        })
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How it ended, if it has.
+    pub(super) fn ended(&mut self) -> Option<String> {
+        match self.child.try_wait() {
+            Ok(None) => None,
+            Ok(Some(status)) => Some(status.to_string()),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
+    /// The end of its log.
+    pub(super) fn tail(&self) -> String {
+        let bytes = fs::read(&self.log).unwrap_or_default();
+        crate::progress::tail(&String::from_utf8_lossy(&bytes), TAIL_LINES)
+    }
+
+    /// An error that shows how the program was started and what it said last.
+    pub(super) fn not_ready(&self, state: String) -> Error {
+        Error::NotReady {
+            program: self.program.name(),
+            state,
+            command: self.command.clone(),
+            tail: self.tail(),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself; until wait() its number belongs to no other process.
+        self.child.kill().unwrap_or_default();
+        self.child.wait().map(drop).unwrap_or_default();
+    }
+}
