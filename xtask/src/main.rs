@@ -2,6 +2,7 @@
 
 mod control_plane;
 mod promises;
+mod tables;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -33,6 +34,15 @@ enum Chore {
         /// Only these, by their id.
         only: Vec<String>,
     },
+    /// Write the tables of Kubernetes' own kinds from a live API server.
+    Tables {
+        /// The server; a real control plane is started unless given.
+        #[arg(long)]
+        kubeconfig: Option<PathBuf>,
+        /// Write nothing; fail when the tables differ from what the server says.
+        #[arg(long)]
+        check: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -56,6 +66,13 @@ fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
             let claims = promises::Promises::read(&root().join("docs/promises.toml"))?;
             let kept = promises::report(&claims, &root(), all, &only);
             Ok(if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        Chore::Tables { kubeconfig, check } => {
+            let mode = if check { tables::Mode::Check } else { tables::Mode::Write };
+            Ok(match tables::run(&root(), kubeconfig, mode)? {
+                tables::Verdict::UpToDate => ExitCode::SUCCESS,
+                tables::Verdict::Drifted => ExitCode::FAILURE,
+            })
         }
     }
 }

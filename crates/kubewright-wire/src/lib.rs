@@ -8,5 +8,6 @@ pub mod patch;
 pub mod record;
 pub mod route;
 pub mod scan;
+pub mod schema;
 pub mod status;
 pub mod yaml;

@@ -5,6 +5,7 @@ mod cause;
 mod failure;
 mod object;
 
+pub(crate) use cause::quoted;
 pub use cause::{Cause, CauseKind};
 pub use failure::GroupResource;
 pub use object::{Details, ListMeta, Outcome, Reason, Status};

@@ -1,0 +1,10 @@
+//! Sets of fields of an object, as `metadata.managedFields` records who owns what.
+
+mod algebra;
+mod element;
+mod json;
+mod set;
+
+pub use element::{KeyValue, Path, PathElement};
+pub use json::ParseFieldsError;
+pub use set::FieldSet;

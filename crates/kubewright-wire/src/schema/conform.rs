@@ -1,0 +1,196 @@
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use serde_json::{Map as JsonMap, Number, Value};
+
+use super::go_json::GoPlace;
+use super::prune::{below, is_free};
+use super::quantity::canonical;
+use super::{DecodeError, Map, Scalar, SchemaType, Type};
+
+/// Makes an object of one of Kubernetes' own kinds what the API server would have read and
+/// written back, and returns the paths of the fields it dropped because it does not know them.
+///
+/// Nulls count as absent, amounts and times are rewritten in their canonical form, and the
+/// fields that Go writes without being set are there (`status: {}`, `resources: {}`). No default
+/// is filled in.
+pub fn conform(value: &mut Value, schema: SchemaType<'_>) -> Result<Vec<String>, DecodeError> {
+    let mut unknown = Vec::new();
+    let place = Place::default();
+    visit(value, schema, &place, &mut unknown)?;
+    Ok(unknown)
+}
+
+#[derive(Clone, Debug, Default)]
+struct Place {
+    /// With map keys and indexes, for warnings.
+    path: String,
+    go: GoPlace,
+}
+
+fn visit(
+    value: &mut Value,
+    schema: SchemaType<'_>,
+    place: &Place,
+    unknown: &mut Vec<String>,
+) -> Result<(), DecodeError> {
+    match schema.definition() {
+        Type::Scalar(scalar) => conform_scalar(value, *scalar, schema, place),
+        Type::Any(any) if any.scalar == Scalar::IntOrString => {
+            conform_scalar(value, any.scalar, schema, place)
+        }
+        Type::Any(_) => Ok(()),
+        Type::List(list) => {
+            let Value::Array(items) = value else {
+                return Err(DecodeError::mismatch(value, &place.go, schema));
+            };
+            let item = schema.at(list.item);
+            for (index, value) in items.iter_mut().enumerate() {
+                let place = Place {
+                    path: format!("{}[{index}]", place.path),
+                    go: place.go.clone(),
+                };
+                zero_for_null(value, item);
+                visit_unless_null(value, item, &place, unknown)?;
+            }
+            Ok(())
+        }
+        Type::Map(map) => {
+            let Value::Object(fields) = value else {
+                return Err(DecodeError::mismatch(value, &place.go, schema));
+            };
+            visit_map(fields, map, schema, (place, unknown))
+        }
+    }
+}
+
+fn visit_unless_null(
+    value: &mut Value,
+    schema: SchemaType<'_>,
+    place: &Place,
+    unknown: &mut Vec<String>,
+) -> Result<(), DecodeError> {
+    match value.is_null() || is_free(schema) {
+        true => Ok(()),
+        false => visit(value, schema, place, unknown),
+    }
+}
+
+fn visit_map(
+    fields: &mut JsonMap<String, Value>,
+    map: &Map,
+    schema: SchemaType<'_>,
+    (place, unknown): (&Place, &mut Vec<String>),
+) -> Result<(), DecodeError> {
+    fields.retain(|name, value| {
+        if map.fields.contains_key(name) {
+            return !value.is_null();
+        }
+        if map.rest.is_none() {
+            unknown.push(below(&place.path, name));
+        }
+        map.rest.is_some()
+    });
+    for (name, value) in fields.iter_mut() {
+        let Some(entry) = schema.field(name) else {
+            continue;
+        };
+        let is_declared = map.fields.contains_key(name);
+        let place = Place {
+            path: below(&place.path, name),
+            go: match is_declared {
+                true => place.go.within(&map.name, name),
+                false => place.go.clone(),
+            },
+        };
+        if !is_declared {
+            zero_for_null(value, entry);
+        }
+        visit_unless_null(value, entry, &place, unknown)?;
+    }
+    for (name, field) in map.fields.iter().filter(|(_, field)| field.always_written) {
+        if !fields.contains_key(name) {
+            fields.insert(name.clone(), schema.zero_of(field));
+        }
+    }
+    Ok(())
+}
+
+/// A null item or map entry is Go's zero value, unlike a null field, which is absent.
+fn zero_for_null(value: &mut Value, schema: SchemaType<'_>) {
+    if !value.is_null() {
+        return;
+    }
+    *value = match schema.definition() {
+        Type::Map(map) if !map.name.is_empty() => schema.zero(),
+        Type::Scalar(Scalar::Text) => Value::String(String::new()),
+        Type::Scalar(Scalar::Int32 | Scalar::Int64) => Value::from(0),
+        Type::Scalar(Scalar::Bool) => Value::Bool(false),
+        Type::Scalar(Scalar::Quantity) => Value::String("0".to_owned()),
+        _ => Value::Null,
+    };
+}
+
+fn conform_scalar(
+    value: &mut Value,
+    scalar: Scalar,
+    schema: SchemaType<'_>,
+    place: &Place,
+) -> Result<(), DecodeError> {
+    let fits = match (scalar, &*value) {
+        (Scalar::Text, Value::String(_))
+        | (Scalar::Bool, Value::Bool(_))
+        | (Scalar::Float, Value::Number(_))
+        | (Scalar::IntOrString, Value::String(_)) => true,
+        (Scalar::Int64, Value::Number(number)) => number.is_i64(),
+        (Scalar::Int32 | Scalar::IntOrString, Value::Number(number)) => is_int32(number),
+        (Scalar::Any, value) => !value.is_object() && !value.is_array(),
+        (Scalar::Quantity, Value::String(_) | Value::Number(_))
+        | (Scalar::Time | Scalar::MicroTime | Scalar::Bytes, Value::String(_)) => {
+            return rewrite(value, scalar);
+        }
+        _ => false,
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(DecodeError::mismatch(value, &place.go, schema)),
+    }
+}
+
+fn is_int32(number: &Number) -> bool {
+    number
+        .as_i64()
+        .is_some_and(|number| i32::try_from(number).is_ok())
+}
+
+fn rewrite(value: &mut Value, scalar: Scalar) -> Result<(), DecodeError> {
+    let text = match &*value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let rewritten = match scalar {
+        Scalar::Quantity => canonical(text.trim()).ok_or_else(DecodeError::quantity)?,
+        Scalar::Bytes => match STANDARD.decode(&text) {
+            Ok(_) => text,
+            Err(_) => return Err(DecodeError::base64()),
+        },
+        _ => {
+            let time: Timestamp = text.parse().map_err(|_| DecodeError::time(&text))?;
+            match scalar {
+                Scalar::MicroTime => format!("{time:.6}"),
+                _ => whole_seconds(time),
+            }
+        }
+    };
+    *value = Value::String(rewritten);
+    Ok(())
+}
+
+/// The time as Kubernetes writes it: whole seconds, cut, in UTC.
+pub(crate) fn whole_seconds(time: Timestamp) -> String {
+    let seconds = time.as_nanosecond().div_euclid(1_000_000_000);
+    let cut = i64::try_from(seconds)
+        .ok()
+        .and_then(|seconds| Timestamp::from_second(seconds).ok());
+    cut.unwrap_or(time).to_string()
+}

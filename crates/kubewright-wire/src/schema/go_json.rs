@@ -1,0 +1,117 @@
+use serde_json::Value;
+
+use super::{Scalar, SchemaType, Type};
+
+/// A value that does not fit its type; the message is that of Go's JSON decoder, which clients of
+/// Kubernetes know.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct DecodeError {
+    message: String,
+}
+
+/// Where Go's decoder is: the struct it fills and the names of the fields above.
+#[derive(Clone, Debug, Default)]
+pub(super) struct GoPlace {
+    /// The struct's name without its package.
+    pub(super) structure: String,
+    /// Names of struct fields from the root; map keys and indexes do not count.
+    pub(super) fields: Vec<String>,
+}
+
+impl DecodeError {
+    pub(super) fn mismatch(value: &Value, place: &GoPlace, schema: SchemaType<'_>) -> Self {
+        let found = match value {
+            Value::Number(number) if wants_integer(schema) => format!("number {number}"),
+            other => describe(other).to_owned(),
+        };
+        let target = go_type(schema);
+        let message = match place.fields.is_empty() {
+            true => format!("json: cannot unmarshal {found} into Go value of type {target}"),
+            false => format!(
+                "json: cannot unmarshal {found} into Go struct field {}.{} of type {target}",
+                place.structure,
+                place.fields.join(".")
+            ),
+        };
+        Self { message }
+    }
+
+    pub(super) fn quantity() -> Self {
+        let message = "quantities must match the regular expression \
+                       '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+        Self {
+            message: message.to_owned(),
+        }
+    }
+
+    pub(super) fn time(text: &str) -> Self {
+        let layout = "2006-01-02T15:04:05Z07:00";
+        let message =
+            format!("parsing time {text:?} as {layout:?}: cannot parse {text:?} as \"2006\"");
+        Self { message }
+    }
+
+    pub(super) fn base64() -> Self {
+        Self {
+            message: "illegal base64 data at input byte 0".to_owned(),
+        }
+    }
+}
+
+impl GoPlace {
+    pub(super) fn within(&self, structure: &str, field: &str) -> Self {
+        let mut fields = self.fields.clone();
+        fields.push(field.to_owned());
+        let name = structure.rsplit('.').next().unwrap_or_default();
+        Self {
+            structure: name.to_owned(),
+            fields,
+        }
+    }
+}
+
+fn wants_integer(schema: SchemaType<'_>) -> bool {
+    matches!(
+        schema.definition(),
+        Type::Scalar(Scalar::Int32 | Scalar::Int64)
+    )
+}
+
+fn describe(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn go_type(schema: SchemaType<'_>) -> String {
+    match schema.definition() {
+        Type::Scalar(scalar) => match scalar {
+            Scalar::Bytes => "[]uint8",
+            Scalar::Bool => "bool",
+            Scalar::Int32 => "int32",
+            Scalar::Int64 => "int64",
+            Scalar::Float => "float64",
+            Scalar::Text
+            | Scalar::Time
+            | Scalar::MicroTime
+            | Scalar::Quantity
+            | Scalar::IntOrString
+            | Scalar::Any => "string",
+        }
+        .to_owned(),
+        Type::List(list) => format!("[]{}", go_type(schema.at(list.item))),
+        Type::Map(map) if !map.name.is_empty() => map.name.clone(),
+        Type::Map(map) => match map.rest {
+            Some(rest) => format!("map[string]{}", go_type(schema.at(rest))),
+            None => "struct".to_owned(),
+        },
+        Type::Any(any) if any.scalar == Scalar::IntOrString => "string".to_owned(),
+        Type::Any(_) => "interface {}".to_owned(),
+    }
+}

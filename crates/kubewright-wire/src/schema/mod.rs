@@ -1,0 +1,24 @@
+//! What objects look like: the fields of each kind, how lists and maps merge, and the formats of
+//! scalars. One representation for Kubernetes' own kinds and for custom resources.
+
+mod conform;
+#[cfg(feature = "tables")]
+mod crd;
+mod go_json;
+mod handle;
+mod openapi;
+mod prune;
+mod quantity;
+mod table;
+mod types;
+
+pub use conform::conform;
+#[cfg(feature = "tables")]
+pub use crd::from_crd;
+pub use go_json::DecodeError;
+pub use handle::SchemaType;
+pub use openapi::{OpenApiError, from_openapi};
+pub use prune::prune;
+pub use quantity::canonical as canonical_quantity;
+pub use table::TableError;
+pub use types::{Any, Field, List, ListType, Map, PatchStrategy, Scalar, Schema, Type, TypeId};

@@ -1,0 +1,359 @@
+use std::collections::BTreeMap;
+
+use kubewright_core::Kind;
+use serde_json::{Map as JsonMap, Value};
+
+use super::types::{UNTYPED_ATOMIC, UNTYPED_DEDUCED};
+use super::{Any, Field, List, ListType, Map, PatchStrategy, Scalar, Schema, Type, TypeId};
+
+/// An OpenAPI document that does not describe kinds as Kubernetes does.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("read the OpenAPI schema {place}: {what}; take it from a Kubernetes API server")]
+pub struct OpenApiError {
+    place: String,
+    what: String,
+}
+
+const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
+const RAW_EXTENSION: &str = "io.k8s.apimachinery.pkg.runtime.RawExtension";
+const TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Time";
+const MICRO_TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime";
+
+/// Reads the `components.schemas` of OpenAPI v3 documents, as the API server does for server-side
+/// apply (k8s.io/kube-openapi/pkg/schemaconv).
+///
+/// The defaults of these documents tell which fields Go writes without being set: zero values
+/// stand for fields without `omitempty`, `{}` for structs that are not pointers.
+pub fn from_openapi(definitions: &BTreeMap<String, Value>) -> Result<Schema, OpenApiError> {
+    let mut reader = Reader::new(Origin::GoTypes);
+    for name in definitions.keys() {
+        let id = reader.schema.add(Type::Scalar(Scalar::Any));
+        reader.named.insert(name.clone(), id);
+    }
+    for (name, definition) in definitions {
+        let id = reader.named.get(name).copied().unwrap_or(UNTYPED_ATOMIC);
+        let parsed = match name.as_str() {
+            QUANTITY => Type::Scalar(Scalar::Quantity),
+            TIME => Type::Scalar(Scalar::Time),
+            MICRO_TIME => Type::Scalar(Scalar::MicroTime),
+            RAW_EXTENSION => reader.schema.at(UNTYPED_ATOMIC).definition().clone(),
+            _ => reader.parse(definition, name, false)?,
+        };
+        let parsed = with_name(parsed, name);
+        let slot = usize::try_from(id.0)
+            .ok()
+            .and_then(|index| reader.schema.types.get_mut(index));
+        if let Some(slot) = slot {
+            *slot = parsed;
+        }
+        for kind in kinds_of(definition) {
+            reader.schema.kinds.insert(kind, id);
+        }
+    }
+    reader.finish_overrides();
+    Ok(reader.schema)
+}
+
+/// Where a schema comes from, which decides what its defaults mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    GoTypes,
+    CustomResource,
+}
+
+#[derive(Debug)]
+pub(super) struct Reader {
+    pub(super) schema: Schema,
+    pub(super) named: BTreeMap<String, TypeId>,
+    interned: BTreeMap<String, TypeId>,
+    /// Types that are another one with its own say on `atomic`; filled in at the end, because the
+    /// other one may not have been read yet.
+    overrides: BTreeMap<(TypeId, bool), TypeId>,
+    origin: Origin,
+}
+
+impl Reader {
+    pub(super) fn new(origin: Origin) -> Self {
+        Self {
+            schema: Schema::empty(),
+            named: BTreeMap::new(),
+            interned: BTreeMap::new(),
+            overrides: BTreeMap::new(),
+            origin,
+        }
+    }
+
+    /// The type that a schema node describes. `preserve` says that a node above keeps unknown
+    /// fields, which holds for all nodes below it that are written in place.
+    pub(super) fn parse(
+        &mut self,
+        node: &Value,
+        place: &str,
+        preserve: bool,
+    ) -> Result<Type, OpenApiError> {
+        let preserve = preserve || is_true(node, "x-kubernetes-preserve-unknown-fields");
+        match node.get("type").and_then(Value::as_str).unwrap_or_default() {
+            "" => {
+                let scalar = match node.get("format").and_then(Value::as_str) {
+                    Some("int-or-string") => Scalar::IntOrString,
+                    _ if is_true(node, "x-kubernetes-int-or-string") => Scalar::IntOrString,
+                    _ => Scalar::Any,
+                };
+                Ok(Type::Any(Box::new(Any {
+                    scalar,
+                    list: self.list(node, place, preserve)?,
+                    map: self.map(node, place, preserve)?,
+                })))
+            }
+            "object" => Ok(Type::Map(self.map(node, place, preserve)?)),
+            "array" => Ok(Type::List(self.list(node, place, preserve)?)),
+            primitive => scalar_of(primitive, node)
+                .map(Type::Scalar)
+                .ok_or_else(|| error(place, &format!("there is no type {primitive:?}"))),
+        }
+    }
+
+    /// The place of the type that a node describes or refers to.
+    fn reference(
+        &mut self,
+        node: &Value,
+        place: &str,
+        preserve: bool,
+    ) -> Result<TypeId, OpenApiError> {
+        let Some(target) = reference_of(node) else {
+            let parsed = self.parse(node, place, preserve)?;
+            return Ok(self.intern(parsed));
+        };
+        let id = self
+            .named
+            .get(target)
+            .copied()
+            .ok_or_else(|| error(place, &format!("nothing is called {target}")))?;
+        Ok(match atomic_of(node, place)? {
+            None => id,
+            Some(atomic) => self.overridden(id, atomic),
+        })
+    }
+
+    fn overridden(&mut self, id: TypeId, atomic: bool) -> TypeId {
+        if let Some(known) = self.overrides.get(&(id, atomic)) {
+            return *known;
+        }
+        let copy = self.schema.add(Type::Scalar(Scalar::Any));
+        self.overrides.insert((id, atomic), copy);
+        copy
+    }
+
+    fn finish_overrides(&mut self) {
+        for ((original, atomic), copy) in &self.overrides {
+            let mut definition = self.schema.at(*original).definition().clone();
+            match &mut definition {
+                Type::Map(map) => map.atomic = *atomic,
+                Type::Any(any) => any.map.atomic = *atomic,
+                Type::Scalar(_) | Type::List(_) => {}
+            }
+            let index = usize::try_from(copy.0).unwrap_or(usize::MAX);
+            if let Some(slot) = self.schema.types.get_mut(index) {
+                *slot = definition;
+            }
+        }
+    }
+
+    fn intern(&mut self, parsed: Type) -> TypeId {
+        let text = serde_json::to_string(&parsed).unwrap_or_default();
+        if let Some(id) = self.interned.get(&text) {
+            return *id;
+        }
+        let id = self.schema.add(parsed);
+        self.interned.insert(text, id);
+        id
+    }
+
+    fn map(&mut self, node: &Value, place: &str, preserve: bool) -> Result<Map, OpenApiError> {
+        let empty = JsonMap::new();
+        let properties = node
+            .get("properties")
+            .and_then(Value::as_object)
+            .unwrap_or(&empty);
+        let required: Vec<&str> = node
+            .get("required")
+            .and_then(Value::as_array)
+            .map(|names| names.iter().filter_map(Value::as_str).collect())
+            .unwrap_or_default();
+        let mut fields = BTreeMap::new();
+        for (name, property) in properties {
+            let place = format!("{place}.{name}");
+            let mut field = self.field(property, &place, preserve)?;
+            field.always_written |= self.origin == Origin::GoTypes
+                && field.default.is_none()
+                && required.contains(&name.as_str());
+            fields.insert(name.clone(), field);
+        }
+        let rest = match node.get("additionalProperties") {
+            None if preserve || properties.is_empty() => Some(UNTYPED_DEDUCED),
+            None | Some(Value::Bool(false)) => None,
+            Some(Value::Bool(true)) => Some(UNTYPED_DEDUCED),
+            Some(further) => Some(self.reference(further, &format!("{place}.*"), preserve)?),
+        };
+        Ok(Map {
+            name: String::new(),
+            fields,
+            rest,
+            atomic: atomic_of(node, place)?.unwrap_or(false),
+        })
+    }
+
+    fn field(
+        &mut self,
+        property: &Value,
+        place: &str,
+        preserve: bool,
+    ) -> Result<Field, OpenApiError> {
+        let default = property.get("default").cloned();
+        let is_zero = default.as_ref().is_some_and(is_zero_value);
+        Ok(Field {
+            type_id: self.reference(property, place, preserve)?,
+            always_written: is_zero && self.origin == Origin::GoTypes,
+            default,
+            patch: patch_of(property),
+        })
+    }
+
+    fn list(&mut self, node: &Value, place: &str, preserve: bool) -> Result<List, OpenApiError> {
+        let item = match node.get("items") {
+            Some(items) => self.reference(items, &format!("{place}[]"), preserve)?,
+            None => UNTYPED_ATOMIC,
+        };
+        Ok(List {
+            item,
+            list_type: list_type_of(node, place)?,
+        })
+    }
+}
+
+fn scalar_of(primitive: &str, node: &Value) -> Option<Scalar> {
+    let format = node
+        .get("format")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    Some(match (primitive, format) {
+        ("boolean", _) => Scalar::Bool,
+        ("integer", "int32") => Scalar::Int32,
+        ("integer", _) => Scalar::Int64,
+        ("number", _) => Scalar::Float,
+        ("string", "") => Scalar::Text,
+        ("string", "byte") => Scalar::Bytes,
+        ("string", "int-or-string") => Scalar::IntOrString,
+        ("string", _) => Scalar::Any,
+        _ => return None,
+    })
+}
+
+fn list_type_of(node: &Value, place: &str) -> Result<ListType, OpenApiError> {
+    let text = |name: &str| node.get(name).and_then(Value::as_str);
+    match text("x-kubernetes-list-type") {
+        Some("atomic") => return Ok(ListType::Atomic),
+        Some("set") => return Ok(ListType::Set),
+        Some("map") => {
+            let keys: Vec<String> = node
+                .get("x-kubernetes-list-map-keys")
+                .and_then(Value::as_array)
+                .map(|keys| {
+                    keys.iter()
+                        .filter_map(Value::as_str)
+                        .map(str::to_owned)
+                        .collect()
+                })
+                .unwrap_or_default();
+            return match keys.is_empty() {
+                true => Err(error(place, "a list of type map has no keys")),
+                false => Ok(ListType::Map(keys)),
+            };
+        }
+        Some(other) => return Err(error(place, &format!("there is no list type {other:?}"))),
+        None => {}
+    }
+    Ok(match text("x-kubernetes-patch-strategy") {
+        Some("merge" | "merge,retainKeys") => match text("x-kubernetes-patch-merge-key") {
+            Some(key) => ListType::Map(vec![key.to_owned()]),
+            None => ListType::Set,
+        },
+        _ => ListType::Atomic,
+    })
+}
+
+fn atomic_of(node: &Value, place: &str) -> Result<Option<bool>, OpenApiError> {
+    match node.get("x-kubernetes-map-type").and_then(Value::as_str) {
+        None => Ok(None),
+        Some("atomic") => Ok(Some(true)),
+        Some("granular") => Ok(Some(false)),
+        Some(other) => Err(error(place, &format!("there is no map type {other:?}"))),
+    }
+}
+
+fn patch_of(property: &Value) -> Option<PatchStrategy> {
+    let strategy = property.get("x-kubernetes-patch-strategy")?.as_str()?;
+    let key = property
+        .get("x-kubernetes-patch-merge-key")
+        .and_then(Value::as_str);
+    Some(PatchStrategy {
+        merge: strategy.split(',').any(|part| part == "merge"),
+        retain_keys: strategy.split(',').any(|part| part == "retainKeys"),
+        merge_key: key.map(str::to_owned),
+    })
+}
+
+/// The name behind `$ref`, also where it stands alone in `allOf`.
+fn reference_of(node: &Value) -> Option<&str> {
+    let direct = node.get("$ref");
+    let wrapped = || match node.get("allOf")?.as_array()?.as_slice() {
+        [only] => only.get("$ref"),
+        _ => None,
+    };
+    let text = direct.or_else(wrapped)?.as_str()?;
+    text.rsplit('/').next()
+}
+
+fn kinds_of(definition: &Value) -> Vec<Kind> {
+    let entries = definition
+        .get("x-kubernetes-group-version-kind")
+        .and_then(Value::as_array);
+    entries
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| {
+            let text = |name: &str| entry.get(name).and_then(Value::as_str);
+            Some(Kind::new(text("group")?, text("version")?, text("kind")?))
+        })
+        .collect()
+}
+
+/// Gives a struct the name that Go knows it by: package and type.
+fn with_name(mut parsed: Type, definition: &str) -> Type {
+    let mut parts = definition.rsplit('.');
+    if let (Type::Map(map), Some(name), Some(package)) = (&mut parsed, parts.next(), parts.next()) {
+        map.name = format!("{package}.{name}");
+    }
+    parsed
+}
+
+fn is_zero_value(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(value) => !value,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::Null | Value::Array(_) => false,
+    }
+}
+
+fn is_true(node: &Value, name: &str) -> bool {
+    node.get(name).and_then(Value::as_bool).unwrap_or_default()
+}
+
+fn error(place: &str, what: &str) -> OpenApiError {
+    OpenApiError {
+        place: place.to_owned(),
+        what: what.to_owned(),
+    }
+}

@@ -1,0 +1,4 @@
+//! What the crate promises as a whole.
+
+mod fields;
+mod schema;

@@ -1,0 +1,36 @@
+//! Writes the tables that say what Kubernetes' own kinds look like, from a live API server.
+
+mod discovery;
+mod server;
+mod types;
+mod write;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+pub(crate) use write::{Mode, Verdict};
+
+/// Writes the tables below `root`, or compares them with what is there.
+///
+/// The server is the one that `kubeconfig` names, or a real control plane started for this.
+pub(crate) fn run(
+    root: &Path,
+    kubeconfig: Option<PathBuf>,
+    mode: Mode,
+) -> Result<Verdict, Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let (types, resources) = runtime.block_on(async {
+        let server = server::Server::connect(kubeconfig).await?;
+        Ok::<_, Box<dyn Error>>((types::read(&server).await?, discovery::read(&server).await?))
+    })?;
+    let tables = [
+        ("crates/kubewright-wire/tables/types.json.gz", types),
+        (
+            "crates/kubewright-apiserver/tables/resources.json.gz",
+            resources,
+        ),
+    ];
+    write::all(root, &tables, mode)
+}
