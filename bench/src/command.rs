@@ -1,0 +1,101 @@
+use clap::{Args, Parser, Subcommand};
+
+use crate::subject::Subject;
+
+/// Measures kubewright beside its peers.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "kubewright-bench", version)]
+pub(crate) struct Command {
+    /// What is measured.
+    #[command(subcommand)]
+    pub(crate) benchmark: Benchmark,
+}
+
+/// The benchmarks there are.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Benchmark {
+    /// Fills a cache with Pods from a real API server and reads it.
+    Cache(CacheOptions),
+}
+
+/// How the benchmark `cache` is run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CacheOptions {
+    /// How many Pods the API server holds.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) objects: u32,
+    /// How often each subject runs; the medians count.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: u32,
+    /// Which subjects run, in which order.
+    #[arg(long, value_delimiter = ',', default_values_t = Subject::ALL)]
+    pub(crate) subjects: Vec<Subject>,
+    /// Seconds to wait before settled memory is read; less than 30 is for trying out.
+    #[arg(long, default_value_t = 30.0, value_parser = seconds)]
+    pub(crate) settle: f64,
+    /// One line of JSON a measurement instead of the table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=3600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("a number of seconds from 0 to 3600".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::{Benchmark, CacheOptions, Command};
+    use crate::subject::Subject;
+
+    fn cache(arguments: &[&str]) -> Result<CacheOptions, String> {
+        let line = ["kubewright-bench", "cache"].iter().chain(arguments);
+        match Command::try_parse_from(line) {
+            Ok(Command {
+                benchmark: Benchmark::Cache(options),
+            }) => Ok(options),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn by_default_all_subjects_run_three_times_on_10000_pods_and_settle_for_30_seconds() {
+        let options = cache(&[]).unwrap();
+        assert_eq!((options.objects, options.runs), (10_000, 3));
+        assert_eq!(options.subjects, Subject::ALL);
+        assert!((options.settle - 30.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn an_unknown_benchmark_is_refused() {
+        let error = Command::try_parse_from(["kubewright-bench", "speed"]).unwrap_err();
+        assert!(error.to_string().contains("'speed'"), "{error}");
+        assert_eq!(error.exit_code(), 2);
+    }
+
+    #[test]
+    fn wrong_values_are_refused_and_named() {
+        for (wrong, named) in [
+            ("--objects=0", "'0' for '--objects"),
+            ("--runs=0", "'0' for '--runs"),
+            ("--subjects=kubebuilder", "'kubebuilder' for '--subjects"),
+            ("--settle=-1", "'-1' for '--settle"),
+        ] {
+            let error = cache(&[wrong]).unwrap_err();
+            assert!(error.contains(named), "{wrong}: {error}");
+        }
+    }
+
+    #[test]
+    fn subjects_run_in_the_order_given() {
+        let options = cache(&["--subjects=kubewright,controller-runtime"]).unwrap();
+        assert_eq!(
+            options.subjects,
+            [Subject::Kubewright, Subject::ControllerRuntime]
+        );
+    }
+}

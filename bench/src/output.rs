@@ -1,0 +1,20 @@
+use std::io::Write as _;
+
+use crate::error::Error;
+
+/// Says on standard error what goes on.
+#[expect(
+    clippy::print_stderr,
+    reason = "the program's progress; results go to standard output"
+)]
+pub(crate) fn note(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Prints results on standard output.
+pub(crate) fn result(text: &str) -> Result<(), Error> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(Error::Print)
+}

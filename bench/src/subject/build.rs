@@ -1,0 +1,215 @@
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use kubewright_testing::Settings;
+use serde::Deserialize;
+use tokio::process::Command;
+
+use super::Subject;
+use crate::error::Error;
+use crate::output;
+
+/// A subject that can be run.
+#[derive(Clone, Debug)]
+pub(crate) struct Built {
+    pub(crate) subject: Subject,
+    pub(crate) program: PathBuf,
+}
+
+/// Builds the subjects of one benchmark.
+#[derive(Clone, Debug)]
+pub(crate) struct Builder {
+    benchmark: &'static str,
+    /// The checkout.
+    root: PathBuf,
+    cargo: PathBuf,
+    go: PathBuf,
+    /// Holds Go's caches.
+    cache: PathBuf,
+}
+
+impl Builder {
+    /// A builder for the subjects of the benchmark of that name.
+    pub(crate) fn new(benchmark: &'static str, settings: &Settings) -> Self {
+        let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
+        Self {
+            benchmark,
+            root: bench.parent().unwrap_or(bench).to_owned(),
+            cargo,
+            go: settings.go.clone(),
+            cache: settings.cache.clone(),
+        }
+    }
+
+    /// Builds one subject; what the compiler says goes to standard error.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the compiler; the next build goes on from what it kept.
+    pub(crate) async fn build(&self, subject: Subject) -> Result<Built, Error> {
+        output::note(&format!("build {subject}"));
+        let package = format!("{}-{subject}", self.benchmark);
+        let program = match subject {
+            Subject::ControllerRuntime => self.go(subject, &package).await?,
+            Subject::Kube => self.cargo_workspace(subject, &package).await?,
+            Subject::Kubewright => {
+                let mut command = Command::new(&self.cargo);
+                command.args(["build", "--release", "--package", &package]);
+                self.cargo(subject, command).await?
+            }
+        };
+        Ok(Built { subject, program })
+    }
+
+    /// A subject that is a workspace of its own shares the target folder, and so the dependencies.
+    async fn cargo_workspace(&self, subject: Subject, package: &str) -> Result<PathBuf, Error> {
+        let mut command = Command::new(&self.cargo);
+        let manifest = self.root.join("bench/subjects").join(package);
+        command
+            .args(["build", "--release", "--locked", "--manifest-path"])
+            .arg(manifest.join("Cargo.toml"))
+            .arg("--target-dir")
+            .arg(self.target());
+        self.cargo(subject, command).await
+    }
+
+    async fn cargo(&self, subject: Subject, mut command: Command) -> Result<PathBuf, Error> {
+        command
+            .arg("--message-format=json-render-diagnostics")
+            .current_dir(&self.root)
+            .stdout(Stdio::piped());
+        let messages = finish(subject, &mut command).await?;
+        executable(&messages).ok_or_else(|| Error::NoExecutable {
+            subject,
+            command: shown(&command),
+        })
+    }
+
+    async fn go(&self, subject: Subject, package: &str) -> Result<PathBuf, Error> {
+        let folder = self.target().join("bench");
+        std::fs::create_dir_all(&folder).map_err(|source| Error::Folder {
+            folder: folder.clone(),
+            source,
+        })?;
+        let program = folder.join(package);
+        let mut command = Command::new(&self.go);
+        command
+            .args(["build", "-trimpath", "-buildvcs=false", "-mod=readonly"])
+            .args(["-ldflags", "-s -w", "-o"])
+            .arg(&program)
+            .arg(".")
+            .current_dir(self.root.join("bench/go").join(package))
+            .env("CGO_ENABLED", "0")
+            .env("GOMODCACHE", self.cache.join("go/mod"))
+            .env("GOCACHE", self.cache.join("go/build"));
+        finish(subject, &mut command).await?;
+        Ok(program)
+    }
+
+    fn target(&self) -> PathBuf {
+        std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| self.root.join("target"), |folder| self.root.join(folder))
+    }
+}
+
+/// Runs a compiler to its end; its standard output.
+async fn finish(subject: Subject, command: &mut Command) -> Result<Vec<u8>, Error> {
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    let child = command.spawn().map_err(|source| match source.kind() {
+        ErrorKind::NotFound if subject == Subject::ControllerRuntime => {
+            Error::GoMissing { subject }
+        }
+        _ => Error::Spawn {
+            command: shown(command),
+            source,
+        },
+    })?;
+    let output = child
+        .wait_with_output()
+        .await
+        .map_err(|source| Error::Spawn {
+            command: shown(command),
+            source,
+        })?;
+    if !output.status.success() {
+        return Err(Error::Build {
+            subject,
+            command: shown(command),
+        });
+    }
+    Ok(output.stdout)
+}
+
+/// The command line as a person would type it.
+fn shown(command: &Command) -> String {
+    let command = command.as_std();
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<String> = words.map(|word| word.display().to_string()).collect();
+    words.join(" ")
+}
+
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    executable: Option<PathBuf>,
+}
+
+/// The program that cargo's messages name.
+fn executable(messages: &[u8]) -> Option<PathBuf> {
+    messages
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<Message>(line).ok())
+        .filter(|message| message.reason == "compiler-artifact")
+        .find_map(|message| message.executable)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use kubewright_testing::Settings;
+
+    use super::{Builder, executable};
+    use crate::subject::Subject;
+
+    #[test]
+    fn the_program_is_taken_from_cargos_messages() {
+        let messages = br#"{"reason":"compiler-artifact","executable":null}
+{"reason":"compiler-artifact","executable":"/t/release/cache-kube"}
+{"reason":"build-finished","success":true}
+"#;
+        assert_eq!(
+            executable(messages).as_deref(),
+            Some(Path::new("/t/release/cache-kube"))
+        );
+        assert_eq!(executable(b"nonsense\n"), None);
+    }
+
+    #[tokio::test]
+    async fn a_missing_go_is_named_with_what_to_do() {
+        let settings = Settings {
+            go: "no-such-program-as-go".into(),
+            ..Settings::default()
+        };
+        let builder = Builder::new("cache", &settings);
+        let error = builder.build(Subject::ControllerRuntime).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "build controller-runtime: no `go` found in PATH; install Go 1.26 or newer (https://go.dev/dl), or leave the subject out with --subjects"
+        );
+    }
+
+    #[test]
+    fn a_subject_in_its_own_workspace_is_built_like_ours() {
+        let profile = |text: &str| {
+            let manifest: toml::Table = text.parse().unwrap();
+            manifest["profile"]["release"].clone()
+        };
+        assert_eq!(
+            profile(include_str!("../../subjects/cache-kube/Cargo.toml")),
+            profile(include_str!("../../../Cargo.toml"))
+        );
+    }
+}

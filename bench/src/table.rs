@@ -1,0 +1,124 @@
+use kubewright_bench_subject::Metric;
+
+use crate::results::Summary;
+use crate::subject::Subject;
+
+/// The peer that ratios are taken to.
+const BASELINE: Subject = Subject::ControllerRuntime;
+
+/// One row a subject; each cost beside its ratio to the baseline, when that ran too.
+pub(crate) fn render(summaries: &[Summary]) -> String {
+    let baseline = summaries.iter().find(|one| one.subject == BASELINE);
+    let header = std::iter::once("subject".to_owned()).chain(Metric::ALL.map(|m| m.to_string()));
+    let mut rows: Vec<Vec<String>> = vec![header.collect()];
+    for summary in summaries {
+        let baseline = baseline.filter(|_| summary.subject != BASELINE);
+        let mut row = vec![summary.subject.to_string()];
+        row.extend(Metric::ALL.map(|metric| cell(metric, summary, baseline)));
+        rows.push(row);
+    }
+    align(&rows)
+}
+
+fn cell(metric: Metric, summary: &Summary, baseline: Option<&Summary>) -> String {
+    let cost = |summary: &Summary| summary.costs.get(&metric).copied();
+    match metric {
+        Metric::Objects => summary.objects.to_string(),
+        Metric::Checksum => summary.checksum.to_string(),
+        _ => match (cost(summary), baseline.and_then(cost)) {
+            (Some(own), Some(base)) if base > 0.0 => {
+                format!("{} ({}x)", three_digits(own), three_digits(own / base))
+            }
+            (Some(own), _) => three_digits(own),
+            (None, _) => "-".to_owned(),
+        },
+    }
+}
+
+/// Three digits that matter: 845, 25.3, 1.29, 0.052.
+fn three_digits(value: f64) -> String {
+    match value {
+        _ if value >= 99.95 => format!("{value:.0}"),
+        _ if value >= 9.995 => format!("{value:.1}"),
+        _ if value >= 0.1 => format!("{value:.2}"),
+        _ if value >= 0.001 => format!("{value:.3}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
+fn align(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(String::len).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths);
+        let padded: Vec<String> = cells
+            .map(|(cell, &width)| format!("{cell:<width$}"))
+            .collect();
+        text.push_str(padded.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{render, three_digits};
+    use crate::results::summarize;
+    use crate::results::tests::run;
+    use crate::subject::Subject;
+
+    #[test]
+    fn each_subject_has_a_row_with_its_ratio_to_controller_runtime() {
+        let runs = [
+            run(Subject::ControllerRuntime, 2.0, 77),
+            run(Subject::Kubewright, 0.5, 77),
+        ];
+        let table = render(&summarize(&runs, 10).unwrap());
+        let rows: Vec<Vec<&str>> = table
+            .lines()
+            .map(|line| {
+                line.split("  ")
+                    .map(str::trim)
+                    .filter(|c| !c.is_empty())
+                    .collect()
+            })
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                "subject seconds peak_mb settled_mb get_cold_us get_hot_us list_ms objects checksum"
+                    .split(' ')
+                    .collect::<Vec<_>>(),
+                vec![
+                    "controller-runtime", "2.00", "2.00", "2.00", "2.00", "2.00", "2.00", "10", "77"
+                ],
+                vec![
+                    "kubewright", "0.50 (0.25x)", "0.50 (0.25x)", "0.50 (0.25x)", "0.50 (0.25x)",
+                    "0.50 (0.25x)", "0.50 (0.25x)", "10", "77"
+                ],
+            ]
+        );
+        let starts: Vec<_> = table.lines().map(|line| line.rfind("  ")).collect();
+        assert!(starts.windows(2).all(|pair| pair[0] == pair[1]), "{table}");
+    }
+
+    #[test]
+    fn without_controller_runtime_there_is_no_ratio() {
+        let table = render(&summarize(&[run(Subject::Kube, 2.0, 1)], 10).unwrap());
+        assert!(!table.contains('('), "{table}");
+    }
+
+    #[test]
+    fn costs_are_shown_with_three_digits() {
+        let shown = [845.04, 99.96, 25.31, 9.996, 1.289, 0.051_94, 0.000_31].map(three_digits);
+        assert_eq!(
+            shown,
+            ["845", "100", "25.3", "10.0", "1.29", "0.052", "0.0003"]
+        );
+    }
+}
