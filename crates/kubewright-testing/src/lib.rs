@@ -1,10 +1,16 @@
 //! Clusters for tests: embedded and real; polling assertions; the differential suite.
 
+mod cluster;
 pub mod control_plane;
 mod error;
 mod progress;
 pub mod real;
+mod runner;
 mod settings;
 
+pub use cluster::{Capability, Cluster, ClusterBuilder, Object, ObjectScope};
 pub use error::Error;
+pub use kubewright_apiserver::User;
+pub use kubewright_macros::test;
+pub use runner::{TestCase, TestOutcome, run};
 pub use settings::{Choice, Settings};

@@ -1,4 +1,5 @@
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -29,6 +30,15 @@ pub enum Choice {
     Embedded,
     /// etcd and kube-apiserver as processes.
     Real,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Embedded => "embedded",
+            Self::Real => "real",
+        })
+    }
 }
 
 const PATIENCE: Duration = Duration::from_secs(30);

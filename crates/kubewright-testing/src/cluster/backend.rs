@@ -1,0 +1,110 @@
+use std::path::PathBuf;
+
+use kube::Client;
+use kube::client::ClientBuilder;
+use kubewright_apiserver::User;
+use kubewright_core::{Clock, Revision};
+use tokio::sync::watch;
+
+use super::capability::Capability;
+use super::embedded::Embedded;
+use super::pool::Lease;
+use super::refusals::Refusals;
+use crate::real::Parts;
+use crate::{Choice, Error};
+
+/// What stands behind a [`Cluster`](super::Cluster).
+#[derive(Debug)]
+pub(super) enum Backend {
+    Embedded(Embedded),
+    Real(Lease),
+}
+
+impl Backend {
+    pub(super) fn capabilities(&self) -> &'static [Capability] {
+        match self {
+            Self::Embedded(_) => Capability::of(Choice::Embedded),
+            Self::Real(_) => Capability::of(Choice::Real),
+        }
+    }
+
+    /// Whether ServiceAccounts of new namespaces appear by themselves.
+    pub(super) fn makes_accounts(&self) -> bool {
+        match self {
+            Self::Embedded(_) => true,
+            Self::Real(lease) => lease.cluster().options().parts >= Parts::Controllers,
+        }
+    }
+
+    /// Whether Pods on nodes run.
+    pub(super) fn has_nodes(&self) -> bool {
+        match self {
+            Self::Embedded(_) => true,
+            Self::Real(lease) => lease.cluster().options().parts >= Parts::Nodes,
+        }
+    }
+
+    pub(super) fn clock(&self) -> Clock {
+        match self {
+            Self::Embedded(embedded) => embedded.clock(),
+            Self::Real(_) => Clock::system(),
+        }
+    }
+
+    /// Changes at each write, where the cluster says so.
+    pub(super) fn revisions(&self) -> Option<watch::Receiver<Revision>> {
+        match self {
+            Self::Embedded(embedded) => Some(embedded.revisions()),
+            Self::Real(_) => None,
+        }
+    }
+
+    pub(super) fn kubeconfig(&self) -> Result<PathBuf, Error> {
+        match self {
+            Self::Embedded(_) => Err(Error::Unsupported {
+                asked: "write a kubeconfig file".to_owned(),
+                why: "the embedded cluster has no address; use client(), or name Kubeconfig among the needs of the test",
+            }),
+            Self::Real(lease) => Ok(lease.cluster().kubeconfig()),
+        }
+    }
+
+    /// A client that calls as `user` and means `namespace` when it names none; what the server
+    /// refuses it is noted in `refusals`.
+    pub(super) async fn client(
+        &self,
+        user: &User,
+        namespace: &str,
+        refusals: &Refusals,
+    ) -> Result<Client, Error> {
+        let lease = match self {
+            Self::Embedded(embedded) => {
+                return Ok(embedded.client(user, namespace, refusals));
+            }
+            Self::Real(lease) => lease,
+        };
+        let cluster = lease.cluster();
+        let access = match user.as_service_account() {
+            Some((namespace, name)) => cluster.access_for_account(namespace, name).await?,
+            None => cluster.access(user)?,
+        };
+        let mut config = access.config().await?;
+        namespace.clone_into(&mut config.default_namespace);
+        let builder = ClientBuilder::try_from(config).map_err(|source| Error::Client {
+            user: user.name.clone(),
+            source: source.into(),
+        })?;
+        Ok(builder.with_layer(refusals).build())
+    }
+
+    /// Ends what lives on this runtime and, for a pooled cluster, makes it fit for the next test.
+    pub(super) async fn close(&self) -> Result<(), Error> {
+        match self {
+            Self::Embedded(embedded) => {
+                embedded.stop().await;
+                Ok(())
+            }
+            Self::Real(lease) => lease.give_back().await,
+        }
+    }
+}

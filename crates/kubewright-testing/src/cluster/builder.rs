@@ -1,0 +1,162 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::backend::Backend;
+use super::embedded::Embedded;
+use super::handle::Cluster;
+use super::pool::Lease;
+use crate::real::{Parts, RealOptions};
+use crate::{Choice, Error, Settings};
+
+/// How a [`Cluster`] is made.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), kubewright_testing::Error> {
+/// use kubewright_testing::Cluster;
+///
+/// let cluster = Cluster::real().nodes(3).start().await?;
+/// cluster.close().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct ClusterBuilder {
+    choice: Choice,
+    options: RealOptions,
+    nodes: usize,
+    sharing: Sharing,
+    name: String,
+}
+
+/// Whether other tests may use the control plane afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sharing {
+    Pooled,
+    Own,
+}
+
+static NUMBER: AtomicUsize = AtomicUsize::new(0);
+
+impl ClusterBuilder {
+    pub(super) fn new(choice: Choice) -> Self {
+        Self {
+            choice,
+            options: RealOptions::default(),
+            nodes: 0,
+            sharing: Sharing::Pooled,
+            name: "test".to_owned(),
+        }
+    }
+
+    /// With that many nodes that are only objects; Pods on them run.
+    #[must_use]
+    pub fn nodes(mut self, count: usize) -> Self {
+        self.nodes = count;
+        if count > 0 {
+            self.options.parts = Parts::Nodes;
+        }
+        self
+    }
+
+    /// With the controllers of Kubernetes, on a real cluster; the embedded one has its own.
+    #[must_use]
+    pub fn controllers(mut self) -> Self {
+        self.options.parts = self.options.parts.max(Parts::Controllers);
+        self
+    }
+
+    /// With a feature gate set, on a real cluster.
+    #[must_use]
+    pub fn feature_gate(mut self, name: impl Into<String>, on: bool) -> Self {
+        self.options.feature_gates.insert(name.into(), on);
+        self
+    }
+
+    /// With an admission plugin that is off by default, on a real cluster.
+    #[must_use]
+    pub fn enable_admission(mut self, plugin: impl Into<String>) -> Self {
+        self.options.enable_admission.insert(plugin.into());
+        self
+    }
+
+    /// Without an admission plugin that is on by default, on a real cluster.
+    #[must_use]
+    pub fn disable_admission(mut self, plugin: impl Into<String>) -> Self {
+        self.options.disable_admission.insert(plugin.into());
+        self
+    }
+
+    /// With a further flag of kube-apiserver, on a real cluster.
+    #[must_use]
+    pub fn api_server_flag(mut self, flag: impl Into<String>) -> Self {
+        self.options.api_server_flags.push(flag.into());
+        self
+    }
+
+    /// Outside the pool: started for this use, ended after it.
+    #[must_use]
+    pub fn own(mut self) -> Self {
+        self.sharing = Sharing::Own;
+        self
+    }
+
+    /// Named after a test: the namespace carries the name.
+    #[must_use]
+    pub fn named(mut self, test: impl Into<String>) -> Self {
+        self.name = test.into();
+        self
+    }
+
+    /// Starts the cluster, or takes one from the pool, and makes a namespace for the test.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, what was started ends.
+    pub async fn start(self) -> Result<Cluster, Error> {
+        let settings = Settings::from_environment()?;
+        let backend = match (self.choice, self.sharing) {
+            (Choice::Embedded, _) => Backend::Embedded(Embedded::start()),
+            (Choice::Real, Sharing::Pooled) => {
+                Backend::Real(Lease::pooled(&self.options, &settings).await?)
+            }
+            (Choice::Real, Sharing::Own) => {
+                Backend::Real(Lease::own(&self.options, &settings).await?)
+            }
+        };
+        let cluster = Cluster::new(backend, namespace_name(&self.name), settings.patience).await?;
+        for number in 1..=self.nodes {
+            cluster.try_add_node(&format!("node-{number}")).await?;
+        }
+        Ok(cluster)
+    }
+}
+
+/// A namespace's name that says which test it is of.
+fn namespace_name(test: &str) -> String {
+    let text: String = test
+        .chars()
+        .map(|letter| letter.to_ascii_lowercase())
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter
+            } else {
+                '-'
+            }
+        })
+        .take(50)
+        .collect();
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    format!("{}-{number}", text.trim_matches('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::namespace_name;
+
+    #[test]
+    fn a_namespace_is_named_after_its_test_and_never_twice() {
+        let one = namespace_name("it::Node_comes");
+        assert!(one.starts_with("it--node-comes-"), "{one}");
+        assert_ne!(one, namespace_name("it::Node_comes"));
+        assert!(namespace_name(&"x".repeat(200)).len() <= 63);
+    }
+}

@@ -1,0 +1,174 @@
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::Client;
+use kubewright_apiserver::User;
+use kubewright_core::Clock;
+use parking_lot::Mutex;
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use super::backend::Backend;
+use super::builder::ClusterBuilder;
+use super::capability::Capability;
+use super::refusals::Refusals;
+use crate::{Choice, Error, Settings};
+
+/// A Kubernetes cluster for one test, with a namespace of its own.
+///
+/// Calls that name no namespace mean the test's. Clones are handles to the same cluster. Calls
+/// that only make sense when they succeed fail the test; for others there is
+/// [`client`](Self::client).
+#[derive(Clone)]
+pub struct Cluster {
+    pub(super) shared: Arc<Shared>,
+    pub(super) namespace: String,
+    pub(super) client: Client,
+}
+
+pub(super) struct Shared {
+    pub(super) backend: Backend,
+    pub(super) patience: Duration,
+    /// What the test read last, for the message when it waits in vain.
+    pub(super) seen: Mutex<Vec<String>>,
+    /// What clients of the test itself were refused, which is the test's own affair.
+    unwatched: Refusals,
+}
+
+impl Cluster {
+    /// A cluster in this process.
+    pub fn embedded() -> ClusterBuilder {
+        ClusterBuilder::new(Choice::Embedded)
+    }
+
+    /// A cluster of real processes.
+    pub fn real() -> ClusterBuilder {
+        ClusterBuilder::new(Choice::Real)
+    }
+
+    /// The cluster that `KUBEWRIGHT_TEST_CLUSTER` names: `embedded` (the default) or `real`.
+    pub fn chosen() -> Result<ClusterBuilder, Error> {
+        Ok(ClusterBuilder::new(Settings::from_environment()?.cluster))
+    }
+
+    pub(super) async fn new(
+        backend: Backend,
+        namespace: String,
+        patience: Duration,
+    ) -> Result<Self, Error> {
+        let unwatched = Refusals::default();
+        let client = backend
+            .client(&User::admin(), &namespace, &unwatched)
+            .await?;
+        let cluster = Self {
+            shared: Arc::new(Shared {
+                backend,
+                patience,
+                seen: Mutex::new(Vec::new()),
+                unwatched,
+            }),
+            namespace,
+            client,
+        };
+        cluster.make_namespace(cluster.namespace()).await?;
+        Ok(cluster)
+    }
+
+    /// The test's namespace.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The same cluster, where calls that name no namespace mean this one.
+    #[must_use]
+    pub fn in_namespace(&self, namespace: impl Into<String>) -> Self {
+        Self {
+            namespace: namespace.into(),
+            ..self.clone()
+        }
+    }
+
+    /// A client that may do everything; its default namespace is the test's.
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// A client that calls as the given user, with that user's permissions.
+    pub async fn client_for(&self, user: &User) -> Result<Client, Error> {
+        let unwatched = &self.shared.unwatched;
+        self.shared
+            .backend
+            .client(user, &self.namespace, unwatched)
+            .await
+    }
+
+    /// A kubeconfig file that may do everything, where the cluster has an address.
+    pub fn kubeconfig(&self) -> Result<PathBuf, Error> {
+        self.shared.backend.kubeconfig()
+    }
+
+    /// What this cluster can do.
+    pub fn capabilities(&self) -> &'static [Capability] {
+        self.shared.backend.capabilities()
+    }
+
+    /// The cluster's wall clock.
+    pub fn clock(&self) -> Clock {
+        self.shared.backend.clock()
+    }
+
+    /// Ends the use of this cluster: a pooled one is cleaned for the next test.
+    ///
+    /// A real cluster that is dropped without this is ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the cluster may be left half cleaned; it is then not used again.
+    pub async fn close(&self) -> Result<(), Error> {
+        self.shared.backend.close().await
+    }
+
+    /// Ends the test on this cluster: what the operator was refused fails it.
+    pub(crate) async fn finish(&self) -> Result<(), Error> {
+        self.close().await
+    }
+
+    /// Makes a namespace that Pods can be made in.
+    async fn make_namespace(&self, name: &str) -> Result<(), Error> {
+        let namespace = json!({
+            "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name },
+        });
+        self.send("POST", "/api/v1/namespaces", &namespace)
+            .await
+            .map_err(|source| Error::Request {
+                tried: format!("make namespace {name}"),
+                source: Box::new(source),
+            })?;
+        if !self.shared.backend.makes_accounts() {
+            return Ok(());
+        }
+        let path = format!("/api/v1/namespaces/{name}/serviceaccounts/default");
+        let start = Instant::now();
+        while let Err(source) = self.read(&path).await {
+            if start.elapsed() > self.shared.patience {
+                return Err(Error::Request {
+                    tried: format!("wait for ServiceAccount {name}/default"),
+                    source: Box::new(source),
+                });
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cluster")
+            .field("namespace", &self.namespace)
+            .field("backend", &self.shared.backend)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,20 @@
+//! One cluster for a test, whichever kind it is: embedded in the process, or real.
+
+mod backend;
+mod builder;
+mod capability;
+mod embedded;
+mod failure;
+mod handle;
+mod nodes;
+mod objects;
+mod pool;
+mod refusals;
+mod sweep;
+mod wait;
+
+pub use builder::ClusterBuilder;
+pub use capability::Capability;
+pub(crate) use failure::{Chain, fail};
+pub use handle::Cluster;
+pub use objects::{Object, ObjectScope};
