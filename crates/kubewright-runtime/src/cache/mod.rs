@@ -1,0 +1,13 @@
+//! The typed edge: objects of a Rust type from an informer's records.
+//!
+//! A [`View`] decodes when it is asked. An object that somebody holds is shared, and lately used
+//! ones are kept as long as a [`Budget`] of bytes lets them.
+
+mod budget;
+mod decoded;
+mod list;
+mod view;
+
+pub use budget::Budget;
+pub use list::{Iter, List};
+pub use view::{DecodeError, View};

@@ -1,0 +1,140 @@
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use kubewright_core::{Kind, ObjectKey};
+use kubewright_wire::record::{Record, RecordError};
+use parking_lot::Mutex;
+use serde::de::DeserializeOwned;
+
+use super::List;
+use super::decoded::Decoded;
+use crate::informer::Informer;
+
+/// An informer's objects as values of type `K`: the kind's own type, or any struct with some of
+/// its fields. Cloning shares what is decoded, as do all views of one informer and type.
+pub struct View<K> {
+    pub(super) shared: Arc<Shared<K>>,
+    informer: Informer,
+}
+
+pub(super) struct Shared<K> {
+    decoded: Decoded<K>,
+    /// The resourceVersions that were complained about, so that each is logged once.
+    complaints: Mutex<HashMap<ObjectKey, Box<str>>>,
+    kind: Kind,
+}
+
+/// An object in the cache that is not a `K`.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "read {kind} {key} at revision {resource_version} from the cache: it does not have the expected form"
+)]
+pub struct DecodeError {
+    kind: String,
+    key: ObjectKey,
+    resource_version: String,
+    #[source]
+    source: RecordError,
+}
+
+impl DecodeError {
+    /// Which object.
+    pub fn key(&self) -> &ObjectKey {
+        &self.key
+    }
+}
+
+impl<K: DeserializeOwned + Send + Sync + 'static> View<K> {
+    /// A view of the informer's objects.
+    pub fn new(informer: Informer) -> Self {
+        let kind = &informer.spec().resource.kind;
+        let shared = informer.extension(|budget| Shared {
+            decoded: Decoded::new(budget),
+            complaints: Mutex::default(),
+            kind: kind.clone(),
+        });
+        Self { shared, informer }
+    }
+
+    /// The object of this key, own writes included.
+    pub fn get(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, DecodeError> {
+        let Some(record) = self.informer.store().get(key) else {
+            return Ok(None);
+        };
+        if let Some(object) = self.shared.decoded.find(key, &record) {
+            return Ok(Some(object));
+        }
+        let object = self.shared.decode(key, &record)?;
+        Ok(Some(self.shared.decoded.keep(key.clone(), record, object)))
+    }
+
+    /// All objects at this moment, decoded as they are walked.
+    pub fn list(&self) -> List<K> {
+        let snapshot = self.informer.store().snapshot();
+        let records = snapshot
+            .iter()
+            .map(|(key, record)| (key.clone(), record.clone()))
+            .collect();
+        List::cached(records, Arc::clone(&self.shared))
+    }
+
+    /// The objects that name the owner with this uid.
+    pub fn by_owner(&self, uid: &str) -> List<K> {
+        let records = self.informer.store().by_owner(uid);
+        List::cached(records, Arc::clone(&self.shared))
+    }
+
+    /// The informer behind the view.
+    pub fn informer(&self) -> &Informer {
+        &self.informer
+    }
+}
+
+impl<K: DeserializeOwned + Send + Sync + 'static> Shared<K> {
+    /// As [`View::get`], but what is decoded anew is not kept: a walk over everything would push
+    /// out what is used often.
+    pub(super) fn walk(&self, key: &ObjectKey, record: &Record) -> Result<Arc<K>, DecodeError> {
+        match self.decoded.find(key, record) {
+            Some(object) => Ok(object),
+            None => self.decode(key, record).map(Arc::new),
+        }
+    }
+
+    fn decode(&self, key: &ObjectKey, record: &Record) -> Result<K, DecodeError> {
+        record.decode().map_err(|source| {
+            let resource_version = record.resource_version();
+            let error = DecodeError {
+                kind: self.kind.kind.clone(),
+                key: key.clone(),
+                resource_version: resource_version.to_owned(),
+                source,
+            };
+            let said = self
+                .complaints
+                .lock()
+                .insert(key.clone(), resource_version.into());
+            if said.as_deref() != Some(resource_version) {
+                tracing::warn!(cause = %error.source, "{error}");
+            }
+            error
+        })
+    }
+}
+
+impl<K> Clone for View<K> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            informer: self.informer.clone(),
+        }
+    }
+}
+
+impl<K> fmt::Debug for View<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("View")
+            .field("informer", &self.informer)
+            .finish_non_exhaustive()
+    }
+}

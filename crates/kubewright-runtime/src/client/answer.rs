@@ -1,0 +1,118 @@
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::BodyExt as _;
+use kube::Client;
+use kube::client::Body;
+use kubewright_wire::status::Status;
+use tokio::time::{Instant, timeout_at};
+
+use crate::Error;
+
+/// The most of a refusal's body that is read.
+const LONGEST_REFUSAL: usize = 1 << 16;
+
+/// The body of an accepted request, chunk by chunk.
+#[derive(Debug)]
+pub struct Answer {
+    what: String,
+    body: Body,
+}
+
+/// Sends a GET for `path` (with its query) and waits for the head of the answer; `what` says in
+/// errors what was tried.
+///
+/// # Cancel safety
+///
+/// Dropped, the request is given up.
+pub async fn open(
+    client: &Client,
+    what: &str,
+    path: &str,
+    patience: Duration,
+) -> Result<Answer, Error> {
+    let request = Request::get(path)
+        .header(http::header::ACCEPT, "application/json")
+        .body(Body::empty())
+        .map_err(|source| Error::Request {
+            what: what.to_owned(),
+            source,
+        })?;
+    let deadline = Instant::now() + patience;
+    let silent = || Error::Silent {
+        what: what.to_owned(),
+        after: patience,
+    };
+    let sent = timeout_at(deadline, client.send(request)).await;
+    let response = sent
+        .map_err(|_| silent())?
+        .map_err(|source| Error::Unanswered {
+            what: what.to_owned(),
+            source: Box::new(source),
+        })?;
+    if response.status().is_success() {
+        return Ok(Answer {
+            what: what.to_owned(),
+            body: response.into_body(),
+        });
+    }
+    let refusal = timeout_at(deadline, read_refusal(response)).await;
+    Err(Error::Refused {
+        what: what.to_owned(),
+        status: Box::new(refusal.map_err(|_| silent())?),
+    })
+}
+
+impl Answer {
+    /// The next chunk; none at the end. Fails when none comes before `deadline`.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, no chunk is lost.
+    pub async fn chunk(&mut self, deadline: Instant) -> Result<Option<Bytes>, Error> {
+        let began = Instant::now();
+        loop {
+            let frame = timeout_at(deadline, self.body.frame()).await;
+            let frame = frame.map_err(|_| Error::Silent {
+                what: self.what.clone(),
+                after: began.elapsed(),
+            })?;
+            let Some(frame) = frame else {
+                return Ok(None);
+            };
+            let frame = frame.map_err(|source| Error::Broken {
+                what: self.what.clone(),
+                source: source.into(),
+            })?;
+            // Trailers say nothing of interest.
+            if let Ok(chunk) = frame.into_data() {
+                return Ok(Some(chunk));
+            }
+        }
+    }
+}
+
+/// The `Status` of a refusal; where the body is none, one made from code and text.
+async fn read_refusal(response: Response<Body>) -> Status {
+    let code = response.status().as_u16();
+    let mut body = response.into_body();
+    let mut bytes = Vec::new();
+    while let Some(Ok(frame)) = body.frame().await {
+        if let Ok(chunk) = frame.into_data() {
+            bytes.extend_from_slice(&chunk);
+        }
+        if bytes.len() > LONGEST_REFUSAL {
+            break;
+        }
+    }
+    match serde_json::from_slice::<Status>(&bytes) {
+        Ok(status) if status.code != 0 => status,
+        Ok(status) if status.reason.is_some() => Status { code, ..status },
+        _ => Status {
+            code,
+            message: String::from_utf8_lossy(&bytes).trim().to_owned(),
+            ..Status::default()
+        },
+    }
+}

@@ -1,0 +1,11 @@
+//! Reaching an API server: where it is, with which settings, and raw answers as streams of bytes.
+
+mod answer;
+mod connect;
+mod meaning;
+mod query;
+
+pub use answer::{Answer, open};
+pub use connect::{connect, load_config};
+pub use meaning::Meaning;
+pub use query::Query;

@@ -1,0 +1,116 @@
+use std::time::Duration;
+
+use kubewright_wire::record::RecordError;
+use kubewright_wire::scan::ScanError;
+use kubewright_wire::status::Status;
+
+/// Why the runtime could not do what it tried.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No settings to reach a cluster with.
+    #[error("find a cluster: {tried}; pass a kubeconfig, or run inside a cluster")]
+    NoCluster {
+        /// Where settings were looked for.
+        tried: String,
+        /// Why that failed.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A kubeconfig was named and is not usable.
+    #[error("read the kubeconfig {path}: correct the file or name another")]
+    Kubeconfig {
+        /// Which file.
+        path: String,
+        /// What is wrong with it.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The settings do not make a client.
+    #[error("build a client for {server}: check the cluster's address, certificates and user")]
+    Client {
+        /// The API server's address.
+        server: String,
+        /// What is wrong.
+        #[source]
+        source: Box<kube::Error>,
+    },
+    /// The request could not be made.
+    #[error("{what}: this is not a valid request; check namespace and selectors")]
+    Request {
+        /// What was tried, on what.
+        what: String,
+        /// What is wrong with it.
+        #[source]
+        source: http::Error,
+    },
+    /// No answer came.
+    #[error("{what}: no answer from the API server; trying again")]
+    Unanswered {
+        /// What was tried, on what.
+        what: String,
+        /// What failed on the way.
+        #[source]
+        source: Box<kube::Error>,
+    },
+    /// No byte came for too long.
+    #[error("{what}: nothing heard for {after:?}; trying again")]
+    Silent {
+        /// What was tried, on what.
+        what: String,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The API server said no.
+    #[error("{what}: the API server refused")]
+    Refused {
+        /// What was tried, on what.
+        what: String,
+        /// Its answer.
+        #[source]
+        status: Box<Status>,
+    },
+    /// The answer broke off.
+    #[error("{what}: the connection broke; trying again")]
+    Broken {
+        /// What was tried, on what.
+        what: String,
+        /// How.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A watch ended before it had begun.
+    #[error("{what}: the watch ended at once; trying again")]
+    TooShort {
+        /// What was tried, on what.
+        what: String,
+    },
+    /// The answer is not what it should be.
+    #[error("{what}: the answer is not one of a Kubernetes API server")]
+    Unreadable {
+        /// What was tried, on what.
+        what: String,
+        /// What is wrong with it.
+        #[source]
+        source: ScanError,
+    },
+    /// An object of the answer is not one.
+    #[error("{what}: an object in the answer cannot be stored")]
+    Object {
+        /// What was tried, on what.
+        what: String,
+        /// What is wrong with it.
+        #[source]
+        source: RecordError,
+    },
+}
+
+impl Error {
+    /// The API server's answer, when it gave one.
+    pub fn status(&self) -> Option<&Status> {
+        match self {
+            Self::Refused { status, .. } => Some(status),
+            _ => None,
+        }
+    }
+}

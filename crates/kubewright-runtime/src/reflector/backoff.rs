@@ -1,0 +1,121 @@
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+const FIRST: Duration = Duration::from_millis(800);
+const LONGEST: Duration = Duration::from_secs(30);
+const QUIET: Duration = Duration::from_secs(120);
+
+/// How long to wait after failures: 0.8 s, doubled up to 30 s, plus up to as much again; two
+/// minutes without a failure begin anew.
+#[derive(Debug)]
+pub struct RetryBackoff {
+    next: Duration,
+    last: Option<Instant>,
+    random: Random,
+}
+
+impl RetryBackoff {
+    /// A backoff whose jitter follows from `seed`; none takes one of its own.
+    pub fn new(seed: Option<u64>) -> Self {
+        Self {
+            next: FIRST,
+            last: None,
+            random: Random::new(seed),
+        }
+    }
+
+    /// Counts a failure now, and says how long to wait.
+    pub fn failed(&mut self) -> Duration {
+        let now = Instant::now();
+        if self.is_quiet(now) {
+            self.next = FIRST;
+        }
+        let wait = self.next + self.next.mul_f64(self.random.fraction());
+        self.next = (self.next * 2).min(LONGEST);
+        // Quiet begins when the wait is over.
+        self.last = Some(now + wait);
+        wait
+    }
+
+    /// Counts an interruption: the first one in a while costs nothing, further ones count as
+    /// failures.
+    pub fn interrupted(&mut self) -> Duration {
+        let now = Instant::now();
+        if self.is_quiet(now) {
+            self.next = FIRST;
+            self.last = Some(now);
+            return Duration::ZERO;
+        }
+        self.failed()
+    }
+
+    /// A number between the bounds, the upper one excluded.
+    pub(super) fn between(&mut self, low: Duration, high: Duration) -> Duration {
+        low + (high - low).mul_f64(self.random.fraction())
+    }
+
+    fn is_quiet(&self, now: Instant) -> bool {
+        self.last
+            .is_none_or(|last| now.saturating_duration_since(last) >= QUIET)
+    }
+}
+
+/// SplitMix64: spreads waits, guards nothing.
+#[derive(Debug)]
+struct Random(u64);
+
+impl Random {
+    fn new(seed: Option<u64>) -> Self {
+        Self(seed.unwrap_or_else(|| RandomState::new().hash_one(0)))
+    }
+
+    /// From 0 up to, not including, 1.
+    fn fraction(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+        let bits = u32::try_from(mixed >> 32).expect("32 bits remain");
+        f64::from(bits) / 2_f64.powi(32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::RetryBackoff;
+
+    #[tokio::test(start_paused = true)]
+    async fn waits_grow_from_0_8_to_30_seconds_and_at_most_double_by_jitter() {
+        let mut backoff = RetryBackoff::new(Some(1));
+        for least in [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0] {
+            let wait = backoff.failed().as_secs_f64();
+            assert!((least..=2.0 * least).contains(&wait), "{wait} for {least}");
+            tokio::time::advance(Duration::from_secs_f64(wait)).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn two_quiet_minutes_begin_anew() {
+        let mut backoff = RetryBackoff::new(Some(1));
+        for _ in 0..6 {
+            let wait = backoff.failed();
+            tokio::time::advance(wait).await;
+        }
+        tokio::time::advance(Duration::from_secs(119)).await;
+        assert!(backoff.failed() >= Duration::from_secs(30));
+        tokio::time::advance(Duration::from_secs(60 + 120)).await;
+        assert!(backoff.failed() <= Duration::from_millis(1600));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_interruption_is_free_and_the_next_is_not() {
+        let mut backoff = RetryBackoff::new(Some(1));
+        assert_eq!(backoff.interrupted(), Duration::ZERO);
+        assert!(backoff.interrupted() >= Duration::from_millis(800));
+    }
+}

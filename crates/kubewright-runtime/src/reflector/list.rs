@@ -1,0 +1,153 @@
+use std::time::Duration;
+
+use kubewright_wire::record::{Encoder, Record};
+use kubewright_wire::scan::{ListEnd, ListScanner, ScanError};
+use tokio::time::Instant;
+
+use super::{InformerSpec, ReflectorOptions, Sink};
+use crate::Error;
+use crate::client::{Meaning, Query, open};
+
+/// A server that sends nothing for so long has died.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How fresh a list must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Freshness {
+    /// Whatever the server has at hand: the first list.
+    Any,
+    /// As storage has it, because the server's history was of no use.
+    Latest,
+}
+
+/// A whole collection.
+pub(super) struct Listed {
+    pub(super) records: Vec<Record>,
+    pub(super) resource_version: String,
+}
+
+/// One list, page by page.
+pub(super) struct List<'a> {
+    pub(super) client: &'a kube::Client,
+    pub(super) spec: &'a InformerSpec,
+    pub(super) options: &'a ReflectorOptions,
+    pub(super) encoder: &'a mut Encoder,
+}
+
+impl List<'_> {
+    /// Reads all pages. A continuation that has expired begins again, in one piece.
+    pub(super) async fn read(
+        mut self,
+        freshness: Freshness,
+        sink: &impl Sink,
+    ) -> Result<Listed, Error> {
+        match self
+            .pages(freshness, Some(self.options.page_size), sink)
+            .await
+        {
+            Err(PageError { error, continued }) if continued && is_expired(&error) => {
+                let whole = self.pages(Freshness::Latest, None, sink).await;
+                whole.map_err(|failed| failed.error)
+            }
+            read => read.map_err(|failed| failed.error),
+        }
+    }
+
+    async fn pages(
+        &mut self,
+        freshness: Freshness,
+        limit: Option<u32>,
+        sink: &impl Sink,
+    ) -> Result<Listed, PageError> {
+        let mut records = Vec::new();
+        let mut token: Option<String> = None;
+        loop {
+            let mut query = Query::new();
+            if let Some(limit) = limit {
+                query = query.with("limit", limit);
+            }
+            query = match (&token, freshness) {
+                // A continuation carries its revision in itself.
+                (Some(token), _) => query.with("continue", token),
+                (None, Freshness::Any) => query.with("resourceVersion", 0),
+                (None, Freshness::Latest) => query,
+            };
+            let page = self.page(query, &mut records, sink).await;
+            let end = page.map_err(|error| PageError {
+                error,
+                continued: token.is_some(),
+            })?;
+            match end.continue_token {
+                Some(next) => token = Some(next),
+                None => {
+                    return Ok(Listed {
+                        records,
+                        resource_version: end.resource_version,
+                    });
+                }
+            }
+        }
+    }
+
+    async fn page(
+        &mut self,
+        query: Query,
+        records: &mut Vec<Record>,
+        sink: &impl Sink,
+    ) -> Result<ListEnd, Error> {
+        let what = format!("list {}", self.spec.what());
+        let mut answer = open(self.client, &what, &self.spec.path(query), PATIENCE).await?;
+        let mut scanner = ListScanner::new(self.options.largest_object);
+        while let Some(chunk) = answer.chunk(Instant::now() + PATIENCE).await? {
+            let taken = scanner.push(&chunk, |item| {
+                let record = self.encoder.encode(item).map_err(ItemError::Object)?;
+                // What has not changed is kept once, not twice, while the list is read.
+                records.push(sink.held(&record).unwrap_or(record));
+                Ok(())
+            });
+            taken.map_err(|error: ItemError| error.about(&what))?;
+        }
+        scanner
+            .finish()
+            .map_err(|source| ItemError::Scan(source).about(&what))
+    }
+}
+
+/// What can go wrong with the bytes of a stream.
+pub(super) enum ItemError {
+    Scan(ScanError),
+    Object(kubewright_wire::record::RecordError),
+    Refused(Box<kubewright_wire::status::Status>),
+}
+
+impl From<ScanError> for ItemError {
+    fn from(error: ScanError) -> Self {
+        Self::Scan(error)
+    }
+}
+
+impl ItemError {
+    pub(super) fn about(self, what: &str) -> Error {
+        let what = what.to_owned();
+        match self {
+            // The stream broke off: nothing is wrong with the server.
+            Self::Scan(source @ ScanError::Cut { .. }) => Error::Broken {
+                what,
+                source: Box::new(source),
+            },
+            Self::Scan(source) => Error::Unreadable { what, source },
+            Self::Object(source) => Error::Object { what, source },
+            Self::Refused(status) => Error::Refused { what, status },
+        }
+    }
+}
+
+struct PageError {
+    error: Error,
+    /// Whether it was not the first page.
+    continued: bool,
+}
+
+pub(super) fn is_expired(error: &Error) -> bool {
+    error.status().map(Meaning::of) == Some(Meaning::Expired)
+}

@@ -1,0 +1,21 @@
+use std::sync::Arc;
+
+use kubewright_wire::record::Record;
+
+use crate::Error;
+use crate::store::Delta;
+
+/// Who takes in what a reflector reads. No call may block.
+pub trait Sink: Send {
+    /// A record equal to this one that is already held, to be kept instead of it.
+    fn held(&self, record: &Record) -> Option<Record>;
+
+    /// The whole collection, as of the given resourceVersion.
+    fn replace(&mut self, list: Vec<Record>, resource_version: &str);
+
+    /// What a watch has said, in its order.
+    fn apply(&mut self, deltas: Vec<Delta>);
+
+    /// Something failed; the reflector goes on by itself.
+    fn failed(&mut self, error: Arc<Error>);
+}

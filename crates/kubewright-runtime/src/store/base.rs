@@ -1,0 +1,134 @@
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use kubewright_core::{ObjectKey, Revision};
+use kubewright_wire::record::Record;
+
+use super::owners::Owners;
+use super::{Delta, Event};
+
+/// What list and watch have delivered. Cloning costs a few pointers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Base {
+    pub(super) objects: OrdMap<ObjectKey, Record>,
+    pub(super) owners: Owners,
+    /// How far the server's history is known, as the server spells it; empty before the first
+    /// list.
+    resource_version: Arc<str>,
+}
+
+impl Base {
+    pub(super) fn resource_version(&self) -> &str {
+        &self.resource_version
+    }
+
+    /// How far the server's history is known: zero before the first list, none where revisions
+    /// are not numbers.
+    pub(super) fn revision(&self) -> Option<Revision> {
+        match &*self.resource_version {
+            "" => Some(Revision::default()),
+            text => text.parse().ok(),
+        }
+    }
+
+    /// Takes one delta in; events go to `out`.
+    pub(super) fn apply(&mut self, delta: Delta, out: &mut Vec<Event>) {
+        match delta {
+            Delta::Present(record) => {
+                self.reach(record.resource_version());
+                self.put(record.key(), record, out);
+            }
+            Delta::Gone(record) => {
+                self.reach(record.resource_version());
+                self.take(&record.key(), out);
+            }
+            Delta::Reached(resource_version) => self.reach(&resource_version),
+        }
+    }
+
+    /// Becomes what a list shows: first what is gone, then what is new or changed, each in key
+    /// order.
+    pub(super) fn replace(
+        &mut self,
+        list: Vec<Record>,
+        resource_version: &str,
+        out: &mut Vec<Event>,
+    ) {
+        self.reach(resource_version);
+        let mut listed: Vec<(ObjectKey, Record)> = list
+            .into_iter()
+            .map(|record| (record.key(), record))
+            .collect();
+        listed.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let gone: Vec<ObjectKey> = self
+            .objects
+            .keys()
+            .filter(|key| {
+                listed
+                    .binary_search_by(|(other, _)| other.cmp(key))
+                    .is_err()
+            })
+            .cloned()
+            .collect();
+        for key in gone {
+            self.take(&key, out);
+        }
+        for (key, record) in listed {
+            self.put(key, record, out);
+        }
+    }
+
+    fn reach(&mut self, resource_version: &str) {
+        if !resource_version.is_empty() && *self.resource_version != *resource_version {
+            self.resource_version = resource_version.into();
+        }
+    }
+
+    fn put(&mut self, key: ObjectKey, record: Record, out: &mut Vec<Event>) {
+        let old = self.objects.get(&key).cloned();
+        let same = |old: &Record| {
+            old.uid() == record.uid() && old.resource_version() == record.resource_version()
+        };
+        if old.as_ref().is_some_and(same) {
+            return;
+        }
+        if let Some(old) = &old {
+            self.owners.remove(&key, old);
+        }
+        self.owners.insert(&key, &record);
+        self.objects.insert(key.clone(), record.clone());
+        out.extend(changes(key, old, Some(record)));
+    }
+
+    fn take(&mut self, key: &ObjectKey, out: &mut Vec<Event>) {
+        let Some(old) = self.objects.remove(key) else {
+            return;
+        };
+        self.owners.remove(key, &old);
+        out.extend(changes(key.clone(), Some(old), None));
+    }
+}
+
+/// One event; two where the name now belongs to another object: the old one is gone, then the
+/// new one is there.
+pub(crate) fn changes(
+    key: ObjectKey,
+    old: Option<Record>,
+    new: Option<Record>,
+) -> impl Iterator<Item = Event> {
+    let event = |key, old, new| Event {
+        key,
+        old,
+        new,
+        initial: false,
+    };
+    let (first, second) = match (old, new) {
+        (Some(old), Some(new)) if old.uid() != new.uid() => (
+            Some(event(key.clone(), Some(old), None)),
+            Some(event(key, None, Some(new))),
+        ),
+        (None, None) => (None, None),
+        (old, new) => (Some(event(key, old, new)), None),
+    };
+    first.into_iter().chain(second)
+}

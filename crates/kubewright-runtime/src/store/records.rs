@@ -1,0 +1,181 @@
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arc_swap::ArcSwap;
+use kubewright_core::ObjectKey;
+use kubewright_wire::record::Record;
+use parking_lot::Mutex;
+
+use super::snapshot::{Layers, Snapshot};
+use super::{Delta, Event, Filter};
+
+/// The objects of one kind. Cloning shares them.
+///
+/// Reads never wait, neither for a writer nor for each other: they load the present layers, which
+/// are immutable. Writers (the informer, and whoever notes a write) take turns.
+///
+/// ```
+/// use kubewright_runtime::store::{Delta, Filter, Store};
+/// use kubewright_core::ObjectKey;
+/// use kubewright_wire::record::Record;
+///
+/// let store = Store::new(Filter::default());
+/// let pod = Record::from_json(br#"{"metadata":{"name":"a","namespace":"shop","resourceVersion":"7"}}"#)?;
+/// let events = store.apply([Delta::Present(pod)]);
+/// assert_eq!(events.len(), 1);
+/// assert!(store.get(&ObjectKey::namespaced("shop", "a")).is_some());
+/// # Ok::<(), kubewright_wire::record::RecordError>(())
+/// ```
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    layers: ArcSwap<Layers>,
+    filter: Filter,
+    /// Held while new layers are made from the present ones.
+    writing: Mutex<()>,
+    said_off: AtomicBool,
+}
+
+/// What became of a store that took in a list.
+#[derive(Clone, Debug)]
+pub enum Replaced {
+    /// The store was empty: everything in it is new.
+    Filled,
+    /// What differs from before: first the objects that are gone.
+    Changed(Vec<Event>),
+}
+
+impl Store {
+    /// An empty store for the objects that `filter` lets in.
+    pub fn new(filter: Filter) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                layers: ArcSwap::default(),
+                filter,
+                writing: Mutex::new(()),
+                said_off: AtomicBool::new(false),
+            }),
+        }
+    }
+
+    /// The object of this key.
+    pub fn get(&self, key: &ObjectKey) -> Option<Record> {
+        self.shared.layers.load().get(key).cloned()
+    }
+
+    /// The objects that name the owner with this uid, in key order.
+    pub fn by_owner(&self, uid: &str) -> Vec<(ObjectKey, Record)> {
+        self.shared.layers.load().by_owner(uid)
+    }
+
+    /// All objects at this moment.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            layers: self.shared.layers.load_full(),
+        }
+    }
+
+    /// The object as list and watch have delivered it, without own writes.
+    pub fn delivered(&self, key: &ObjectKey) -> Option<Record> {
+        self.shared.layers.load().base.objects.get(key).cloned()
+    }
+
+    /// How far the server's history is known; empty before the first list.
+    pub fn resource_version(&self) -> String {
+        self.shared.layers.load().base.resource_version().to_owned()
+    }
+
+    /// Takes in what a watch has said, in its order, and tells what that changed.
+    ///
+    /// This and [`Store::replace`] are the only doors to what is delivered.
+    pub fn apply(&self, deltas: impl IntoIterator<Item = Delta>) -> Vec<Event> {
+        let mut events = Vec::new();
+        self.write(|layers| {
+            for delta in deltas {
+                if let Delta::Gone(record) = &delta {
+                    layers.overlay.ended(&record.key(), record.uid());
+                }
+                layers.base.apply(delta, &mut events);
+            }
+            layers.overlay.settle(&layers.base, false);
+        });
+        events
+    }
+
+    /// Takes in a whole list that shows the given resourceVersion, and tells what that changed:
+    /// also what was deleted while nobody watched.
+    pub fn replace(&self, list: Vec<Record>, resource_version: &str) -> Replaced {
+        let mut replaced = Replaced::Filled;
+        self.write(|layers| {
+            let was_empty = layers.base.objects.is_empty();
+            let mut events = Vec::new();
+            layers.base.replace(list, resource_version, &mut events);
+            layers.overlay.settle(&layers.base, true);
+            if !was_empty {
+                replaced = Replaced::Changed(events);
+            }
+        });
+        replaced
+    }
+
+    /// Notes the server's answer to a write of this process: reads see it from now on, until the
+    /// watch has delivered that revision or a later one.
+    pub fn note_write(&self, key: ObjectKey, record: Record) {
+        if !self.shared.filter.covers(&key) {
+            return;
+        }
+        let visible = self.shared.filter.matches(&record);
+        self.write(|layers| {
+            let (Some(revision), Some(reached)) = (record.revision(), layers.base.revision())
+            else {
+                return self.say_off(&record);
+            };
+            if revision > reached {
+                layers.overlay.write(key, record, revision, visible);
+            }
+        });
+    }
+
+    /// Notes that a write of this process has ended the object of this uid: reads do not see it
+    /// any more, even before the watch has told.
+    pub fn note_delete(&self, key: ObjectKey, uid: &str) {
+        if !self.shared.filter.covers(&key) {
+            return;
+        }
+        self.write(|layers| {
+            if layers.base.revision().is_some() {
+                layers.overlay.delete(key, uid, &layers.base);
+            }
+        });
+    }
+
+    fn write(&self, change: impl FnOnce(&mut Layers)) {
+        let _turn = self.shared.writing.lock();
+        let mut layers = Layers::clone(&self.shared.layers.load());
+        change(&mut layers);
+        self.shared.layers.store(Arc::new(layers));
+    }
+
+    fn say_off(&self, record: &Record) {
+        if !self.shared.said_off.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                resource_version = record.resource_version(),
+                "this server's resourceVersions are not numbers: cached reads show own writes \
+                 only once the watch delivers them"
+            );
+        }
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store")
+            .field("objects", &self.shared.layers.load().base.objects.len())
+            .field("filter", &self.shared.filter)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,150 @@
+use std::fmt;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use imbl::ordmap;
+use kubewright_core::ObjectKey;
+use kubewright_wire::record::Record;
+
+use super::base::Base;
+use super::overlay::{Entry, Overlay};
+use super::owners::is_owned_by;
+
+/// The objects of a store at one moment, own writes included. Cloning shares everything.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    pub(super) layers: Arc<Layers>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layers {
+    pub(super) base: Base,
+    pub(super) overlay: Overlay,
+}
+
+impl Layers {
+    pub(super) fn get(&self, key: &ObjectKey) -> Option<&Record> {
+        let base = self.base.objects.get(key);
+        match self.overlay.entries.get(key) {
+            None => base,
+            Some(entry) => entry.over(base),
+        }
+    }
+
+    pub(super) fn by_owner(&self, uid: &str) -> Vec<(ObjectKey, Record)> {
+        let found = |key: &ObjectKey| {
+            let record = self.get(key).filter(|record| is_owned_by(record, uid))?;
+            Some((key.clone(), record.clone()))
+        };
+        let base = self.base.owners.candidates(uid);
+        if self.overlay.is_empty() {
+            return base.filter_map(found).collect();
+        }
+        let mut keys: Vec<&ObjectKey> = base.chain(self.overlay.owners.candidates(uid)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys.into_iter().filter_map(found).collect()
+    }
+}
+
+impl Snapshot {
+    /// The object of this key.
+    pub fn get(&self, key: &ObjectKey) -> Option<&Record> {
+        self.layers.get(key)
+    }
+
+    /// The objects that name the owner with this uid, in key order.
+    pub fn by_owner(&self, uid: &str) -> Vec<(ObjectKey, Record)> {
+        self.layers.by_owner(uid)
+    }
+
+    /// All objects, in key order.
+    pub fn iter(&self) -> Iter<'_> {
+        Iter {
+            base: self.layers.base.objects.iter(),
+            overlay: self.layers.overlay.entries.iter(),
+            next_base: None,
+            next_overlay: None,
+            layers: &self.layers,
+        }
+    }
+
+    /// How many objects there are.
+    pub fn len(&self) -> usize {
+        let overlay = &self.layers.overlay.entries;
+        let objects = &self.layers.base.objects;
+        let mut length = objects.len();
+        for (key, entry) in overlay {
+            let base = objects.get(key);
+            length += usize::from(entry.over(base).is_some());
+            length -= usize::from(base.is_some());
+        }
+        length
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What list and watch have delivered, without own writes.
+    pub(crate) fn delivered(&self) -> &OrdMap<ObjectKey, Record> {
+        &self.layers.base.objects
+    }
+}
+
+impl<'a> IntoIterator for &'a Snapshot {
+    type Item = (&'a ObjectKey, &'a Record);
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+/// The objects of a [`Snapshot`]: both layers merged, in key order.
+pub struct Iter<'a> {
+    base: ordmap::Iter<'a, ObjectKey, Record, imbl::shared_ptr::DefaultSharedPtr>,
+    overlay: ordmap::Iter<'a, ObjectKey, Entry, imbl::shared_ptr::DefaultSharedPtr>,
+    next_base: Option<(&'a ObjectKey, &'a Record)>,
+    next_overlay: Option<(&'a ObjectKey, &'a Entry)>,
+    layers: &'a Layers,
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = (&'a ObjectKey, &'a Record);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            self.next_base = self.next_base.or_else(|| self.base.next());
+            self.next_overlay = self.next_overlay.or_else(|| self.overlay.next());
+            let (key, seen) = match (self.next_base, self.next_overlay) {
+                (None, None) => return None,
+                (Some((key, record)), None) => {
+                    self.next_base = None;
+                    (key, Some(record))
+                }
+                (Some((key, record)), Some((over, _))) if key < over => {
+                    self.next_base = None;
+                    (key, Some(record))
+                }
+                (base, Some((over, entry))) => {
+                    self.next_overlay = None;
+                    if base.is_some_and(|(key, _)| key == over) {
+                        self.next_base = None;
+                    }
+                    (over, entry.over(self.layers.base.objects.get(over)))
+                }
+            };
+            if let Some(record) = seen {
+                return Some((key, record));
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Iter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Iter").finish_non_exhaustive()
+    }
+}
