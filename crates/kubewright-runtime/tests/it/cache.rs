@@ -1,0 +1,131 @@
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::Pod;
+use kubewright_runtime::cache::{List, View};
+use kubewright_runtime::informer::{Informer, InformerOptions, Informers};
+use kubewright_runtime::record::Record;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::scripted::{Scripted, key, pod, pods};
+
+async fn informer(objects: &[Value], decoded_bytes: usize) -> (Informers, Informer) {
+    let server = Scripted::default();
+    server.list(10, objects);
+    let options = InformerOptions {
+        decoded_bytes: Some(decoded_bytes),
+        ..InformerOptions::default()
+    };
+    let informers = Informers::new(server.client(), options);
+    let informer = informers.get(&pods());
+    informer.synced().await.expect("the list is there");
+    (informers, informer)
+}
+
+fn names(list: &List<Pod>) -> Vec<String> {
+    list.iter()
+        .filter_map(|pod| pod.metadata.name.clone())
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_shares_the_object_and_decodes_again_once_it_has_changed() {
+    let (_informers, informer) = informer(&[pod("a", 1)], 1 << 20).await;
+    let view = View::<Pod>::new(informer.clone());
+    let first = view.get(&key("a")).unwrap().unwrap();
+    let second = View::<Pod>::new(informer.clone()).get(&key("a")).unwrap();
+    assert!(Arc::ptr_eq(&first, &second.unwrap()));
+    let newer = Record::from_value(&pod("a", 12)).unwrap();
+    informer.store().note_write(key("a"), newer);
+    let third = view.get(&key("a")).unwrap().unwrap();
+    assert_eq!(third.metadata.resource_version.as_deref(), Some("12"));
+    assert!(view.get(&key("b")).unwrap().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_somebody_holds_is_shared_even_when_the_budget_has_no_room() {
+    let objects: Vec<Value> = (0..20).map(|n| pod(&format!("p{n:02}"), n)).collect();
+    let size = Record::from_value(&objects[0]).unwrap().byte_len();
+    // Room for about three.
+    let (_informers, informer) = informer(&objects, size * 15 * 4).await;
+    let view = View::<Pod>::new(informer);
+    let held = view.get(&key("p00")).unwrap().unwrap();
+    let weak = Arc::downgrade(&view.get(&key("p01")).unwrap().unwrap());
+    assert!(weak.upgrade().is_some(), "kept although nobody holds it");
+    for n in 2..20 {
+        view.get(&key(&format!("p{n:02}"))).unwrap().unwrap();
+    }
+    assert!(weak.upgrade().is_none(), "pushed out");
+    assert!(Arc::ptr_eq(&held, &view.get(&key("p00")).unwrap().unwrap()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_is_one_moment_in_key_order_own_writes_included() {
+    let (_informers, informer) = informer(&[pod("b", 2), pod("a", 1)], 1 << 20).await;
+    let view = View::<Pod>::new(informer.clone());
+    let before = view.list();
+    informer
+        .store()
+        .note_write(key("c"), Record::from_value(&pod("c", 11)).unwrap());
+    informer.store().note_delete(key("a"), "uid-a");
+    assert_eq!(names(&before), ["a", "b"]);
+    assert_eq!(names(&view.list()), ["b", "c"]);
+    assert_eq!(view.list().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_are_found_by_their_owner() {
+    let owned = |name: &str, revision, owner: &str| {
+        let mut object = pod(name, revision);
+        object["metadata"]["ownerReferences"] = json!([{"apiVersion": "apps/v1",
+            "kind": "ReplicaSet", "name": "rs", "uid": owner, "controller": true}]);
+        object
+    };
+    let objects = [owned("a", 1, "o1"), owned("b", 2, "o2"), pod("c", 3)];
+    let (_informers, informer) = informer(&objects, 1 << 20).await;
+    let view = View::<Pod>::new(informer.clone());
+    assert_eq!(names(&view.by_owner("o1")), ["a"]);
+    let adopted = Record::from_value(&owned("c", 11, "o1")).unwrap();
+    let orphaned = Record::from_value(&pod("a", 12)).unwrap();
+    informer.store().note_write(key("c"), adopted);
+    assert_eq!(names(&view.by_owner("o1")), ["a", "c"]);
+    informer.store().note_write(key("a"), orphaned);
+    assert_eq!(names(&view.by_owner("o1")), ["c"]);
+    assert!(view.by_owner("o3").is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_decode_is_left_out_of_lists_and_an_error_alone() {
+    let mut bad = pod("bad", 2);
+    bad["spec"]["containers"] = json!("none");
+    let (_informers, informer) = informer(&[pod("a", 1), bad], 1 << 20).await;
+    let view = View::<Pod>::new(informer);
+    assert_eq!(names(&view.list()), ["a"]);
+    let undecodable = view.list().undecodable();
+    assert_eq!(undecodable.len(), 1);
+    assert_eq!(undecodable[0].key(), &key("bad"));
+    let error = view.get(&key("bad")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "read Pod shop/bad at revision 2 from the cache: it does not have the expected form"
+    );
+}
+
+#[derive(Deserialize)]
+struct Placed {
+    spec: Placement,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Placement {
+    node_name: String,
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_struct_with_some_of_the_fields_is_a_view_too() {
+    let (_informers, informer) = informer(&[pod("a", 1)], 1 << 20).await;
+    let view = View::<Placed>::new(informer);
+    let placed = view.get(&key("a")).unwrap().unwrap();
+    assert_eq!(placed.spec.node_name, "n1");
+}

@@ -1,0 +1,175 @@
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use http::{Request, Response};
+use http_body::Frame;
+use http_body_util::StreamBody;
+use http_body_util::combinators::UnsyncBoxBody;
+use kube::Client;
+use kube::client::Body;
+use kubewright_core::{Kind, ObjectKey, Resource, Scope};
+use kubewright_runtime::informer::{InformerOptions, InformerSpec, Informers};
+use kubewright_runtime::reflector::ReflectorOptions;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
+
+/// An API server that gives its answers in the order in which a test queued them, whatever the
+/// requests, and remembers those. A request without an answer waits for one.
+#[derive(Clone, Default)]
+pub(crate) struct Scripted {
+    script: Arc<Mutex<Script>>,
+    queued: Arc<Notify>,
+}
+
+#[derive(Default)]
+struct Script {
+    answers: VecDeque<(u16, mpsc::Receiver<io::Result<Bytes>>)>,
+    requests: Vec<(Instant, String)>,
+}
+
+/// A body under way; dropping it ends the body.
+pub(crate) type Chunks = mpsc::Sender<io::Result<Bytes>>;
+
+impl Scripted {
+    pub(crate) fn client(&self) -> Client {
+        Client::new(self.clone(), "default")
+    }
+
+    pub(crate) fn informers(&self) -> Informers {
+        let reflector = ReflectorOptions {
+            page_size: 2,
+            seed: Some(7),
+            ..ReflectorOptions::default()
+        };
+        let options = InformerOptions {
+            reflector,
+            ..InformerOptions::default()
+        };
+        Informers::new(self.client(), options)
+    }
+
+    /// Queues an answer whose body comes later.
+    pub(crate) fn open(&self, code: u16) -> Chunks {
+        let (chunks, body) = mpsc::channel(10_000);
+        self.script.lock().answers.push_back((code, body));
+        self.queued.notify_waiters();
+        chunks
+    }
+
+    /// Queues a whole answer.
+    pub(crate) fn answer(&self, code: u16, body: impl ToString) {
+        send(&self.open(code), body);
+    }
+
+    pub(crate) fn list(&self, revision: u64, objects: &[Value]) {
+        self.page(revision, objects, "");
+    }
+
+    pub(crate) fn page(&self, revision: u64, objects: &[Value], token: &str) {
+        let metadata = json!({"resourceVersion": revision.to_string(), "continue": token});
+        let list = json!({"kind": "PodList", "metadata": metadata, "items": objects});
+        self.answer(200, list);
+    }
+
+    /// The paths and queries so far.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        let script = self.script.lock();
+        script
+            .requests
+            .iter()
+            .map(|(_, path)| path.clone())
+            .collect()
+    }
+
+    /// When the requests came.
+    pub(crate) fn times(&self) -> Vec<Instant> {
+        let script = self.script.lock();
+        script.requests.iter().map(|(time, _)| *time).collect()
+    }
+
+    async fn respond(self, path: String) -> Response<UnsyncBoxBody<Bytes, io::Error>> {
+        self.script.lock().requests.push((Instant::now(), path));
+        loop {
+            let queued = self.queued.notified();
+            let answer = self.script.lock().answers.pop_front();
+            let Some((code, body)) = answer else {
+                queued.await;
+                continue;
+            };
+            let chunks = stream::unfold(body, async |mut body| Some((body.recv().await?, body)));
+            let body = StreamBody::new(chunks.map(|chunk| chunk.map(Frame::data)));
+            return Response::builder()
+                .status(code)
+                .body(UnsyncBoxBody::new(body))
+                .expect("a valid response");
+        }
+    }
+}
+
+impl tower::Service<Request<Body>> for Scripted {
+    type Response = Response<UnsyncBoxBody<Bytes, io::Error>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let server = self.clone();
+        let path = request.uri().to_string();
+        Box::pin(async move { Ok(server.respond(path).await) })
+    }
+}
+
+pub(crate) fn send(chunks: &Chunks, text: impl ToString) {
+    let bytes = Bytes::from(text.to_string());
+    chunks.try_send(Ok(bytes)).expect("room in the body");
+}
+
+/// One frame of a watch.
+pub(crate) fn frame(kind: &str, object: &Value) -> String {
+    format!("{}\n", json!({"type": kind, "object": object}))
+}
+
+pub(crate) fn bookmark(revision: u64) -> String {
+    let object = json!({"kind": "Pod", "metadata": {"resourceVersion": revision.to_string()}});
+    frame("BOOKMARK", &object)
+}
+
+/// What kube-apiserver says in a 200 stream when the revision is gone.
+pub(crate) fn expired() -> Value {
+    json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": "too old resource version: 1 (9)", "reason": "Expired", "code": 410})
+}
+
+/// A Pod in the namespace `shop` whose uid is its name's.
+pub(crate) fn pod(name: &str, revision: u64) -> Value {
+    pod_with_uid(name, &format!("uid-{name}"), revision)
+}
+
+pub(crate) fn pod_with_uid(name: &str, uid: &str, revision: u64) -> Value {
+    json!({"metadata": {"name": name, "namespace": "shop", "uid": uid,
+        "resourceVersion": revision.to_string()}, "spec": {"nodeName": "n1", "containers": []}})
+}
+
+pub(crate) fn key(name: &str) -> ObjectKey {
+    ObjectKey::namespaced("shop", name)
+}
+
+pub(crate) fn pods() -> InformerSpec {
+    InformerSpec::all(Resource::new(
+        Kind::new("", "v1", "Pod"),
+        "pods",
+        Scope::Namespaced,
+    ))
+}

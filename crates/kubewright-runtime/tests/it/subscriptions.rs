@@ -1,0 +1,134 @@
+use kubewright_runtime::informer::{Notice, Subscription};
+
+use crate::scripted::{Scripted, frame, key, pod, pod_with_uid, pods, send};
+
+/// What a subscriber hears next: `+a` new, `~a` changed, `-a` gone, `initial` or `synced`.
+async fn heard(subscription: &mut Subscription) -> String {
+    match subscription.next().await {
+        None => "end".to_owned(),
+        Some(Notice::Change(event)) => {
+            let sign = match (&event.old, &event.new) {
+                (None, _) if event.initial => "initial ",
+                (None, _) => "+",
+                (_, None) => "-",
+                _ => "~",
+            };
+            format!("{sign}{}", event.key.name())
+        }
+        Some(_) => "synced".to_owned(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn early_and_late_subscribers_hear_the_initial_state_and_then_that_it_is_whole() {
+    let server = Scripted::default();
+    let informers = server.informers();
+    let informer = informers.get(&pods());
+    let mut early = informer.subscribe();
+    server.list(10, &[pod("b", 2), pod("a", 1)]);
+    let watch = server.open(200);
+    for expected in ["initial a", "initial b", "synced"] {
+        assert_eq!(heard(&mut early).await, expected);
+    }
+    send(&watch, frame("ADDED", &pod("c", 11)));
+    assert_eq!(heard(&mut early).await, "+c");
+    let mut late = informer.subscribe();
+    for expected in ["initial a", "initial b", "initial c", "synced"] {
+        assert_eq!(heard(&mut late).await, expected);
+    }
+    send(&watch, frame("DELETED", &pod("a", 12)));
+    assert_eq!(heard(&mut early).await, "-a");
+    assert_eq!(heard(&mut late).await, "-a");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscriber_that_fell_behind_hears_of_each_object_once() {
+    let server = Scripted::default();
+    server.list(10, &[pod("a", 1), pod("b", 2)]);
+    let informers = server.informers();
+    let informer = informers.get(&pods());
+    let mut slow = informer.subscribe();
+    let mut quick = informer.subscribe();
+    for subscriber in [&mut slow, &mut quick] {
+        for expected in ["initial a", "initial b", "synced"] {
+            assert_eq!(heard(subscriber).await, expected);
+        }
+    }
+    let watch = server.open(200);
+    let events = [
+        frame("MODIFIED", &pod("b", 11)),
+        frame("ADDED", &pod("passing", 12)),
+        frame("MODIFIED", &pod("a", 13)),
+        frame("DELETED", &pod("passing", 14)),
+        frame("MODIFIED", &pod("b", 15)),
+        frame("DELETED", &pod("a", 16)),
+        frame("ADDED", &pod_with_uid("a", "second", 17)),
+        frame("ADDED", &pod("end", 18)),
+    ];
+    for event in &events {
+        send(&watch, event);
+        heard(&mut quick).await;
+    }
+    let Some(Notice::Change(b)) = slow.next().await else {
+        panic!("b has changed");
+    };
+    let versions = (b.old.unwrap(), b.new.unwrap());
+    assert_eq!(
+        (versions.0.resource_version(), versions.1.resource_version()),
+        ("2", "15")
+    );
+    for expected in ["-a", "+a", "+end"] {
+        assert_eq!(heard(&mut slow).await, expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_store_is_as_new_as_the_notice() {
+    let server = Scripted::default();
+    server.list(10, &[]);
+    let informers = server.informers();
+    let informer = informers.get(&pods());
+    let mut changes = informer.subscribe();
+    assert_eq!(heard(&mut changes).await, "synced");
+    let watch = server.open(200);
+    send(&watch, frame("ADDED", &pod("a", 11)));
+    assert_eq!(heard(&mut changes).await, "+a");
+    assert!(informer.store().get(&key("a")).is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn equal_specs_share_one_informer_and_others_do_not() {
+    let server = Scripted::default();
+    server.list(10, &[]);
+    let informers = server.informers();
+    informers.get(&pods()).synced().await.unwrap();
+    informers.get(&pods()).synced().await.unwrap();
+    assert_eq!(informers.all().len(), 1);
+    let mut other = pods();
+    other.namespace = Some("shop".to_owned());
+    informers.get(&other);
+    assert_eq!(informers.all().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn shutdown_ends_subscriptions_and_waiters_and_leaves_the_store_readable() {
+    let server = Scripted::default();
+    server.list(10, &[pod("a", 1)]);
+    let informers = server.informers();
+    let informer = informers.get(&pods());
+    let mut changes = informer.subscribe();
+    informer.synced().await.unwrap();
+    let mut other = pods();
+    other.namespace = Some("shop".to_owned());
+    let never = informers.get(&other);
+    let (waited, ()) = tokio::join!(never.synced(), informers.shutdown());
+    assert_eq!(
+        waited.unwrap_err().to_string(),
+        "wait for the first list of pods in shop: the informer was stopped before it"
+    );
+    for expected in ["initial a", "synced", "end", "end"] {
+        assert_eq!(heard(&mut changes).await, expected);
+    }
+    assert!(informer.store().get(&key("a")).is_some());
+    assert_eq!(heard(&mut informer.subscribe()).await, "end");
+}
