@@ -137,6 +137,23 @@ pub enum Error {
         /// The last state seen.
         last: String,
     },
+    /// The operator under test could not be started.
+    #[error("start operator {name}")]
+    Operator {
+        /// Its name.
+        name: String,
+        /// Why.
+        #[source]
+        source: Box<kubewright::Error>,
+    },
+    /// The operator under test was refused something.
+    #[error(
+        "run the operator under its own role: the API server forbade {requests}; register the kind it is about, or grant it with may(rule)"
+    )]
+    Refused {
+        /// The refused requests.
+        requests: String,
+    },
     /// The cluster at hand cannot do what was asked.
     #[error("{asked}: {why}")]
     Unsupported {

@@ -64,24 +64,21 @@ pub fn run<R: TestOutcome>(case: &TestCase, body: impl AsyncFnOnce(Cluster) -> R
     };
     runtime.block_on(async {
         match start(case, choice).await {
-            Ok(cluster) => run_on(&cluster, body).await,
-            Err(error @ Error::GoMissing) if !settings.require_real => {
-                say(format_args!("skipped {}: {error}", case.name));
-                R::skipped()
-            }
+            Ok(Some(cluster)) => run_on(&cluster, body).await,
+            Ok(None) => R::skipped(),
             Err(error) => fail(location, Chain(&error)),
         }
     })
 }
 
-async fn start(case: &TestCase, choice: Choice) -> Result<Cluster, Error> {
+async fn start(case: &TestCase, choice: Choice) -> Result<Option<Cluster>, Error> {
     let builder = match choice {
         Choice::Embedded => Cluster::embedded(),
         // What the embedded cluster does by itself, a real one does by its controllers.
         Choice::Real => Cluster::real().controllers(),
     };
     let name = case.name.rsplit("::").next().unwrap_or(case.name);
-    builder.named(name).nodes(case.nodes).start().await
+    builder.named(name).nodes(case.nodes).start_or_skip().await
 }
 
 async fn run_on<R>(cluster: &Cluster, body: impl AsyncFnOnce(Cluster) -> R) -> R {

@@ -44,6 +44,13 @@ impl Backend {
         }
     }
 
+    pub(super) fn process_ids(&self) -> Vec<u32> {
+        match self {
+            Self::Embedded(_) => Vec::new(),
+            Self::Real(lease) => lease.cluster().process_ids(),
+        }
+    }
+
     pub(super) fn clock(&self) -> Clock {
         match self {
             Self::Embedded(embedded) => embedded.clock(),

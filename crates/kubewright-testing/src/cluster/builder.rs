@@ -4,6 +4,7 @@ use super::backend::Backend;
 use super::embedded::Embedded;
 use super::handle::Cluster;
 use super::pool::Lease;
+use crate::progress::say;
 use crate::real::{Parts, RealOptions};
 use crate::{Choice, Error, Settings};
 
@@ -127,6 +128,20 @@ impl ClusterBuilder {
             cluster.try_add_node(&format!("node-{number}")).await?;
         }
         Ok(cluster)
+    }
+
+    /// As [`start`](Self::start), but none where Go is missing and nothing is built yet: a line
+    /// says that the test was skipped, unless `KUBEWRIGHT_REQUIRE=real` makes it an error.
+    pub async fn start_or_skip(self) -> Result<Option<Cluster>, Error> {
+        let name = self.name.clone();
+        let required = Settings::from_environment()?.require_real;
+        match self.start().await {
+            Err(error @ Error::GoMissing) if !required => {
+                say(format_args!("skipped {name}: {error}"));
+                Ok(None)
+            }
+            result => result.map(Some),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep};
 use super::backend::Backend;
 use super::builder::ClusterBuilder;
 use super::capability::Capability;
+use super::operator::UnderTest;
 use super::refusals::Refusals;
 use crate::{Choice, Error, Settings};
 
@@ -33,6 +34,10 @@ pub(super) struct Shared {
     pub(super) patience: Duration,
     /// What the test read last, for the message when it waits in vain.
     pub(super) seen: Mutex<Vec<String>>,
+    /// The operators under test.
+    pub(super) operators: Mutex<Vec<UnderTest>>,
+    /// What they were refused.
+    pub(super) refusals: Refusals,
     /// What clients of the test itself were refused, which is the test's own affair.
     unwatched: Refusals,
 }
@@ -67,6 +72,8 @@ impl Cluster {
                 backend,
                 patience,
                 seen: Mutex::new(Vec::new()),
+                operators: Mutex::new(Vec::new()),
+                refusals: Refusals::default(),
                 unwatched,
             }),
             namespace,
@@ -109,6 +116,11 @@ impl Cluster {
         self.shared.backend.kubeconfig()
     }
 
+    /// The numbers of the cluster's processes, in the order in which they were started.
+    pub fn process_ids(&self) -> Vec<u32> {
+        self.shared.backend.process_ids()
+    }
+
     /// What this cluster can do.
     pub fn capabilities(&self) -> &'static [Capability] {
         self.shared.backend.capabilities()
@@ -128,11 +140,6 @@ impl Cluster {
     /// When dropped, the cluster may be left half cleaned; it is then not used again.
     pub async fn close(&self) -> Result<(), Error> {
         self.shared.backend.close().await
-    }
-
-    /// Ends the test on this cluster: what the operator was refused fails it.
-    pub(crate) async fn finish(&self) -> Result<(), Error> {
-        self.close().await
     }
 
     /// Makes a namespace that Pods can be made in.

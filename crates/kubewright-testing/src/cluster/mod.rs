@@ -8,6 +8,7 @@ mod failure;
 mod handle;
 mod nodes;
 mod objects;
+mod operator;
 mod pool;
 mod refusals;
 mod sweep;

@@ -6,6 +6,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::failure::fail;
 use super::handle::Cluster;
+use crate::Error;
 
 /// How often a real cluster is looked at.
 const POLL: Duration = Duration::from_millis(50);
@@ -105,6 +106,26 @@ impl Cluster {
                 }
             }
         }
+    }
+
+    /// As [`eventually`](Self::eventually), for the kit's own waits, which can fail.
+    pub(super) async fn until(
+        &self,
+        what: &str,
+        check: impl AsyncFn() -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let start = Instant::now();
+        let mut looks = Looks::new(self, start + self.shared.patience);
+        while !check().await? {
+            if !looks.wait().await {
+                return Err(Error::Waited {
+                    what: what.to_owned(),
+                    waited: start.elapsed(),
+                    last: "not so".to_owned(),
+                });
+            }
+        }
+        Ok(())
     }
 
     async fn look<F: AsyncFn(&Self) -> bool>(&self, check: &F) -> bool {

@@ -1,3 +1,6 @@
 //! The clusters of the kit, used as a test uses them.
 
+mod lifetime;
+mod operator;
+mod pool;
 mod real;

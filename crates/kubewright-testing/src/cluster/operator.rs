@@ -1,0 +1,253 @@
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+use kube::core::{ApiResource, GroupVersionKind};
+use kubewright::{Operator, RunOptions, Running};
+use kubewright_apiserver::User;
+use kubewright_core::Description;
+use kubewright_manifest::ManifestOptions;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::failure::{Chain, fail};
+use super::handle::Cluster;
+use crate::Error;
+
+/// An operator under test: how it is made, and its present run.
+pub(super) struct UnderTest {
+    make: Arc<dyn Fn() -> Operator + Send + Sync>,
+    account: User,
+    running: Option<Running>,
+}
+
+impl fmt::Debug for UnderTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnderTest")
+            .field("account", &self.account.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Cluster {
+    /// Installs an operator and runs it until the test ends.
+    ///
+    /// What its `manifests` print is applied, and it runs under that ServiceAccount and role: a
+    /// request that the API server forbids fails the test. Returns once its caches are filled.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be installed or does not get ready.
+    #[track_caller]
+    pub fn run<F>(&self, operator: F) -> impl Future<Output = ()>
+    where
+        F: Fn() -> Operator + Send + Sync + 'static,
+    {
+        let location = Location::caller();
+        async move {
+            let installed = self.install(Arc::new(operator)).await;
+            let started = match installed {
+                Ok(under_test) => self.start(under_test).await,
+                Err(error) => Err(error),
+            };
+            match started {
+                Ok(under_test) => self.shared.operators.lock().push(under_test),
+                Err(error) => fail(location, Chain(&error)),
+            }
+        }
+    }
+
+    /// Stops each operator under test and starts it again, with empty caches.
+    ///
+    /// # Panics
+    ///
+    /// When one does not get ready again.
+    #[track_caller]
+    pub fn restart_operator(&self) -> impl Future<Output = ()> {
+        let location = Location::caller();
+        async move {
+            for under_test in self.stop_operators().await {
+                match self.start(under_test).await {
+                    Ok(under_test) => self.shared.operators.lock().push(under_test),
+                    Err(error) => fail(location, Chain(&error)),
+                }
+            }
+        }
+    }
+
+    /// Stops each operator under test; [`restart_operator`](Self::restart_operator) starts none
+    /// of them again.
+    pub async fn stop_operator(&self) {
+        drop(self.stop_operators().await);
+    }
+
+    async fn stop_operators(&self) -> Vec<UnderTest> {
+        let mut operators = std::mem::take(&mut *self.shared.operators.lock());
+        for under_test in &mut operators {
+            if let Some(running) = under_test.running.take() {
+                running.stop().await;
+            }
+        }
+        operators
+    }
+
+    /// Ends the test on this cluster: what an operator was refused fails it.
+    pub(crate) async fn finish(&self) -> Result<(), Error> {
+        self.stop_operator().await;
+        let refused = self.shared.refusals.take();
+        self.close().await?;
+        if refused.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Refused {
+            requests: refused.into_iter().collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// Applies what the operator's `manifests` print.
+    async fn install(
+        &self,
+        make: Arc<dyn Fn() -> Operator + Send + Sync>,
+    ) -> Result<UnderTest, Error> {
+        let description = make().description();
+        let options = ManifestOptions::default();
+        let objects = kubewright_manifest::objects(&description, &options);
+        let mut account = None;
+        for object in &objects {
+            self.install_object(object).await?;
+            if object["kind"] == "ServiceAccount" {
+                let part = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
+                account = Some(User::service_account(part("namespace"), part("name")));
+            }
+        }
+        let account = account.ok_or_else(|| Error::Unsupported {
+            asked: format!("run operator {}", description.name),
+            why: "its manifests hold no ServiceAccount to run as",
+        })?;
+        self.permitted(&description, &account).await?;
+        Ok(UnderTest {
+            make,
+            account,
+            running: None,
+        })
+    }
+
+    async fn install_object(&self, object: &Value) -> Result<(), Error> {
+        let (kind, path) = self.path_of(object).await?;
+        let tried = || format!("install {kind} {}", object["metadata"]["name"]);
+        self.send(
+            "APPLY",
+            &format!("{path}?fieldManager=kubewright-test&force=true"),
+            object,
+        )
+        .await
+        .map_err(failed(tried()))?;
+        if kind != "CustomResourceDefinition" {
+            return Ok(());
+        }
+        self.until(&tried(), async || {
+            let stored = self.read(&path).await.map_err(failed(tried()))?;
+            let conditions = stored["status"]["conditions"].as_array();
+            let mut conditions = conditions.into_iter().flatten();
+            Ok(conditions.any(|one| one["type"] == "Established" && one["status"] == "True"))
+        })
+        .await
+    }
+
+    /// The kind and path of an object, as the server's discovery tells.
+    async fn path_of(&self, object: &Value) -> Result<(String, String), Error> {
+        let text = |field: &str| object[field].as_str().unwrap_or_default();
+        let version = kubewright_core::GroupVersion::from_api_version(text("apiVersion"));
+        let kind = GroupVersionKind::gvk(&version.group, &version.version, text("kind"));
+        let found = kube::discovery::pinned_kind(&self.client, &kind).await;
+        let (resource, _): (ApiResource, _) =
+            found.map_err(failed(format!("ask how {} is served", kind.kind)))?;
+        let metadata = &object["metadata"];
+        let root = if version.group.is_empty() {
+            "/api"
+        } else {
+            "/apis"
+        };
+        let namespace = metadata["namespace"].as_str();
+        let namespace = namespace
+            .map(|name| format!("/namespaces/{name}"))
+            .unwrap_or_default();
+        let name = metadata["name"].as_str().unwrap_or_default();
+        let path = format!("{root}/{version}{namespace}/{}/{name}", resource.plural);
+        Ok((kind.kind, path))
+    }
+
+    /// Waits until the server acts on the new role: it learns of roles by watching them.
+    async fn permitted(&self, description: &Description, account: &User) -> Result<(), Error> {
+        let rules = description.rules();
+        let first = |list: &[String]| list.first().cloned();
+        let Some((rule, resource)) = rules
+            .iter()
+            .find_map(|rule| Some((rule, first(&rule.resources)?)))
+        else {
+            return Ok(());
+        };
+        let (resource, subresource) = resource.split_once('/').unwrap_or((&resource, ""));
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": {
+                "user": account.name,
+                "groups": account.groups,
+                "resourceAttributes": {
+                    "group": first(&rule.api_groups),
+                    "resource": resource,
+                    "subresource": subresource,
+                    "verb": first(&rule.verbs),
+                },
+            },
+        });
+        let tried = format!("wait until {} may work", account.name);
+        self.until(&tried, async || {
+            let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+            let answer = self.send("POST", path, &review).await;
+            let answer = answer.map_err(failed(tried.clone()))?;
+            Ok(answer["status"]["allowed"] == true)
+        })
+        .await
+    }
+
+    async fn start(&self, mut under_test: UnderTest) -> Result<UnderTest, Error> {
+        let operator = (under_test.make)();
+        let name = operator.description().name;
+        let failed = |source: kubewright::Error| Error::Operator {
+            name: name.clone(),
+            source: Box::new(source),
+        };
+        let refusals = &self.shared.refusals;
+        let backend = &self.shared.backend;
+        let client = backend
+            .client(&under_test.account, &self.namespace, refusals)
+            .await?;
+        let options = RunOptions {
+            clock: self.clock(),
+            ..RunOptions::default()
+        };
+        let mut running = operator.start(client, options).map_err(failed)?;
+        if timeout(self.shared.patience, running.ready())
+            .await
+            .is_err()
+        {
+            let refused = refusals.take().into_iter().collect::<Vec<_>>().join(", ");
+            return Err(Error::Waited {
+                what: format!("operator {name} to fill its caches"),
+                waited: self.shared.patience,
+                last: format!("refused as forbidden: [{refused}]"),
+            });
+        }
+        under_test.running = Some(running);
+        Ok(under_test)
+    }
+}
+
+fn failed(tried: String) -> impl FnOnce(kube::Error) -> Error {
+    |source| Error::Request {
+        tried,
+        source: Box::new(source),
+    }
+}
