@@ -1,0 +1,115 @@
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+/// Why a reconcile did not reach its goal, and when it is tried again.
+///
+/// Anything that converts into a boxed error converts into a `Failure`, so `?` works on every
+/// error and on text. It does not implement [`Error`] itself, which is what makes that possible.
+///
+/// ```
+/// use std::time::Duration;
+/// use kubewright_runtime::controller::{Failure, Retry};
+///
+/// fn parse(text: &str) -> Result<u8, Failure> {
+///     Ok(text.parse::<u8>()?)
+/// }
+/// assert_eq!(parse("x").unwrap_err().retry(), Retry::Backoff);
+/// let later = Failure::from("no quota").retry_after(Duration::from_secs(60));
+/// assert_eq!(later.retry(), Retry::After(Duration::from_secs(60)));
+/// assert_eq!(Failure::terminal("spec.image is empty").retry(), Retry::OnChange);
+/// ```
+pub struct Failure {
+    cause: Box<dyn Error + Send + Sync>,
+    retry: Retry,
+}
+
+/// When a failed key is tried again, unless something changes before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Retry {
+    /// After a delay that doubles with each failure in a row.
+    Backoff,
+    /// After this delay.
+    After(Duration),
+    /// Only when something changes.
+    OnChange,
+}
+
+impl Failure {
+    /// A failure that trying again cannot mend: the key waits for a change.
+    pub fn terminal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            cause: cause.into(),
+            retry: Retry::OnChange,
+        }
+    }
+
+    /// The same failure, tried again after exactly this delay.
+    #[must_use]
+    pub fn retry_after(mut self, delay: Duration) -> Self {
+        self.retry = Retry::After(delay);
+        self
+    }
+
+    /// When the key is tried again.
+    pub fn retry(&self) -> Retry {
+        self.retry
+    }
+
+    /// What went wrong; look for a certain error with `downcast_ref`.
+    pub fn cause(&self) -> &(dyn Error + Send + Sync + 'static) {
+        self.cause.as_ref()
+    }
+}
+
+impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Failure {
+    fn from(cause: E) -> Self {
+        Self {
+            cause: cause.into(),
+            retry: Retry::Backoff,
+        }
+    }
+}
+
+/// The whole chain of causes in one line.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.cause)?;
+        let mut cause = self.cause.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Failure")
+            .field("cause", &self.cause)
+            .field("retry", &self.retry)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Failure;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("read the settings")]
+    struct Outer(#[source] std::num::ParseIntError);
+
+    #[test]
+    fn the_text_names_every_cause_once() {
+        let cause = "x".parse::<u8>().unwrap_err();
+        let failure = Failure::from(Outer(cause));
+        assert_eq!(
+            failure.to_string(),
+            "read the settings: invalid digit found in string"
+        );
+        assert!(failure.cause().downcast_ref::<Outer>().is_some());
+    }
+}

@@ -1,0 +1,16 @@
+//! From events to calls: sources feed a queue of keys, workers hand each key to a reconcile
+//! function, and its answer decides when the key comes again.
+//!
+//! Everything here is type-erased; types are at home in the code that builds a [`Controller`].
+
+mod failure;
+mod outcome;
+mod panic;
+mod run;
+mod source;
+mod worker;
+
+pub use failure::{Failure, Retry};
+pub use outcome::Outcome;
+pub use run::{Controller, Reconciler};
+pub use source::{Mapper, Source, own_mapper, owner_mapper};

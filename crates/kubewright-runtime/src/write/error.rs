@@ -1,0 +1,71 @@
+use kubewright_wire::record::RecordError;
+use kubewright_wire::status::Status;
+
+/// Why a write was not done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The caller's fault: the object cannot be written in this form.
+    #[error("{what}: {why}")]
+    Refused {
+        /// What was tried, on what.
+        what: String,
+        /// The reason and the next step.
+        why: String,
+    },
+    /// The object has no JSON form.
+    #[error("{what}: the object does not serialize")]
+    Serialize {
+        /// What was tried, on what.
+        what: String,
+        /// What serde said.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The name or namespace does not fit into a path.
+    #[error("{what}: its name or namespace cannot stand in a path; check both")]
+    Path {
+        /// What was tried, on what.
+        what: String,
+        /// What is wrong with the path.
+        #[source]
+        source: http::Error,
+    },
+    /// No answer came, so the write may or may not have been done.
+    #[error("{what}: no answer from the API server")]
+    Unanswered {
+        /// What was tried, on what.
+        what: String,
+        /// What failed on the way.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The API server said no.
+    #[error("{what}")]
+    Answered {
+        /// What was tried, on what.
+        what: String,
+        /// Its answer.
+        #[source]
+        source: Box<Status>,
+    },
+    /// The API server's answer is not an object.
+    #[error("{what}: done, but the answer is not an object")]
+    Answer {
+        /// What was tried, on what.
+        what: String,
+        /// What is wrong with it.
+        #[source]
+        source: RecordError,
+    },
+}
+
+impl WriteError {
+    /// The API server's answer, when it gave one.
+    pub fn status(&self) -> Option<&Status> {
+        match self {
+            Self::Answered { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The one door for writes: server-side apply, status and delete, each sent only when it changes
+//! something, each answer kept beside the store so that the next read sees it.
+
+mod contains;
+mod error;
+mod intent;
+mod memory;
+mod request;
+mod writer;
+
+pub use error::WriteError;
+pub use intent::Intent;
+pub use writer::{Target, Writer};

@@ -1,0 +1,142 @@
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, StatusCode, header};
+use kube::Client;
+use kube::client::Body;
+use kubewright_core::{ObjectKey, Resource};
+use kubewright_wire::status::{Outcome, Status};
+
+use tokio::time::timeout;
+
+use super::WriteError;
+
+/// How long an answer may take; the API server itself gives up after a minute
+/// (`--request-timeout`), kube's client never.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The media type of an apply patch; JSON is YAML.
+const APPLY: &str = "application/apply-patch+yaml";
+const JSON: &str = "application/json";
+
+/// One request for one object, and the words that errors use for it.
+#[derive(Debug)]
+pub(super) struct ObjectRequest<'a> {
+    pub(super) resource: &'a Resource,
+    pub(super) key: &'a ObjectKey,
+    /// Empty for the object itself.
+    pub(super) subresource: &'static str,
+    pub(super) verb: &'static str,
+}
+
+impl ObjectRequest<'_> {
+    /// What is tried, on what: `apply pods web/a`.
+    pub(super) fn what(&self) -> String {
+        let slash = if self.subresource.is_empty() { "" } else { "/" };
+        format!(
+            "{} {}{slash}{} {}",
+            self.verb,
+            self.resource.qualified_name(),
+            self.subresource,
+            self.key
+        )
+    }
+
+    /// Sends an apply patch and gives back the object as the API server answers it.
+    pub(super) async fn apply(
+        &self,
+        client: &Client,
+        manager: &str,
+        body: Vec<u8>,
+    ) -> Result<Bytes, WriteError> {
+        // Forced: the operator is the authority on the fields that it names, as controllers are
+        // (https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts).
+        let query = format!("?fieldManager={manager}&force=true");
+        let request = self.request(Method::PATCH, &query, APPLY, body)?;
+        self.send(client, request).await
+    }
+
+    /// Sends a delete with the given options and gives back the answer.
+    pub(super) async fn delete(
+        &self,
+        client: &Client,
+        options: Vec<u8>,
+    ) -> Result<Bytes, WriteError> {
+        let request = self.request(Method::DELETE, "", JSON, options)?;
+        self.send(client, request).await
+    }
+
+    fn request(
+        &self,
+        method: Method,
+        query: &str,
+        media_type: &str,
+        body: Vec<u8>,
+    ) -> Result<Request<Body>, WriteError> {
+        let collection = self.resource.path(self.key.namespace());
+        let slash = if self.subresource.is_empty() { "" } else { "/" };
+        let (name, subresource) = (self.key.name(), self.subresource);
+        Request::builder()
+            .method(method)
+            .uri(format!("{collection}/{name}{slash}{subresource}{query}"))
+            .header(header::ACCEPT, JSON)
+            .header(header::CONTENT_TYPE, media_type)
+            .body(Body::from(body))
+            .map_err(|source| WriteError::Path {
+                what: self.what(),
+                source,
+            })
+    }
+
+    async fn send(&self, client: &Client, request: Request<Body>) -> Result<Bytes, WriteError> {
+        let unanswered = |source: kube::Error| WriteError::Unanswered {
+            what: self.what(),
+            source: cause_of(source),
+        };
+        let exchange = async {
+            let response = client.send(request).await?;
+            let code = response.status();
+            Ok((code, response.into_body().collect_bytes().await?))
+        };
+        let (code, body) = match timeout(PATIENCE, exchange).await {
+            Ok(answer) => answer.map_err(unanswered)?,
+            Err(elapsed) => {
+                return Err(WriteError::Unanswered {
+                    what: self.what(),
+                    source: elapsed.into(),
+                });
+            }
+        };
+        if code.is_success() {
+            return Ok(body);
+        }
+        Err(WriteError::Answered {
+            what: self.what(),
+            source: Box::new(status_of(code, &body)),
+        })
+    }
+}
+
+/// A layer's own error is the cause; kube's wrapping of it would only repeat its text.
+fn cause_of(error: kube::Error) -> Box<dyn std::error::Error + Send + Sync> {
+    match error {
+        kube::Error::Service(cause) => cause,
+        other => Box::new(other),
+    }
+}
+
+/// The `Status` of an answer, or one made of its code and text where a proxy answered.
+fn status_of(code: StatusCode, body: &[u8]) -> Status {
+    match serde_json::from_slice::<Status>(body) {
+        Ok(status) if status.status == Some(Outcome::Failure) => status,
+        _ => Status {
+            status: Some(Outcome::Failure),
+            code: code.as_u16(),
+            message: format!(
+                "answer {code}: {}",
+                String::from_utf8_lossy(body.get(..512).unwrap_or(body)).trim()
+            ),
+            ..Status::default()
+        },
+    }
+}

@@ -1,0 +1,451 @@
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use kube::Client;
+use kubewright_core::{ObjectKey, Resource};
+use kubewright_wire::record::{Encoder, EncoderOptions, Record};
+use kubewright_wire::status::Status;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::contains::contains;
+use super::intent::without_nulls;
+use super::memory::{Memory, Slot, content_hash};
+use super::request::ObjectRequest;
+use super::{Intent, WriteError};
+use crate::client::Meaning;
+use crate::store::Store;
+
+/// Writes objects in the name of one field manager.
+///
+/// Cloning shares what is remembered of former writes.
+#[derive(Clone)]
+pub struct Writer {
+    client: Client,
+    manager: Arc<str>,
+    memory: Memory,
+}
+
+/// The kind that is written, and the store that learns of it where one is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// The kind.
+    pub resource: &'a Resource,
+    /// Where its objects are cached.
+    pub store: Option<&'a Store>,
+}
+
+impl Writer {
+    /// Writes through `client` as the field manager `manager`.
+    pub fn new(client: Client, manager: &str) -> Self {
+        Self {
+            client,
+            manager: manager.into(),
+            memory: Memory::default(),
+        }
+    }
+
+    /// Makes the object what `intent` says, by server-side apply with force, and gives back the
+    /// object as it then is.
+    ///
+    /// Nothing is sent when the same was sent before, the object's fields still belong to us as
+    /// they did then, and every value is found in the cached object. After a restart the first
+    /// apply of each object is therefore always sent; the API server sees that it changes nothing.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before its end, the write may or may not have been done; trying again is safe.
+    pub async fn apply(&self, target: Target<'_>, intent: &Intent) -> Result<Record, WriteError> {
+        let slot = Slot::new(target.resource, intent.key(), "");
+        let hash = content_hash(intent.body());
+        let cached = target.store.and_then(|store| store.get(intent.key()));
+        if let Some(record) = cached {
+            let recalled = self.memory.recalls(slot, hash, record.field_hash());
+            if recalled && holds(&record, intent.body()) {
+                return Ok(record);
+            }
+        }
+        let request = ObjectRequest {
+            resource: target.resource,
+            key: intent.key(),
+            subresource: "",
+            verb: "apply",
+        };
+        let record = self.send(target, &request, slot, intent.body()).await?;
+        self.memory.remember(slot, hash, record.field_hash());
+        Ok(record)
+    }
+
+    /// Makes the status what `status` says, by server-side apply with force, unless exactly that
+    /// was sent last and is still found in the cached object.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Writer::apply`].
+    pub async fn apply_status(
+        &self,
+        target: Target<'_>,
+        key: &ObjectKey,
+        status: Value,
+    ) -> Result<Record, WriteError> {
+        let slot = Slot::new(target.resource, key, "status");
+        let body = status_body(target.resource, key, status);
+        let hash = content_hash(&body);
+        let cached = target.store.and_then(|store| store.get(key));
+        if let Some(record) = cached
+            && self.memory.recalls(slot, hash, None)
+            && holds(&record, &body)
+        {
+            return Ok(record);
+        }
+        let request = ObjectRequest {
+            resource: target.resource,
+            key,
+            subresource: "status",
+            verb: "apply",
+        };
+        let record = self.send(target, &request, slot, &body).await?;
+        self.memory.remember(slot, hash, None);
+        Ok(record)
+    }
+
+    /// Deletes the object that has this uid. One that is gone already, or whose name now belongs
+    /// to another, is no error; for one that is being deleted nothing is sent.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Writer::apply`].
+    pub async fn delete(
+        &self,
+        target: Target<'_>,
+        key: &ObjectKey,
+        uid: &str,
+    ) -> Result<(), WriteError> {
+        let request = ObjectRequest {
+            resource: target.resource,
+            key,
+            subresource: "",
+            verb: "delete",
+        };
+        let cached = target.store.and_then(|store| store.get(key));
+        let is_going =
+            |record: &Record| record.uid() == uid && record.deletion_timestamp().is_some();
+        if cached.as_ref().is_some_and(is_going) {
+            return Ok(());
+        }
+        self.memory.forget(Slot::new(target.resource, key, ""));
+        let options = json!({
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": {"uid": uid},
+        });
+        let answer = request
+            .delete(&self.client, options.to_string().into_bytes())
+            .await;
+        let body = match answer {
+            Ok(body) => body,
+            Err(error) if error.status().is_some_and(is_gone) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        self.note_delete(target, &request, uid, &body)
+    }
+
+    /// A delete that waits for something answers with the object, else with a `Status`.
+    fn note_delete(
+        &self,
+        target: Target<'_>,
+        request: &ObjectRequest<'_>,
+        uid: &str,
+        body: &Bytes,
+    ) -> Result<(), WriteError> {
+        let Some(store) = target.store else {
+            return Ok(());
+        };
+        let answer: Answer<'_> = serde_json::from_slice(body).unwrap_or_default();
+        if answer.kind == Some("Status") {
+            store.note_delete(request.key.clone(), uid);
+        } else {
+            store.note_write(request.key.clone(), self.read(request, body)?);
+        }
+        Ok(())
+    }
+
+    async fn send(
+        &self,
+        target: Target<'_>,
+        request: &ObjectRequest<'_>,
+        slot: Slot,
+        body: &Map<String, Value>,
+    ) -> Result<Record, WriteError> {
+        // Until an answer is here, nobody knows what the API server has of it.
+        self.memory.forget(slot);
+        let bytes = serde_json::to_vec(body).map_err(|source| WriteError::Serialize {
+            what: request.what(),
+            source,
+        })?;
+        let answer = request.apply(&self.client, &self.manager, bytes).await?;
+        let record = self.read(request, &answer)?;
+        tracing::debug!(revision = ?record.revision(), "{}", request.what());
+        if let Some(store) = target.store {
+            store.note_write(request.key.clone(), record.clone());
+        }
+        Ok(record)
+    }
+
+    fn read(&self, request: &ObjectRequest<'_>, body: &Bytes) -> Result<Record, WriteError> {
+        // As the informer's own, so that both are alike.
+        let mut encoder = Encoder::new(EncoderOptions {
+            field_manager: Some(self.manager.to_string()),
+            kind: Some(request.resource.kind.clone()),
+        });
+        encoder.encode(body).map_err(|source| WriteError::Answer {
+            what: request.what(),
+            source,
+        })
+    }
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer")
+            .field("manager", &self.manager)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What tells a `Status` from the object.
+#[derive(Default, Deserialize)]
+struct Answer<'a> {
+    #[serde(borrow)]
+    kind: Option<&'a str>,
+}
+
+/// The kind is not looked for: it cannot differ, and items of a list do not carry it.
+fn holds(record: &Record, body: &Map<String, Value>) -> bool {
+    body.iter()
+        .filter(|(name, _)| !matches!(name.as_str(), "apiVersion" | "kind"))
+        .all(|(name, value)| {
+            let found = record.root().field(name);
+            found.is_some_and(|found| contains(found, value))
+        })
+}
+
+fn status_body(resource: &Resource, key: &ObjectKey, status: Value) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    metadata.insert("name".to_owned(), json!(key.name()));
+    if let Some(namespace) = key.namespace() {
+        metadata.insert("namespace".to_owned(), json!(namespace));
+    }
+    let status = without_nulls(status).unwrap_or_else(|| json!({}));
+    Map::from_iter([
+        ("apiVersion".to_owned(), json!(resource.kind.api_version())),
+        ("kind".to_owned(), json!(resource.kind.kind)),
+        ("metadata".to_owned(), Value::Object(metadata)),
+        ("status".to_owned(), status),
+    ])
+}
+
+/// A conflict on the only precondition means that the name belongs to another object now.
+fn is_gone(status: &Status) -> bool {
+    matches!(Meaning::of(status), Meaning::NotFound | Meaning::Conflict)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use http::{Request, Response};
+    use kube::Client;
+    use kube::client::Body;
+    use kubewright_core::{Kind, ObjectKey, Resource, Scope};
+    use kubewright_wire::status::Status;
+    use parking_lot::Mutex;
+    use serde_json::{Value, json};
+
+    use super::{Intent, Target, Writer};
+    use crate::store::{Filter, Store};
+
+    type Seen = Arc<Mutex<Vec<(String, Value)>>>;
+
+    /// A client whose API server gives the same answer to all, and what it was asked.
+    fn client(code: u16, answer: Value) -> (Client, Seen) {
+        let seen = Seen::default();
+        let kept = Arc::clone(&seen);
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let (kept, answer) = (Arc::clone(&kept), answer.to_string());
+            async move {
+                let line = format!("{} {}", request.method(), request.uri());
+                let body = request.into_body().collect_bytes().await.unwrap();
+                let body = serde_json::from_slice(&body).unwrap();
+                kept.lock().push((line, body));
+                let response = Response::builder().status(code);
+                Ok::<_, std::convert::Infallible>(
+                    response.body(Body::from(answer.into_bytes())).unwrap(),
+                )
+            }
+        });
+        (Client::new(service, "default"), seen)
+    }
+
+    fn pods() -> Resource {
+        Resource::new(Kind::new("", "v1", "Pod"), "pods", Scope::Namespaced)
+    }
+
+    fn synced() -> Store {
+        let store = Store::new(Filter::default());
+        store.replace(Vec::new(), "10");
+        store
+    }
+
+    fn pod(revision: u32, image: &str, fields: Value) -> Value {
+        json!({
+            "metadata": {
+                "name": "a", "namespace": "web", "uid": "1",
+                "resourceVersion": revision.to_string(),
+                "managedFields": [
+                    {"manager": "us", "operation": "Apply", "fieldsType": "FieldsV1",
+                     "fieldsV1": fields},
+                ],
+            },
+            "spec": {"containers": [{"name": "app", "image": image, "tty": false}]},
+        })
+    }
+
+    fn intent(image: &str) -> Intent {
+        let object = json!({
+            "metadata": {"name": "a"},
+            "spec": {"containers": [{"name": "app", "image": image}]},
+        });
+        Intent::new(&pods(), &object, Some("web")).unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_same_apply_is_sent_once_and_its_answer_is_read_at_once() {
+        let (client, seen) = client(201, pod(11, "v1", json!({"f:spec": {}})));
+        let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+        let target = Target {
+            resource: &resource,
+            store: Some(&store),
+        };
+        for _ in 0..3 {
+            writer.apply(target, &intent("v1")).await.unwrap();
+        }
+        let seen = seen.lock();
+        let path = "PATCH /api/v1/namespaces/web/pods/a?fieldManager=us&force=true";
+        assert_eq!(seen.len(), 1);
+        assert_eq!(seen[0].0, path);
+        assert_eq!(seen[0].1["kind"], "Pod");
+        let cached = store.get(&ObjectKey::namespaced("web", "a")).unwrap();
+        assert_eq!(cached.uid(), "1");
+    }
+
+    #[tokio::test]
+    async fn an_object_that_others_changed_is_applied_again() {
+        let key = ObjectKey::namespaced("web", "a");
+        let changes = [
+            pod(12, "hacked", json!({"f:spec": {}})),
+            pod(12, "v1", json!({"f:spec": {"f:more": {}}})),
+        ];
+        for change in changes {
+            let (client, seen) = client(200, pod(11, "v1", json!({"f:spec": {}})));
+            let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+            let target = Target {
+                resource: &resource,
+                store: Some(&store),
+            };
+            writer.apply(target, &intent("v1")).await.unwrap();
+            let mut encoder =
+                kubewright_wire::record::Encoder::new(kubewright_wire::record::EncoderOptions {
+                    field_manager: Some("us".to_owned()),
+                    kind: None,
+                });
+            store.note_write(key.clone(), encoder.encode_value(&change).unwrap());
+            writer.apply(target, &intent("v1")).await.unwrap();
+            assert_eq!(seen.lock().len(), 2, "{change}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_change_of_mind_and_back_is_sent_each_time() {
+        let (client, seen) = client(200, pod(11, "v1", json!({"f:spec": {}})));
+        let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+        let target = Target {
+            resource: &resource,
+            store: Some(&store),
+        };
+        for image in ["v1", "v2", "v1"] {
+            writer.apply(target, &intent(image)).await.unwrap();
+        }
+        assert_eq!(seen.lock().len(), 3);
+    }
+
+    #[tokio::test]
+    async fn a_status_that_says_less_than_before_is_sent() {
+        let answer = json!({"metadata": {"name": "a", "namespace": "web", "resourceVersion": "11"},
+                            "status": {"x": 1, "y": 2}});
+        let (client, seen) = client(200, answer);
+        let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+        let target = Target {
+            resource: &resource,
+            store: Some(&store),
+        };
+        let key = ObjectKey::namespaced("web", "a");
+        for status in [
+            json!({"x": 1, "y": 2}),
+            json!({"x": 1, "y": 2}),
+            json!({"x": 1, "y": null}),
+        ] {
+            writer.apply_status(target, &key, status).await.unwrap();
+        }
+        let seen = seen.lock();
+        assert_eq!(seen.len(), 2);
+        assert!(
+            seen[1]
+                .0
+                .starts_with("PATCH /api/v1/namespaces/web/pods/a/status?")
+        );
+        assert_eq!(
+            seen[1].1,
+            json!({"apiVersion": "v1", "kind": "Pod",
+                   "metadata": {"name": "a", "namespace": "web"}, "status": {"x": 1}})
+        );
+    }
+
+    #[tokio::test]
+    async fn a_delete_names_the_uid_and_hides_the_object() {
+        let (client, seen) = client(200, json!(Status::deleted(&pods(), "a", "1")));
+        let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+        let target = Target {
+            resource: &resource,
+            store: Some(&store),
+        };
+        let key = ObjectKey::namespaced("web", "a");
+        let record = kubewright_wire::record::Record::from_value(&pod(9, "v1", json!({}))).unwrap();
+        store.replace(vec![record], "10");
+        writer.delete(target, &key, "1").await.unwrap();
+        assert_eq!(seen.lock()[0].1["preconditions"], json!({"uid": "1"}));
+        assert!(store.get(&key).is_none());
+    }
+
+    #[tokio::test]
+    async fn what_is_gone_or_another_by_now_needs_no_delete() {
+        let resource = pods();
+        let target = Target {
+            resource: &resource,
+            store: None,
+        };
+        let key = ObjectKey::namespaced("web", "a");
+        for (code, answer) in [
+            (404, json!(Status::not_found(&pods(), "a"))),
+            (409, json!(Status::conflict(&pods(), "a"))),
+        ] {
+            let (client, _) = client(code, answer);
+            let deleted = Writer::new(client, "us").delete(target, &key, "1").await;
+            assert!(deleted.is_ok(), "{code}");
+        }
+        let (client, _) = client(403, json!(Status::forbidden(&pods(), "a", "no")));
+        let refused = Writer::new(client, "us").delete(target, &key, "1").await;
+        assert_eq!(refused.unwrap_err().to_string(), "delete pods web/a");
+    }
+}
