@@ -1,1 +1,70 @@
 //! The facade a user depends on: `Operator`, `Controller`, `prelude`.
+//!
+//! An operator is one value. What it registers decides what it watches, what it may do, and what
+//! `manifests` prints:
+//!
+//! ```
+//! use kubewright::prelude::*;
+//!
+//! /// One ConfigMap for each site.
+//! #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
+//! #[kube(group = "ex.io", version = "v1", kind = "Site", namespaced)]
+//! pub struct SiteSpec {
+//!     pub text: String,
+//! }
+//!
+//! pub fn operator() -> Operator {
+//!     Operator::new("site").controller(Controller::new(reconcile).owns(kind::<ConfigMap>()))
+//! }
+//!
+//! async fn reconcile(site: Arc<Site>, cx: Context<Site>) -> Result<Outcome> {
+//!     let page = ConfigMap {
+//!         metadata: ObjectMeta { name: site.metadata.name.clone(), ..ObjectMeta::default() },
+//!         data: Some([("index.html".to_owned(), site.spec.text.clone())].into()),
+//!         ..ConfigMap::default()
+//!     };
+//!     cx.apply(&page).await?;
+//!     Ok(Outcome::done())
+//! }
+//!
+//! assert_eq!(operator().description().custom_resources.len(), 1);
+//! ```
+//!
+//! The derives of kube and schemars expand to paths of `kube`, `k8s_openapi`, `schemars`, `serde`
+//! and `serde_json`, so a user's `Cargo.toml` lists these beside `kubewright`.
+
+mod condition;
+mod context;
+mod error;
+pub mod marker;
+mod operator;
+mod permission;
+pub mod prelude;
+mod registration;
+pub mod schema;
+
+pub use condition::{ConditionStatus, condition};
+pub use context::{Apply, Context, Live, Name, Object, StatusWrite, WithStatus};
+pub use error::{Error, Result};
+pub use operator::{Operator, RunOptions, Running, TaskContext};
+pub use permission::{Guarded, Permissions};
+pub use registration::{
+    Cache, Controller, ControllerKind, Predicate, Selection, TypedKind, changed, enqueue, kind,
+    resource_of,
+};
+
+pub use kubewright_core::{
+    Clock, ControllerDescription, Description, Kind, ObjectKey, PolicyRule, Resource, Scope, Use,
+    Verb,
+};
+pub use kubewright_runtime::cache::List;
+pub use kubewright_runtime::controller::{Failure, Outcome, Retry};
+pub use kubewright_runtime::write::WriteError;
+pub use {k8s_openapi, kube};
+
+/// The allocator for an operator's `main.rs`:
+/// `#[global_allocator] static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;`
+///
+/// It gives memory back to the system that glibc's would keep after a large list.
+#[cfg(feature = "mimalloc")]
+pub use mimalloc::MiMalloc as Allocator;

@@ -1,0 +1,76 @@
+use std::fmt;
+
+use kube::Client;
+use kube::api::ListParams;
+use kube::core::{ObjectList, Request};
+
+use super::Name;
+use crate::registration::{TypedKind, resource_of};
+use crate::{Error, Result};
+
+/// Reads past the cache; made by [`Context::live`](super::Context::live).
+///
+/// Each call is a request. Use it where the newest state decides and a retry would be wrong.
+#[derive(Clone)]
+pub struct Live {
+    client: Client,
+    namespace: Option<String>,
+}
+
+impl Live {
+    pub(super) fn new(client: Client, namespace: Option<&str>) -> Self {
+        Self {
+            client,
+            namespace: namespace.map(str::to_owned),
+        }
+    }
+
+    /// One object as it is now; none when there is no such object.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub async fn get<'n, W: TypedKind>(&self, name: impl Into<Name<'n>>) -> Result<Option<W>> {
+        let resource = resource_of::<W>();
+        let key = name.into().key(&resource, self.namespace.as_deref());
+        let what = || format!("{} {key}", resource.qualified_name());
+        let request = Request::new(resource.path(key.namespace()))
+            .get(key.name(), &Default::default())
+            .map_err(|error| live(what(), kube::Error::BuildRequest(error)))?;
+        match self.client.request::<W>(request).await {
+            Ok(object) => Ok(Some(object)),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+            Err(error) => Err(live(what(), error).into()),
+        }
+    }
+
+    /// All objects of a kind in all namespaces as they are now.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub async fn list<W: TypedKind>(&self) -> Result<Vec<W>> {
+        let resource = resource_of::<W>();
+        let request = Request::new(resource.path(None))
+            .list(&ListParams::default())
+            .map_err(|error| live(resource.qualified_name(), kube::Error::BuildRequest(error)))?;
+        let list = self.client.request::<ObjectList<W>>(request).await;
+        let list = list.map_err(|error| live(resource.qualified_name(), error))?;
+        Ok(list.items)
+    }
+}
+
+fn live(what: String, source: kube::Error) -> Error {
+    Error::Live {
+        what,
+        source: Box::new(source),
+    }
+}
+
+impl fmt::Debug for Live {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Live")
+            .field("namespace", &self.namespace)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,17 @@
+//! What a reconcile function works with: reads from the cache, writes that change something.
+
+mod apply;
+mod conditions;
+mod live;
+mod name;
+mod object;
+mod reconcile;
+mod status;
+
+pub use apply::Apply;
+pub use live::Live;
+pub use name::Name;
+pub use object::Object;
+pub use reconcile::Context;
+pub(crate) use reconcile::Shared;
+pub use status::{StatusWrite, WithStatus};

@@ -1,0 +1,175 @@
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use kube::{Client, Resource as _};
+use kubewright_core::{Clock, ObjectKey, OwnerReference, Resource};
+use kubewright_runtime::cache::List;
+use kubewright_runtime::write::{Target, Writer};
+use serde::Serialize;
+
+use super::{Apply, Live, Name, Object};
+use crate::registration::{TypedKind, Views, resource_of};
+use crate::{Error, Result};
+
+/// What a reconcile function works with.
+///
+/// Reads come from the cache: they never wait, and they see the operator's own writes. Reading a
+/// kind that the controller has not registered is an error that names the line to add.
+pub struct Context<K> {
+    pub(super) shared: Arc<Shared>,
+    pub(super) key: ObjectKey,
+    pub(super) object: Arc<K>,
+}
+
+/// What all runs of one controller share.
+pub(crate) struct Shared {
+    pub(crate) resource: Resource,
+    pub(crate) views: Views,
+    pub(crate) writer: Writer,
+    pub(crate) client: Client,
+    pub(crate) clock: Clock,
+}
+
+impl<K: TypedKind> Context<K> {
+    pub(crate) fn new(shared: Arc<Shared>, key: ObjectKey, object: Arc<K>) -> Self {
+        Self {
+            shared,
+            key,
+            object,
+        }
+    }
+
+    /// All objects of a kind, in all namespaces, in the order of their keys.
+    pub fn list<W: TypedKind>(&self) -> Result<List<W>> {
+        Ok(self.shared.views.view::<W>()?.list())
+    }
+
+    /// The objects of a kind that have the reconciled object among their owners.
+    pub fn owned<W: TypedKind>(&self) -> Result<List<W>> {
+        let view = self.shared.views.view::<W>()?;
+        Ok(view.by_owner(self.uid()))
+    }
+
+    /// One object: `cx.get::<ConfigMap>("settings")?` in the reconciled object's own namespace,
+    /// `("namespace", "name")` or a key anywhere.
+    pub fn get<'n, W: TypedKind>(&self, name: impl Into<Name<'n>>) -> Result<Option<Arc<W>>> {
+        let key = name.into().key(&resource_of::<W>(), self.key.namespace());
+        Ok(self.shared.views.view::<W>()?.get(&key)?)
+    }
+
+    /// Makes an object as given, by server-side apply: only the fields that are set are touched.
+    ///
+    /// The reconciled object becomes its owner, and lends its namespace if none is set. Nothing is
+    /// sent when nothing would change. Give it objects that are built anew each time; one that was
+    /// read is refused. A status is not applied. Awaiting it gives the object as it then is.
+    pub fn apply<O: Object<M>, M>(&self, object: &O) -> Apply<O::Kind> {
+        Apply::new(
+            Arc::clone(&self.shared),
+            object.object(),
+            self.key.namespace(),
+            self.owner_reference(),
+        )
+    }
+
+    /// Deletes an object that was read: that very one, and not a later one of the same name.
+    ///
+    /// One that is gone already is no error.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before its end, the object may or may not have been deleted; trying again is safe.
+    pub fn delete<O: Object<M>, M>(&self, object: &O) -> BoxFuture<'static, Result<()>> {
+        let meta = object.object().meta();
+        let resource = resource_of::<O::Kind>();
+        let name = meta.name.clone().unwrap_or_default();
+        let key = ObjectKey::new(meta.namespace.as_deref(), &name);
+        let uid = meta.uid.clone();
+        let shared = Arc::clone(&self.shared);
+        Box::pin(async move {
+            let uid = uid.ok_or_else(|| Error::Refused {
+                what: format!("delete {} {key}", resource.qualified_name()),
+                why: "it has no uid; delete objects that were read, such as those of cx.list()",
+            })?;
+            let target = Target {
+                resource: &resource,
+                store: shared.views.store::<O::Kind>(),
+            };
+            Ok(shared.writer.delete(target, &key, &uid).await?)
+        })
+    }
+
+    /// Makes the given fields of the reconciled object's status what they say, by server-side
+    /// apply: for kinds without kube's `HasStatus`, such as the built-in ones.
+    ///
+    /// `status` is what stands below `.status`. Fields that an earlier call gave and this one does
+    /// not are removed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before its end, the status may or may not have been written; trying again is safe.
+    pub fn apply_status(&self, status: &impl Serialize) -> BoxFuture<'static, Result<()>> {
+        let status = serde_json::to_value(status);
+        let (shared, key) = (Arc::clone(&self.shared), self.key.clone());
+        Box::pin(async move {
+            let target = shared.own_target::<K>();
+            shared.writer.apply_status(target, &key, status?).await?;
+            Ok(())
+        })
+    }
+
+    /// Reads past the cache.
+    pub fn live(&self) -> Live {
+        Live::new(self.shared.client.clone(), self.key.namespace())
+    }
+
+    /// A client for everything else; it is held to the operator's role like all others.
+    pub fn client(&self) -> &Client {
+        &self.shared.client
+    }
+
+    /// The clock of the process; tests may have set it.
+    pub fn clock(&self) -> &Clock {
+        &self.shared.clock
+    }
+
+    /// The key of the reconciled object.
+    pub fn key(&self) -> &ObjectKey {
+        &self.key
+    }
+
+    pub(super) fn uid(&self) -> &str {
+        self.object.meta().uid.as_deref().unwrap_or_default()
+    }
+
+    fn owner_reference(&self) -> OwnerReference {
+        OwnerReference::controller(&self.shared.resource.kind, self.key.name(), self.uid())
+    }
+}
+
+impl Shared {
+    pub(super) fn own_target<K: TypedKind>(&self) -> Target<'_> {
+        Target {
+            resource: &self.resource,
+            store: self.views.store::<K>(),
+        }
+    }
+}
+
+impl<K> Clone for Context<K> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            key: self.key.clone(),
+            object: Arc::clone(&self.object),
+        }
+    }
+}
+
+impl<K> fmt::Debug for Context<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}

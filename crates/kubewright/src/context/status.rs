@@ -1,0 +1,114 @@
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{self, Poll};
+
+use futures_util::future::BoxFuture;
+use kube::core::object::HasStatus;
+use kubewright_core::ObjectKey;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::conditions::keep_transition_times;
+use super::{Context, Shared};
+use crate::Result;
+use crate::registration::TypedKind;
+
+/// A kind whose status has a Rust type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no status that kube's derive knows",
+    label = "no typed status",
+    note = "give the kind one with `#[kube(status = \"..\")]`, where the type is `Default`, `Clone`, `Serialize` and `Deserialize`; for a built-in kind use `cx.apply_status(&partial)`"
+)]
+pub trait WithStatus: TypedKind {
+    /// The type of its status.
+    type Status: Default + Clone + Serialize;
+
+    /// Its status, when there is one.
+    fn current_status(&self) -> Option<&Self::Status>;
+}
+
+impl<K: TypedKind + HasStatus<Status: Default + Clone + Serialize>> WithStatus for K {
+    type Status = <K as HasStatus>::Status;
+
+    fn current_status(&self) -> Option<&Self::Status> {
+        self.status()
+    }
+}
+
+/// A status on its way; made by [`Context::status`].
+///
+/// # Cancel safety
+///
+/// Dropped before its end, the status may or may not have been written; trying again is safe.
+#[must_use = "a status is not written until it is awaited"]
+pub struct StatusWrite {
+    write: BoxFuture<'static, Result<()>>,
+}
+
+impl<K: TypedKind> Context<K> {
+    /// Changes the reconciled object's status; it is written only when it differs.
+    ///
+    /// The function is called at once, with the status as it is now. The `lastTransitionTime` of
+    /// conditions is kept for it: a condition without one gets the time at which its `status`
+    /// changed.
+    pub fn status(&self, change: impl FnOnce(&mut <K as WithStatus>::Status)) -> StatusWrite
+    where
+        K: WithStatus,
+    {
+        StatusWrite {
+            write: match self.changed_status(change) {
+                Ok(Some(status)) => {
+                    let (shared, key) = (Arc::clone(&self.shared), self.key.clone());
+                    Box::pin(write::<K>(shared, key, status))
+                }
+                Ok(None) => Box::pin(async { Ok(()) }),
+                Err(error) => Box::pin(async { Err(error.into()) }),
+            },
+        }
+    }
+
+    /// The new status, or none when it is the old one.
+    fn changed_status(
+        &self,
+        change: impl FnOnce(&mut <K as WithStatus>::Status),
+    ) -> Result<Option<Value>, serde_json::Error>
+    where
+        K: WithStatus,
+    {
+        // The newest that is known, own writes included.
+        let newest = self.shared.views.view::<K>().ok();
+        let newest = newest.and_then(|view| view.get(&self.key).ok().flatten());
+        let current = match &newest {
+            Some(newest) if newest.meta().uid == self.object.meta().uid => newest,
+            _ => &self.object,
+        };
+        let old = current.current_status();
+        let mut new = old.cloned().unwrap_or_default();
+        change(&mut new);
+        let old = serde_json::to_value(old)?;
+        let mut new = serde_json::to_value(new)?;
+        keep_transition_times(&mut new, &old, self.shared.clock.now());
+        Ok((new != old).then_some(new))
+    }
+}
+
+async fn write<K: TypedKind>(shared: Arc<Shared>, key: ObjectKey, status: Value) -> Result<()> {
+    let target = shared.own_target::<K>();
+    shared.writer.apply_status(target, &key, status).await?;
+    Ok(())
+}
+
+impl Future for StatusWrite {
+    type Output = Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
+        self.write.as_mut().poll(cx)
+    }
+}
+
+impl fmt::Debug for StatusWrite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StatusWrite").finish_non_exhaustive()
+    }
+}

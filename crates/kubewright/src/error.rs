@@ -1,0 +1,111 @@
+use kubewright_core::ParseSelectorError;
+use kubewright_runtime::controller::Failure;
+
+/// What a reconcile function returns; `?` turns any error into a [`Failure`].
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// Why an operator could not be built, started or go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operator's or a controller's name cannot name Kubernetes objects.
+    #[error(
+        "name {what} {name:?}: use lower-case letters, digits and '-', at most 63, beginning and \
+         ending with a letter or digit"
+    )]
+    Name {
+        /// What was to be named.
+        what: &'static str,
+        /// The name that was given.
+        name: String,
+    },
+    /// Two controllers of one operator have the same name.
+    #[error("register controller {name:?} twice: give one of them another name with .named(..)")]
+    DuplicateController {
+        /// The name that both have.
+        name: String,
+    },
+    /// A label selector does not parse.
+    #[error("select {kind} by {text:?} in controller {controller:?}")]
+    Selector {
+        /// The controller that registers the kind.
+        controller: String,
+        /// The kind that is selected.
+        kind: String,
+        /// The selector as it was given.
+        text: String,
+        /// What is wrong with it.
+        #[source]
+        source: ParseSelectorError,
+    },
+    /// One controller registers a kind with two selectors.
+    #[error(
+        "register {kind} in controller {controller:?} with two selectors: a controller has one \
+         view of a kind; use the wider selector for both, or a second controller"
+    )]
+    TwoViews {
+        /// The controller that registers the kind.
+        controller: String,
+        /// The kind.
+        kind: String,
+    },
+    /// A controller reads a kind that it has not registered.
+    #[error(
+        "read {kind} in controller {controller:?}: the kind is not registered; add \
+         .reads(kind::<{kind}>()) to the controller, or .owns(..) or .watches(..)"
+    )]
+    Unregistered {
+        /// The controller that reads.
+        controller: String,
+        /// The kind.
+        kind: String,
+    },
+    /// A request that the operator's role does not allow.
+    #[error(
+        "{verb} {resource}: the operator's role does not grant it; register the kind with \
+         {registration}, or add .may(rule) to the operator"
+    )]
+    NotPermitted {
+        /// The verb, as roles spell it.
+        verb: String,
+        /// The resource, with its group and subresource.
+        resource: String,
+        /// The line to add.
+        registration: &'static str,
+    },
+    /// The object may not be applied or deleted like this.
+    #[error("{what}: {why}")]
+    Refused {
+        /// What was tried, on what.
+        what: String,
+        /// The reason and the next step.
+        why: &'static str,
+    },
+    /// The API server did not answer a read past the cache, or said no.
+    #[error("read {what} from the API server")]
+    Live {
+        /// What was to be read.
+        what: String,
+        /// What went wrong.
+        #[source]
+        source: Box<kube::Error>,
+    },
+    /// No cluster is known, or no client could be made for it.
+    #[error(transparent)]
+    Connect(#[from] kubewright_runtime::Error),
+    /// Threads or signal handlers could not be had.
+    #[error("start the process: the system denied {what}")]
+    System {
+        /// What was asked for.
+        what: &'static str,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The manifests could not be written.
+    #[error("print the manifests")]
+    Manifest(#[source] kubewright_manifest::Error),
+    /// Standard output is closed.
+    #[error("print to standard output")]
+    Output(#[source] std::io::Error),
+}

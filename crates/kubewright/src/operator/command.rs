@@ -1,0 +1,203 @@
+use std::error::Error as _;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use kubewright_manifest::{ManifestOptions, objects, to_yaml};
+use kubewright_runtime::client::{connect, load_config};
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use super::{Operator, RunOptions, Running};
+use crate::Error;
+
+/// What shells expect of a process that a signal has ended: 128 and the signal's number.
+const ENDED_BY_SIGNAL: u8 = 130;
+
+#[derive(Debug, Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the operator (what happens without a subcommand)
+    Run(RunArguments),
+    /// Print what a cluster needs before the operator can run, as YAML
+    Manifests {
+        /// The namespace to run in [default: NAME-system]
+        #[arg(long)]
+        namespace: Option<String>,
+    },
+    /// Print the versions
+    Version,
+}
+
+#[derive(Args, Debug)]
+struct RunArguments {
+    /// The kubeconfig of the cluster [default: KUBECONFIG, the Pod's ServiceAccount, ~/.kube/config]
+    #[arg(long)]
+    kubeconfig: Option<PathBuf>,
+    /// What to log, such as `info` or `info,kubewright=debug`
+    #[arg(long, env = "RUST_LOG", default_value = "info")]
+    log: String,
+}
+
+/// The whole program.
+pub(super) fn main(operator: Operator) -> ExitCode {
+    let name = operator.name.clone();
+    let command = Arguments::command()
+        .name(name.clone())
+        .bin_name(name.clone());
+    let arguments = command
+        .try_get_matches()
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = match arguments {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    let done = match arguments.command {
+        None => run(operator, &arguments.run),
+        Some(Command::Run(run_arguments)) => run(operator, &run_arguments),
+        Some(Command::Manifests { namespace }) => manifests(&operator, namespace),
+        Some(Command::Version) => version(&operator),
+    };
+    done.unwrap_or_else(|error| {
+        complain(&name, &error);
+        ExitCode::FAILURE
+    })
+}
+
+/// Help goes to standard output and is a success; everything else is the user's to mend.
+fn usage(error: &clap::Error) -> ExitCode {
+    match error.print() {
+        Ok(()) => u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from),
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn manifests(operator: &Operator, namespace: Option<String>) -> Result<ExitCode, Error> {
+    operator.check()?;
+    let objects = objects(&operator.description(), &ManifestOptions { namespace });
+    let text = to_yaml(&objects).map_err(Error::Manifest)?;
+    print(&text)
+}
+
+fn version(operator: &Operator) -> Result<ExitCode, Error> {
+    let own = match &operator.version {
+        Some(version) => format!("{} {version}", operator.name),
+        None => operator.name.clone(),
+    };
+    print(&format!(
+        "{own}\nkubewright {}\n",
+        env!("CARGO_PKG_VERSION")
+    ))
+}
+
+fn print(text: &str) -> Result<ExitCode, Error> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // `manifests | head` is no failure of ours.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::Output(error)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// The error and its causes, one line.
+fn complain(name: &str, error: &Error) {
+    let mut line = format!("{name}: {error}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        line.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    // Nobody is left to tell when standard error is closed.
+    writeln!(io::stderr(), "{line}").unwrap_or_default();
+}
+
+fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> {
+    operator.check()?;
+    log(&arguments.log);
+    let runtime = runtime()?;
+    let agent = format!("{} kubewright/{}", operator.name, env!("CARGO_PKG_VERSION"));
+    let ended = runtime.block_on(async {
+        let mut signals = Signals::new()?;
+        let config = load_config(arguments.kubeconfig.as_deref()).await?;
+        let client = connect(config, &agent)?;
+        tracing::info!(operator = operator.name, "starting");
+        let mut running = operator.start(client, RunOptions::default())?;
+        tokio::select! {
+            () = signals.next() => {}
+            () = announce(&mut running) => {}
+        }
+        tracing::info!("stopping; a second signal ends at once");
+        tokio::select! {
+            () = running.stop() => Ok(ExitCode::SUCCESS),
+            () = signals.next() => Ok(ExitCode::from(ENDED_BY_SIGNAL)),
+        }
+    });
+    // Work that did not end in time must not hold the process.
+    runtime.shutdown_background();
+    ended
+}
+
+/// Says when everything works, and never returns.
+async fn announce(running: &mut Running) {
+    running.ready().await;
+    tracing::info!("all controllers work");
+    std::future::pending().await
+}
+
+/// As many threads as the cgroup allows; std reads its quota.
+fn runtime() -> Result<Runtime, Error> {
+    Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("kubewright")
+        .build()
+        .map_err(|source| Error::System {
+            what: "threads",
+            source,
+        })
+}
+
+fn log(filter: &str) {
+    let filter = EnvFilter::builder().parse_lossy(filter);
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr);
+    // Somebody who has set one up before `main` keeps it.
+    subscriber.try_init().unwrap_or_default();
+}
+
+/// SIGINT and SIGTERM.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Self, Error> {
+        let listen = |kind| {
+            signal(kind).map_err(|source| Error::System {
+                what: "signal handlers",
+                source,
+            })
+        };
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}

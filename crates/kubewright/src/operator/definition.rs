@@ -1,0 +1,166 @@
+use std::collections::BTreeSet;
+use std::fmt;
+use std::process::ExitCode;
+
+use kube::Client;
+use kubewright_core::{Description, PolicyRule};
+use tokio_util::sync::CancellationToken;
+
+use super::task::{Task, TaskContext};
+use super::{RunOptions, Running, command};
+use crate::registration::{Controller, Registered, TypedKind};
+use crate::{Error, Result};
+
+/// A program that keeps a cluster as its objects say: controllers, and tasks of its own.
+///
+/// See the [crate's first page](crate) for an example.
+pub struct Operator {
+    pub(super) name: String,
+    pub(super) version: Option<String>,
+    pub(super) controllers: Vec<Box<dyn Registered>>,
+    pub(super) tasks: Vec<Task>,
+    rules: Vec<PolicyRule>,
+}
+
+impl Operator {
+    /// An operator of this name: its ServiceAccount and roles carry it, and it owns what it
+    /// applies as `kubewright/NAME`.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            version: None,
+            controllers: Vec::new(),
+            tasks: Vec::new(),
+            rules: Vec::new(),
+        }
+    }
+
+    /// What the subcommand `version` prints, usually `env!("CARGO_PKG_VERSION")`.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = Some(version.into());
+        self
+    }
+
+    /// Adds a controller.
+    #[must_use]
+    pub fn controller<K: TypedKind>(mut self, controller: Controller<K>) -> Self {
+        self.controllers.push(Box::new(controller));
+        self
+    }
+
+    /// Adds a task that runs beside the controllers: a web server, a poller.
+    ///
+    /// One that fails or panics is logged and called again after a delay that doubles from one
+    /// second to a minute; one that returns is done. It has until the end of the grace period to
+    /// return once [`TaskContext::stopping`] does.
+    #[must_use]
+    pub fn task<F, Fut>(mut self, name: impl Into<String>, task: F) -> Self
+    where
+        F: Fn(TaskContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<()>> + Send + 'static,
+    {
+        self.tasks.push(Task::new(name.into(), task));
+        self
+    }
+
+    /// May do what the rule says, beside what follows from the controllers.
+    #[must_use]
+    pub fn may(mut self, rule: PolicyRule) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
+    /// What the operator registers, as a plain value: manifests and permissions follow from it.
+    pub fn description(&self) -> Description {
+        let controllers = || self.controllers.iter();
+        let extra = controllers().flat_map(|one| one.extra_rules().iter().cloned());
+        let mut description = Description {
+            name: self.name.clone(),
+            controllers: controllers().map(|one| one.describe()).collect(),
+            custom_resources: Vec::new(),
+            extra_rules: extra.chain(self.rules.iter().cloned()).collect(),
+        };
+        // Two controllers may be for one kind.
+        for definition in controllers().filter_map(|one| one.definition()) {
+            if !description.custom_resources.contains(&definition) {
+                description.custom_resources.push(definition);
+            }
+        }
+        description
+    }
+
+    /// The whole program: reads the command line, logs, runs until it is told to stop.
+    ///
+    /// Without a subcommand it runs; `manifests` prints what a cluster needs before that, and
+    /// `version` the versions. SIGINT and SIGTERM let running work end; a second one ends at once.
+    pub fn main(self) -> ExitCode {
+        command::main(self)
+    }
+
+    /// Starts the operator against a cluster and comes back at once.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
+    pub fn start(self, client: Client, options: RunOptions) -> Result<Running, Error> {
+        self.check()?;
+        Running::start(self, client, options)
+    }
+
+    /// Runs the operator until `stop` is cancelled and running work has ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, everything ends at once, in the middle of what it does.
+    pub async fn run(
+        self,
+        client: Client,
+        options: RunOptions,
+        stop: CancellationToken,
+    ) -> Result<(), Error> {
+        let running = self.start(client, options)?;
+        stop.cancelled().await;
+        running.stop().await;
+        Ok(())
+    }
+
+    /// Refuses what cannot be run.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        check_name("the operator", &self.name)?;
+        let mut names = BTreeSet::new();
+        for controller in &self.controllers {
+            let name = controller.describe().name;
+            check_name("a controller", &name)?;
+            controller.check()?;
+            if !names.insert(name.clone()) {
+                return Err(Error::DuplicateController { name });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The rule for names of namespaces (RFC 1123 label), because objects are named after it.
+fn check_name(what: &'static str, name: &str) -> Result<(), Error> {
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let is_label = (1..=63).contains(&name.len())
+        && name.chars().all(inner)
+        && !name.starts_with('-')
+        && !name.ends_with('-');
+    if is_label {
+        return Ok(());
+    }
+    Err(Error::Name {
+        what,
+        name: name.to_owned(),
+    })
+}
+
+impl fmt::Debug for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Operator")
+            .field("description", &self.description())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,123 @@
+use std::time::Duration;
+
+use kube::Client;
+use kubewright_core::Clock;
+use kubewright_runtime::informer::{InformerOptions, Informers};
+use kubewright_runtime::reflector::ReflectorOptions;
+use kubewright_runtime::write::Writer;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::Operator;
+use super::task::TaskContext;
+use crate::registration::Parts;
+use crate::{Error, Permissions, Result};
+
+/// What runs of one operator may differ in.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// Where the time of day comes from.
+    pub clock: Clock,
+    /// How long running work may take to end once the operator stops.
+    pub grace: Duration,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            clock: Clock::system(),
+            grace: Duration::from_secs(30),
+        }
+    }
+}
+
+/// An operator at work; dropped, everything ends at once.
+#[derive(Debug)]
+pub struct Running {
+    stop: CancellationToken,
+    /// Controllers and tasks; the informers end after them.
+    work: JoinSet<()>,
+    informers: Informers,
+    /// Controllers whose workers have not started yet.
+    starting: Vec<oneshot::Receiver<()>>,
+    grace: Duration,
+}
+
+impl Running {
+    pub(super) fn start(
+        operator: Operator,
+        client: Client,
+        options: RunOptions,
+    ) -> Result<Self, Error> {
+        let client = Permissions::new(&operator.description()).guard(client);
+        let manager = format!("kubewright/{}", operator.name);
+        let informers = Informers::new(
+            client.clone(),
+            InformerOptions {
+                reflector: ReflectorOptions {
+                    field_manager: Some(manager.clone()),
+                    ..ReflectorOptions::default()
+                },
+                ..InformerOptions::default()
+            },
+        );
+        let parts = Parts {
+            informers: informers.clone(),
+            writer: Writer::new(client.clone(), &manager),
+            client: client.clone(),
+            clock: options.clock,
+        };
+        let mut running = Self {
+            stop: CancellationToken::new(),
+            work: JoinSet::new(),
+            informers,
+            starting: Vec::new(),
+            grace: options.grace,
+        };
+        for controller in operator.controllers {
+            let controller = controller.build(&parts)?;
+            let (ready, starting) = oneshot::channel();
+            running.starting.push(starting);
+            let stop = running.stop.clone();
+            running
+                .work
+                .spawn(controller.run(ready, stop, options.grace));
+        }
+        for task in operator.tasks {
+            let cx = TaskContext::new(client.clone(), running.stop.clone());
+            running.work.spawn(task.supervise(cx));
+        }
+        Ok(running)
+    }
+
+    /// Returns when every cache is filled and every controller works.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped; call it again to wait on.
+    pub async fn ready(&mut self) {
+        while let Some(starting) = self.starting.last_mut() {
+            // An error means that the controller ended before it was ready.
+            if starting.await.is_err() {
+                tracing::debug!("a controller ended before it was ready");
+            }
+            self.starting.pop();
+        }
+    }
+
+    /// Lets running work end, for at most the grace period, and ends the rest.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, everything ends at once.
+    pub async fn stop(mut self) {
+        self.stop.cancel();
+        let all = async { while self.work.join_next().await.is_some() {} };
+        if tokio::time::timeout(self.grace, all).await.is_err() {
+            tracing::warn!(grace = ?self.grace, "work was still running at the end of the grace period");
+        }
+        self.work.shutdown().await;
+        self.informers.shutdown().await;
+    }
+}

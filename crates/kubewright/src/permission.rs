@@ -1,0 +1,231 @@
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_util::future::BoxFuture;
+use http::{Request, Response};
+use kube::Client;
+use kube::client::Body;
+use kubewright_core::{Description, PolicyRule, Verb};
+use kubewright_wire::route::{ResourceRoute, Route};
+use tower::{BoxError, Layer, Service};
+
+use crate::Error;
+
+/// Holds a client to the rules that the manifests grant.
+///
+/// Each request is asked for its verb and resource, so that typed, dynamic and raw calls are all
+/// checked, also where the user of the cluster may do everything: what works on a laptop works
+/// under the operator's role.
+#[derive(Clone, Debug)]
+pub struct Permissions {
+    grants: Arc<[Grant]>,
+}
+
+/// A rule, and the names that it is restricted to.
+#[derive(Debug)]
+struct Grant {
+    rule: PolicyRule,
+    names: Vec<String>,
+}
+
+impl Permissions {
+    /// The rules of an operator.
+    pub fn new(description: &Description) -> Self {
+        let grants = description.rules().into_iter().map(|mut rule| Grant {
+            names: std::mem::take(&mut rule.resource_names),
+            rule,
+        });
+        Self {
+            grants: grants.collect(),
+        }
+    }
+
+    /// The same client, held to the rules.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime, as kube's client does.
+    pub fn guard(&self, client: Client) -> Client {
+        let namespace = client.default_namespace().to_owned();
+        let valid_until = *client.valid_until();
+        Client::new(self.layer(ClientService(client)), namespace).with_valid_until(valid_until)
+    }
+
+    /// Whether a request is allowed; discovery and the like always are, as everywhere.
+    fn check(&self, request: &Request<Body>) -> Result<(), Error> {
+        let uri = request.uri();
+        let Route::Resource(route) = Route::parse(request.method(), uri.path(), uri.query()) else {
+            return Ok(());
+        };
+        let resource = route.rule_resource();
+        let allowed = |grant: &Grant| {
+            let rule = &grant.rule;
+            grant.covers(route.name.as_deref())
+                && rule.allows(route.verb.as_str(), &route.group, &resource)
+        };
+        if self.grants.iter().any(allowed) {
+            return Ok(());
+        }
+        Err(not_permitted(&route))
+    }
+}
+
+impl Grant {
+    /// Rules for certain names are for requests that name one.
+    fn covers(&self, name: Option<&str>) -> bool {
+        self.names.is_empty() || name.is_some_and(|name| self.names.iter().any(|one| one == name))
+    }
+}
+
+fn not_permitted(route: &ResourceRoute) -> Error {
+    let resource = route.rule_resource();
+    Error::NotPermitted {
+        verb: route.verb.to_string(),
+        resource: match route.group.as_str() {
+            "" => resource,
+            group => format!("{resource} of {group}"),
+        },
+        registration: match route.verb {
+            Verb::Get | Verb::List | Verb::Watch => {
+                ".reads(kind::<..>()), .watches(..) or .owns(..)"
+            }
+            _ => ".owns(kind::<..>()) or .writes(kind::<..>(), verbs)",
+        },
+    }
+}
+
+impl<S> Layer<S> for Permissions {
+    type Service = Guarded<S>;
+
+    fn layer(&self, inner: S) -> Guarded<S> {
+        Guarded {
+            permissions: self.clone(),
+            inner,
+        }
+    }
+}
+
+/// A client's service that answers what is not granted with an error; made by [`Permissions`].
+pub struct Guarded<S> {
+    permissions: Permissions,
+    inner: S,
+}
+
+impl<S> Service<Request<Body>> for Guarded<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error: Into<BoxError>>,
+    S::Future: Send + 'static,
+{
+    type Response = Response<Body>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Response<Body>, BoxError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        if let Err(error) = self.permissions.check(&request) {
+            return Box::pin(async { Err(error.into()) });
+        }
+        let answer = self.inner.call(request);
+        Box::pin(async { answer.await.map_err(Into::into) })
+    }
+}
+
+impl<S> fmt::Debug for Guarded<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guarded")
+            .field("permissions", &self.permissions)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A client as the service that a layer wraps.
+struct ClientService(Client);
+
+impl Service<Request<Body>> for ClientService {
+    type Response = Response<Body>;
+    type Error = kube::Error;
+    type Future = BoxFuture<'static, Result<Response<Body>, kube::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), kube::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let client = self.0.clone();
+        Box::pin(async move { client.send(request).await })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+    use kube::client::Body;
+    use kubewright_core::{
+        ControllerDescription, Description, Kind, PolicyRule, Resource, Scope, Use,
+    };
+
+    use super::Permissions;
+
+    fn permissions() -> Permissions {
+        let set = Resource::new(Kind::new("ex.io", "v1", "Set"), "sets", Scope::Namespaced);
+        let pod = Resource::new(Kind::new("", "v1", "Pod"), "pods", Scope::Namespaced);
+        Permissions::new(&Description {
+            name: "sets".to_owned(),
+            controllers: vec![ControllerDescription {
+                name: "set".to_owned(),
+                resource: set,
+                uses: vec![(pod, Use::Owns)],
+            }],
+            extra_rules: vec![PolicyRule {
+                api_groups: vec![String::new()],
+                resources: vec!["secrets".to_owned()],
+                resource_names: vec!["token".to_owned()],
+                verbs: vec!["get".to_owned()],
+                ..PolicyRule::default()
+            }],
+            ..Description::default()
+        })
+    }
+
+    fn ask(method: &str, path: &str) -> Result<(), String> {
+        let request = Request::builder().method(method).uri(path);
+        let request = request.body(Body::empty()).unwrap();
+        permissions()
+            .check(&request)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_registered_passes() {
+        for (method, path) in [
+            ("GET", "/apis/ex.io/v1/sets?watch=1"),
+            ("PATCH", "/apis/ex.io/v1/namespaces/a/sets/s/status"),
+            ("PATCH", "/api/v1/namespaces/a/pods/p?fieldManager=x"),
+            ("DELETE", "/api/v1/namespaces/a/pods/p"),
+            ("GET", "/api/v1/namespaces/a/secrets/token"),
+            ("GET", "/apis"),
+            ("GET", "/version"),
+        ] {
+            assert_eq!(ask(method, path), Ok(()), "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_names_the_line_to_add() {
+        assert_eq!(
+            ask("GET", "/apis/apps/v1/deployments").unwrap_err(),
+            "list deployments of apps: the operator's role does not grant it; register the kind \
+             with .reads(kind::<..>()), .watches(..) or .owns(..), or add .may(rule) to the \
+             operator"
+        );
+        let error = ask("PUT", "/api/v1/namespaces/a/pods/p").unwrap_err();
+        assert!(error.contains("update pods"), "{error}");
+        assert!(error.contains(".writes(kind::<..>(), verbs)"), "{error}");
+        assert!(ask("GET", "/api/v1/namespaces/a/secrets/other").is_err());
+        assert!(ask("GET", "/api/v1/namespaces/a/secrets").is_err());
+    }
+}

@@ -1,0 +1,20 @@
+//! What nearly every operator names: `use kubewright::prelude::*;`.
+
+pub use std::process::ExitCode;
+pub use std::sync::Arc;
+pub use std::time::Duration;
+
+pub use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
+pub use k8s_openapi::api::batch::v1::{CronJob, Job};
+pub use k8s_openapi::api::core::v1::{
+    ConfigMap, Namespace, Node, PersistentVolumeClaim, Pod, Secret, Service, ServiceAccount,
+};
+pub use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ObjectMeta};
+pub use kube::{CustomResource, ResourceExt};
+pub use schemars::JsonSchema;
+pub use serde::{Deserialize, Serialize};
+
+pub use crate::{
+    Context, Controller, Failure, List, ObjectKey, Operator, Outcome, PolicyRule, Result, Verb,
+    changed, condition, enqueue, kind,
+};

@@ -1,0 +1,19 @@
+//! What a controller is for, and what it watches, owns, reads and writes: values that say so.
+
+mod cache;
+pub mod changed;
+mod controller;
+pub mod enqueue;
+mod erased;
+mod predicate;
+mod reconciled;
+mod selection;
+mod typed;
+
+pub use cache::Cache;
+pub use controller::Controller;
+pub(crate) use erased::{Parts, Registered, Views};
+pub use predicate::Predicate;
+pub use reconciled::ControllerKind;
+pub use selection::{Selection, kind};
+pub use typed::{TypedKind, resource_of};

@@ -1,0 +1,60 @@
+use std::any::TypeId;
+use std::fmt::Debug;
+
+use kube::core::ClusterResourceScope;
+use kubewright_core::{Kind, Resource, Scope};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A kind with a Rust type: custom resources by kube's derive, and the types of `k8s_openapi`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a Kubernetes kind that a controller can read and write",
+    label = "not a kind with a type of its own",
+    note = "use a type of `k8s_openapi::api`, or derive your own with `#[derive(CustomResource)]`; with that derive the kind is the struct named by `kind = \"..\"`, not the spec",
+    note = "a kind is also `Clone`, `Debug`, `Serialize` and `Deserialize`"
+)]
+pub trait TypedKind:
+    kube::Resource<DynamicType = (), Scope: 'static>
+    + Clone
+    + Debug
+    + Serialize
+    + DeserializeOwned
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<K> TypedKind for K where
+    K: kube::Resource<DynamicType = (), Scope: 'static>
+        + Clone
+        + Debug
+        + Serialize
+        + DeserializeOwned
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// The resource that serves the kind.
+///
+/// ```
+/// use kubewright::{k8s_openapi::api::core::v1::Pod, resource_of};
+///
+/// assert_eq!(resource_of::<Pod>().path(Some("web")), "/api/v1/namespaces/web/pods");
+/// ```
+pub fn resource_of<K: TypedKind>() -> Resource {
+    let kind = Kind::new(K::group(&()), K::version(&()), K::kind(&()));
+    let scope = if TypeId::of::<K::Scope>() == TypeId::of::<ClusterResourceScope>() {
+        Scope::Cluster
+    } else {
+        Scope::Namespaced
+    };
+    Resource::new(kind, K::plural(&()), scope)
+}
+
+/// The kind's name, as a user writes it in `kind::<..>()`.
+pub(crate) fn kind_name<K: TypedKind>() -> String {
+    K::kind(&()).into_owned()
+}

@@ -1,0 +1,144 @@
+//! The description follows from the registrations, and everything else from it.
+
+use kubewright::prelude::*;
+use kubewright::{Error, Use};
+
+#[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[kube(group = "ex.io", version = "v1", kind = "Site", namespaced)]
+struct SiteSpec {
+    text: Option<String>,
+}
+
+async fn reconcile_site(_: Arc<Site>, _: Context<Site>) -> Result<Outcome> {
+    Ok(Outcome::done())
+}
+
+async fn reconcile_node(_: Arc<Node>, _: Context<Node>) -> Result<Outcome> {
+    Ok(Outcome::done())
+}
+
+#[derive(Debug)]
+struct State;
+
+impl State {
+    async fn reconcile(self: Arc<Self>, _: Arc<Site>, _: Context<Site>) -> Result<Outcome> {
+        std::future::ready(Ok(Outcome::done())).await
+    }
+}
+
+fn rules(operator: &Operator) -> Vec<String> {
+    let rules = operator.description().rules();
+    rules
+        .iter()
+        .map(|rule| format!("{} {}", rule.resources.join(","), rule.verbs.join(",")))
+        .collect()
+}
+
+#[test]
+fn a_custom_resource_brings_its_definition_and_a_built_in_kind_none() {
+    let operator = Operator::new("sites")
+        .controller(Controller::new(reconcile_site))
+        .controller(Controller::with(State, State::reconcile).named("second"))
+        .controller(Controller::new(reconcile_node));
+    let description = operator.description();
+    assert_eq!(description.custom_resources.len(), 1);
+    assert_eq!(
+        description.custom_resources[0]["metadata"]["name"],
+        "sites.ex.io"
+    );
+    let names: Vec<_> = description
+        .controllers
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    assert_eq!(names, ["site", "second", "node"]);
+}
+
+#[test]
+fn what_is_registered_is_what_is_permitted() {
+    let operator = Operator::new("sites").controller(
+        Controller::new(reconcile_site)
+            .owns(kind::<Deployment>())
+            .reads(kind::<Secret>().labels("site"))
+            .writes(kind::<Namespace>(), [Verb::Create, Verb::Patch])
+            .watches(kind::<Node>(), |node: &Node, sites| {
+                let name = node.name_any();
+                sites
+                    .keys()
+                    .into_iter()
+                    .filter(move |key| key.name() == name)
+            }),
+    );
+    assert_eq!(
+        rules(&operator),
+        [
+            "nodes,secrets get,list,watch",
+            "namespaces create,patch",
+            "deployments get,list,watch,create,patch,delete",
+            "sites get,list,watch",
+            "sites/finalizers update",
+            "sites/status patch",
+        ]
+    );
+    assert_eq!(operator.description().controllers[0].uses[0].1, Use::Owns);
+}
+
+#[test]
+fn rules_of_the_users_own_come_last() {
+    let rule = PolicyRule {
+        api_groups: vec![String::new()],
+        resources: vec!["pods/log".to_owned()],
+        verbs: vec!["get".to_owned()],
+        ..PolicyRule::default()
+    };
+    let operator = Operator::new("sites")
+        .controller(Controller::new(reconcile_node).may(rule.clone()))
+        .may(rule.clone());
+    assert_eq!(operator.description().extra_rules, [rule.clone(), rule]);
+}
+
+/// A client that nobody answers; what is refused is refused before it is used.
+fn client() -> kubewright::kube::Client {
+    use kubewright::kube::client::Body;
+    let nowhere = tower::service_fn(async |_: http::Request<Body>| {
+        Err::<http::Response<Body>, _>("nobody is there")
+    });
+    kubewright::kube::Client::new(nowhere, "default")
+}
+
+fn refusal(operator: Operator) -> String {
+    let error: Error = operator
+        .start(client(), Default::default())
+        .expect_err("this operator cannot be run");
+    let source = std::error::Error::source(&error).map(|source| format!(": {source}"));
+    format!("{error}{}", source.unwrap_or_default())
+}
+
+#[tokio::test]
+async fn an_operator_that_cannot_run_says_why() {
+    let site = || Controller::new(reconcile_site);
+    let bad_name = refusal(Operator::new("My Operator"));
+    assert!(
+        bad_name.starts_with("name the operator \"My Operator\": use lower-case"),
+        "{bad_name}"
+    );
+    let twice = Operator::new("x").controller(site()).controller(site());
+    assert_eq!(
+        refusal(twice),
+        "register controller \"site\" twice: give one of them another name with .named(..)"
+    );
+    let selector = site().owns(kind::<Pod>().labels("a b"));
+    assert_eq!(
+        refusal(Operator::new("x").controller(selector)),
+        "select Pod by \"a b\" in controller \"site\": unable to parse requirement: found 'b', \
+         expected: in, notin, =, ==, !=, gt, lt"
+    );
+    let two_views = site()
+        .owns(kind::<Pod>())
+        .reads(kind::<Pod>().labels("a=b"));
+    let two_views = refusal(Operator::new("x").controller(two_views));
+    assert!(
+        two_views.starts_with("register Pod in controller \"site\" with two selectors"),
+        "{two_views}"
+    );
+}
