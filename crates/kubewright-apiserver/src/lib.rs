@@ -1,8 +1,26 @@
 //! The embedded Kubernetes: API server, store, and what a cluster does by itself.
+//!
+//! [`Server::service`] is the server without a socket, [`Server::execute`] the door that the
+//! cluster's own parts use, [`Server::store`] what lies behind it.
 
+mod behaviour;
+mod bootstrap;
+mod catalog;
+mod crd;
+mod discovery;
+mod kinds;
 mod may;
 pub mod pki;
+mod request;
+mod serve;
+mod server;
 pub mod store;
 mod who;
 
+pub use behaviour::{Behaviour, Behaviours, node};
+pub use request::{
+    ApiBody, ApiRequest, ApiResponse, Content, InProcess, List, PatchKind, ServerBody, Watch,
+};
+pub use serve::{Error, ServingIdentity};
+pub use server::{Server, ServerOptions};
 pub use who::User;

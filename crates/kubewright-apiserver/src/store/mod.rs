@@ -17,6 +17,7 @@ pub use changes::Changes;
 pub use key::Key;
 pub use log::{Change, ChangeKind, Compacted};
 pub use object::Object;
+pub(crate) use object::metadata_mut;
 pub(crate) use random::Random;
 pub use snapshot::Snapshot;
 pub use state::{Expected, Race, Store};

@@ -12,6 +12,7 @@ use super::{Key, Object};
 pub struct Snapshot {
     pub(super) objects: OrdMap<Key, Arc<Object>>,
     pub(super) revision: Revision,
+    pub(super) latest: OrdMap<Arc<str>, Revision>,
 }
 
 impl Snapshot {
@@ -20,9 +21,20 @@ impl Snapshot {
         self.revision
     }
 
+    /// The revision of the last write to a resource (`deployments.apps`); zero when there was
+    /// none. What was computed from a resource's objects holds as long as this stays.
+    pub fn last_change(&self, resource: &str) -> Revision {
+        self.latest.get(resource).copied().unwrap_or_default()
+    }
+
     /// The object at that key.
     pub fn get(&self, key: &Key) -> Option<&Arc<Object>> {
         self.objects.get(key)
+    }
+
+    /// All objects in key order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Key, &Arc<Object>)> {
+        self.objects.iter()
     }
 
     /// The objects of a resource (`deployments.apps`), of one namespace or of all, in key order.

@@ -28,6 +28,8 @@ struct Shared {
 struct State {
     objects: OrdMap<Key, Arc<Object>>,
     revision: Revision,
+    /// The last write to each resource.
+    latest: OrdMap<Arc<str>, Revision>,
     log: Log,
 }
 
@@ -54,6 +56,7 @@ impl Store {
         Self::with_state(State {
             objects: OrdMap::new(),
             revision: Revision::default(),
+            latest: OrdMap::new(),
             log: Log::new(history),
         })
     }
@@ -94,6 +97,7 @@ impl Store {
         Snapshot {
             objects: state.objects.clone(),
             revision: state.revision,
+            latest: state.latest.clone(),
         }
     }
 
@@ -108,7 +112,11 @@ impl Store {
                 None => objects.remove(&change.key),
             };
         }
-        Ok(Snapshot { objects, revision })
+        Ok(Snapshot {
+            objects,
+            revision,
+            latest: state.latest,
+        })
     }
 
     /// The object at that key.
@@ -191,6 +199,7 @@ impl Store {
         let revision = after.revision();
         state.revision = revision;
         let resource: Arc<str> = key.resource().into();
+        state.latest.insert(Arc::clone(&resource), revision);
         state.log.push(Arc::new(Change {
             key,
             before,

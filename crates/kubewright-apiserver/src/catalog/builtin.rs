@@ -1,0 +1,163 @@
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use flate2::read::GzDecoder;
+use kubewright_core::{GroupVersion, Kind, Resource, Scope};
+use serde::Deserialize;
+
+use super::{Origin, Served, Subresource};
+
+/// The resources that Kubernetes itself has.
+#[derive(Debug)]
+pub(crate) struct Builtins {
+    all: Vec<Arc<Served>>,
+    by_path: BTreeMap<(String, String, String), usize>,
+    groups: Vec<GroupVersion>,
+}
+
+/// The built-in resources, read once.
+pub(crate) fn builtins() -> &'static Builtins {
+    static BUILTINS: LazyLock<Builtins> = LazyLock::new(|| Builtins::new(read_table()));
+    &BUILTINS
+}
+
+impl Builtins {
+    fn new(table: Table) -> Self {
+        let all: Vec<Arc<Served>> = table
+            .resources
+            .into_iter()
+            .map(|row| Arc::new(Served::from(row)))
+            .collect();
+        let groups = table.groups.into_iter().flat_map(|group| {
+            let versions = group.versions.into_iter();
+            versions.map(move |version| GroupVersion::new(group.name.clone(), version))
+        });
+        let groups = groups.collect();
+        let by_path = all
+            .iter()
+            .enumerate()
+            .map(|(index, served)| {
+                let kind = served.kind();
+                let path = (
+                    kind.group().to_owned(),
+                    kind.version().to_owned(),
+                    served.resource.plural.clone(),
+                );
+                (path, index)
+            })
+            .collect();
+        Self {
+            all,
+            by_path,
+            groups,
+        }
+    }
+
+    /// Every group and version, in the order of discovery: the preferred version of a group
+    /// first.
+    pub(crate) fn groups(&self) -> &[GroupVersion] {
+        &self.groups
+    }
+
+    pub(crate) fn all(&self) -> &[Arc<Served>] {
+        &self.all
+    }
+
+    pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Served>> {
+        let path = (group.to_owned(), version.to_owned(), plural.to_owned());
+        self.by_path.get(&path).map(|&index| &self.all[index])
+    }
+
+    pub(crate) fn has_group_version(&self, group: &str, version: &str) -> bool {
+        let mut groups = self.groups.iter();
+        groups.any(|one| one.group == group && one.version == version)
+    }
+}
+
+/// The table as `cargo xtask tables` writes it.
+#[derive(Deserialize)]
+struct Table {
+    groups: Vec<GroupRow>,
+    resources: Vec<ResourceRow>,
+}
+
+#[derive(Deserialize)]
+struct GroupRow {
+    name: String,
+    versions: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceRow {
+    group: String,
+    version: String,
+    plural: String,
+    singular: String,
+    kind: String,
+    namespaced: bool,
+    verbs: Vec<String>,
+    short_names: Vec<String>,
+    categories: Vec<String>,
+    storage_version_hash: String,
+    subresources: Vec<SubresourceRow>,
+}
+
+#[derive(Deserialize)]
+struct SubresourceRow {
+    name: String,
+    group: String,
+    version: String,
+    kind: String,
+    verbs: Vec<String>,
+}
+
+fn read_table() -> Table {
+    let packed = include_bytes!("../../tables/resources.json.gz");
+    serde_json::from_reader(GzDecoder::new(packed.as_slice()))
+        .expect("the committed table of resources is checked by a test")
+}
+
+impl From<ResourceRow> for Served {
+    fn from(row: ResourceRow) -> Self {
+        let scope = match row.namespaced {
+            true => Scope::Namespaced,
+            false => Scope::Cluster,
+        };
+        let kind = Kind::new(row.group, row.version, row.kind);
+        let resource = Resource::new(kind, row.plural, scope);
+        let subresources = row.subresources.into_iter().map(|row| Subresource {
+            name: row.name,
+            kind: Kind::new(row.group, row.version, row.kind),
+            verbs: row.verbs,
+        });
+        Self {
+            singular: row.singular,
+            list_kind: format!("{}List", resource.kind.kind),
+            short_names: row.short_names,
+            categories: row.categories,
+            verbs: row.verbs,
+            subresources: subresources.collect(),
+            storage_version_hash: row.storage_version_hash,
+            id: resource.qualified_name().into(),
+            origin: Origin::Builtin,
+            resource,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::builtins;
+
+    #[test]
+    fn every_kind_of_kubernetes_is_in_the_table() {
+        let pods = builtins().find("", "v1", "pods").unwrap();
+        assert_eq!(pods.kind().kind, "Pod");
+        assert!(pods.is_namespaced() && pods.has_status());
+        assert!(builtins().all().len() > 60);
+        assert_eq!(builtins().groups()[0].group, "");
+        assert!(builtins().has_group_version("apps", "v1"));
+        assert!(!builtins().has_group_version("apps", "v2"));
+    }
+}

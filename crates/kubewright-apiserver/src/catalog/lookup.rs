@@ -1,0 +1,78 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kubewright_core::Revision;
+use kubewright_wire::route::ResourceRoute;
+use kubewright_wire::status::Status;
+use parking_lot::Mutex;
+
+use super::{Served, builtins};
+use crate::crd::{DEFINITIONS, Definition};
+use crate::store::{Key, Object, Snapshot};
+
+/// Finds what a route names. What is served follows from the store; here is only kept what was
+/// computed from it.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    compiled: Mutex<BTreeMap<String, (Revision, Arc<Definition>)>>,
+}
+
+impl Catalog {
+    /// The resource that a route names; `None` where a real server answers in plain text that
+    /// there is no such page.
+    pub(crate) fn find(
+        &self,
+        snapshot: &Snapshot,
+        route: &ResourceRoute,
+    ) -> Result<Option<Arc<Served>>, Status> {
+        let builtins = builtins();
+        if let Some(served) = builtins.find(&route.group, &route.version, &route.plural) {
+            return Ok(Some(Arc::clone(served)));
+        }
+        let name = format!("{}.{}", route.plural, route.group);
+        let definition = snapshot
+            .get(&Key::new(DEFINITIONS, None, &name))
+            .map(|object| self.definition(object))
+            .filter(|definition| definition.is_served());
+        if let Some(definition) = definition {
+            return Ok(definition.version(&route.version));
+        }
+        if builtins.has_group_version(&route.group, &route.version) {
+            return Err(Status::unknown_resource());
+        }
+        Ok(None)
+    }
+
+    /// Every custom resource that is served, in the order of the definitions' names.
+    pub(crate) fn customs(&self, snapshot: &Snapshot) -> Vec<Arc<Definition>> {
+        snapshot
+            .list(DEFINITIONS, None)
+            .map(|object| self.definition(object))
+            .filter(|definition| definition.is_served())
+            .collect()
+    }
+
+    /// Every resource that is served, each in every version.
+    pub(crate) fn all(&self, snapshot: &Snapshot) -> Vec<Arc<Served>> {
+        let customs = self.customs(snapshot);
+        let custom = customs
+            .iter()
+            .flat_map(|one| one.versions().iter().cloned());
+        builtins().all().iter().cloned().chain(custom).collect()
+    }
+
+    fn definition(&self, object: &Arc<Object>) -> Arc<Definition> {
+        let mut compiled = self.compiled.lock();
+        if let Some((revision, definition)) = compiled.get(object.name())
+            && *revision == object.revision()
+        {
+            return Arc::clone(definition);
+        }
+        let definition = Arc::new(Definition::compile(object.value()));
+        compiled.insert(
+            object.name().to_owned(),
+            (object.revision(), Arc::clone(&definition)),
+        );
+        definition
+    }
+}

@@ -1,0 +1,189 @@
+use std::sync::Arc;
+
+use kubewright_core::{FieldSelector, Kind, Resource, Scope};
+use kubewright_wire::status::Status;
+use serde_json::Value;
+
+use super::schema::CustomSchema;
+use crate::catalog::{Origin, Served, Subresource};
+
+/// The store's name for CustomResourceDefinitions.
+pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
+
+const VERBS: [&str; 8] = [
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+];
+
+/// A stored CustomResourceDefinition in the form in which it is asked.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    is_served: bool,
+    /// The versions that are served, in the order of the definition.
+    versions: Vec<Arc<Served>>,
+}
+
+/// What a custom resource has besides what every resource has.
+#[derive(Debug)]
+pub(crate) struct CustomVersion {
+    pub(crate) is_storage: bool,
+    /// The `apiVersion` that objects are stored with.
+    pub(crate) storage_api_version: String,
+    pub(crate) schema: CustomSchema,
+    is_terminating: bool,
+    /// What objects can be selected by, such as `spec.color`.
+    selectable: Vec<String>,
+}
+
+impl Definition {
+    /// Reads a definition that was accepted.
+    pub(crate) fn compile(value: &Value) -> Self {
+        let spec = &value["spec"];
+        let versions: Vec<&Value> = spec["versions"].as_array().into_iter().flatten().collect();
+        let storage = versions
+            .iter()
+            .find(|version| version["storage"] == true)
+            .and_then(|version| version["name"].as_str())
+            .unwrap_or_default();
+        let served = versions.iter().filter(|version| version["served"] == true);
+        let has = |kind: &str| {
+            let mut conditions = value["status"]["conditions"]
+                .as_array()
+                .into_iter()
+                .flatten();
+            conditions.any(|one| one["type"] == kind && one["status"] == "True")
+        };
+        Self {
+            is_served: has("NamesAccepted") || has("Established"),
+            versions: served
+                .map(|version| Arc::new(compile_version(value, version, storage)))
+                .collect(),
+        }
+    }
+
+    pub(crate) fn is_served(&self) -> bool {
+        self.is_served
+    }
+
+    pub(crate) fn versions(&self) -> &[Arc<Served>] {
+        &self.versions
+    }
+
+    pub(crate) fn version(&self, name: &str) -> Option<Arc<Served>> {
+        let mut versions = self.versions.iter();
+        versions
+            .find(|served| served.kind().version() == name)
+            .cloned()
+    }
+}
+
+fn compile_version(definition: &Value, version: &Value, storage: &str) -> Served {
+    let spec = &definition["spec"];
+    let names = &definition["status"]["acceptedNames"];
+    let group = text(&spec["group"]);
+    let kind = Kind::new(group, text(&version["name"]), text(&names["kind"]));
+    let scope = match text(&spec["scope"]) {
+        "Namespaced" => Scope::Namespaced,
+        _ => Scope::Cluster,
+    };
+    let resource = Resource::new(kind.clone(), text(&names["plural"]), scope);
+    let mut subresources = Vec::new();
+    let declared = &version["subresources"];
+    let verbs = || ["get", "patch", "update"].map(str::to_owned).to_vec();
+    if declared["status"].is_object() {
+        subresources.push(Subresource {
+            name: "status".to_owned(),
+            kind: kind.clone(),
+            verbs: verbs(),
+        });
+    }
+    if declared["scale"].is_object() {
+        subresources.push(Subresource {
+            name: "scale".to_owned(),
+            kind: Kind::new("autoscaling", "v1", "Scale"),
+            verbs: verbs(),
+        });
+    }
+    let stored = Kind::new(group, storage, &*kind.kind);
+    Served {
+        singular: text(&names["singular"]).to_owned(),
+        list_kind: text(&names["listKind"]).to_owned(),
+        short_names: texts(&names["shortNames"]),
+        categories: texts(&names["categories"]),
+        verbs: VERBS.map(str::to_owned).to_vec(),
+        subresources,
+        storage_version_hash: storage_version_hash(&stored),
+        id: resource.qualified_name().into(),
+        origin: Origin::Custom(Arc::new(CustomVersion {
+            is_storage: text(&version["name"]) == storage,
+            storage_api_version: stored.api_version(),
+            schema: CustomSchema::compile(&kind, version["schema"].get("openAPIV3Schema")),
+            is_terminating: definition["metadata"]["deletionTimestamp"].is_string(),
+            selectable: selectable(version),
+        })),
+        resource,
+    }
+}
+
+/// The first eight bytes of the SHA-256 of `group/version/kind`, which clients compare.
+fn storage_version_hash(stored: &Kind) -> String {
+    use base64::Engine;
+    let text = format!("{}/{}/{}", stored.group(), stored.version(), stored.kind);
+    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+    let head = digest.as_ref().get(..8).unwrap_or_default();
+    base64::engine::general_purpose::STANDARD.encode(head)
+}
+
+fn selectable(version: &Value) -> Vec<String> {
+    let fields = version["selectableFields"].as_array().into_iter().flatten();
+    fields
+        .filter_map(|field| field["jsonPath"].as_str()?.strip_prefix('.'))
+        .map(str::to_owned)
+        .collect()
+}
+
+impl CustomVersion {
+    /// The message for a selector that names a field which cannot be selected by.
+    pub(crate) fn refuse_fields(&self, selector: &FieldSelector) -> Option<String> {
+        let known = |path: &str| {
+            matches!(path, "metadata.name" | "metadata.namespace")
+                || self.selectable.iter().any(|one| one == path)
+        };
+        let requirements = selector.requirements.iter();
+        let unknown = requirements
+            .map(|one| &one.path)
+            .find(|path| !known(path))?;
+        Some(format!("field label not supported: {unknown}"))
+    }
+
+    /// 403 while the definition is being deleted: nothing new may come.
+    pub(crate) fn refuse_when_terminating(
+        &self,
+        resource: &Resource,
+        name: &str,
+    ) -> Result<(), Status> {
+        if !self.is_terminating {
+            return Ok(());
+        }
+        let why = "create not allowed while custom resource definition is terminating";
+        Err(Status::forbidden(resource, name, why))
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    let values = value.as_array().into_iter().flatten();
+    values
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
+}

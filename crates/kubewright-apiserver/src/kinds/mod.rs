@@ -1,0 +1,19 @@
+//! What only some built-in kinds do, as small values and functions beside the generic request
+//! steps: which kinds PUT may create, what a delete answers, a Pod's grace, a Namespace's phase.
+
+mod fields;
+mod names;
+mod namespace;
+mod notice;
+mod pod;
+mod strategy;
+
+pub(crate) use fields::{matches_fields, selectable_fields};
+pub(crate) use names::{NameRule, is_label, name_rule};
+pub(crate) use namespace::is_undeletable;
+pub(crate) use notice::notices;
+pub(crate) use pod::{bind, grace_period};
+pub(crate) use strategy::{
+    Propagation, creates_on_update, default_propagation, delete_answers_object, has_generation,
+    is_convertible, keeps_status_on_create, prepare_create, requires_revision,
+};

@@ -1,0 +1,84 @@
+use kubewright_wire::status::{Cause, CauseKind, Status};
+use serde_json::{Map, Value, json};
+
+use super::target::Target;
+use crate::server::Server;
+use crate::store::{Key, metadata_mut};
+
+/// What stands between decoding and validation of a new object: nothing is created in a
+/// namespace that is not there or is going (`NamespaceLifecycle`).
+pub(super) fn admit_create(server: &Server, target: &Target, name: &str) -> Result<(), Status> {
+    let Some(namespace) = &target.namespace else {
+        return Ok(());
+    };
+    let stored = server.store().get(&Key::new("namespaces", None, namespace));
+    let Some(stored) = stored else {
+        return Err(Status::not_found(("", "namespaces"), namespace));
+    };
+    if !stored.is_terminating() {
+        return Ok(());
+    }
+    let why = format!(
+        "unable to create new content in namespace {namespace} because it is being terminated"
+    );
+    let cause = Cause {
+        kind: Some(CauseKind::Other("NamespaceTerminating".to_owned())),
+        message: format!("namespace {namespace} is being terminated"),
+        field: "metadata.namespace".to_owned(),
+    };
+    Err(Status::forbidden(&target.served.resource, name, &why).with_cause(cause))
+}
+
+/// What the server gives every new Namespace before anything else looks at it
+/// (`SetDefaults_Namespace`).
+pub(super) fn default_namespace_label(target: &Target, value: &mut Value) {
+    if !target.served.is("", "Namespace") {
+        return;
+    }
+    let metadata = metadata_mut(value);
+    let Some(name) = metadata.get("name").cloned() else {
+        return;
+    };
+    let labels = metadata
+        .entry("labels")
+        .or_insert_with(|| Value::Object(Map::new()));
+    if labels.is_null() {
+        *labels = json!({});
+    }
+    if let Some(labels) = labels.as_object_mut() {
+        labels.insert("kubernetes.io/metadata.name".to_owned(), name);
+    }
+}
+
+/// Drops owners that stand twice; the second value is what the client is told.
+pub(super) fn drop_duplicate_owners(value: &mut Value) -> Vec<String> {
+    let metadata = metadata_mut(value);
+    let Some(owners) = metadata
+        .get_mut("ownerReferences")
+        .and_then(Value::as_array_mut)
+    else {
+        return Vec::new();
+    };
+    let mut kept: Vec<Value> = Vec::new();
+    let mut duplicates: Vec<String> = Vec::new();
+    for owner in owners.drain(..) {
+        match kept.contains(&owner) {
+            true => duplicates.push(owner["uid"].as_str().unwrap_or_default().to_owned()),
+            false => kept.push(owner),
+        }
+    }
+    *owners = kept;
+    match duplicates.is_empty() {
+        true => Vec::new(),
+        false => {
+            duplicates.sort();
+            duplicates.dedup();
+            vec![format!(
+                ".metadata.ownerReferences contains duplicate entries; API server dedups owner \
+                 references in 1.20+, and may reject such requests as early as 1.24; please fix \
+                 your requests; duplicate UID(s) observed: {}",
+                duplicates.join(", ")
+            )]
+        }
+    }
+}

@@ -1,0 +1,93 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::StatusCode;
+use kubewright_wire::status::Status;
+use serde_json::Value;
+
+use super::list::List;
+use super::target::Target;
+use super::watch::Watch;
+use crate::store::Object;
+
+/// What the server answers when a request succeeds.
+#[derive(Debug)]
+pub struct ApiResponse {
+    /// The HTTP status.
+    pub code: StatusCode,
+    /// What the client should be told besides.
+    pub warnings: Vec<String>,
+    /// The answer itself.
+    pub body: ApiBody,
+}
+
+/// The kinds of answers.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ApiBody {
+    /// A stored object, or one as it would be stored.
+    Object(Arc<Object>),
+    /// A value that is no stored object.
+    Value(Value),
+    /// A success without an object.
+    Status(Box<Status>),
+    /// Many objects.
+    List(List),
+    /// The changes of many objects.
+    Watch(Box<Watch>),
+    /// Plain text.
+    Text(Bytes),
+}
+
+impl ApiResponse {
+    pub(crate) fn new(code: StatusCode, body: ApiBody) -> Self {
+        Self {
+            code,
+            warnings: Vec::new(),
+            body,
+        }
+    }
+
+    pub(crate) fn ok(body: ApiBody) -> Self {
+        Self::new(StatusCode::OK, body)
+    }
+
+    /// A stored object in the version that was asked for.
+    pub(crate) fn object(code: StatusCode, target: &Target, object: Arc<Object>) -> Self {
+        Self::new(code, ApiBody::Object(present(target, object)))
+    }
+
+    /// What a real server answers where it has no page at all.
+    pub(crate) fn page_not_found() -> Self {
+        let text = Bytes::from_static(b"404 page not found\n");
+        Self::new(StatusCode::NOT_FOUND, ApiBody::Text(text))
+    }
+
+    #[must_use]
+    pub(crate) fn warn(mut self, warnings: Vec<String>) -> Self {
+        self.warnings.extend(warnings);
+        self
+    }
+
+    /// The object in the answer, for callers in this process.
+    pub fn into_object(self) -> Option<Arc<Object>> {
+        match self.body {
+            ApiBody::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+}
+
+/// A stored object in the version that was asked for: without a conversion of its own, only
+/// `apiVersion` differs.
+pub(super) fn present(target: &Target, object: Arc<Object>) -> Arc<Object> {
+    let Some(custom) = target.served.custom() else {
+        return object;
+    };
+    if custom.is_storage {
+        return object;
+    }
+    let mut value = object.value().clone();
+    value["apiVersion"] = Value::String(target.kind().api_version());
+    Arc::new(Object::encoded(value, object.revision()))
+}

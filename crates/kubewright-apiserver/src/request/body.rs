@@ -1,0 +1,145 @@
+use std::convert::Infallible;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use http_body::{Body, Frame, SizeHint};
+use serde_json::Value;
+
+use super::list::List;
+use super::watch::Watch;
+use crate::store::Object;
+
+/// About how large the pieces are in which a list is sent.
+const PIECE: usize = 64 * 1024;
+
+/// The body of an answer. Lists are written piece by piece from the stored bytes, watches as
+/// their events come.
+pub struct ServerBody {
+    content: BodyContent,
+}
+
+enum BodyContent {
+    Whole(Option<Bytes>),
+    List(Box<ListPieces>),
+    Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
+}
+
+struct ListPieces {
+    head: Option<Vec<u8>>,
+    items: std::vec::IntoIter<std::sync::Arc<Object>>,
+    shows_kinds: bool,
+    is_first: bool,
+}
+
+impl ServerBody {
+    pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self {
+            content: BodyContent::Whole(Some(bytes.into())),
+        }
+    }
+
+    pub(crate) fn list(list: List) -> Self {
+        Self {
+            content: BodyContent::List(Box::new(ListPieces {
+                head: Some(open(&list)),
+                shows_kinds: list.shows_kinds,
+                items: list.items.into_iter(),
+                is_first: true,
+            })),
+        }
+    }
+
+    pub(crate) fn watch(watch: Watch) -> Self {
+        let stream = unfold(watch, |mut watch| async move {
+            let lines = watch.next().await?;
+            Some((lines, watch))
+        });
+        Self {
+            content: BodyContent::Stream(Box::pin(stream)),
+        }
+    }
+}
+
+impl Body for ServerBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let data = match &mut self.content {
+            BodyContent::Whole(bytes) => bytes.take(),
+            BodyContent::List(pieces) => pieces.next(),
+            BodyContent::Stream(stream) => match stream.as_mut().poll_next(cx) {
+                Poll::Ready(data) => data,
+                Poll::Pending => return Poll::Pending,
+            },
+        };
+        Poll::Ready(data.map(|data| Ok(Frame::data(data))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self.content, BodyContent::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.content {
+            BodyContent::Whole(bytes) => {
+                let length = bytes.as_ref().map_or(0, Bytes::len);
+                SizeHint::with_exact(u64::try_from(length).unwrap_or(u64::MAX))
+            }
+            BodyContent::List(_) | BodyContent::Stream(_) => SizeHint::default(),
+        }
+    }
+}
+
+impl fmt::Debug for ServerBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.content {
+            BodyContent::Whole(bytes) => return f.debug_tuple("Whole").field(bytes).finish(),
+            BodyContent::List(_) => "List",
+            BodyContent::Stream(_) => "Stream",
+        };
+        f.write_str(kind)
+    }
+}
+
+impl ListPieces {
+    fn next(&mut self) -> Option<Bytes> {
+        let mut piece = self.head.take()?;
+        while piece.len() < PIECE {
+            let Some(object) = self.items.next() else {
+                piece.extend_from_slice(b"]}\n");
+                return Some(Bytes::from(piece));
+            };
+            if !std::mem::take(&mut self.is_first) {
+                piece.push(b',');
+            }
+            if self.shows_kinds {
+                piece.extend_from_slice(object.bytes());
+            } else {
+                piece.push(b'{');
+                piece.extend_from_slice(&object.bytes_without_kind());
+            }
+        }
+        self.head = Some(Vec::with_capacity(PIECE));
+        Some(Bytes::from(piece))
+    }
+}
+
+/// Everything before the first item.
+fn open(list: &List) -> Vec<u8> {
+    let member = |name: &str| list.head.get(name).unwrap_or(&Value::Null);
+    let head = format!(
+        "{{\"kind\":{},\"apiVersion\":{},\"metadata\":{},\"items\":[",
+        member("kind"),
+        member("apiVersion"),
+        member("metadata")
+    );
+    head.into_bytes()
+}

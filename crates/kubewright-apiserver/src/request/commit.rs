@@ -1,0 +1,124 @@
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::target::Target;
+use crate::crd;
+use crate::server::Server;
+use crate::store::{Expected, Object, Race};
+
+/// Stores a new object; a dry run only shows it.
+pub(super) fn create(
+    server: &Server,
+    target: &Target,
+    value: Value,
+    is_dry_run: bool,
+) -> Result<Arc<Object>, Race> {
+    let name = value["metadata"]["name"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let key = target.key(&name);
+    if is_dry_run {
+        return match server.store().get(&key) {
+            Some(current) => Err(Race {
+                current: Some(current),
+            }),
+            None => Ok(Arc::new(Object::encoded(value, Default::default()))),
+        };
+    }
+    server.store().put(key, Expected::Absent, value)
+}
+
+/// Stores a changed object. One that was only waiting for its last finalizer is removed instead.
+pub(super) fn update(
+    server: &Server,
+    target: &Target,
+    old: &Object,
+    mut value: Value,
+    is_dry_run: bool,
+) -> Result<Arc<Object>, Race> {
+    keep_unchanged_times(old, &mut value);
+    if is_dry_run {
+        let revision = old.revision();
+        return Ok(Arc::new(Object::new(value, revision)));
+    }
+    let key = target.key(old.name());
+    if is_finished(target, old, &value) {
+        // The answer is the object as it was sent; watches see it at the removal's revision.
+        let sent = Arc::new(Object::new(value.clone(), old.revision()));
+        server.store().remove(key, old.revision(), Some(value))?;
+        crd::instance_gone(server, &target.served.id);
+        return Ok(sent);
+    }
+    server.store().put(key, Expected::At(old.revision()), value)
+}
+
+/// Whether an update takes away the last thing that a deletion waited for
+/// (`ShouldDeleteDuringUpdate`).
+fn is_finished(target: &Target, old: &Object, value: &Value) -> bool {
+    let metadata = &value["metadata"];
+    let is_empty = |list: Option<&Value>| {
+        list.and_then(Value::as_array)
+            .is_none_or(|entries| entries.is_empty())
+    };
+    let grace = metadata["deletionGracePeriodSeconds"].as_i64().unwrap_or(0);
+    if !old.is_terminating() || grace != 0 || !is_empty(metadata.get("finalizers")) {
+        return false;
+    }
+    let is_namespace = target.served.is("", "Namespace");
+    let spec_finalizers = |value: &Value| {
+        let finalizers = value.pointer("/spec/finalizers");
+        !is_namespace || is_empty(finalizers)
+    };
+    let waited = old.finalizers().next().is_some() || !spec_finalizers(old.value());
+    waited && spec_finalizers(value)
+}
+
+/// A write that changes nothing but the times in managedFields keeps the stored times, and so
+/// changes nothing (`k8s.io/apiserver/pkg/endpoints/handlers/fieldmanager/equality.go`).
+fn keep_unchanged_times(old: &Object, value: &mut Value) {
+    let stored = &old.value()["metadata"]["managedFields"];
+    let new = &value["metadata"]["managedFields"];
+    if stored == new || without_times(stored) != without_times(new) {
+        return;
+    }
+    let is_same = |name: &str, before: &Value, after: &Value| match name {
+        "metadata" => without_fields(before) == without_fields(after),
+        _ => before == after,
+    };
+    let (Some(before), Some(after)) = (old.value().as_object(), value.as_object()) else {
+        return;
+    };
+    let unchanged = before.len() == after.len()
+        && before.iter().all(|(name, before)| {
+            after
+                .get(name)
+                .is_some_and(|after| is_same(name, before, after))
+        });
+    if unchanged {
+        value["metadata"]["managedFields"] = stored.clone();
+    }
+}
+
+fn without_times(entries: &Value) -> Vec<Value> {
+    let entries = entries.as_array().into_iter().flatten();
+    entries
+        .map(|entry| {
+            let mut entry = entry.clone();
+            if let Some(members) = entry.as_object_mut() {
+                members.remove("time");
+            }
+            entry
+        })
+        .collect()
+}
+
+fn without_fields(metadata: &Value) -> Value {
+    let mut metadata = metadata.clone();
+    if let Some(members) = metadata.as_object_mut() {
+        members.remove("managedFields");
+        members.remove("resourceVersion");
+    }
+    metadata
+}

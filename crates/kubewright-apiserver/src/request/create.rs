@@ -1,0 +1,126 @@
+use std::sync::Arc;
+
+use http::StatusCode;
+use kubewright_wire::status::Status;
+use serde_json::Value;
+
+use super::answer::{ApiBody, ApiResponse};
+use super::execute::ApiRequest;
+use super::metadata::{accept_new, generate_name, prepare_create};
+use super::options::WriteOptions;
+use super::ownership::{Writer, track};
+use super::target::Target;
+use super::{admission, commit, decode, validate};
+use crate::crd;
+use crate::kinds::notices;
+use crate::may::Review;
+use crate::server::Server;
+use crate::store::Object;
+
+/// How often a generated name is tried anew when it is taken.
+const GENERATED_NAMES: usize = 8;
+
+/// Makes an object of what was sent.
+pub(super) fn create(
+    server: &Server,
+    target: &Target,
+    request: &ApiRequest,
+) -> Result<ApiResponse, Status> {
+    let options = WriteOptions::parse(&request.query, "CreateOptions")?;
+    let validation = options.field_validation;
+    let decoded = decode::object(target, &request.content, target.kind(), validation)?;
+    if let Some(review) = Review::of(target.kind().group(), &target.served.resource.plural) {
+        let namespace = target.namespace.as_deref();
+        let answer = server
+            .access()
+            .review(review, &request.user, namespace, decoded.value)?;
+        return Ok(ApiResponse::new(
+            StatusCode::CREATED,
+            ApiBody::Value(answer),
+        ));
+    }
+    if !target.served.is_stored() {
+        return Err(Status::not_implemented(format!(
+            "create of {} is not implemented yet",
+            target.served.resource.qualified_name()
+        )));
+    }
+    let mut value = decoded.value;
+    let mut warnings = decoded.warnings;
+    accept_new(target, &mut value)?;
+    warnings.extend(admission::drop_duplicate_owners(&mut value));
+    admission::default_namespace_label(target, &mut value);
+    let writer = Writer {
+        manager: options.manager(&request.user_agent),
+        subresource: None,
+        now: server.timestamp(),
+    };
+    let value = track(target, None, value, &writer)?;
+    let object = store_new(server, target, value, &options)?;
+    let response = ApiResponse::object(StatusCode::CREATED, target, object);
+    Ok(response.warn(warnings).warn(write_notices(target)))
+}
+
+/// The steps after the fields have their owners, shared with an apply and a PUT that create.
+pub(super) fn store_new(
+    server: &Server,
+    target: &Target,
+    mut value: Value,
+    options: &WriteOptions,
+) -> Result<Arc<Object>, Status> {
+    if !is_unset(&value["metadata"]["resourceVersion"]) {
+        return Err(Status::unknown(
+            "resourceVersion should not be set on objects to be created",
+        ));
+    }
+    let has_name = !is_unset(&value["metadata"]["name"]);
+    let name = value["metadata"]["name"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let name = name.as_str();
+    admission::admit_create(server, target, name)?;
+    if let Some(custom) = target.served.custom() {
+        custom.refuse_when_terminating(&target.served.resource, name)?;
+        value["apiVersion"] = Value::String(custom.storage_api_version.clone());
+    }
+    prepare_create(server, target, &mut value);
+    for _ in 0..GENERATED_NAMES {
+        let mut value = value.clone();
+        generate_name(server, &mut value);
+        validate::create(target, &value)?;
+        if target
+            .served
+            .is("apiextensions.k8s.io", "CustomResourceDefinition")
+        {
+            crd::accept(server, &mut value, None)?;
+        }
+        match commit::create(server, target, value, options.is_dry_run) {
+            Ok(object) => return Ok(object),
+            Err(race) if has_name => return Err(already_exists(target, name, race.current)),
+            Err(_) => {}
+        }
+    }
+    let base = value["metadata"]["generateName"].as_str();
+    Err(already_exists(target, base.unwrap_or_default(), None))
+}
+
+/// What a client is told with each write of a kind.
+pub(super) fn write_notices(target: &Target) -> Vec<String> {
+    match target.served.custom() {
+        Some(_) => Vec::new(),
+        None => notices(target.kind()),
+    }
+}
+
+fn already_exists(target: &Target, name: &str, current: Option<Arc<Object>>) -> Status {
+    let mut status = Status::already_exists(&target.served.resource, name);
+    if current.is_some_and(|object| object.is_terminating()) {
+        status.message = format!("object is being deleted: {}", status.message);
+    }
+    status
+}
+
+fn is_unset(value: &Value) -> bool {
+    value.as_str().unwrap_or_default().is_empty()
+}

@@ -1,0 +1,159 @@
+use bytes::Bytes;
+use kubewright_core::{Resource, Scope, Verb};
+use kubewright_wire::route::{Query, ResourceRoute};
+use kubewright_wire::status::Status;
+use serde_json::Value;
+
+use super::target::Target;
+use super::{ApiResponse, create, delete, list, patch, read, subresource, update, watch};
+use crate::kinds::is_convertible;
+use crate::server::Server;
+use crate::who::User;
+
+/// A request about objects, from a client or from a part of the cluster itself.
+#[derive(Clone, Debug)]
+pub struct ApiRequest {
+    /// Who sends it. Whether he may is decided before; here he is only named where objects or
+    /// further checks name him.
+    pub user: User,
+    /// What is to be done to what.
+    pub route: ResourceRoute,
+    /// The parameters of the URL.
+    pub query: Query,
+    /// How `content` changes the object, for a patch.
+    pub patch: Option<PatchKind>,
+    /// The body.
+    pub content: Content,
+    /// The program that sends it; it owns the fields that are written, unless the parameter
+    /// `fieldManager` names another.
+    pub user_agent: String,
+}
+
+/// The body of a request.
+#[derive(Clone, Debug, Default)]
+pub enum Content {
+    /// There is none.
+    #[default]
+    Empty,
+    /// A value, from inside the process.
+    Value(Value),
+    /// JSON text.
+    Json(Bytes),
+    /// YAML text.
+    Yaml(Bytes),
+}
+
+/// The four ways to change an object without sending it whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchKind {
+    /// `application/json-patch+json`, RFC 6902.
+    Json,
+    /// `application/merge-patch+json`, RFC 7386.
+    Merge,
+    /// `application/strategic-merge-patch+json`, which knows the lists of the built-in kinds.
+    StrategicMerge,
+    /// `application/apply-patch+yaml`, server-side apply.
+    Apply,
+}
+
+impl ApiRequest {
+    /// A request about one object of a resource, or about a collection when `name` is none.
+    pub fn new(
+        user: User,
+        verb: Verb,
+        resource: &Resource,
+        namespace: Option<&str>,
+        name: Option<&str>,
+    ) -> Self {
+        let namespace = namespace.filter(|_| resource.scope == Scope::Namespaced);
+        let user_agent = user.name.clone();
+        Self {
+            user,
+            route: ResourceRoute {
+                verb,
+                group: resource.kind.group().to_owned(),
+                version: resource.kind.version().to_owned(),
+                plural: resource.plural.clone(),
+                namespace: namespace.map(str::to_owned),
+                name: name.map(str::to_owned),
+                subresource: None,
+                rest: None,
+            },
+            query: Query::default(),
+            patch: None,
+            content: Content::Empty,
+            user_agent,
+        }
+    }
+
+    /// The same about a part of the object, such as `status`.
+    #[must_use]
+    pub fn subresource(mut self, name: &str) -> Self {
+        self.route.subresource = Some(name.to_owned());
+        self
+    }
+
+    /// The same with a body.
+    #[must_use]
+    pub fn body(mut self, value: Value) -> Self {
+        self.content = Content::Value(value);
+        self
+    }
+
+    /// The same with a patch as its body.
+    #[must_use]
+    pub fn patch(mut self, kind: PatchKind, value: Value) -> Self {
+        self.patch = Some(kind);
+        self.body(value)
+    }
+
+    /// The same with parameters, spelled as in a URL: `fieldManager=me&dryRun=All`.
+    #[must_use]
+    pub fn parameters(mut self, text: &str) -> Self {
+        self.query = Query::parse(text);
+        self
+    }
+}
+
+impl Server {
+    /// Does what a request asks: the one door to the store for clients and for the parts of the
+    /// cluster itself.
+    ///
+    /// # Cancel safety
+    ///
+    /// A write has either happened whole or not at all.
+    pub async fn execute(&self, request: ApiRequest) -> Result<ApiResponse, Status> {
+        let snapshot = self.store().snapshot();
+        let Some(served) = self.catalog().find(&snapshot, &request.route)? else {
+            return Ok(ApiResponse::page_not_found());
+        };
+        let Some(target) = Target::new(served, &request.route)? else {
+            return Ok(ApiResponse::page_not_found());
+        };
+        if !is_convertible(target.kind()) {
+            return Err(Status::not_implemented(format!(
+                "conversion of {} from its stored version is not implemented yet",
+                target.kind()
+            )));
+        }
+        if let Some(name) = &request.route.subresource {
+            return subresource::execute(self, &target, name, &request);
+        }
+        if !target.served.has_verb(request.route.verb.as_str()) {
+            return Err(Status::method_not_supported());
+        }
+        match request.route.verb {
+            Verb::Get => read::get(self, &target, &request).await,
+            Verb::List => list::list(self, &target, &request).await,
+            Verb::Watch => watch::watch(self, &target, &request),
+            Verb::Create => create::create(self, &target, &request),
+            Verb::Update => update::update(self, &target, &request),
+            Verb::Patch => patch::patch(self, &target, &request),
+            Verb::Delete => delete::delete(self, &target, &request),
+            Verb::DeleteCollection => delete::delete_collection(self, &target, &request),
+            other => Err(Status::not_implemented(format!(
+                "the verb {other} is not implemented yet"
+            ))),
+        }
+    }
+}

@@ -1,0 +1,226 @@
+use serde::Deserialize;
+use serde_json::Value;
+
+const MOST_OPERATIONS: usize = 10_000;
+
+/// Why a JSON patch was not applied.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum JsonPatchError {
+    /// It is no JSON patch.
+    #[error("{0}")]
+    Malformed(String),
+    /// It has too many operations.
+    #[error("{0} operations are too many")]
+    TooMany(usize),
+    /// An operation does not fit the document, or a test failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+#[derive(Deserialize)]
+struct Operation {
+    op: String,
+    path: String,
+    from: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    value: Option<Value>,
+}
+
+/// A `null` that is there is a value.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// Applies a patch (RFC 6902) as the library that Kubernetes uses does: replacing a missing member
+/// of an object adds it.
+pub(super) fn json_patch(document: &mut Value, patch: &Value) -> Result<(), JsonPatchError> {
+    let operations: Vec<Operation> = Vec::deserialize(patch)
+        .map_err(|error| JsonPatchError::Malformed(format!("error decoding patch: {error}")))?;
+    if operations.len() > MOST_OPERATIONS {
+        return Err(JsonPatchError::TooMany(operations.len()));
+    }
+    operations
+        .iter()
+        .try_for_each(|operation| apply(document, operation))
+}
+
+fn apply(document: &mut Value, operation: &Operation) -> Result<(), JsonPatchError> {
+    let path = operation.path.as_str();
+    let value = || {
+        let value = operation.value.clone();
+        value.ok_or_else(|| JsonPatchError::Failed(format!("{path}: no value")))
+    };
+    let from = || {
+        let from = operation.from.as_deref();
+        from.ok_or_else(|| JsonPatchError::Failed(format!("{path}: no from")))
+    };
+    match operation.op.as_str() {
+        "add" => add(document, path, value()?),
+        "remove" => remove(document, path).map(drop),
+        "replace" => replace(document, path, value()?),
+        "move" => {
+            let moved = remove(document, from()?)?;
+            add(document, path, moved)
+        }
+        "copy" => {
+            let from = from()?;
+            let copied = document.pointer(from).cloned();
+            add(document, path, copied.ok_or_else(|| missing(from))?)
+        }
+        "test" => match document.pointer(path).unwrap_or(&Value::Null) == &value()? {
+            true => Ok(()),
+            false => Err(JsonPatchError::Failed(format!(
+                "testing value {path} failed"
+            ))),
+        },
+        other => Err(JsonPatchError::Failed(format!("unexpected kind: {other}"))),
+    }
+}
+
+/// The parent of a path and the last part of it.
+fn parent<'a>(
+    document: &'a mut Value,
+    path: &str,
+) -> Result<(&'a mut Value, String), JsonPatchError> {
+    let (parent, last) = path.rsplit_once('/').ok_or_else(|| missing(path))?;
+    let found = document.pointer_mut(parent);
+    let last = last.replace("~1", "/").replace("~0", "~");
+    Ok((found.ok_or_else(|| missing(path))?, last))
+}
+
+fn add(document: &mut Value, path: &str, value: Value) -> Result<(), JsonPatchError> {
+    if path.is_empty() {
+        *document = value;
+        return Ok(());
+    }
+    let (parent, last) = parent(document, path)?;
+    match parent {
+        Value::Object(members) => {
+            members.insert(last, value);
+            Ok(())
+        }
+        Value::Array(items) => {
+            let index = match last.as_str() {
+                "-" => Some(items.len()),
+                text => text.parse().ok().filter(|index| *index <= items.len()),
+            };
+            items.insert(index.ok_or_else(|| missing(path))?, value);
+            Ok(())
+        }
+        _ => Err(missing(path)),
+    }
+}
+
+fn remove(document: &mut Value, path: &str) -> Result<Value, JsonPatchError> {
+    let (parent, last) = parent(document, path)?;
+    let removed = match parent {
+        Value::Object(members) => members.remove(&last),
+        Value::Array(items) => {
+            let index = last.parse().ok().filter(|index| *index < items.len());
+            index.map(|index: usize| items.remove(index))
+        }
+        _ => None,
+    };
+    removed.ok_or_else(|| missing(path))
+}
+
+fn replace(document: &mut Value, path: &str, value: Value) -> Result<(), JsonPatchError> {
+    if path.is_empty() {
+        *document = value;
+        return Ok(());
+    }
+    let (parent, last) = parent(document, path)?;
+    match parent {
+        Value::Object(members) => {
+            members.insert(last, value);
+            Ok(())
+        }
+        Value::Array(items) => {
+            let item = last
+                .parse()
+                .ok()
+                .and_then(|index: usize| items.get_mut(index));
+            *item.ok_or_else(|| missing(path))? = value;
+            Ok(())
+        }
+        _ => Err(missing(path)),
+    }
+}
+
+fn missing(path: &str) -> JsonPatchError {
+    JsonPatchError::Failed(format!("missing path: {path}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{JsonPatchError, json_patch};
+
+    fn patched(patch: Value) -> Result<Value, JsonPatchError> {
+        let mut document = json!({"a": {"b": 1}, "l": [1, 2]});
+        json_patch(&mut document, &patch).map(|()| document)
+    }
+
+    #[test]
+    fn each_operation_does_what_the_standard_says() {
+        for (patch, path, wanted) in [
+            (
+                json!([{"op": "add", "path": "/a/c~1d", "value": null}]),
+                "/a/c~1d",
+                json!(null),
+            ),
+            (
+                json!([{"op": "add", "path": "/l/1", "value": 9}]),
+                "/l",
+                json!([1, 9, 2]),
+            ),
+            (
+                json!([{"op": "add", "path": "/l/-", "value": 9}]),
+                "/l",
+                json!([1, 2, 9]),
+            ),
+            (json!([{"op": "remove", "path": "/l/0"}]), "/l", json!([2])),
+            (
+                json!([{"op": "replace", "path": "/a/new", "value": 2}]),
+                "/a/new",
+                json!(2),
+            ),
+            (
+                json!([{"op": "move", "from": "/a/b", "path": "/m"}]),
+                "/m",
+                json!(1),
+            ),
+            (
+                json!([{"op": "copy", "from": "/l", "path": "/m"}]),
+                "/m",
+                json!([1, 2]),
+            ),
+            (
+                json!([{"op": "test", "path": "/a/b", "value": 1}]),
+                "/a/b",
+                json!(1),
+            ),
+        ] {
+            let document = patched(patch.clone()).unwrap();
+            assert_eq!(document.pointer(path), Some(&wanted), "{patch}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_fails() {
+        for patch in [
+            json!([{"op": "remove", "path": "/x"}]),
+            json!([{"op": "add", "path": "/x/y", "value": 1}]),
+            json!([{"op": "add", "path": "/l/7", "value": 1}]),
+            json!([{"op": "test", "path": "/a/b", "value": 2}]),
+            json!([{"op": "fly", "path": "/a"}]),
+        ] {
+            assert!(matches!(patched(patch), Err(JsonPatchError::Failed(_))));
+        }
+        assert!(matches!(
+            patched(json!({})),
+            Err(JsonPatchError::Malformed(_))
+        ));
+    }
+}

@@ -1,0 +1,41 @@
+//! A request's way through the server, one file per step:
+//! [`respond`](respond) reads and negotiates, asks who sends it and whether he may, and hands it
+//! to [`execute`](execute), the one door that the cluster's own parts use as well; then decode,
+//! old object, patch or apply, prune, ownership, admission, validate, store, encode.
+
+mod admission;
+mod answer;
+mod body;
+mod commit;
+mod continue_token;
+mod create;
+mod decode;
+mod delete;
+mod delete_options;
+mod execute;
+mod json_patch;
+mod list;
+mod metadata;
+mod negotiate;
+mod options;
+mod ownership;
+mod patch;
+mod read;
+mod respond;
+mod select;
+mod service;
+mod subresource;
+mod target;
+mod update;
+mod validate;
+mod watch;
+
+pub use answer::{ApiBody, ApiResponse};
+pub use body::ServerBody;
+pub(crate) use delete::delete_instance;
+pub use execute::{ApiRequest, Content, PatchKind};
+pub use list::List;
+pub(crate) use negotiate::accepted;
+pub(crate) use respond::{value_response, with_type};
+pub use service::InProcess;
+pub use watch::Watch;

@@ -1,0 +1,147 @@
+use kubewright_wire::route::Query;
+use kubewright_wire::status::{Cause, CauseKind, Status};
+use serde_json::{Value, json};
+
+const META: &str = "meta.k8s.io";
+const LONGEST_MANAGER: usize = 128;
+
+/// The parameters of a create, update or patch.
+#[derive(Clone, Debug)]
+pub(super) struct WriteOptions {
+    pub(super) is_dry_run: bool,
+    pub(super) field_manager: Option<String>,
+    pub(super) field_validation: FieldValidation,
+    pub(super) force: Option<bool>,
+}
+
+/// What happens to fields that the kind does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FieldValidation {
+    /// They are dropped.
+    Ignore,
+    /// They are dropped, and the client is warned.
+    Warn,
+    /// The request is refused.
+    Strict,
+}
+
+impl WriteOptions {
+    /// Reads the parameters; `kind` names them in messages: `CreateOptions`.
+    pub(super) fn parse(query: &Query, kind: &str) -> Result<Self, Status> {
+        let mut causes = Vec::new();
+        let is_dry_run = dry_run(query, &mut causes);
+        let field_manager = query.get("fieldManager").filter(|name| !name.is_empty());
+        if let Some(name) = field_manager {
+            check_manager(name, &mut causes);
+        }
+        let field_validation = match query.get("fieldValidation").unwrap_or_default() {
+            "" | "Warn" => FieldValidation::Warn,
+            "Ignore" => FieldValidation::Ignore,
+            "Strict" => FieldValidation::Strict,
+            other => {
+                causes.push(Cause::not_supported(
+                    "fieldValidation",
+                    &json!(other),
+                    &["", "Ignore", "Strict", "Warn"],
+                ));
+                FieldValidation::Warn
+            }
+        };
+        let force = query.get("force").map(|_| query.is_set("force"));
+        if !causes.is_empty() {
+            return Err(Status::invalid_as(META, kind, "", causes));
+        }
+        Ok(Self {
+            is_dry_run,
+            field_manager: field_manager.map(str::to_owned),
+            field_validation,
+            force,
+        })
+    }
+
+    /// Who owns the fields of a write that is no apply: the named manager, else the program's
+    /// name up to the first slash.
+    pub(super) fn manager(&self, user_agent: &str) -> String {
+        if let Some(name) = &self.field_manager {
+            return name.clone();
+        }
+        let program = user_agent.split('/').next().unwrap_or_default();
+        let printable: String = program.chars().filter(|c| !c.is_control()).collect();
+        let mut name = String::new();
+        for c in printable.chars() {
+            if name.len() + c.len_utf8() > LONGEST_MANAGER {
+                break;
+            }
+            name.push(c);
+        }
+        match name.is_empty() {
+            true => "unknown".to_owned(),
+            false => name,
+        }
+    }
+}
+
+/// Reads `dryRun`, which may only be `All`.
+pub(super) fn dry_run(query: &Query, causes: &mut Vec<Cause>) -> bool {
+    let values: Vec<&str> = query
+        .all("dryRun")
+        .filter(|value| !value.is_empty())
+        .collect();
+    if values.iter().any(|value| *value != "All") {
+        causes.push(Cause::not_supported("dryRun", &json!(values), &["All"]));
+    }
+    !values.is_empty()
+}
+
+fn check_manager(name: &str, causes: &mut Vec<Cause>) {
+    if name.len() > LONGEST_MANAGER {
+        let detail = format!("may not be more than {LONGEST_MANAGER} bytes");
+        causes.push(Cause::new(
+            CauseKind::FieldValueTooLong,
+            "fieldManager",
+            None,
+            &detail,
+        ));
+    }
+    if name.chars().any(char::is_control) {
+        let value = Value::String(name.to_owned());
+        causes.push(Cause::invalid(
+            "fieldManager",
+            &value,
+            "should only contain printable characters",
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kubewright_wire::route::Query;
+
+    use super::{FieldValidation, WriteOptions};
+
+    fn parse(text: &str) -> Result<WriteOptions, String> {
+        WriteOptions::parse(&Query::parse(text), "CreateOptions").map_err(|status| status.message)
+    }
+
+    #[test]
+    fn unknown_values_are_refused_by_name() {
+        assert_eq!(
+            parse("dryRun=X").unwrap_err(),
+            "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"X\"]: \
+             supported values: \"All\""
+        );
+        assert!(parse("fieldValidation=Maybe").is_err());
+        assert!(parse(&format!("fieldManager={}", "m".repeat(129))).is_err());
+        let options = parse("dryRun=All&fieldValidation=Strict").unwrap();
+        assert!(options.is_dry_run);
+        assert_eq!(options.field_validation, FieldValidation::Strict);
+    }
+
+    #[test]
+    fn the_manager_is_the_program_up_to_its_version() {
+        let options = parse("").unwrap();
+        assert_eq!(options.manager("kubectl/v1.36.3 (linux/amd64)"), "kubectl");
+        assert_eq!(options.manager(""), "unknown");
+        assert_eq!(parse("fieldManager=me").unwrap().manager("kubectl"), "me");
+    }
+}

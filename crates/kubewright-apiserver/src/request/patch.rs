@@ -1,0 +1,231 @@
+use http::StatusCode;
+use kubewright_wire::patch::merge;
+use kubewright_wire::status::{Cause, Reason, Status};
+use serde_json::Value;
+
+use super::answer::ApiResponse;
+use super::create::{store_new, write_notices};
+use super::execute::{ApiRequest, PatchKind};
+use super::json_patch::{JsonPatchError, json_patch};
+use super::metadata::{Part, accept_namespace, accept_new, check_name};
+use super::options::WriteOptions;
+use super::ownership::apply;
+use super::target::Target;
+use super::update::{Write, may_create, writer};
+use super::{admission, decode};
+use crate::server::Server;
+use crate::store::{Object, metadata_mut};
+
+/// Changes a part of an object.
+pub(super) fn patch(
+    server: &Server,
+    target: &Target,
+    request: &ApiRequest,
+) -> Result<ApiResponse, Status> {
+    patch_part(server, target, request, Part::Main)
+}
+
+/// The same for the status or another part.
+pub(super) fn patch_part(
+    server: &Server,
+    target: &Target,
+    request: &ApiRequest,
+    part: Part,
+) -> Result<ApiResponse, Status> {
+    let options = WriteOptions::parse(&request.query, "PatchOptions")?;
+    let kind = request.patch.ok_or_else(Status::unsupported_patch_type)?;
+    check_options(kind, &options)?;
+    let is_custom = target.served.custom().is_some();
+    match kind {
+        PatchKind::Apply => apply_part(server, target, request, (part, &options)),
+        PatchKind::StrategicMerge if is_custom => Err(Status::unsupported_patch_type()),
+        PatchKind::StrategicMerge => Err(Status::not_implemented(
+            "strategic merge patch is not implemented yet: use a merge patch, a JSON patch or \
+             server-side apply",
+        )),
+        PatchKind::Json | PatchKind::Merge => {
+            change(server, target, request, (part, &options), kind)
+        }
+    }
+}
+
+/// `ValidatePatchOptions` of k8s.io/apimachinery.
+fn check_options(kind: PatchKind, options: &WriteOptions) -> Result<(), Status> {
+    let mut causes = Vec::new();
+    match kind {
+        PatchKind::Apply if options.field_manager.is_none() => {
+            causes.push(Cause::required(
+                "fieldManager",
+                "is required for apply patch",
+            ));
+        }
+        PatchKind::Apply => {}
+        _ if options.force.is_some() => {
+            let detail = "may not be specified for non-apply patch";
+            causes.push(Cause::forbidden("force", detail));
+        }
+        _ => {}
+    }
+    match causes.is_empty() {
+        true => Ok(()),
+        false => Err(Status::invalid_as(
+            "meta.k8s.io",
+            "PatchOptions",
+            "",
+            causes,
+        )),
+    }
+}
+
+fn change(
+    server: &Server,
+    target: &Target,
+    request: &ApiRequest,
+    (part, options): (Part, &WriteOptions),
+    kind: PatchKind,
+) -> Result<ApiResponse, Status> {
+    let name = target.name()?;
+    let patch = decode::parse(&request.content)
+        .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?;
+    if kind == PatchKind::Merge && !patch.is_object() {
+        return Err(Status::bad_request(
+            "error decoding patch: json: cannot unmarshal into Go value of type \
+             map[string]interface {}",
+        ));
+    }
+    let write = Write {
+        target,
+        part,
+        options,
+        writer: writer(server, request, options),
+    };
+    let warnings = parking_lot::Mutex::new(Vec::new());
+    let object = write.change(server, name, |old| {
+        let (value, found) = patched(target, old, kind, &patch, options)?;
+        *warnings.lock() = found;
+        Ok(value)
+    })?;
+    let response = ApiResponse::object(StatusCode::OK, target, object);
+    let response = response.warn(warnings.into_inner());
+    Ok(response.warn(write_notices(target)))
+}
+
+/// The stored object with the patch, made to conform to its kind again.
+fn patched(
+    target: &Target,
+    old: &Object,
+    kind: PatchKind,
+    patch: &Value,
+    options: &WriteOptions,
+) -> Result<(Value, Vec<String>), Status> {
+    let mut value = old.value().clone();
+    // A revision in the patch is a condition; without one the patch fits any.
+    metadata_mut(&mut value).remove("resourceVersion");
+    value["apiVersion"] = Value::String(target.kind().api_version());
+    match kind {
+        PatchKind::Json => json_patch(&mut value, patch).map_err(refuse_json_patch)?,
+        _ => merge(&mut value, patch),
+    }
+    let metadata = metadata_mut(&mut value);
+    accept_namespace(target, metadata)?;
+    check_name(metadata, old.name())?;
+    admission::default_namespace_label(target, &mut value);
+    let mut warnings = admission::drop_duplicate_owners(&mut value);
+    let validation = options.field_validation;
+    warnings.extend(decode::conform(
+        target,
+        &mut value,
+        target.kind(),
+        validation,
+    )?);
+    Ok((value, warnings))
+}
+
+fn refuse_json_patch(error: JsonPatchError) -> Status {
+    match error {
+        JsonPatchError::Malformed(message) => Status::bad_request(message),
+        JsonPatchError::TooMany(count) => Status::failure(
+            413,
+            Some(Reason::RequestEntityTooLarge),
+            format!(
+                "Request entity too large: The allowed maximum operations in a JSON patch is \
+                 10000, got {count}"
+            ),
+        ),
+        JsonPatchError::Failed(_) => Status::failure(
+            422,
+            Some(Reason::Invalid),
+            "the server rejected our request due to an error in our request",
+        ),
+    }
+}
+
+/// Server-side apply: what is sent becomes what its manager wants, no more and no less.
+fn apply_part(
+    server: &Server,
+    target: &Target,
+    request: &ApiRequest,
+    (part, options): (Part, &WriteOptions),
+) -> Result<ApiResponse, Status> {
+    let name = target.name()?;
+    let mut applied = decode::parse(&request.content)
+        .map_err(|error| Status::bad_request(format!("error decoding YAML: {error}")))?;
+    if !applied.is_object() {
+        return Err(Status::bad_request(
+            "error decoding YAML: the applied configuration is no object",
+        ));
+    }
+    let sent_name = applied["metadata"]["name"].as_str().unwrap_or_default();
+    if sent_name.is_empty() {
+        metadata_mut(&mut applied).insert("name".to_owned(), Value::String(name.to_owned()));
+    }
+    let metadata = metadata_mut(&mut applied);
+    accept_namespace(target, metadata)?;
+    check_name(metadata, name)?;
+    let writer = writer(server, request, options);
+    let force = options.force.unwrap_or(false);
+    let absent = server.store().get(&target.key(name)).is_none();
+    if absent {
+        if part != Part::Main {
+            return Err(target.not_found(name));
+        }
+        may_create(server, target, request)?;
+        refuse_uid(target, &applied)?;
+        let mut value = apply(target, None, &applied, &writer, force)?;
+        metadata_mut(&mut value).remove("resourceVersion");
+        accept_new(target, &mut value)?;
+        admission::default_namespace_label(target, &mut value);
+        let object = store_new(server, target, value, options)?;
+        let response = ApiResponse::object(StatusCode::CREATED, target, object);
+        return Ok(response.warn(write_notices(target)));
+    }
+    let write = Write {
+        target,
+        part,
+        options,
+        writer,
+    };
+    let object = write.change_owned(server, name, |old| {
+        let mut value = apply(target, Some(old), &applied, &write.writer, force)?;
+        decode::conform(target, &mut value, target.kind(), options.field_validation)?;
+        Ok(value)
+    })?;
+    let response = ApiResponse::object(StatusCode::OK, target, object);
+    Ok(response.warn(write_notices(target)))
+}
+
+fn refuse_uid(target: &Target, applied: &Value) -> Result<(), Status> {
+    let uid = applied["metadata"]["uid"].as_str().unwrap_or_default();
+    if uid.is_empty() {
+        return Ok(());
+    }
+    let why = format!(
+        "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+    );
+    let name = applied["metadata"]["name"].as_str().unwrap_or_default();
+    Err(Status::conflict_because(
+        &target.served.resource,
+        name,
+        &why,
+    ))
+}

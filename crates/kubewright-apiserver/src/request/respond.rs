@@ -1,0 +1,239 @@
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, USER_AGENT, WARNING};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body::Body;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use kubewright_wire::route::{Query, ResourceRoute, Route};
+use kubewright_wire::status::Status;
+use kubewright_wire::yaml;
+use serde_json::Value;
+
+use super::execute::{ApiRequest, Content};
+use super::negotiate::{BodyType, Format, accepted, body_type, patch_kind};
+use super::{ApiBody, ApiResponse, ServerBody};
+use crate::discovery;
+use crate::may::Envelope;
+use crate::server::Server;
+use crate::who::{Credentials, User};
+
+/// What a request may hold at most, as in Kubernetes.
+const BODY_LIMIT: usize = 3 * 1024 * 1024;
+const LONGEST_WARNINGS: usize = 4096;
+const SHORTENED_WARNING: usize = 256;
+const AUDIT_ID: &str = "audit-id";
+
+/// Answers an HTTP request, whatever it is.
+pub(super) async fn respond<B>(
+    server: &Server,
+    credentials: &Credentials,
+    request: Request<B>,
+) -> Response<ServerBody>
+where
+    B: Body + Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let (parts, body) = request.into_parts();
+    let audit_id = parts.headers.get(AUDIT_ID).cloned();
+    let mut response = match steps(server, credentials, parts, body).await {
+        Ok(response) => response,
+        Err(status) => failure(&status),
+    };
+    let headers = response.headers_mut();
+    let audit_id = audit_id
+        .or_else(|| HeaderValue::from_str(&server.random().uid()).ok())
+        .unwrap_or(HeaderValue::from_static("unknown"));
+    headers.insert(AUDIT_ID, audit_id);
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-cache, private"));
+    response
+}
+
+/// The steps from an HTTP request to its answer.
+async fn steps<B>(
+    server: &Server,
+    credentials: &Credentials,
+    parts: Parts,
+    body: B,
+) -> Result<Response<ServerBody>, Status>
+where
+    B: Body + Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let route = Route::parse(&parts.method, parts.uri.path(), parts.uri.query());
+    let envelope = Envelope {
+        method: &parts.method,
+        route: &route,
+        headers: &parts.headers,
+    };
+    let user = server
+        .access()
+        .who(credentials, envelope, server.clock().now())?;
+    server.access().may(&user, envelope)?;
+    match route {
+        Route::Path(path) => discovery::answer(server, &parts, &path),
+        Route::Resource(route) => {
+            let format = accepted(&parts.headers)?;
+            let request = read(user, route, &parts, body).await?;
+            let response = server.execute(request).await?;
+            Ok(encode(response, format))
+        }
+    }
+}
+
+async fn read<B>(
+    user: User,
+    route: ResourceRoute,
+    parts: &Parts,
+    body: B,
+) -> Result<ApiRequest, Status>
+where
+    B: Body + Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let mut patch = None;
+    let body_type = match parts.method {
+        Method::PATCH => {
+            let (kind, body_type) = patch_kind(&parts.headers)?;
+            patch = Some(kind);
+            Some(body_type)
+        }
+        Method::POST | Method::PUT => Some(body_type(&parts.headers)?),
+        // A delete without options needs no type.
+        Method::DELETE => Some(body_type(&parts.headers).unwrap_or(BodyType::Json)),
+        _ => None,
+    };
+    let content = match body_type {
+        None => Content::Empty,
+        Some(body_type) => {
+            let bytes = collect(body).await?;
+            match body_type {
+                _ if bytes.is_empty() => Content::Empty,
+                BodyType::Json => Content::Json(bytes),
+                BodyType::Yaml => Content::Yaml(bytes),
+            }
+        }
+    };
+    let agent = parts.headers.get(USER_AGENT);
+    let agent = agent.and_then(|value| value.to_str().ok());
+    Ok(ApiRequest {
+        user,
+        route,
+        query: Query::parse(parts.uri.query().unwrap_or_default()),
+        patch,
+        content,
+        user_agent: agent.unwrap_or_default().to_owned(),
+    })
+}
+
+async fn collect<B>(body: B) -> Result<Bytes, Status>
+where
+    B: Body + Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    match Limited::new(body, BODY_LIMIT).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(Status::too_large(BODY_LIMIT)),
+        Err(error) => Err(Status::bad_request(format!("read the body: {error}"))),
+    }
+}
+
+/// The last step: an answer in the form that the client accepts.
+pub(crate) fn encode(response: ApiResponse, format: Format) -> Response<ServerBody> {
+    let code = response.code;
+    let mut encoded = match response.body {
+        ApiBody::Text(text) => {
+            with_type(code, "text/plain; charset=utf-8", ServerBody::whole(text))
+        }
+        ApiBody::Watch(watch) => with_type(code, "application/json", ServerBody::watch(*watch)),
+        ApiBody::List(list) if format == Format::Json => {
+            with_type(code, "application/json", ServerBody::list(list))
+        }
+        ApiBody::Object(object) if format == Format::Json => with_type(
+            code,
+            "application/json",
+            ServerBody::whole(object.bytes().clone()),
+        ),
+        ApiBody::List(list) => {
+            let items = list.items.iter().map(|object| object.value().clone());
+            let items = items.collect();
+            let mut value = list.head;
+            value.insert("items".to_owned(), Value::Array(items));
+            value_response(code, &Value::Object(value), format)
+        }
+        ApiBody::Object(object) => value_response(code, object.value(), format),
+        ApiBody::Value(value) => value_response(code, &value, format),
+        ApiBody::Status(status) => {
+            let value = serde_json::to_value(&*status).unwrap_or_default();
+            value_response(code, &value, format)
+        }
+    };
+    warn(encoded.headers_mut(), response.warnings);
+    encoded
+}
+
+/// A value that is no stored object, such as discovery.
+pub(crate) fn value_response(
+    code: StatusCode,
+    value: &Value,
+    format: Format,
+) -> Response<ServerBody> {
+    let (media_type, text) = match format {
+        Format::Json => ("application/json", value.to_string()),
+        Format::Yaml => ("application/yaml", yaml::to_string(value)),
+    };
+    with_type(code, media_type, ServerBody::whole(text))
+}
+
+pub(crate) fn with_type(
+    code: StatusCode,
+    media_type: &'static str,
+    body: ServerBody,
+) -> Response<ServerBody> {
+    let mut response = Response::new(body);
+    *response.status_mut() = code;
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+}
+
+fn failure(status: &Status) -> Response<ServerBody> {
+    let code = StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let value = serde_json::to_value(status).unwrap_or_default();
+    let mut response = value_response(code, &value, Format::Json);
+    let seconds = status
+        .details
+        .as_ref()
+        .map_or(0, |details| details.retry_after_seconds);
+    if seconds > 0 {
+        response
+            .headers_mut()
+            .insert(http::header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+/// One header per warning, none twice; when they are long together, each is cut
+/// (k8s.io/apiserver/pkg/endpoints/filters/warning.go).
+fn warn(headers: &mut HeaderMap, warnings: Vec<String>) {
+    let mut texts: Vec<String> = Vec::new();
+    for text in warnings {
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    let total: usize = texts.iter().map(|text| text.chars().count()).sum();
+    for text in texts {
+        let text: String = match total > LONGEST_WARNINGS {
+            true => text.chars().take(SHORTENED_WARNING).collect(),
+            false => text,
+        };
+        let quoted = text.replace('\\', "\\\\").replace('"', "\\\"");
+        let printable: String = quoted.chars().filter(|c| !c.is_control()).collect();
+        if let Ok(value) = HeaderValue::from_bytes(format!("299 - \"{printable}\"").as_bytes()) {
+            headers.append(WARNING, value);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+use http::StatusCode;
+use kubewright_core::Verb;
+use kubewright_wire::status::Status;
+use serde_json::{Value, json};
+
+use super::answer::{ApiBody, ApiResponse};
+use super::decode;
+use super::execute::ApiRequest;
+use super::metadata::Part;
+use super::options::WriteOptions;
+use super::patch::patch_part;
+use super::target::Target;
+use super::update::{Write, replace, writer};
+use crate::kinds::bind;
+use crate::server::Server;
+use crate::who::TokenRequest;
+
+/// Requests about a part of an object.
+pub(super) fn execute(
+    server: &Server,
+    target: &Target,
+    name: &str,
+    request: &ApiRequest,
+) -> Result<ApiResponse, Status> {
+    let subresource = target
+        .served
+        .subresource(name)
+        .ok_or_else(Status::unknown_resource)?;
+    let verb = request.route.verb;
+    if !subresource.verbs.iter().any(|one| one == verb.as_str()) {
+        return Err(Status::method_not_supported());
+    }
+    let is_pod = target.served.is("", "Pod");
+    match (name, verb) {
+        ("status", Verb::Get) => get(server, target),
+        ("status", Verb::Update) => replace(server, target, request, Part::Status),
+        ("status", Verb::Patch) => patch_part(server, target, request, Part::Status),
+        ("finalize", Verb::Update) if target.served.is("", "Namespace") => {
+            finalize(server, target, request)
+        }
+        ("binding", Verb::Create) if is_pod => binding(server, target, request),
+        ("token", Verb::Create) if target.served.is("", "ServiceAccount") => {
+            token(server, target, request)
+        }
+        _ => Err(Status::not_implemented(format!(
+            "{verb} of {}/{name} is not implemented yet",
+            target.served.resource.qualified_name()
+        ))),
+    }
+}
+
+fn get(server: &Server, target: &Target) -> Result<ApiResponse, Status> {
+    let name = target.name()?;
+    let object = server
+        .store()
+        .get(&target.key(name))
+        .ok_or_else(|| target.not_found(name))?;
+    Ok(ApiResponse::object(StatusCode::OK, target, object))
+}
+
+/// The finalizers in the specification of a Namespace, and nothing else, can be changed here.
+fn finalize(server: &Server, target: &Target, request: &ApiRequest) -> Result<ApiResponse, Status> {
+    let options = WriteOptions::parse(&request.query, "UpdateOptions")?;
+    let name = target.name()?;
+    let validation = options.field_validation;
+    let sent = decode::object(target, &request.content, target.kind(), validation)?.value;
+    let write = Write {
+        target,
+        part: Part::Whole,
+        options: &options,
+        writer: writer(server, request, &options),
+    };
+    let object = write.change(server, name, |old| {
+        let mut value = old.value().clone();
+        value["metadata"]["resourceVersion"] = sent["metadata"]["resourceVersion"].clone();
+        match sent.pointer("/spec/finalizers") {
+            Some(finalizers) => value["spec"]["finalizers"] = finalizers.clone(),
+            None => value["spec"] = json!({}),
+        }
+        Ok(value)
+    })?;
+    Ok(ApiResponse::object(StatusCode::OK, target, object))
+}
+
+/// Assigns a Pod to a node.
+fn binding(server: &Server, target: &Target, request: &ApiRequest) -> Result<ApiResponse, Status> {
+    let options = WriteOptions::parse(&request.query, "CreateOptions")?;
+    let name = target.name()?;
+    let binding = decode::parse(&request.content).map_err(Status::bad_request)?;
+    let node = binding["target"]["name"].as_str().unwrap_or_default();
+    if node.is_empty() {
+        let cause = kubewright_wire::status::Cause::required("target.name", "");
+        return Err(Status::invalid_as("", "Binding", name, vec![cause]));
+    }
+    let write = Write {
+        target,
+        part: Part::Whole,
+        options: &options,
+        writer: writer(server, request, &options),
+    };
+    let now = server.timestamp();
+    write.change(server, name, |old| {
+        let uid = binding["metadata"]["uid"].as_str().unwrap_or_default();
+        if !uid.is_empty() && uid != old.uid() {
+            let why = format!(
+                "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
+                old.uid()
+            );
+            return Err(Status::conflict_because(("", "pods/binding"), name, &why));
+        }
+        let mut value: Value = old.value().clone();
+        value["metadata"]["resourceVersion"] = binding["metadata"]["resourceVersion"].clone();
+        bind(&mut value, &binding, &now)?;
+        Ok(value)
+    })?;
+    let mut status = Status {
+        status: Some(kubewright_wire::status::Outcome::Success),
+        ..Status::default()
+    };
+    status.code = StatusCode::CREATED.as_u16();
+    let body = ApiBody::Status(Box::new(status));
+    Ok(ApiResponse::new(StatusCode::CREATED, body))
+}
+
+/// Issues a token for a ServiceAccount.
+fn token(server: &Server, target: &Target, request: &ApiRequest) -> Result<ApiResponse, Status> {
+    let body = decode::parse(&request.content).map_err(Status::bad_request)?;
+    let request = TokenRequest {
+        namespace: target.namespace.as_deref().unwrap_or_default(),
+        name: target.name()?,
+        now: server.clock().now(),
+        token_id: &server.random().uid(),
+    };
+    let answer = server.access().token(request, body)?;
+    Ok(ApiResponse::new(
+        StatusCode::CREATED,
+        ApiBody::Value(answer),
+    ))
+}

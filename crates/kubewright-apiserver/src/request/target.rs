@@ -1,0 +1,68 @@
+use std::sync::Arc;
+
+use kubewright_core::{Kind, Verb};
+use kubewright_wire::route::ResourceRoute;
+use kubewright_wire::status::Status;
+
+use crate::catalog::{Origin, Served};
+use crate::store::Key;
+
+/// What a request is about, found in the catalog.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) served: Arc<Served>,
+    pub(crate) namespace: Option<String>,
+    pub(crate) name: Option<String>,
+}
+
+impl Target {
+    /// None where a real server has no page: a custom resource asked for in the wrong scope.
+    pub(crate) fn new(served: Arc<Served>, route: &ResourceRoute) -> Result<Option<Self>, Status> {
+        let is_namespaces = served.is("", "Namespace");
+        let namespace = route.namespace.clone().filter(|_| !is_namespaces);
+        let needs_namespace = route.name.is_some() && is_about_one(route.verb)
+            || matches!(route.verb, Verb::Create | Verb::DeleteCollection);
+        let fits = match served.is_namespaced() {
+            true => namespace.is_some() || !needs_namespace,
+            false => namespace.is_none(),
+        };
+        if fits {
+            return Ok(Some(Self {
+                name: route.name.clone(),
+                served,
+                namespace,
+            }));
+        }
+        match served.origin {
+            Origin::Custom(_) => Ok(None),
+            Origin::Builtin if served.is_namespaced() && route.name.is_none() => {
+                Err(Status::method_not_supported())
+            }
+            Origin::Builtin => Err(Status::unknown_resource()),
+        }
+    }
+
+    pub(crate) fn kind(&self) -> &Kind {
+        self.served.kind()
+    }
+
+    /// The name in the URL.
+    pub(crate) fn name(&self) -> Result<&str, Status> {
+        self.name
+            .as_deref()
+            .ok_or_else(Status::method_not_supported)
+    }
+
+    /// Where the object of that name is stored.
+    pub(crate) fn key(&self, name: &str) -> Key {
+        Key::new(Arc::clone(&self.served.id), self.namespace.as_deref(), name)
+    }
+
+    pub(crate) fn not_found(&self, name: &str) -> Status {
+        Status::not_found(&self.served.resource, name)
+    }
+}
+
+fn is_about_one(verb: Verb) -> bool {
+    matches!(verb, Verb::Get | Verb::Update | Verb::Patch | Verb::Delete)
+}

@@ -1,0 +1,224 @@
+use std::sync::Arc;
+
+use http::StatusCode;
+use kubewright_core::Revision;
+use kubewright_wire::status::{Cause, Status};
+use serde_json::{Value, json};
+
+use super::answer::ApiResponse;
+use super::create::{store_new, write_notices};
+use super::execute::ApiRequest;
+use super::metadata::{
+    Part, accept_namespace, accept_new, check_name, keep_system_fields, split_parts, text,
+};
+use super::options::WriteOptions;
+use super::ownership::{Writer, track};
+use super::read::parse_unsigned;
+use super::target::Target;
+use super::{admission, commit, decode, validate};
+use crate::crd;
+use crate::kinds::{creates_on_update, requires_revision};
+use crate::may::ResourceTarget;
+use crate::server::Server;
+use crate::store::{Object, metadata_mut};
+
+/// How often a write without a revision is tried again when others write in between.
+const ATTEMPTS: usize = 64;
+
+/// Puts what was sent in the place of the stored object.
+pub(super) fn update(
+    server: &Server,
+    target: &Target,
+    request: &ApiRequest,
+) -> Result<ApiResponse, Status> {
+    replace(server, target, request, Part::Main)
+}
+
+/// The same for a part of the object.
+pub(super) fn replace(
+    server: &Server,
+    target: &Target,
+    request: &ApiRequest,
+    part: Part,
+) -> Result<ApiResponse, Status> {
+    let options = WriteOptions::parse(&request.query, "UpdateOptions")?;
+    let name = target.name()?;
+    let validation = options.field_validation;
+    let decoded = decode::object(target, &request.content, target.kind(), validation)?;
+    let (mut sent, mut warnings) = (decoded.value, decoded.warnings);
+    let metadata = metadata_mut(&mut sent);
+    accept_namespace(target, metadata)?;
+    check_name(metadata, name)?;
+    warnings.extend(admission::drop_duplicate_owners(&mut sent));
+    admission::default_namespace_label(target, &mut sent);
+    let absent = server.store().get(&target.key(name)).is_none();
+    if absent && part == Part::Main && creates_on_update(target.kind()) {
+        may_create(server, target, request)?;
+        return create_instead(server, target, request, sent, warnings);
+    }
+    let write = Write {
+        target,
+        part,
+        options: &options,
+        writer: writer(server, request, &options),
+    };
+    let object = write.change(server, name, |old| {
+        check_conditions(target, old, &sent)?;
+        Ok(sent.clone())
+    })?;
+    let response = ApiResponse::object(StatusCode::OK, target, object);
+    Ok(response.warn(warnings).warn(write_notices(target)))
+}
+
+/// Creating by PUT or apply needs the permission to create besides.
+pub(super) fn may_create(
+    server: &Server,
+    target: &Target,
+    request: &ApiRequest,
+) -> Result<(), Status> {
+    let resource = ResourceTarget {
+        group: target.kind().group(),
+        plural: &target.served.resource.plural,
+        subresource: "",
+        namespace: target.namespace.as_deref().unwrap_or_default(),
+        name: target.name.as_deref().unwrap_or_default(),
+    };
+    server.access().may_also(&request.user, "create", resource)
+}
+
+fn create_instead(
+    server: &Server,
+    target: &Target,
+    request: &ApiRequest,
+    mut value: Value,
+    warnings: Vec<String>,
+) -> Result<ApiResponse, Status> {
+    let options = WriteOptions::parse(&request.query, "UpdateOptions")?;
+    accept_new(target, &mut value)?;
+    let value = track(target, None, value, &writer(server, request, &options))?;
+    let object = store_new(server, target, value, &options)?;
+    let response = ApiResponse::object(StatusCode::CREATED, target, object);
+    Ok(response.warn(warnings).warn(write_notices(target)))
+}
+
+pub(super) fn writer(server: &Server, request: &ApiRequest, options: &WriteOptions) -> Writer {
+    Writer {
+        manager: options.manager(&request.user_agent),
+        subresource: request.route.subresource.clone(),
+        now: server.timestamp(),
+    }
+}
+
+/// A PUT names the revision it was read at, where its kind demands that, and may name the uid.
+fn check_conditions(target: &Target, old: &Object, sent: &Value) -> Result<(), Status> {
+    let is_custom = target.served.custom().is_some();
+    let version = sent["metadata"]["resourceVersion"]
+        .as_str()
+        .unwrap_or_default();
+    let must_have = is_custom || requires_revision(target.kind());
+    if version.is_empty() && must_have {
+        let detail = "must be specified for an update";
+        let cause = Cause::invalid("metadata.resourceVersion", &json!(0), detail);
+        let (group, plural) = (target.kind().group(), &target.served.resource.plural);
+        return Err(Status::invalid_as(group, plural, old.name(), vec![cause]));
+    }
+    let uid = sent["metadata"]["uid"].as_str().unwrap_or_default();
+    if !uid.is_empty() && uid != old.uid() {
+        let why = format!(
+            "StorageError: invalid object, Code: 4, Key: /registry{}, ResourceVersion: 0, \
+             AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object \
+             meta: {}",
+            target.key(old.name()),
+            old.uid()
+        );
+        return Err(Status::conflict_because(
+            &target.served.resource,
+            old.name(),
+            &why,
+        ));
+    }
+    Ok(())
+}
+
+/// One write to a stored object, tried again when others write in between.
+pub(super) struct Write<'a> {
+    pub(super) target: &'a Target,
+    pub(super) part: Part,
+    pub(super) options: &'a WriteOptions,
+    pub(super) writer: Writer,
+}
+
+impl Write<'_> {
+    /// Reads the object, has `change` make the new one, and takes it through the rest of the
+    /// steps.
+    pub(super) fn change(
+        &self,
+        server: &Server,
+        name: &str,
+        change: impl Fn(&Object) -> Result<Value, Status>,
+    ) -> Result<Arc<Object>, Status> {
+        self.change_owned(server, name, |old| {
+            let mut value = change(old)?;
+            self.check_revision(old, &value)?;
+            keep_system_fields(old, &mut value);
+            track(self.target, Some(old), value, &self.writer)
+        })
+    }
+
+    /// The same for a change whose fields have their owners already.
+    pub(super) fn change_owned(
+        &self,
+        server: &Server,
+        name: &str,
+        change: impl Fn(&Object) -> Result<Value, Status>,
+    ) -> Result<Arc<Object>, Status> {
+        for _ in 0..ATTEMPTS {
+            let old = server
+                .store()
+                .get(&self.target.key(name))
+                .ok_or_else(|| self.target.not_found(name))?;
+            let value = change(&old)?;
+            let value = self.prepare(server, &old, value)?;
+            let dry_run = self.options.is_dry_run;
+            if let Ok(object) = commit::update(server, self.target, &old, value, dry_run) {
+                return Ok(object);
+            }
+        }
+        Err(Status::conflict(&self.target.served.resource, name))
+    }
+
+    /// Everything between a new value and the store.
+    fn prepare(&self, server: &Server, old: &Object, mut value: Value) -> Result<Value, Status> {
+        let target = self.target;
+        self.check_revision(old, &value)?;
+        keep_system_fields(old, &mut value);
+        if let Some(custom) = target.served.custom() {
+            value["apiVersion"] = Value::String(custom.storage_api_version.clone());
+        }
+        split_parts(target, self.part, old, &mut value);
+        validate::update(target, old, &value)?;
+        if target
+            .served
+            .is("apiextensions.k8s.io", "CustomResourceDefinition")
+            && self.part == Part::Main
+        {
+            crd::accept(server, &mut value, Some(old))?;
+        }
+        Ok(value)
+    }
+
+    /// A revision in the object is a condition: it must be the stored one.
+    fn check_revision(&self, old: &Object, value: &Value) -> Result<(), Status> {
+        let metadata = value["metadata"].as_object();
+        let version = metadata.map(|metadata| text(metadata, "resourceVersion"));
+        let version = version.unwrap_or_default();
+        if version.is_empty() {
+            return Ok(());
+        }
+        let revision = parse_unsigned(&version).map_err(Status::unknown)?;
+        if revision == old.revision() || revision == Revision::default() {
+            return Ok(());
+        }
+        Err(Status::conflict(&self.target.served.resource, old.name()))
+    }
+}

@@ -1,0 +1,294 @@
+use kubewright_core::Kind;
+use kubewright_wire::status::{Cause, CauseKind, Status};
+use serde_json::{Map, Value, json};
+
+use super::target::Target;
+use crate::kinds::{NameRule, is_label, name_rule};
+use crate::store::Object;
+
+const LONGEST_LABEL: usize = 63;
+const LARGEST_ANNOTATIONS: usize = 256 * 1024;
+const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+
+/// Checks a new object.
+pub(super) fn create(target: &Target, value: &Value) -> Result<(), Status> {
+    let mut causes = metadata(target, value);
+    causes.extend(body(target, value, None));
+    refuse(target.kind(), value, causes)
+}
+
+/// Checks a changed object against the stored one.
+pub(super) fn update(target: &Target, old: &Object, value: &Value) -> Result<(), Status> {
+    let mut causes = metadata(target, value);
+    causes.extend(metadata_update(old, value));
+    causes.extend(body(target, value, Some(old)));
+    refuse(target.kind(), value, causes)
+}
+
+fn refuse(kind: &Kind, value: &Value, causes: Vec<Cause>) -> Result<(), Status> {
+    if causes.is_empty() {
+        return Ok(());
+    }
+    let name = value["metadata"]["name"].as_str().unwrap_or_default();
+    Err(Status::invalid(kind, name, causes))
+}
+
+fn body(target: &Target, value: &Value, old: Option<&Object>) -> Vec<Cause> {
+    match target.served.custom() {
+        Some(custom) => custom.schema.validate(value, old.map(Object::value)),
+        None => Vec::new(),
+    }
+}
+
+/// `ValidateObjectMeta` of k8s.io/apimachinery.
+fn metadata(target: &Target, value: &Value) -> Vec<Cause> {
+    let empty = Map::new();
+    let metadata = value["metadata"].as_object().unwrap_or(&empty);
+    let mut causes = Vec::new();
+    let text = |field: &str| {
+        metadata
+            .get(field)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let rule = match target.served.custom() {
+        Some(_) => NameRule::Subdomain,
+        None => name_rule(target.kind()),
+    };
+    let name = text("name");
+    if name.is_empty() {
+        causes.push(Cause::required(
+            "metadata.name",
+            "name or generateName is required",
+        ));
+    }
+    for problem in rule.problems(name).iter().filter(|_| !name.is_empty()) {
+        causes.push(Cause::invalid("metadata.name", &json!(name), problem));
+    }
+    labels(metadata.get("labels"), &mut causes);
+    annotations(metadata.get("annotations"), &mut causes);
+    owners(metadata.get("ownerReferences"), &mut causes);
+    finalizers(metadata.get("finalizers"), &mut causes);
+    causes
+}
+
+fn labels(labels: Option<&Value>, causes: &mut Vec<Cause>) {
+    for (key, value) in labels.and_then(Value::as_object).into_iter().flatten() {
+        for problem in qualified_name_problems(key) {
+            causes.push(Cause::invalid("metadata.labels", &json!(key), &problem));
+        }
+        let Some(text) = value.as_str() else {
+            continue;
+        };
+        if text.len() > LONGEST_LABEL {
+            let detail = format!("must be no more than {LONGEST_LABEL} bytes");
+            causes.push(Cause::invalid("metadata.labels", value, &detail));
+        }
+        if !text.is_empty() && !is_qualified_part(text) {
+            causes.push(Cause::invalid("metadata.labels", value, LABEL_VALUE));
+        }
+    }
+}
+
+fn annotations(annotations: Option<&Value>, causes: &mut Vec<Cause>) {
+    let mut size = 0;
+    for (key, value) in annotations.and_then(Value::as_object).into_iter().flatten() {
+        size += key.len() + value.as_str().unwrap_or_default().len();
+        for problem in qualified_name_problems(&key.to_lowercase()) {
+            causes.push(Cause::invalid(
+                "metadata.annotations",
+                &json!(key),
+                &problem,
+            ));
+        }
+    }
+    if size > LARGEST_ANNOTATIONS {
+        let detail = format!("may not be more than {LARGEST_ANNOTATIONS} bytes");
+        let kind = CauseKind::FieldValueTooLong;
+        causes.push(Cause::new(kind, "metadata.annotations", None, &detail));
+    }
+}
+
+fn owners(owners: Option<&Value>, causes: &mut Vec<Cause>) {
+    const FIELD: &str = "metadata.ownerReferences";
+    let mut controllers: Vec<&str> = Vec::new();
+    for owner in owners.and_then(Value::as_array).into_iter().flatten() {
+        let text = |field: &str| owner[field].as_str().unwrap_or_default();
+        let mut missing = |field: &str, detail: &str| {
+            if text(field).is_empty() {
+                let path = format!("{FIELD}.{field}");
+                causes.push(Cause::invalid(&path, &json!(""), detail));
+            }
+        };
+        missing("apiVersion", "version must not be empty");
+        missing("kind", "must not be empty");
+        missing("name", "must not be empty");
+        missing("uid", "must not be empty");
+        if text("kind") == "Event" && matches!(text("apiVersion"), "v1" | "events.k8s.io/v1") {
+            let kind = format!(
+                "{}, Kind=Event is disallowed from being an owner",
+                text("apiVersion")
+            );
+            causes.push(Cause::invalid(FIELD, owner, &kind));
+        }
+        if owner["controller"] == true {
+            controllers.push(text("name"));
+        }
+    }
+    if let [first, second, ..] = controllers.as_slice() {
+        let detail = format!(
+            "Only one reference can have Controller set to true. Found \"true\" in references for \
+             {first} and {second}"
+        );
+        let value = owners.cloned().unwrap_or_default();
+        causes.push(Cause::invalid(FIELD, &value, &detail));
+    }
+}
+
+fn finalizers(finalizers: Option<&Value>, causes: &mut Vec<Cause>) {
+    const FIELD: &str = "metadata.finalizers";
+    let names: Vec<&str> = finalizers
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    for name in &names {
+        let problems = qualified_name_problems(name);
+        let is_standard = STANDARD_FINALIZERS.contains(name);
+        if problems.is_empty() && !is_standard && !name.contains('/') {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            causes.push(Cause::invalid(FIELD, &json!(name), detail));
+        }
+        for problem in problems {
+            causes.push(Cause::invalid(FIELD, &json!(name), &problem));
+        }
+    }
+    if names.contains(&"orphan") && names.contains(&"foregroundDeletion") {
+        let detail = "finalizer orphan and foregroundDeletion cannot be both set";
+        causes.push(Cause::invalid(FIELD, &json!(names), detail));
+    }
+}
+
+/// `ValidateObjectMetaUpdate` of k8s.io/apimachinery.
+fn metadata_update(old: &Object, value: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let metadata = &value["metadata"];
+    if old.is_terminating() {
+        let had: Vec<&str> = old.finalizers().collect();
+        let added: Vec<&str> = metadata["finalizers"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .filter(|name| !had.contains(name))
+            .collect();
+        if !added.is_empty() {
+            let names: Vec<String> = added.iter().map(|name| format!("{name:?}")).collect();
+            let detail = format!(
+                "no new finalizers can be added if the object is being deleted, found new \
+                 finalizers []string{{{}}}",
+                names.join(", ")
+            );
+            causes.push(Cause::forbidden("metadata.finalizers", &detail));
+        }
+    }
+    for field in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        let (before, after) = (old.metadata(field), metadata.get(field));
+        if before != after.filter(|value| !value.is_null()) {
+            let path = format!("metadata.{field}");
+            let value = after.cloned().unwrap_or_default();
+            causes.push(Cause::invalid(&path, &value, "field is immutable"));
+        }
+    }
+    causes
+}
+
+const QUALIFIED_PART: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', \
+     and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or \
+     '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric \
+     characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. \
+     'MyValue',  or 'my_value',  or '12345', regex used for validation is \
+     '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+/// What is wrong with `prefix/name`, where the prefix is a subdomain and may be absent.
+fn qualified_name_problems(text: &str) -> Vec<String> {
+    let (prefix, name) = match text.split_once('/') {
+        Some((prefix, name)) => (Some(prefix), name),
+        None => (None, text),
+    };
+    let mut problems = Vec::new();
+    match prefix {
+        Some("") => problems.push("prefix part must be non-empty".to_owned()),
+        Some(prefix) if !prefix.split('.').all(is_label) => {
+            let rule = NameRule::Subdomain.problems(prefix);
+            problems.extend(
+                rule.into_iter()
+                    .map(|problem| format!("prefix part {problem}")),
+            );
+        }
+        _ => {}
+    }
+    if name.is_empty() {
+        problems.push("name part must be non-empty".to_owned());
+    } else if name.len() > LONGEST_LABEL {
+        problems.push(format!(
+            "name part must be no more than {LONGEST_LABEL} bytes"
+        ));
+    }
+    if !is_qualified_part(name) {
+        problems.push(QUALIFIED_PART.to_owned());
+    }
+    problems
+}
+
+/// `([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]`
+fn is_qualified_part(text: &str) -> bool {
+    let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+    text.chars().all(inner) && edge(text.chars().next()) && edge(text.chars().last())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{finalizers, labels, owners, qualified_name_problems};
+
+    fn count(check: impl Fn(Option<&Value>, &mut Vec<super::Cause>), value: Value) -> usize {
+        let mut causes = Vec::new();
+        check(Some(&value), &mut causes);
+        causes.len()
+    }
+
+    #[test]
+    fn label_keys_are_qualified_and_values_short() {
+        assert_eq!(count(labels, json!({"a.b/c": "x", "d": ""})), 0);
+        assert_eq!(count(labels, json!({"a b": "x"})), 1);
+        assert_eq!(count(labels, json!({"a": "-x"})), 1);
+        assert_eq!(count(labels, json!({"a": "x".repeat(64)})), 1);
+        assert_eq!(qualified_name_problems("/x").len(), 1);
+    }
+
+    #[test]
+    fn finalizers_are_standard_or_have_a_domain() {
+        assert_eq!(count(finalizers, json!(["orphan", "a.b/c"])), 0);
+        assert_eq!(count(finalizers, json!(["mine"])), 1);
+        assert_eq!(
+            count(finalizers, json!(["orphan", "foregroundDeletion"])),
+            1
+        );
+    }
+
+    #[test]
+    fn owners_are_whole_and_only_one_controls() {
+        let owner = |name: &str| json!({"apiVersion": "v1", "kind": "Node", "name": name, "uid": "u", "controller": true});
+        assert_eq!(count(owners, json!([owner("a")])), 0);
+        assert_eq!(count(owners, json!([owner("a"), owner("b")])), 1);
+        assert_eq!(
+            count(owners, json!([{"apiVersion": "v1", "kind": "Node"}])),
+            2
+        );
+    }
+}

@@ -1,0 +1,156 @@
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use kubewright_core::{Clock, Resource, Revision};
+use tokio::sync::watch;
+
+use crate::bootstrap;
+use crate::catalog::Catalog;
+use crate::may::Access;
+use crate::request::InProcess;
+use crate::store::{Random, Store};
+use crate::who::{Credentials, User};
+
+/// An embedded Kubernetes API server. Clones are handles to the same server.
+///
+/// ```
+/// use kubewright_apiserver::{Server, ServerOptions, User};
+///
+/// let server = Server::new(ServerOptions::default());
+/// let service = server.service(User::admin());
+/// # drop(service);
+/// ```
+#[derive(Clone)]
+pub struct Server {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Store,
+    clock: Clock,
+    random: Random,
+    catalog: Catalog,
+    access: Access,
+}
+
+/// How a [`Server`] starts.
+#[derive(Clone, Debug)]
+pub struct ServerOptions {
+    /// Where timestamps come from.
+    pub clock: Clock,
+    /// From which uids and generated names follow: equal seeds and equal requests give equal
+    /// objects.
+    pub seed: u64,
+    /// How many writes the log keeps for watches and lists of the past.
+    pub history: usize,
+}
+
+/// The system's clock, seed 1, the last 8192 writes.
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            clock: Clock::system(),
+            seed: 1,
+            history: 8192,
+        }
+    }
+}
+
+impl Server {
+    /// A server with what every cluster has from its start: four namespaces and the roles
+    /// that Kubernetes needs.
+    pub fn new(options: ServerOptions) -> Self {
+        let store = Store::new(options.history);
+        let server = Self {
+            inner: Arc::new(Inner {
+                access: Access::new(store.clone()),
+                store,
+                clock: options.clock,
+                random: Random::new(options.seed),
+                catalog: Catalog::default(),
+            }),
+        };
+        bootstrap::fill(&server);
+        server
+    }
+
+    /// A server with the same objects and history that goes its own way from here.
+    ///
+    /// Costs the same whatever is stored, and shares nothing that changes.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let store = self.inner.store.fork();
+        Self {
+            inner: Arc::new(Inner {
+                access: self.inner.access.fork(store.clone()),
+                store,
+                clock: self.inner.clock.clone(),
+                random: self.inner.random.fork(),
+                catalog: Catalog::default(),
+            }),
+        }
+    }
+
+    /// The server as an HTTP service in this process. Requests are the given user's; a bearer
+    /// token or impersonation headers in a request win over that.
+    pub fn service(&self, user: User) -> InProcess {
+        InProcess::new(self.clone(), Credentials::InProcess(user))
+    }
+
+    /// The service for a connection whose sender is known in another way.
+    pub(crate) fn service_for(&self, credentials: Credentials) -> InProcess {
+        InProcess::new(self.clone(), credentials)
+    }
+
+    /// Changes at each stored write.
+    pub fn revisions(&self) -> watch::Receiver<Revision> {
+        self.inner.store.revisions()
+    }
+
+    /// The stored objects, for reading and following past every rule.
+    pub fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    /// The clock that timestamps come from.
+    pub fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
+    /// Every resource that is served, each in every version, the custom ones included.
+    pub fn resources(&self) -> Vec<Resource> {
+        let served = self.catalog().all(&self.store().snapshot());
+        served.iter().map(|one| one.resource.clone()).collect()
+    }
+
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.inner.catalog
+    }
+
+    pub(crate) fn random(&self) -> &Random {
+        &self.inner.random
+    }
+
+    pub(crate) fn access(&self) -> &Access {
+        &self.inner.access
+    }
+
+    /// Now, as objects carry it: whole seconds, UTC.
+    pub(crate) fn timestamp(&self) -> String {
+        timestamp(self.inner.clock.now())
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("store", &self.inner.store)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A time as objects carry it: whole seconds, UTC.
+pub(crate) fn timestamp(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
