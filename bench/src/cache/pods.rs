@@ -131,16 +131,17 @@ fn variables(random: &mut Random) -> Vec<Value> {
 }
 
 fn value(random: &mut Random) -> String {
-    match random.below(4) {
+    match random.below(8) {
         0 => random.below(100_000).to_string(),
-        1 => format!(
-            "http://{}.{}.svc.cluster.local:{}",
+        1 | 2 => format!(
+            "http://{}.{}.svc.cluster.local:{}/v1/{}",
             random.one_of(APPS),
             random.one_of(TEAMS),
-            8000 + random.below(1000)
+            8000 + random.below(1000),
+            random.text(8)
         ),
-        2 => random.text(12),
-        _ => random.text(32),
+        3 | 4 => random.text(40),
+        _ => random.text(96),
     }
 }
 

@@ -76,6 +76,14 @@ impl Builder {
     }
 
     async fn cargo(&self, subject: Subject, mut command: Command) -> Result<PathBuf, Error> {
+        // What `cargo run` sets for this program is not meant for another build: build scripts
+        // that look at it would run again each time.
+        for (name, _) in std::env::vars_os() {
+            let name = name.display().to_string();
+            if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+                command.env_remove(name);
+            }
+        }
         command
             .arg("--message-format=json-render-diagnostics")
             .current_dir(&self.root)

@@ -1,0 +1,135 @@
+//! The benchmark `cache` on an Operator with one controller.
+//!
+//! Everything stands at its default, with the allocator that operators are advised to use. Reads
+//! go through the context that a reconcile function is given.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Pod;
+use kubewright::{Context, Controller, ObjectKey, Operator, Outcome, RunOptions};
+use kubewright_bench_subject::{
+    Arguments, CHECKSUM_MASK, CachedPods, Error, Listed, Measurement, Metric, Tally, chain,
+    measure_cache, pod_checksum,
+};
+use kubewright_runtime::client::{connect, load_config};
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+
+#[global_allocator]
+static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;
+
+const NAME: &str = "cache-kubewright";
+const SYNC_LIMIT: Duration = Duration::from_secs(600);
+
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("reach the cluster")]
+    Client(#[from] kubewright_runtime::Error),
+    #[error("start the operator")]
+    Start(#[from] kubewright::Error),
+    #[error("read {expected} Pods: after {SYNC_LIMIT:?} only {read} were read")]
+    Slow { expected: usize, read: Listed },
+    #[error("measure the cache")]
+    Measure(#[from] Error),
+}
+
+/// What the reconciler has read, and who waits for the last object.
+#[derive(Debug)]
+struct Progress {
+    tally: Tally<ObjectKey>,
+    complete: Option<oneshot::Sender<Context<Pod>>>,
+}
+
+type Shared = Mutex<Progress>;
+
+async fn reconcile(
+    progress: Arc<Shared>,
+    pod: Arc<Pod>,
+    cx: Context<Pod>,
+) -> kubewright::Result<Outcome> {
+    let mut progress = progress.lock();
+    if progress.tally.note(cx.key().clone(), &pod)
+        && let Some(complete) = progress.complete.take()
+    {
+        // Nobody waits any more when the time is up.
+        complete.send(cx).unwrap_or_default();
+    }
+    Ok(Outcome::done())
+}
+
+/// The cache as a reconcile function sees it.
+struct Cache(Context<Pod>);
+
+impl CachedPods for Cache {
+    type Key = ObjectKey;
+    type Object = Arc<Pod>;
+
+    fn get(&self, key: &ObjectKey) -> Result<Option<Arc<Pod>>, Error> {
+        self.0.get::<Pod>(key).map_err(|error| Error::Read {
+            what: key.to_string(),
+            source: error.to_string().into(),
+        })
+    }
+
+    fn list(&self) -> Result<Listed, Error> {
+        let pods = self.0.list::<Pod>().map_err(|error| Error::Read {
+            what: "all Pods".to_owned(),
+            source: error.to_string().into(),
+        })?;
+        let mut listed = Listed::default();
+        for pod in &pods {
+            listed.objects += 1;
+            listed.checksum = listed.checksum.wrapping_add(pod_checksum(&pod)) & CHECKSUM_MASK;
+        }
+        Ok(listed)
+    }
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments = Arguments::read();
+    match run(&arguments).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            complain(&chain(&failure));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let config = load_config(arguments.kubeconfig.as_deref()).await?;
+    let client = connect(config, NAME)?;
+    let (complete, completed) = oneshot::channel();
+    let progress = Arc::new(Shared::new(Progress {
+        tally: Tally::new(arguments.objects),
+        complete: Some(complete),
+    }));
+    let controller = Controller::with(Arc::clone(&progress), reconcile);
+    let running = Operator::new(NAME)
+        .controller(controller)
+        .start(client, RunOptions::default())?;
+
+    let waited = tokio::time::timeout(SYNC_LIMIT, completed).await;
+    let seconds = arguments.elapsed();
+    let tally = std::mem::replace(&mut progress.lock().tally, Tally::new(0));
+    let Ok(Ok(cx)) = waited else {
+        let (expected, read) = (arguments.objects, tally.read());
+        return Err(Failure::Slow { expected, read });
+    };
+    Measurement::cost(Metric::Seconds, seconds)?.print()?;
+    let (keys, read) = tally.finish();
+    measure_cache(&Cache(cx), &keys, read, arguments.settle).await?;
+    running.stop().await;
+    Ok(())
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "the harness shows it when the subject fails"
+)]
+fn complain(text: &str) {
+    eprintln!("{NAME}: {text}");
+}
