@@ -1,0 +1,334 @@
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::behaviour::view::{condition, is_true, items, text};
+
+/// What the kubelet knows besides the Pod.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Surroundings<'a> {
+    pub(super) now: &'a str,
+    pub(super) host_address: &'a str,
+    pub(super) pod_address: &'a str,
+}
+
+/// What the kubelet says of a Pod that its node has taken on; none when nothing is new.
+pub(super) fn next_status(pod: &Value, around: Surroundings<'_>) -> Option<Value> {
+    match text(pod, "/status/phase") {
+        "" | "Pending" => Some(running(pod, around)),
+        "Running" if is_image_changed(pod) => Some(restarted(pod, around)),
+        "Running" if has_gates(pod) && gates_are_open(pod) != is_true(pod, "Ready") => {
+            Some(json!({"conditions": conditions(pod, around.now)}))
+        }
+        _ => None,
+    }
+}
+
+/// The order in which a kubelet writes conditions; what it does not write comes after them.
+const CONDITIONS: [&str; 4] = [
+    "PodReadyToStartContainers",
+    "Initialized",
+    "Ready",
+    "ContainersReady",
+];
+
+fn running(pod: &Value, around: Surroundings<'_>) -> Value {
+    let containers = items(pod, "/spec/containers").iter();
+    let containers: Vec<_> = containers
+        .map(|one| started(pod, one, around.now))
+        .collect();
+    let mut status = json!({
+        "conditions": conditions(pod, around.now),
+        "containerStatuses": containers,
+        "hostIP": around.host_address,
+        "hostIPs": [{"ip": around.host_address}],
+        "observedGeneration": generation(pod),
+        "phase": "Running",
+        "podIP": around.pod_address,
+        "podIPs": [{"ip": around.pod_address}],
+        "startTime": around.now,
+    });
+    let initial = items(pod, "/spec/initContainers").iter();
+    let initial: Vec<_> = initial
+        .map(|one| initialized(pod, one, around.now))
+        .collect();
+    if !initial.is_empty() {
+        status["initContainerStatuses"] = initial.into();
+    }
+    status
+}
+
+/// Containers whose image changed are restarted, the others stay as they are.
+fn restarted(pod: &Value, around: Surroundings<'_>) -> Value {
+    let containers =
+        items(pod, "/spec/containers")
+            .iter()
+            .map(|container| match status_of(pod, container) {
+                None => started(pod, container, around.now),
+                Some(old) if old["image"] == container["image"] => old.clone(),
+                Some(old) => replaced(pod, container, old, around.now),
+            });
+    json!({
+        "containerStatuses": containers.collect::<Vec<_>>(),
+        "observedGeneration": generation(pod),
+    })
+}
+
+fn is_image_changed(pod: &Value) -> bool {
+    let mut containers = items(pod, "/spec/containers").iter();
+    containers.any(|one| status_of(pod, one).is_none_or(|old| old["image"] != one["image"]))
+}
+
+fn status_of<'a>(pod: &'a Value, container: &Value) -> Option<&'a Value> {
+    let mut statuses = items(pod, "/status/containerStatuses").iter();
+    statuses.find(|one| one["name"] == container["name"])
+}
+
+fn started(pod: &Value, container: &Value, now: &str) -> Value {
+    let image = text(container, "/image");
+    json!({
+        "containerID": container_id(pod, container, 0),
+        "image": image,
+        "imageID": image_id(image),
+        "lastState": {},
+        "name": container["name"],
+        "ready": true,
+        "restartCount": 0,
+        "started": true,
+        "state": {"running": {"startedAt": now}},
+    })
+}
+
+fn replaced(pod: &Value, container: &Value, old: &Value, now: &str) -> Value {
+    let restarts = old["restartCount"].as_u64().unwrap_or_default() + 1;
+    let mut status = started(pod, container, now);
+    status["restartCount"] = restarts.into();
+    status["containerID"] = container_id(pod, container, restarts).into();
+    status["lastState"] = json!({"terminated": {
+        "containerID": old["containerID"],
+        "exitCode": 0,
+        "finishedAt": now,
+        "reason": "Completed",
+        "startedAt": old["state"]["running"]["startedAt"],
+    }});
+    status
+}
+
+/// A container that runs before the others has ended, unless it is a sidecar.
+fn initialized(pod: &Value, container: &Value, now: &str) -> Value {
+    let mut status = started(pod, container, now);
+    if text(container, "/restartPolicy") != "Always" {
+        status["started"] = false.into();
+        status["state"] = json!({"terminated": {
+            "containerID": status["containerID"],
+            "exitCode": 0,
+            "finishedAt": now,
+            "reason": "Completed",
+            "startedAt": now,
+        }});
+    }
+    status
+}
+
+fn conditions(pod: &Value, now: &str) -> Vec<Value> {
+    let mut conditions: Vec<Value> = CONDITIONS
+        .iter()
+        .map(|kind| {
+            let mut new = fulfilled(pod, kind, now);
+            if *kind == "Ready" && !gates_are_open(pod) {
+                new["status"] = "False".into();
+                new["reason"] = "ReadinessGatesNotReady".into();
+                new["message"] = "the status of pod readiness gates is not \"True\"".into();
+            }
+            if let Some(old) = condition(pod, kind)
+                && old["status"] == new["status"]
+            {
+                new["lastTransitionTime"] = old["lastTransitionTime"].clone();
+            }
+            new
+        })
+        .collect();
+    let others = items(pod, "/status/conditions").iter();
+    let others = others.filter(|one| !CONDITIONS.contains(&text(one, "/type")));
+    conditions.extend(others.cloned());
+    if condition(pod, "PodScheduled").is_none() {
+        conditions.push(fulfilled(pod, "PodScheduled", now));
+    }
+    conditions
+}
+
+fn fulfilled(pod: &Value, kind: &str, now: &str) -> Value {
+    json!({
+        "type": kind,
+        "status": "True",
+        "observedGeneration": generation(pod),
+        "lastProbeTime": null,
+        "lastTransitionTime": now,
+    })
+}
+
+fn has_gates(pod: &Value) -> bool {
+    !items(pod, "/spec/readinessGates").is_empty()
+}
+
+/// Whether everything that others report and that the Pod waits for is true.
+fn gates_are_open(pod: &Value) -> bool {
+    let mut gates = items(pod, "/spec/readinessGates").iter();
+    gates.all(|gate| is_true(pod, text(gate, "/conditionType")))
+}
+
+fn generation(pod: &Value) -> i64 {
+    let generation = pod.pointer("/metadata/generation").and_then(Value::as_i64);
+    generation.unwrap_or_default()
+}
+
+fn image_id(image: &str) -> String {
+    format!("sim@sha256:{}", hash(image))
+}
+
+/// Differs from container to container and from one start of it to the next.
+fn container_id(pod: &Value, container: &Value, restarts: u64) -> String {
+    let uid = text(pod, "/metadata/uid");
+    let name = text(container, "/name");
+    format!("sim://{}", hash(&format!("{uid}/{name}/{restarts}")))
+}
+
+fn hash(text: &str) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+    digest.as_ref().iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02x}").expect("writing to a string does not fail");
+        hex
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Surroundings, next_status};
+
+    fn next(pod: &Value, now: &str) -> Option<Value> {
+        let around = Surroundings {
+            now,
+            host_address: "127.0.0.1",
+            pod_address: "10.64.0.1",
+        };
+        next_status(pod, around)
+    }
+
+    fn pod(image: &str) -> Value {
+        json!({
+            "metadata": {"uid": "u", "generation": 1},
+            "spec": {"containers": [{"name": "app", "image": image}, {"name": "side", "image": "s:1"}]},
+            "status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}]},
+        })
+    }
+
+    /// The Pod with the status laid over the one it had.
+    fn after(mut pod: Value, status: Value) -> Value {
+        for (name, value) in status.as_object().unwrap() {
+            pod["status"][name] = value.clone();
+        }
+        pod
+    }
+
+    #[test]
+    fn a_pending_pod_runs_with_the_conditions_of_a_kubelet() {
+        let status = next(&pod("a:1"), "T1").unwrap();
+        let kinds: Vec<_> = status["conditions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| &one["type"])
+            .collect();
+        assert_eq!(
+            kinds,
+            [
+                "PodReadyToStartContainers",
+                "Initialized",
+                "Ready",
+                "ContainersReady",
+                "PodScheduled"
+            ]
+        );
+        assert_eq!(status["phase"], "Running");
+        assert_eq!(
+            (&status["podIP"], &status["hostIP"]),
+            (&json!("10.64.0.1"), &json!("127.0.0.1"))
+        );
+        let container = &status["containerStatuses"][0];
+        assert_eq!(container["restartCount"], 0);
+        // printf a:1 | sha256sum
+        assert_eq!(
+            container["imageID"],
+            "sim@sha256:2b2c40a6706d9e5f320d553628313833e3668d8b0c8f5b0a25a2ca7d926df6d4"
+        );
+        assert_eq!(next(&after(pod("a:1"), status), "T2"), None);
+    }
+
+    #[test]
+    fn a_changed_image_restarts_that_container_only() {
+        let first = after(pod("a:1"), next(&pod("a:1"), "T1").unwrap());
+        let mut changed = first.clone();
+        changed["spec"]["containers"][0]["image"] = "a:2".into();
+        changed["metadata"]["generation"] = 2.into();
+        let status = next(&changed, "T2").unwrap();
+        let [app, side] = &status["containerStatuses"].as_array().unwrap()[..] else {
+            unreachable!("two containers")
+        };
+        assert_eq!(
+            (&app["restartCount"], &app["image"]),
+            (&json!(1), &json!("a:2"))
+        );
+        assert_eq!(app["lastState"]["terminated"]["startedAt"], "T1");
+        assert_eq!(app["lastState"]["terminated"]["reason"], "Completed");
+        assert_eq!(app["state"]["running"]["startedAt"], "T2");
+        assert_ne!(
+            app["imageID"],
+            first["status"]["containerStatuses"][0]["imageID"]
+        );
+        assert_ne!(
+            app["containerID"],
+            first["status"]["containerStatuses"][0]["containerID"]
+        );
+        assert_eq!(side, &first["status"]["containerStatuses"][1]);
+        assert_eq!(status["observedGeneration"], 2);
+        assert_eq!(next(&after(changed, status), "T3"), None);
+    }
+
+    #[test]
+    fn containers_that_come_first_have_ended_unless_they_are_sidecars() {
+        let mut pod = pod("a:1");
+        pod["spec"]["initContainers"] = json!([{"name": "i", "image": "i:1"}, {"name": "s", "image": "s:1", "restartPolicy": "Always"}]);
+        let status = next(&pod, "T1").unwrap();
+        let statuses = &status["initContainerStatuses"];
+        assert_eq!(statuses[0]["state"]["terminated"]["reason"], "Completed");
+        assert_eq!(statuses[1]["state"]["running"]["startedAt"], "T1");
+    }
+
+    #[test]
+    fn a_pod_with_readiness_gates_is_ready_when_they_are_open() {
+        let mut gated = pod("a:1");
+        gated["spec"]["readinessGates"] = json!([{"conditionType": "ex.io/lb"}]);
+        let mut waiting = after(gated.clone(), next(&gated, "T1").unwrap());
+        assert_eq!(waiting["status"]["conditions"][2]["status"], "False");
+        assert_eq!(next(&waiting, "T2"), None);
+        let gate = json!({"type": "ex.io/lb", "status": "True"});
+        waiting["status"]["conditions"]
+            .as_array_mut()
+            .unwrap()
+            .push(gate);
+        let status = next(&waiting, "T3").unwrap();
+        assert_eq!(status["conditions"][2]["status"], "True");
+        assert_eq!(status["conditions"][2]["lastTransitionTime"], "T3");
+        assert_eq!(status["conditions"][1]["lastTransitionTime"], "T1");
+        assert_eq!(next(&after(waiting, status), "T4"), None);
+    }
+
+    #[test]
+    fn a_pod_that_has_ended_is_left_alone() {
+        let mut ended = pod("a:1");
+        ended["status"]["phase"] = "Failed".into();
+        assert_eq!(next(&ended, "T1"), None);
+    }
+}

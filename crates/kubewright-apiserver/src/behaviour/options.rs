@@ -1,0 +1,92 @@
+use std::collections::BTreeSet;
+
+/// One thing that a cluster does by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Behaviour {
+    /// Pods without a node get one.
+    Scheduler,
+    /// Nodes become ready, Pods run, restart when their image changes, and end.
+    Kubelet,
+    /// What has lost all its owners is deleted; foreground and orphaning deletions are finished.
+    GarbageCollector,
+    /// The content of a namespace that is being deleted is deleted, then the namespace.
+    NamespaceDeletion,
+    /// Every namespace has the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`.
+    ServiceAccounts,
+    /// A node that is marked unschedulable carries the taint that says so.
+    NodeTaints,
+    /// Pods whose node is gone are deleted.
+    PodCleanup,
+}
+
+/// Which of them happen, and what they need to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Behaviours {
+    enabled: BTreeSet<Behaviour>,
+    root_certificate: String,
+}
+
+impl Behaviours {
+    /// All of them.
+    pub fn all() -> Self {
+        Self {
+            enabled: BTreeSet::from([
+                Behaviour::Scheduler,
+                Behaviour::Kubelet,
+                Behaviour::GarbageCollector,
+                Behaviour::NamespaceDeletion,
+                Behaviour::ServiceAccounts,
+                Behaviour::NodeTaints,
+                Behaviour::PodCleanup,
+            ]),
+            root_certificate: String::new(),
+        }
+    }
+
+    /// None of them: what a bare API server does.
+    pub fn none() -> Self {
+        Self {
+            enabled: BTreeSet::new(),
+            root_certificate: String::new(),
+        }
+    }
+
+    /// The same with one more.
+    #[must_use]
+    pub fn with(mut self, behaviour: Behaviour) -> Self {
+        self.enabled.insert(behaviour);
+        self
+    }
+
+    /// The same without one.
+    #[must_use]
+    pub fn without(mut self, behaviour: Behaviour) -> Self {
+        self.enabled.remove(&behaviour);
+        self
+    }
+
+    /// The certificate (PEM) that `kube-root-ca.crt` tells Pods to trust; empty by default, which
+    /// is the truth for a server that is only called in process.
+    #[must_use]
+    pub fn root_certificate(mut self, pem: impl Into<String>) -> Self {
+        self.root_certificate = pem.into();
+        self
+    }
+
+    /// Those that happen, in a fixed order.
+    pub(super) fn enabled(&self) -> impl Iterator<Item = Behaviour> {
+        self.enabled.iter().copied()
+    }
+
+    pub(super) fn root_certificate_pem(&self) -> &str {
+        &self.root_certificate
+    }
+}
+
+/// All of them.
+impl Default for Behaviours {
+    fn default() -> Self {
+        Self::all()
+    }
+}

@@ -1,0 +1,176 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use kubewright_wire::status::Status;
+use serde_json::{Value, json};
+
+use super::fit::{Misfit, explain, misfit};
+use super::node_facts::NodeFacts;
+use super::pod_needs::PodNeeds;
+use crate::behaviour::cluster::PODS;
+use crate::behaviour::view::{items, status_patch, text, with_condition};
+use crate::behaviour::{Cluster, Controller, Event, Step, Work};
+use crate::store::{Key, Object};
+
+/// Gives each Pod without a node the one that fits best, or says why there is none.
+#[derive(Debug, Default)]
+pub(in crate::behaviour) struct Scheduler {
+    nodes: BTreeMap<String, NodeFacts>,
+    /// Where Pods are that take up room.
+    assigned: BTreeMap<Key, String>,
+    /// How many there are on each node.
+    load: BTreeMap<String, usize>,
+    /// Pods that fitted nowhere: looked at again when a node changes or room is made.
+    unschedulable: BTreeSet<Key>,
+    pods: Work<Key>,
+}
+
+impl Controller for Scheduler {
+    fn observe(&mut self, event: &Event<'_>) {
+        match event.key.resource() {
+            "nodes" => self.observe_node(event),
+            "pods" => self.observe_pod(event),
+            _ => {}
+        }
+    }
+
+    async fn step(&mut self, cluster: &Cluster) -> Step {
+        let Some(key) = self.pods.next() else {
+            return self.pods.idle();
+        };
+        let result = match cluster.store().get(&key) {
+            Some(pod) if is_waiting(pod.value()) => self.place(cluster, &key, &pod).await,
+            _ => Ok(()),
+        };
+        self.pods.settle(key, result);
+        Step::Worked
+    }
+}
+
+impl Scheduler {
+    fn observe_node(&mut self, event: &Event<'_>) {
+        let name = event.key.name();
+        let facts = event.now.map(|node| NodeFacts::read(node.value()));
+        if self.nodes.get(name) == facts.as_ref() {
+            return;
+        }
+        match facts {
+            Some(facts) => self.nodes.insert(name.to_owned(), facts),
+            None => self.nodes.remove(name),
+        };
+        self.try_again();
+    }
+
+    fn observe_pod(&mut self, event: &Event<'_>) {
+        let node = event.now.and_then(|pod| node_taken(pod.value()));
+        let old = match node {
+            Some(node) => self.assigned.insert(event.key.clone(), node.to_owned()),
+            None => self.assigned.remove(event.key),
+        };
+        if old.as_deref() != node {
+            self.count(old.as_deref(), node);
+        }
+        if event.now.is_some_and(|pod| is_waiting(pod.value())) {
+            // The condition that tells of no fit is our own write: no reason to look again.
+            if !self.unschedulable.contains(event.key) || is_respecified(event) {
+                self.pods.add(event.key.clone());
+            }
+        } else {
+            self.unschedulable.remove(event.key);
+        }
+    }
+
+    fn count(&mut self, left: Option<&str>, taken: Option<&str>) {
+        if let Some(node) = taken {
+            *self.load.entry(node.to_owned()).or_default() += 1;
+        }
+        if let Some(node) = left
+            && let Some(pods) = self.load.get_mut(node)
+        {
+            *pods = pods.saturating_sub(1);
+            let capacity = self.nodes.get(node).and_then(|node| node.pod_capacity);
+            if capacity.is_some_and(|capacity| *pods + 1 >= capacity) {
+                self.try_again();
+            }
+        }
+    }
+
+    fn try_again(&mut self) {
+        for key in std::mem::take(&mut self.unschedulable) {
+            self.pods.add(key);
+        }
+    }
+
+    async fn place(&mut self, cluster: &Cluster, key: &Key, pod: &Object) -> Result<(), Status> {
+        let Some(needs) = PodNeeds::read(pod.value()) else {
+            return Ok(());
+        };
+        match self.choose(&needs) {
+            Ok(node) => {
+                let binding = json!({
+                    "apiVersion": "v1",
+                    "kind": "Binding",
+                    "metadata": {"name": pod.name(), "namespace": pod.namespace(), "uid": pod.uid()},
+                    "target": {"kind": "Node", "name": node},
+                });
+                cluster.create_at(&PODS, pod, "binding", binding).await
+            }
+            Err(misfits) => {
+                report(cluster, pod, &explain(&misfits)).await?;
+                self.unschedulable.insert(key.clone());
+                Ok(())
+            }
+        }
+    }
+
+    /// The node with the fewest Pods among those that fit, or why each does not.
+    fn choose(&self, pod: &PodNeeds) -> Result<&str, Vec<Misfit>> {
+        let mut misfits = Vec::new();
+        let mut best: Option<(usize, &str)> = None;
+        for (name, node) in &self.nodes {
+            let pods = self.load.get(name).copied().unwrap_or_default();
+            match misfit(pod, node, pods) {
+                Some(misfit) => misfits.push(misfit),
+                None if best.is_none_or(|(fewest, _)| pods < fewest) => best = Some((pods, name)),
+                None => {}
+            }
+        }
+        best.map(|(_, name)| name).ok_or(misfits)
+    }
+}
+
+/// The node on which a Pod takes up room: one that has ended takes up none.
+fn node_taken(pod: &Value) -> Option<&str> {
+    let has_ended = matches!(text(pod, "/status/phase"), "Succeeded" | "Failed");
+    Some(text(pod, "/spec/nodeName")).filter(|node| !node.is_empty() && !has_ended)
+}
+
+/// Whether the Pod is to be given a node by this scheduler.
+fn is_waiting(pod: &Value) -> bool {
+    text(pod, "/spec/nodeName").is_empty()
+        && matches!(text(pod, "/spec/schedulerName"), "" | "default-scheduler")
+        && items(pod, "/spec/schedulingGates").is_empty()
+        && pod.pointer("/metadata/deletionTimestamp").is_none()
+}
+
+/// Whether what a Pod asks for may have changed.
+fn is_respecified(event: &Event<'_>) -> bool {
+    let spec = |object: &Object| object.value().get("spec").cloned();
+    event.before.map(|pod| spec(pod)) != event.now.map(|pod| spec(pod))
+}
+
+async fn report(cluster: &Cluster, pod: &Object, message: &str) -> Result<(), Status> {
+    let condition = json!({
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": message,
+        "observedGeneration": pod.generation(),
+        "lastProbeTime": null,
+        "lastTransitionTime": cluster.timestamp(),
+    });
+    let Some(conditions) = with_condition(pod.value(), condition) else {
+        return Ok(());
+    };
+    let patch = status_patch(pod.value(), &json!({"conditions": conditions}));
+    cluster.patch_status(&PODS, pod, patch).await
+}

@@ -1,0 +1,171 @@
+use std::collections::BTreeMap;
+
+use super::node_facts::{NodeFacts, Taint};
+use super::pod_needs::PodNeeds;
+
+/// Why a Pod does not go to a node, in the order in which the scheduler asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Misfit {
+    /// The Pod names the nodes it may go to, and this is none of them.
+    NotNamed,
+    Unschedulable,
+    Taint,
+    Affinity,
+    TooManyPods,
+}
+
+impl Misfit {
+    fn reason(self) -> &'static str {
+        match self {
+            Self::NotNamed => "node(s) didn't satisfy plugin(s) [NodeAffinity]",
+            Self::Unschedulable => "node(s) were unschedulable",
+            Self::Taint => "node(s) had untolerated taint(s)",
+            Self::Affinity => "node(s) didn't match Pod's node affinity/selector",
+            Self::TooManyPods => "Too many pods",
+        }
+    }
+
+    /// What the scheduler finds when it looks for Pods that could make room.
+    fn preemption(self) -> &'static str {
+        match self {
+            Self::TooManyPods => "No preemption victims found for incoming pod",
+            _ => "Preemption is not helpful for scheduling",
+        }
+    }
+}
+
+/// Why the Pod does not fit on a node that has this many Pods; none when it fits.
+pub(super) fn misfit(pod: &PodNeeds, node: &NodeFacts, pods: usize) -> Option<Misfit> {
+    let affinity = pod.required_affinity();
+    let names = affinity.and_then(|affinity| affinity.names());
+    if names.is_some_and(|names| !names.contains(node.name.as_str())) {
+        return Some(Misfit::NotNamed);
+    }
+    if node.is_unschedulable && !pod.tolerates(&cordon()) {
+        return Some(Misfit::Unschedulable);
+    }
+    let repels = |taint: &Taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute");
+    if node
+        .taints
+        .iter()
+        .any(|taint| repels(taint) && !pod.tolerates(taint))
+    {
+        return Some(Misfit::Taint);
+    }
+    let selected = pod
+        .node_selector
+        .iter()
+        .all(|(key, value)| node.labels.get(key) == Some(value));
+    if !selected || affinity.is_some_and(|terms| !terms.matches(&node.name, &node.labels)) {
+        return Some(Misfit::Affinity);
+    }
+    let is_full = node.pod_capacity.is_some_and(|capacity| pods >= capacity);
+    is_full.then_some(Misfit::TooManyPods)
+}
+
+/// What the Pod's condition says when no node fits.
+pub(super) fn explain(misfits: &[Misfit]) -> String {
+    if misfits.is_empty() {
+        return "no nodes available to schedule pods".to_owned();
+    }
+    let nodes = misfits.len();
+    let reasons = histogram(misfits.iter().map(|misfit| misfit.reason()));
+    let preemption = histogram(misfits.iter().map(|misfit| misfit.preemption()));
+    format!(
+        "0/{nodes} nodes are available: {reasons}. no new claims to deallocate, \
+         preemption: 0/{nodes} nodes are available: {preemption}."
+    )
+}
+
+/// `2 this, 1 that`, sorted as text.
+fn histogram<'a>(reasons: impl Iterator<Item = &'a str>) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for reason in reasons {
+        *counts.entry(reason).or_default() += 1;
+    }
+    let mut parts: Vec<_> = counts
+        .into_iter()
+        .map(|(reason, count)| format!("{count} {reason}"))
+        .collect();
+    parts.sort();
+    parts.join(", ")
+}
+
+fn cordon() -> Taint {
+    Taint {
+        key: "node.kubernetes.io/unschedulable".to_owned(),
+        value: String::new(),
+        effect: "NoSchedule".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Misfit, explain, misfit};
+    use crate::behaviour::scheduler::node_facts::NodeFacts;
+    use crate::behaviour::scheduler::pod_needs::PodNeeds;
+
+    fn judge(spec: Value, node: Value, pods: usize) -> Option<Misfit> {
+        let pod = PodNeeds::read(&json!({"spec": spec})).unwrap();
+        misfit(&pod, &NodeFacts::read(&node), pods)
+    }
+
+    fn pinned(node: &str) -> Value {
+        let field = json!({"key": "metadata.name", "operator": "In", "values": [node]});
+        json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution":
+            {"nodeSelectorTerms": [{"matchFields": [field]}]}}})
+    }
+
+    #[test]
+    fn a_pod_fits_where_nothing_speaks_against_it() {
+        let node = json!({"metadata": {"name": "n1", "labels": {"zone": "a"}}, "status": {"allocatable": {"pods": "2"}}});
+        let taint = |effect: &str| json!({"metadata": {"name": "n1"}, "spec": {"taints": [{"key": "k", "effect": effect}]}});
+        let cordoned = json!({"metadata": {"name": "n1"}, "spec": {"unschedulable": true, "taints":
+            [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}});
+        let tolerant = json!({"tolerations": [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]});
+        for (wanted, spec, node, pods) in [
+            (None, json!({}), &node, 1),
+            (Some(Misfit::TooManyPods), json!({}), &node, 2),
+            (None, json!({"nodeSelector": {"zone": "a"}}), &node, 0),
+            (
+                Some(Misfit::Affinity),
+                json!({"nodeSelector": {"zone": "b"}}),
+                &node,
+                0,
+            ),
+            (None, json!({"affinity": pinned("n1")}), &node, 0),
+            (
+                Some(Misfit::NotNamed),
+                json!({"affinity": pinned("n2")}),
+                &node,
+                0,
+            ),
+            (Some(Misfit::Taint), json!({}), &taint("NoSchedule"), 0),
+            (Some(Misfit::Taint), json!({}), &taint("NoExecute"), 0),
+            (None, json!({}), &taint("PreferNoSchedule"), 0),
+            (Some(Misfit::Unschedulable), json!({}), &cordoned, 0),
+            (None, tolerant, &cordoned, 0),
+        ] {
+            assert_eq!(
+                judge(spec.clone(), node.clone(), pods),
+                wanted,
+                "{spec} {node}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_message_is_that_of_the_real_scheduler() {
+        assert_eq!(explain(&[]), "no nodes available to schedule pods");
+        assert_eq!(
+            explain(&[Misfit::Unschedulable, Misfit::Affinity, Misfit::Taint]),
+            "0/3 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
+        );
+        assert_eq!(
+            explain(&[Misfit::NotNamed, Misfit::Taint, Misfit::NotNamed]),
+            "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) didn't satisfy plugin(s) [NodeAffinity]. no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
+        );
+    }
+}

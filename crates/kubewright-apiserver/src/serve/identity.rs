@@ -1,0 +1,138 @@
+use std::fmt;
+use std::sync::Arc;
+
+use rustls::crypto::ring::default_provider;
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+
+use super::Error;
+
+/// By what clients know a server on a socket, and by what it knows them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ServingIdentity {
+    /// The certificate, followed by those that lead to its authority, if any (PEM).
+    pub certificate_pem: String,
+    /// The private key of the certificate (PEM).
+    pub key_pem: String,
+    /// The authority whose client certificates name users (PEM).
+    pub client_authority_pem: String,
+}
+
+impl ServingIdentity {
+    /// How connections are encrypted. A client certificate is optional, since a token will do;
+    /// one that the authority did not sign ends the connection.
+    pub(super) fn tls(&self) -> Result<Arc<ServerConfig>, Error> {
+        let mut roots = RootCertStore::empty();
+        for certificate in certificates("client authority", &self.client_authority_pem)? {
+            roots.add(certificate).map_err(Error::Authority)?;
+        }
+        let provider = Arc::new(default_provider());
+        let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider.clone())
+            .allow_unauthenticated()
+            .build()
+            .map_err(Error::Verifier)?;
+        let chain = certificates("certificate", &self.certificate_pem)?;
+        let key = PrivateKeyDer::from_pem_slice(self.key_pem.as_bytes()).map_err(|source| {
+            Error::Pem {
+                what: "key",
+                source,
+            }
+        })?;
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(Error::Identity)?
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(chain, key)
+            .map_err(Error::Identity)?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Arc::new(config))
+    }
+}
+
+fn certificates(what: &'static str, pem: &str) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let certificates = CertificateDer::pem_slice_iter(pem.as_bytes())
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|source| Error::Pem { what, source })?;
+    match certificates.is_empty() {
+        true => Err(Error::NoCertificate { what }),
+        false => Ok(certificates),
+    }
+}
+
+/// Without the key.
+impl fmt::Debug for ServingIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServingIdentity")
+            .field("certificate_pem", &self.certificate_pem)
+            .field("client_authority_pem", &self.client_authority_pem)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ServingIdentity;
+    use crate::pki::{Authority, Subject, Usage};
+
+    fn identity() -> ServingIdentity {
+        let authority = Authority::new("ca").unwrap();
+        let subject = Subject {
+            common_name: "server".to_owned(),
+            usage: Usage::Server,
+            names: vec!["localhost".to_owned()],
+            ..Subject::default()
+        };
+        let issued = authority.issue(&subject).unwrap();
+        ServingIdentity {
+            certificate_pem: issued.certificate_pem,
+            key_pem: issued.key_pem,
+            client_authority_pem: authority.certificate_pem(),
+        }
+    }
+
+    #[test]
+    fn an_identity_that_cannot_be_used_says_which_part_is_at_fault() {
+        let good = identity();
+        assert!(good.tls().is_ok());
+        let fault = |identity: ServingIdentity| identity.tls().unwrap_err().to_string();
+        let without = |part: &str| {
+            let mut identity = good.clone();
+            let text = match part {
+                "key" => &mut identity.key_pem,
+                "certificate" => &mut identity.certificate_pem,
+                _ => &mut identity.client_authority_pem,
+            };
+            text.clear();
+            fault(identity)
+        };
+        assert_eq!(
+            without("certificate"),
+            "read the certificate of the serving identity: there is no certificate in it"
+        );
+        assert_eq!(
+            without("key"),
+            "read the key of the serving identity: give it as PEM"
+        );
+        assert_eq!(
+            without("authority"),
+            "read the client authority of the serving identity: there is no certificate in it"
+        );
+        let mixed = ServingIdentity {
+            key_pem: identity().key_pem,
+            ..good.clone()
+        };
+        assert_eq!(
+            fault(mixed),
+            "use the serving identity: the key must belong to the first certificate"
+        );
+    }
+
+    #[test]
+    fn the_key_is_not_printed() {
+        let identity = identity();
+        let key = identity.key_pem.lines().nth(1).unwrap();
+        assert!(!format!("{identity:?}").contains(key));
+    }
+}
