@@ -146,7 +146,7 @@ pub(super) fn split_parts(target: &Target, part: Part, old: &Object, value: &mut
         Part::Main | Part::Whole => {}
     }
     let counts = is_custom || has_generation(target.kind());
-    if counts && part != Part::Status && is_changed(target, old, object) {
+    if counts && part == Part::Main && is_changed(target, old, object) {
         let generation = old.generation() + 1;
         metadata_mut(value).insert("generation".to_owned(), json!(generation));
     }

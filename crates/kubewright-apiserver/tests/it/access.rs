@@ -1,0 +1,202 @@
+use std::time::Duration;
+
+use kubewright_apiserver::{Server, ServerOptions, User};
+use kubewright_core::Clock;
+use serde_json::{Value, json};
+
+use crate::caller::Caller;
+
+const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1";
+
+fn server() -> Server {
+    Server::new(ServerOptions {
+        clock: Clock::starting_at("2026-01-01T00:00:00Z".parse().unwrap()),
+        ..ServerOptions::default()
+    })
+}
+
+/// Lets a subject do something with pods of the namespace `default`.
+async fn grant(admin: &Caller, subject: Value, verbs: &[&str]) {
+    let role = json!({
+        "metadata": {"name": "r"},
+        "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": verbs}],
+    });
+    let path = format!("{ROLES}/namespaces/default");
+    admin.post(&format!("{path}/roles"), &role).await.ok();
+    let binding = json!({
+        "metadata": {"name": "b"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"},
+        "subjects": [subject],
+    });
+    admin
+        .post(&format!("{path}/rolebindings"), &binding)
+        .await
+        .ok();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_user_may_do_what_a_role_grants_from_the_next_request_on() {
+    let server = server();
+    let admin = Caller::new(&server, User::admin());
+    let bob = Caller::new(&server, User::new("bob", [""; 0]));
+    let pods = "/api/v1/namespaces/default/pods";
+    let refused = bob.get(pods).await;
+    assert_eq!(
+        refused.failure(),
+        (
+            403,
+            r#"pods is forbidden: User "bob" cannot list resource "pods" in API group "" in the namespace "default""#
+        )
+    );
+    assert_eq!(refused.body["details"], json!({"kind": "pods"}));
+    grant(&admin, json!({"kind": "User", "name": "bob"}), &["list"]).await;
+    bob.get(pods).await.ok();
+    assert_eq!(bob.get("/api/v1/pods").await.code, 403);
+    assert_eq!(bob.get(&format!("{pods}/x")).await.code, 403);
+    admin
+        .delete(&format!("{ROLES}/namespaces/default/rolebindings/b"))
+        .await
+        .ok();
+    assert_eq!(bob.get(pods).await.code, 403);
+}
+
+#[tokio::test(start_paused = true)]
+async fn everyone_may_discover_and_ask_about_himself() {
+    let server = server();
+    let bob = Caller::new(&server, User::new("bob", [""; 0]));
+    bob.get("/version").await.ok();
+    bob.get("/apis").await.ok();
+    let metrics = bob.get("/metrics").await;
+    assert_eq!(
+        metrics.failure(),
+        (403, r#"forbidden: User "bob" cannot get path "/metrics""#)
+    );
+    let asked = json!({
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {"verb": "list", "resource": "pods", "namespace": "default"}},
+    });
+    let reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let answer = bob.post(reviews, &asked).await;
+    assert_eq!(
+        (answer.code, &answer.body["status"]["allowed"]),
+        (201, &json!(false))
+    );
+    let admin = Caller::new(&server, User::admin());
+    grant(&admin, json!({"kind": "User", "name": "bob"}), &["list"]).await;
+    let answer = bob.post(reviews, &asked).await.ok();
+    assert_eq!(
+        answer["status"],
+        json!({"allowed": true, "reason": r#"RBAC: allowed by RoleBinding "b/default" of Role "r" to User "bob""#})
+    );
+    let other = json!({"spec": {"user": "bob", "nonResourceAttributes": {"path": "/metrics", "verb": "get"}}});
+    let answer = admin
+        .post("/apis/authorization.k8s.io/v1/subjectaccessreviews", &other)
+        .await;
+    assert_eq!(answer.ok()["status"]["allowed"], false);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_stands_for_its_account_while_both_live() {
+    let server = server();
+    let admin = Caller::new(&server, User::admin());
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    admin
+        .post(accounts, &json!({"metadata": {"name": "robot"}}))
+        .await
+        .ok();
+    grant(
+        &admin,
+        json!({"kind": "ServiceAccount", "name": "robot"}),
+        &["list"],
+    )
+    .await;
+    let path = format!("{accounts}/robot/token");
+    let short = json!({"spec": {"expirationSeconds": 60}});
+    assert_eq!(admin.post(&path, &short).await.code, 422);
+    let issued = admin
+        .post(&path, &json!({"spec": {"expirationSeconds": 600}}))
+        .await;
+    assert_eq!(issued.code, 201);
+    let token = issued.body["status"]["token"].as_str().unwrap().to_owned();
+    let nobody = User::new("nobody", [""; 0]);
+    let bearer = |token: &str| {
+        Caller::new(&server, nobody.clone())
+            .with_header("authorization", &format!("Bearer {token}"))
+    };
+    let robot = bearer(&token);
+    robot.get("/api/v1/namespaces/default/pods").await.ok();
+    let review = robot
+        .post(
+            "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+            &json!({}),
+        )
+        .await
+        .ok();
+    assert_eq!(
+        review["status"]["userInfo"]["username"],
+        "system:serviceaccount:default:robot"
+    );
+    let refused = bearer("no.such.token").get("/version").await;
+    assert_eq!(refused.failure(), (401, "Unauthorized"));
+
+    tokio::time::advance(Duration::from_secs(700)).await;
+    assert_eq!(robot.get("/version").await.code, 401);
+    let issued = admin.post(&path, &json!({})).await.ok();
+    let robot = bearer(issued["status"]["token"].as_str().unwrap());
+    robot.get("/version").await.ok();
+    admin.delete(&format!("{accounts}/robot")).await.ok();
+    assert_eq!(robot.get("/version").await.code, 401);
+    admin
+        .post(accounts, &json!({"metadata": {"name": "robot"}}))
+        .await
+        .ok();
+    assert_eq!(robot.get("/version").await.code, 401);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_impersonated_user_has_his_own_rights_only() {
+    let server = server();
+    let admin = Caller::new(&server, User::admin());
+    let as_bob = admin.clone().with_header("impersonate-user", "bob");
+    assert_eq!(as_bob.get("/api/v1/pods").await.code, 403);
+    let review = as_bob
+        .post(
+            "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+            &json!({}),
+        )
+        .await
+        .ok();
+    assert_eq!(
+        review["status"]["userInfo"],
+        json!({"username": "bob", "groups": ["system:authenticated"]})
+    );
+    let bob = Caller::new(&server, User::new("bob", [""; 0]));
+    let as_admin = bob.with_header("impersonate-user", "admin");
+    assert_eq!(as_admin.get("/api/v1/pods").await.code, 403);
+    let groups_only = admin.with_header("impersonate-group", "devs");
+    assert_eq!(groups_only.get("/api/v1/pods").await.code, 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_hold_at_a_fork_as_well() {
+    let server = server();
+    let admin = Caller::new(&server, User::admin());
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    admin
+        .post(accounts, &json!({"metadata": {"name": "robot"}}))
+        .await
+        .ok();
+    let issued = admin
+        .post(&format!("{accounts}/robot/token"), &json!({}))
+        .await
+        .ok();
+    let bearer = format!("Bearer {}", issued["status"]["token"].as_str().unwrap());
+    let nobody = User::new("nobody", [""; 0]);
+    let fork = server.fork();
+    let robot = |server| Caller::new(server, nobody.clone()).with_header("authorization", &bearer);
+    robot(&fork).get("/version").await.ok();
+    admin.delete(&format!("{accounts}/robot")).await.ok();
+    assert_eq!(robot(&server).get("/version").await.code, 401);
+    robot(&fork).get("/version").await.ok();
+}

@@ -1,0 +1,244 @@
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Version};
+use http_body_util::{BodyExt, Empty, Full};
+use hyper::client::conn::{http1, http2};
+use hyper::rt::Executor;
+use hyper_util::rt::TokioIo;
+use kubewright_apiserver::pki::{Authority, Identity, Subject, Usage};
+use kubewright_apiserver::{Server, ServerOptions, ServingIdentity, User};
+use rustls::{ClientConfig, RootCertStore};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::caller::Caller;
+
+struct Socket {
+    address: SocketAddr,
+    authority: Authority,
+    cancel: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+impl Socket {
+    async fn open(server: &Server) -> Self {
+        let authority = Authority::new("ca").unwrap();
+        let serving = authority
+            .issue(&Subject {
+                common_name: "kube-apiserver".to_owned(),
+                usage: Usage::Server,
+                names: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
+                ..Subject::default()
+            })
+            .unwrap();
+        let identity = ServingIdentity {
+            certificate_pem: serving.certificate_pem,
+            key_pem: serving.key_pem,
+            client_authority_pem: authority.certificate_pem(),
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let cancel = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        let (server, stop) = (server.clone(), cancel.clone());
+        tasks.spawn(async move { server.serve(listener, identity, stop).await.unwrap() });
+        Self {
+            address,
+            authority,
+            cancel,
+            tasks,
+        }
+    }
+
+    async fn connect(&self, client: Option<Identity>) -> std::io::Result<TlsStream<TcpStream>> {
+        let mut roots = RootCertStore::empty();
+        let authority = self.authority.certificate_pem();
+        roots
+            .add(CertificateDer::from_pem_slice(authority.as_bytes()).unwrap())
+            .unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots);
+        let config = match client {
+            None => config.with_no_client_auth(),
+            Some(client) => {
+                let chain = vec![
+                    CertificateDer::from_pem_slice(client.certificate_pem.as_bytes()).unwrap(),
+                ];
+                let key = PrivateKeyDer::from_pem_slice(client.key_pem.as_bytes()).unwrap();
+                config.with_client_auth_cert(chain, key).unwrap()
+            }
+        };
+        let stream = TcpStream::connect(self.address).await?;
+        let name = ServerName::try_from("localhost").unwrap();
+        TlsConnector::from(Arc::new(config))
+            .connect(name, stream)
+            .await
+    }
+
+    /// The status and body of one request over a connection of its own.
+    async fn call(&self, client: Option<Identity>, request: Request<Full<Bytes>>) -> (u16, Value) {
+        let stream = self.connect(client).await.unwrap();
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
+        let answer = async {
+            let answer = sender.send_request(request).await.unwrap();
+            assert_eq!(answer.version(), Version::HTTP_11);
+            let code = answer.status().as_u16();
+            let bytes = answer.into_body().collect().await.unwrap().to_bytes();
+            (code, serde_json::from_slice(&bytes).unwrap_or_default())
+        };
+        tokio::select! {
+            answer = answer => answer,
+            ended = connection => unreachable!("the connection ended first: {ended:?}"),
+        }
+    }
+
+    fn client(&self, name: &str, groups: &[&str]) -> Identity {
+        let subject = Subject {
+            common_name: name.to_owned(),
+            organizations: groups.iter().map(|&group| group.to_owned()).collect(),
+            usage: Usage::Client,
+            ..Subject::default()
+        };
+        self.authority.issue(&subject).unwrap()
+    }
+
+    async fn close(mut self) {
+        self.cancel.cancel();
+        while let Some(ended) = self.tasks.join_next().await {
+            ended.unwrap();
+        }
+    }
+}
+
+fn get(path: &str) -> Request<Full<Bytes>> {
+    Request::get(path)
+        .header("host", "localhost")
+        .body(Full::default())
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_certificate_names_the_user_and_his_groups() {
+    let server = Server::new(ServerOptions::default());
+    let socket = Socket::open(&server).await;
+    let admin = socket.client("root", &["devs", "system:masters"]);
+    let (code, list) = socket.call(Some(admin), get("/api/v1/namespaces")).await;
+    assert_eq!((code, &list["kind"]), (200, &json!("NamespaceList")));
+    let bob = socket.client("bob", &["devs"]);
+    let (code, refused) = socket.call(Some(bob), get("/api/v1/namespaces")).await;
+    assert_eq!(code, 403);
+    assert!(
+        refused["message"]
+            .to_string()
+            .contains("User \\\"bob\\\" cannot list"),
+        "{refused}"
+    );
+    socket.close().await;
+}
+
+#[tokio::test]
+async fn without_a_certificate_a_token_is_needed() {
+    let server = Server::new(ServerOptions::default());
+    let socket = Socket::open(&server).await;
+    let (code, refused) = socket.call(None, get("/version")).await;
+    assert_eq!((code, &refused["reason"]), (401, &json!("Unauthorized")));
+    let admin = Caller::new(&server, User::admin());
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    admin
+        .post(accounts, &json!({"metadata": {"name": "robot"}}))
+        .await
+        .ok();
+    let issued = admin
+        .post(&format!("{accounts}/robot/token"), &json!({}))
+        .await
+        .ok();
+    let token = issued["status"]["token"].as_str().unwrap();
+    let request = Request::get("/version")
+        .header("host", "localhost")
+        .header("authorization", format!("Bearer {token}"))
+        .body(Full::default())
+        .unwrap();
+    assert_eq!(socket.call(None, request).await.0, 200);
+    socket.close().await;
+}
+
+#[tokio::test]
+async fn strangers_and_noise_do_not_disturb_the_others() {
+    let server = Server::new(ServerOptions::default());
+    let socket = Socket::open(&server).await;
+    let stranger = Authority::new("other").unwrap();
+    let stranger = stranger
+        .issue(&Subject {
+            common_name: "root".to_owned(),
+            organizations: vec!["system:masters".to_owned()],
+            ..Subject::default()
+        })
+        .unwrap();
+    // The server's refusal arrives with the first read at the latest.
+    if let Ok(mut stream) = socket.connect(Some(stranger)).await {
+        let mut byte = [0];
+        assert!(matches!(stream.read(&mut byte).await, Ok(0) | Err(_)));
+    }
+    let mut noise = TcpStream::connect(socket.address).await.unwrap();
+    noise.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+    let mut rest = Vec::new();
+    noise.read_to_end(&mut rest).await.ok();
+    let silent = TcpStream::connect(socket.address).await.unwrap();
+    let admin = socket.client("root", &["system:masters"]);
+    assert_eq!(socket.call(Some(admin), get("/version")).await.0, 200);
+    drop(silent);
+    socket.close().await;
+}
+
+#[tokio::test]
+async fn http2_is_offered_and_a_stop_ends_watches_under_way() {
+    let server = Server::new(ServerOptions::default());
+    let socket = Socket::open(&server).await;
+    let admin = socket.client("root", &["system:masters"]);
+    let stream = socket.connect(Some(admin)).await.unwrap();
+    let tasks = Owned(TaskTracker::new());
+    let (mut sender, connection) = http2::handshake(tasks.clone(), TokioIo::new(stream))
+        .await
+        .unwrap();
+    tasks.execute(connection);
+    let watch = Request::get("https://localhost/api/v1/namespaces?watch=1")
+        .body(Empty::<Bytes>::new())
+        .unwrap();
+    let answer = sender.send_request(watch).await.unwrap();
+    assert_eq!(
+        (answer.status().as_u16(), answer.version()),
+        (200, Version::HTTP_2)
+    );
+    let mut body = answer.into_body();
+    assert!(body.frame().await.unwrap().is_ok());
+    let stopped = tokio::time::timeout(Duration::from_secs(20), socket.close()).await;
+    assert!(stopped.is_ok());
+}
+
+/// Gives what hyper's client starts an owner.
+#[derive(Clone)]
+struct Owned(TaskTracker);
+
+impl<F> Executor<F> for Owned
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    fn execute(&self, task: F) {
+        self.0.spawn(task);
+    }
+}

@@ -1,0 +1,103 @@
+use std::time::Duration;
+
+use kubewright_apiserver::{Behaviours, Server, ServerOptions, User, node};
+use kubewright_core::Clock;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::caller::Caller;
+
+/// A cluster that does what clusters do by themselves, on paused time.
+pub(crate) struct World {
+    pub(crate) server: Server,
+    pub(crate) admin: Caller,
+    cancel: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with(Behaviours::all(), ServerOptions::default().history)
+    }
+
+    pub(crate) fn with(behaviours: Behaviours, history: usize) -> Self {
+        let server = Server::new(ServerOptions {
+            clock: Clock::starting_at("2026-01-01T00:00:00Z".parse().unwrap()),
+            history,
+            ..ServerOptions::default()
+        });
+        let cancel = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        let (running, stop) = (server.clone(), cancel.clone());
+        tasks.spawn(async move { running.run_behaviours(&behaviours, stop).await });
+        Self {
+            admin: Caller::new(&server, User::admin()),
+            server,
+            cancel,
+            tasks,
+        }
+    }
+
+    pub(crate) async fn add_nodes(&self, names: &[&str]) {
+        for name in names {
+            self.admin.post("/api/v1/nodes", &node(name)).await.ok();
+        }
+    }
+
+    /// Creates a Pod of the namespace `default` with one container.
+    pub(crate) async fn add_pod(&self, name: &str, mut spec: Value) -> Value {
+        spec["containers"] = json!([{"name": "app", "image": "a:1"}]);
+        let pod = json!({"metadata": {"name": name}, "spec": spec});
+        self.admin
+            .post("/api/v1/namespaces/default/pods", &pod)
+            .await
+            .ok()
+    }
+
+    pub(crate) async fn pod(&self, name: &str) -> Value {
+        self.admin
+            .get(&format!("/api/v1/namespaces/default/pods/{name}"))
+            .await
+            .body
+    }
+
+    /// Looks again at each write until `holds`; gives up after ten minutes of virtual time.
+    #[track_caller]
+    pub(crate) fn eventually<'a, F>(
+        &'a self,
+        what: &'a str,
+        holds: impl Fn() -> F + 'a,
+    ) -> impl Future<Output = ()> + 'a
+    where
+        F: Future<Output = bool>,
+    {
+        async move {
+            let deadline = Instant::now() + Duration::from_secs(600);
+            let mut revisions = self.server.revisions();
+            while !holds().await {
+                let changed = timeout_at(deadline, revisions.changed()).await;
+                assert!(changed.is_ok(), "never happened: {what}");
+            }
+        }
+    }
+
+    /// Lets everything come to rest.
+    pub(crate) async fn settle(&self) {
+        let mut revisions = self.server.revisions();
+        let quiet = Duration::from_millis(1);
+        while tokio::time::timeout(quiet, revisions.changed())
+            .await
+            .is_ok()
+        {}
+    }
+
+    /// Stops and waits until everything has ended.
+    pub(crate) async fn stop(mut self) {
+        self.cancel.cancel();
+        while let Some(ended) = self.tasks.join_next().await {
+            ended.unwrap();
+        }
+    }
+}
