@@ -35,7 +35,9 @@ pub(crate) struct CustomVersion {
     pub(crate) is_storage: bool,
     /// The `apiVersion` that objects are stored with.
     pub(crate) storage_api_version: String,
-    pub(crate) schema: CustomSchema,
+    /// The schemas of all versions that are served, and which of them is this one's.
+    schemas: Arc<Vec<CustomSchema>>,
+    index: usize,
     is_terminating: bool,
     /// What objects can be selected by, such as `spec.color`.
     selectable: Vec<String>,
@@ -52,6 +54,12 @@ impl Definition {
             .and_then(|version| version["name"].as_str())
             .unwrap_or_default();
         let served = versions.iter().filter(|version| version["served"] == true);
+        let served: Vec<&Value> = served.copied().collect();
+        let schemas = served.iter().map(|version| {
+            let open_api = version["schema"].get("openAPIV3Schema");
+            CustomSchema::compile(&kind_of(value, version), open_api)
+        });
+        let schemas = Arc::new(schemas.collect::<Vec<_>>());
         let has = |kind: &str| {
             let mut conditions = value["status"]["conditions"]
                 .as_array()
@@ -62,7 +70,12 @@ impl Definition {
         Self {
             is_served: has("NamesAccepted") || has("Established"),
             versions: served
-                .map(|version| Arc::new(compile_version(value, version, storage)))
+                .iter()
+                .enumerate()
+                .map(|(index, version)| {
+                    let schemas = Arc::clone(&schemas);
+                    Arc::new(compile_version(value, version, storage, (schemas, index)))
+                })
                 .collect(),
         }
     }
@@ -83,11 +96,24 @@ impl Definition {
     }
 }
 
-fn compile_version(definition: &Value, version: &Value, storage: &str) -> Served {
+fn kind_of(definition: &Value, version: &Value) -> Kind {
+    Kind::new(
+        text(&definition["spec"]["group"]),
+        text(&version["name"]),
+        text(&definition["status"]["acceptedNames"]["kind"]),
+    )
+}
+
+fn compile_version(
+    definition: &Value,
+    version: &Value,
+    storage: &str,
+    (schemas, index): (Arc<Vec<CustomSchema>>, usize),
+) -> Served {
     let spec = &definition["spec"];
     let names = &definition["status"]["acceptedNames"];
     let group = text(&spec["group"]);
-    let kind = Kind::new(group, text(&version["name"]), text(&names["kind"]));
+    let kind = kind_of(definition, version);
     let scope = match text(&spec["scope"]) {
         "Namespaced" => Scope::Namespaced,
         _ => Scope::Cluster,
@@ -123,7 +149,8 @@ fn compile_version(definition: &Value, version: &Value, storage: &str) -> Served
         origin: Origin::Custom(Arc::new(CustomVersion {
             is_storage: text(&version["name"]) == storage,
             storage_api_version: stored.api_version(),
-            schema: CustomSchema::compile(&kind, version["schema"].get("openAPIV3Schema")),
+            schemas,
+            index,
             is_terminating: definition["metadata"]["deletionTimestamp"].is_string(),
             selectable: selectable(version),
         })),
@@ -149,6 +176,21 @@ fn selectable(version: &Value) -> Vec<String> {
 }
 
 impl CustomVersion {
+    /// What this version looks like.
+    ///
+    /// # Panics
+    ///
+    /// Never: each version is made with the place of its own schema.
+    pub(crate) fn schema(&self) -> &CustomSchema {
+        let schema = self.schemas.get(self.index);
+        schema.expect("each version is made with the place of its own schema")
+    }
+
+    /// What all versions that are served look like.
+    pub(crate) fn schemas(&self) -> impl Iterator<Item = &CustomSchema> {
+        self.schemas.iter()
+    }
+
     /// The message for a selector that names a field which cannot be selected by.
     pub(crate) fn refuse_fields(&self, selector: &FieldSelector) -> Option<String> {
         let known = |path: &str| {

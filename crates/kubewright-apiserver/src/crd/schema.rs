@@ -1,5 +1,5 @@
 use kubewright_core::Kind;
-use kubewright_wire::schema::{self, Schema};
+use kubewright_wire::schema::{self, Schema, SchemaType};
 use kubewright_wire::status::Cause;
 use serde_json::Value;
 
@@ -29,14 +29,20 @@ impl CustomSchema {
         }
     }
 
-    pub(crate) fn types(&self) -> &Schema {
-        &self.types
+    /// The kind in this version.
+    pub(crate) fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// The type of the objects.
+    pub(crate) fn of_kind(&self) -> Option<SchemaType<'_>> {
+        self.types.kind(&self.kind)
     }
 
     /// Drops what the schema does not know and fills in what it knows by itself; returns the
     /// paths of what was dropped.
     pub(crate) fn conform(&self, value: &mut Value) -> Vec<String> {
-        let unknown = match self.types.kind(&self.kind) {
+        let unknown = match self.of_kind() {
             Some(of_kind) => schema::prune(value, of_kind),
             None => Vec::new(),
         };

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use serde_json::Value;
+use kubewright_wire::apply::equal_but_times;
+use serde_json::{Map, Value, json};
 
 use super::target::Target;
 use crate::crd;
@@ -38,7 +39,9 @@ pub(super) fn update(
     mut value: Value,
     is_dry_run: bool,
 ) -> Result<Arc<Object>, Race> {
-    keep_unchanged_times(old, &mut value);
+    if is_unchanged(old, &value) {
+        value = old.value().clone();
+    }
     if is_dry_run {
         let revision = old.revision();
         return Ok(Arc::new(Object::new(value, revision)));
@@ -75,50 +78,26 @@ fn is_finished(target: &Target, old: &Object, value: &Value) -> bool {
     waited && spec_finalizers(value)
 }
 
-/// A write that changes nothing but the times in managedFields keeps the stored times, and so
-/// changes nothing (`k8s.io/apiserver/pkg/endpoints/handlers/fieldmanager/equality.go`).
-fn keep_unchanged_times(old: &Object, value: &mut Value) {
-    let stored = &old.value()["metadata"]["managedFields"];
-    let new = &value["metadata"]["managedFields"];
-    if stored == new || without_times(stored) != without_times(new) {
-        return;
-    }
-    let is_same = |name: &str, before: &Value, after: &Value| match name {
-        "metadata" => without_fields(before) == without_fields(after),
-        _ => before == after,
-    };
+/// Whether a write changes nothing but the times in managedFields
+/// (`k8s.io/apiserver/pkg/endpoints/handlers/fieldmanager/equality.go`).
+fn is_unchanged(old: &Object, value: &Value) -> bool {
     let (Some(before), Some(after)) = (old.value().as_object(), value.as_object()) else {
-        return;
+        return false;
     };
-    let unchanged = before.len() == after.len()
-        && before.iter().all(|(name, before)| {
-            after
-                .get(name)
-                .is_some_and(|after| is_same(name, before, after))
-        });
-    if unchanged {
-        value["metadata"]["managedFields"] = stored.clone();
+    let counted = |(name, _): &(&String, &Value)| name.as_str() != "metadata";
+    if !before
+        .iter()
+        .filter(counted)
+        .eq(after.iter().filter(counted))
+    {
+        return false;
     }
-}
-
-fn without_times(entries: &Value) -> Vec<Value> {
-    let entries = entries.as_array().into_iter().flatten();
-    entries
-        .map(|entry| {
-            let mut entry = entry.clone();
-            if let Some(members) = entry.as_object_mut() {
-                members.remove("time");
-            }
-            entry
-        })
-        .collect()
-}
-
-fn without_fields(metadata: &Value) -> Value {
-    let mut metadata = metadata.clone();
-    if let Some(members) = metadata.as_object_mut() {
-        members.remove("managedFields");
-        members.remove("resourceVersion");
-    }
-    metadata
+    let metadata = |object: &Map<String, Value>| {
+        let mut metadata = object.get("metadata").cloned().unwrap_or_default();
+        if let Some(members) = metadata.as_object_mut() {
+            members.remove("resourceVersion");
+        }
+        json!({"metadata": metadata})
+    };
+    equal_but_times(&metadata(before), &metadata(after))
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::answer::{ApiBody, ApiResponse};
 use super::execute::ApiRequest;
-use super::metadata::{accept_new, generate_name, prepare_create};
+use super::metadata::{Part, accept_new, generate_name, prepare_create};
 use super::options::WriteOptions;
 use super::ownership::{Writer, track};
 use super::target::Target;
@@ -39,12 +39,6 @@ pub(super) fn create(
             ApiBody::Value(answer),
         ));
     }
-    if !target.served.is_stored() {
-        return Err(Status::not_implemented(format!(
-            "create of {} is not implemented yet",
-            target.served.resource.qualified_name()
-        )));
-    }
     let mut value = decoded.value;
     let mut warnings = decoded.warnings;
     accept_new(target, &mut value)?;
@@ -53,9 +47,10 @@ pub(super) fn create(
     let writer = Writer {
         manager: options.manager(&request.user_agent),
         subresource: None,
-        now: server.timestamp(),
+        part: Part::Main,
+        now: server.clock().now(),
     };
-    let value = track(target, None, value, &writer)?;
+    let value = track(target, None, value, &writer);
     let object = store_new(server, target, value, &options)?;
     let response = ApiResponse::object(StatusCode::CREATED, target, object);
     Ok(response.warn(warnings).warn(write_notices(target)))

@@ -96,7 +96,7 @@ pub(super) fn conform(
     validation: FieldValidation,
 ) -> Result<Vec<String>, Status> {
     let unknown = match target.served.custom() {
-        Some(custom) if kind == target.kind() => custom.schema.conform(value),
+        Some(custom) if kind == target.kind() => custom.schema().conform(value),
         Some(_) => Vec::new(),
         None => builtin(value, kind)?,
     };

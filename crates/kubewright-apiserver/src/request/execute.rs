@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::target::Target;
 use super::{ApiResponse, create, delete, list, patch, read, subresource, update, watch};
 use crate::kinds::is_convertible;
+use crate::may::Review;
 use crate::server::Server;
 use crate::who::User;
 
@@ -134,6 +135,13 @@ impl Server {
             return Err(Status::not_implemented(format!(
                 "conversion of {} from its stored version is not implemented yet",
                 target.kind()
+            )));
+        }
+        let is_review = Review::of(target.kind().group(), &target.served.resource.plural).is_some();
+        if !target.served.is_stored() && !is_review {
+            return Err(Status::not_implemented(format!(
+                "{} is not implemented yet",
+                target.served.resource.qualified_name()
             )));
         }
         if let Some(name) = &request.route.subresource {

@@ -1,36 +1,90 @@
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use kubewright_wire::apply::{self, Force, ServedVersions, Write};
+use kubewright_wire::fields::{FieldSet, Path};
+use kubewright_wire::schema::Schema;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
+use super::metadata::Part;
 use super::target::Target;
 use crate::store::Object;
 
-/// In whose name fields are written.
+/// In whose name, when and where fields are written.
 #[derive(Clone, Debug)]
 pub(super) struct Writer {
     pub(super) manager: String,
     pub(super) subresource: Option<String>,
-    pub(super) now: String,
+    pub(super) part: Part,
+    pub(super) now: Timestamp,
 }
 
 /// Notes who owns which fields after a write that is no apply.
-pub(super) fn track(
-    _target: &Target,
-    _old: Option<&Object>,
-    new: Value,
-    _writer: &Writer,
-) -> Result<Value, Status> {
-    Ok(new)
+pub(super) fn track(target: &Target, old: Option<&Object>, new: Value, writer: &Writer) -> Value {
+    let old = old.map(|old| in_version(target, old));
+    with_write(target, writer, |write| {
+        apply::update(old.as_deref(), new, write)
+    })
 }
 
 /// Merges an applied configuration into the stored object.
-pub(super) fn apply(
-    _target: &Target,
-    _old: Option<&Object>,
-    _applied: &Value,
-    _writer: &Writer,
-    _force: bool,
+pub(super) fn merge(
+    target: &Target,
+    old: Option<&Object>,
+    applied: &Value,
+    writer: &Writer,
+    force: Force,
 ) -> Result<Value, Status> {
-    Err(Status::not_implemented(
-        "server-side apply is not implemented yet",
-    ))
+    let old = old.map(|old| in_version(target, old));
+    with_write(target, writer, |write| {
+        apply::apply(old.as_deref(), applied, write, force)
+    })
+}
+
+/// The stored object in the version of the request.
+fn in_version<'a>(target: &Target, old: &'a Object) -> Cow<'a, Value> {
+    match target.served.custom() {
+        Some(custom) if !custom.is_storage => {
+            let mut value = old.value().clone();
+            value["apiVersion"] = Value::String(target.kind().api_version());
+            Cow::Owned(value)
+        }
+        _ => Cow::Borrowed(old.value()),
+    }
+}
+
+fn with_write<T>(target: &Target, writer: &Writer, run: impl FnOnce(&Write<'_>) -> T) -> T {
+    let versions = match target.served.custom() {
+        Some(custom) => custom
+            .schemas()
+            .filter_map(|schema| Some((schema.kind().api_version(), schema.of_kind()?)))
+            .fold(ServedVersions::default(), |versions, (version, schema)| {
+                versions.and(version, schema)
+            }),
+        None => match Schema::builtin().kind(target.kind()) {
+            Some(schema) => ServedVersions::one(target.kind().api_version(), schema),
+            None => ServedVersions::default(),
+        },
+    };
+    run(&Write {
+        kind: target.kind(),
+        versions: &versions,
+        manager: &writer.manager,
+        subresource: writer.subresource.as_deref().unwrap_or_default(),
+        time: writer.now,
+        reset: &reset_fields(target, writer.part),
+    })
+}
+
+/// The fields that a write to this part of the object cannot change, and so cannot own.
+fn reset_fields(target: &Target, part: Part) -> FieldSet {
+    let is_custom = target.served.custom().is_some();
+    let paths: &[&str] = match part {
+        Part::Main if target.served.has_status() => &["status"],
+        Part::Status if is_custom => &["metadata", "spec"],
+        Part::Status => &["spec"],
+        Part::Main | Part::Whole => &[],
+    };
+    paths.iter().map(|name| Path::fields(&[name])).collect()
 }

@@ -1,4 +1,5 @@
 use http::StatusCode;
+use kubewright_wire::apply::Force;
 use kubewright_wire::patch::merge;
 use kubewright_wire::status::{Cause, Reason, Status};
 use serde_json::Value;
@@ -9,7 +10,7 @@ use super::execute::{ApiRequest, PatchKind};
 use super::json_patch::{JsonPatchError, json_patch};
 use super::metadata::{Part, accept_namespace, accept_new, check_name};
 use super::options::WriteOptions;
-use super::ownership::apply;
+use super::ownership::merge as merge_applied;
 use super::target::Target;
 use super::update::{Write, may_create, writer};
 use super::{admission, decode};
@@ -95,9 +96,8 @@ fn change(
     }
     let write = Write {
         target,
-        part,
         options,
-        writer: writer(server, request, options),
+        writer: writer(server, request, options, part),
     };
     let warnings = parking_lot::Mutex::new(Vec::new());
     let object = write.change(server, name, |old| {
@@ -182,8 +182,11 @@ fn apply_part(
     let metadata = metadata_mut(&mut applied);
     accept_namespace(target, metadata)?;
     check_name(metadata, name)?;
-    let writer = writer(server, request, options);
-    let force = options.force.unwrap_or(false);
+    let writer = writer(server, request, options, part);
+    let force = match options.force {
+        Some(true) => Force::Yes,
+        _ => Force::No,
+    };
     let absent = server.store().get(&target.key(name)).is_none();
     if absent {
         if part != Part::Main {
@@ -191,7 +194,9 @@ fn apply_part(
         }
         may_create(server, target, request)?;
         refuse_uid(target, &applied)?;
-        let mut value = apply(target, None, &applied, &writer, force)?;
+        let mut value = merge_applied(target, None, &applied, &writer, force)?;
+        let validation = options.field_validation;
+        decode::conform(target, &mut value, target.kind(), validation)?;
         metadata_mut(&mut value).remove("resourceVersion");
         accept_new(target, &mut value)?;
         admission::default_namespace_label(target, &mut value);
@@ -201,12 +206,11 @@ fn apply_part(
     }
     let write = Write {
         target,
-        part,
         options,
         writer,
     };
     let object = write.change_owned(server, name, |old| {
-        let mut value = apply(target, Some(old), &applied, &write.writer, force)?;
+        let mut value = merge_applied(target, Some(old), &applied, &write.writer, force)?;
         decode::conform(target, &mut value, target.kind(), options.field_validation)?;
         Ok(value)
     })?;

@@ -66,9 +66,8 @@ fn finalize(server: &Server, target: &Target, request: &ApiRequest) -> Result<Ap
     let sent = decode::object(target, &request.content, target.kind(), validation)?.value;
     let write = Write {
         target,
-        part: Part::Whole,
         options: &options,
-        writer: writer(server, request, &options),
+        writer: writer(server, request, &options, Part::Whole),
     };
     let object = write.change(server, name, |old| {
         let mut value = old.value().clone();
@@ -94,12 +93,12 @@ fn binding(server: &Server, target: &Target, request: &ApiRequest) -> Result<Api
     }
     let write = Write {
         target,
-        part: Part::Whole,
         options: &options,
-        writer: writer(server, request, &options),
+        writer: writer(server, request, &options, Part::Whole),
     };
     let now = server.timestamp();
-    write.change(server, name, |old| {
+    // As in Kubernetes, what a binding writes belongs to nobody.
+    write.change_owned(server, name, |old| {
         let uid = binding["metadata"]["uid"].as_str().unwrap_or_default();
         if !uid.is_empty() && uid != old.uid() {
             let why = format!(

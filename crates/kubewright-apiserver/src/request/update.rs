@@ -58,9 +58,8 @@ pub(super) fn replace(
     }
     let write = Write {
         target,
-        part,
         options: &options,
-        writer: writer(server, request, &options),
+        writer: writer(server, request, &options, part),
     };
     let object = write.change(server, name, |old| {
         check_conditions(target, old, &sent)?;
@@ -95,17 +94,24 @@ fn create_instead(
 ) -> Result<ApiResponse, Status> {
     let options = WriteOptions::parse(&request.query, "UpdateOptions")?;
     accept_new(target, &mut value)?;
-    let value = track(target, None, value, &writer(server, request, &options))?;
+    let writer = writer(server, request, &options, Part::Main);
+    let value = track(target, None, value, &writer);
     let object = store_new(server, target, value, &options)?;
     let response = ApiResponse::object(StatusCode::CREATED, target, object);
     Ok(response.warn(warnings).warn(write_notices(target)))
 }
 
-pub(super) fn writer(server: &Server, request: &ApiRequest, options: &WriteOptions) -> Writer {
+pub(super) fn writer(
+    server: &Server,
+    request: &ApiRequest,
+    options: &WriteOptions,
+    part: Part,
+) -> Writer {
     Writer {
         manager: options.manager(&request.user_agent),
         subresource: request.route.subresource.clone(),
-        now: server.timestamp(),
+        part,
+        now: server.clock().now(),
     }
 }
 
@@ -143,7 +149,6 @@ fn check_conditions(target: &Target, old: &Object, sent: &Value) -> Result<(), S
 /// One write to a stored object, tried again when others write in between.
 pub(super) struct Write<'a> {
     pub(super) target: &'a Target,
-    pub(super) part: Part,
     pub(super) options: &'a WriteOptions,
     pub(super) writer: Writer,
 }
@@ -161,7 +166,7 @@ impl Write<'_> {
             let mut value = change(old)?;
             self.check_revision(old, &value)?;
             keep_system_fields(old, &mut value);
-            track(self.target, Some(old), value, &self.writer)
+            Ok(track(self.target, Some(old), value, &self.writer))
         })
     }
 
@@ -195,12 +200,12 @@ impl Write<'_> {
         if let Some(custom) = target.served.custom() {
             value["apiVersion"] = Value::String(custom.storage_api_version.clone());
         }
-        split_parts(target, self.part, old, &mut value);
+        split_parts(target, self.writer.part, old, &mut value);
         validate::update(target, old, &value)?;
         if target
             .served
             .is("apiextensions.k8s.io", "CustomResourceDefinition")
-            && self.part == Part::Main
+            && self.writer.part == Part::Main
         {
             crd::accept(server, &mut value, Some(old))?;
         }

@@ -35,7 +35,7 @@ fn refuse(kind: &Kind, value: &Value, causes: Vec<Cause>) -> Result<(), Status> 
 
 fn body(target: &Target, value: &Value, old: Option<&Object>) -> Vec<Cause> {
     match target.served.custom() {
-        Some(custom) => custom.schema.validate(value, old.map(Object::value)),
+        Some(custom) => custom.schema().validate(value, old.map(Object::value)),
         None => Vec::new(),
     }
 }

@@ -77,20 +77,24 @@ impl Client {
             .header("user-agent", "it/1.0")
             .body(Full::new(body.into()))
             .expect("the test's request is one");
-        let response = self.open(request).await;
-        let (parts, body) = response.into_parts();
-        let Ok(collected) = body.collect().await;
-        let text = String::from_utf8(collected.to_bytes().to_vec()).expect("answers are text");
-        Answer {
-            code: parts.status.as_u16(),
-            headers: parts.headers,
-            body: serde_json::from_str(&text).unwrap_or_default(),
-            text,
-        }
+        answer(self.open(request).await).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
-        self.send(Method::GET, path, "", "").await
+        self.get_with(path, &[]).await
+    }
+
+    pub(crate) async fn accept(&self, path: &str, kind: &str) -> Answer {
+        self.get_with(path, &[("accept", kind)]).await
+    }
+
+    pub(crate) async fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        let mut request = Request::get(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::default());
+        answer(self.open(request.expect("the test's request is one")).await).await
     }
 
     pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
@@ -134,6 +138,18 @@ impl Client {
             body: response.into_body(),
             pending: Vec::new(),
         }
+    }
+}
+
+async fn answer(response: http::Response<ServerBody>) -> Answer {
+    let (parts, body) = response.into_parts();
+    let Ok(collected) = body.collect().await;
+    let text = String::from_utf8(collected.to_bytes().to_vec()).expect("answers are text");
+    Answer {
+        code: parts.status.as_u16(),
+        headers: parts.headers,
+        body: serde_json::from_str(&text).unwrap_or_default(),
+        text,
     }
 }
 

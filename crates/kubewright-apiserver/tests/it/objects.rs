@@ -7,9 +7,8 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 #[tokio::test(start_paused = true)]
 async fn an_object_lives_from_create_to_delete() {
     let client = Client::admin(&server());
-    let created = client
-        .post(MAPS, json!({"metadata": {"name": "a"}, "data": {"k": "v"}}))
-        .await;
+    let body = json!({"metadata": {"name": "a"}, "data": {"k": "v"}});
+    let created = client.post(MAPS, body).await;
     assert_eq!(created.code, 201, "{}", created.text);
     assert_eq!(
         created.body["metadata"]["creationTimestamp"],
@@ -21,20 +20,253 @@ async fn an_object_lives_from_create_to_delete() {
     assert_eq!(got.body, created.body);
     let patched = client.merge(&path, json!({"data": {"k": "w"}})).await;
     assert_eq!(patched.body["data"]["k"], "w");
-    assert_ne!(
-        patched.body["metadata"]["resourceVersion"],
-        created.body["metadata"]["resourceVersion"]
-    );
-    let list = client.get(MAPS).await;
-    assert_eq!(list.body["kind"], "ConfigMapList");
-    assert_eq!(list.body["items"].as_array().map(Vec::len), Some(1));
-    assert!(list.body["items"][0].get("kind").is_none());
     let deleted = client.delete(&path, json!({})).await;
     assert_eq!(deleted.code, 200, "{}", deleted.text);
     assert_eq!(deleted.body["kind"], "Status");
+    assert_eq!(
+        deleted.body["details"]["uid"],
+        created.body["metadata"]["uid"]
+    );
     let gone = client.get(&path).await;
     assert_eq!(
         (gone.code, gone.message()),
         (404, "configmaps \"a\" not found")
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_create_owns_its_fields() {
+    let client = Client::admin(&server());
+    let body = json!({"metadata": {"name": "a"}, "data": {"k": "v"}});
+    let created = client.post(MAPS, body).await;
+    assert_eq!(
+        created.body["metadata"]["managedFields"],
+        json!([{
+            "manager": "it", "operation": "Update", "apiVersion": "v1",
+            "time": "2026-01-01T00:00:00Z", "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:data": {".": {}, "f:k": {}}},
+        }])
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_only_the_server_sets_cannot_be_sent() {
+    let client = Client::admin(&server());
+    let metadata = json!({
+        "name": "a", "uid": "mine", "creationTimestamp": "2001-01-01T00:00:00Z",
+        "deletionTimestamp": "2001-01-01T00:00:00Z", "generation": 7,
+    });
+    let created = client.post(MAPS, json!({"metadata": metadata})).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    let metadata = &created.body["metadata"];
+    assert_ne!(metadata["uid"], "mine");
+    assert!(metadata.get("deletionTimestamp").is_none());
+    assert!(metadata.get("generation").is_none());
+    let versioned = json!({"metadata": {"name": "b", "resourceVersion": "3"}});
+    let refused = client.post(MAPS, versioned).await;
+    assert_eq!(
+        (refused.code, refused.message()),
+        (
+            500,
+            "resourceVersion should not be set on objects to be created"
+        )
+    );
+    assert!(refused.body.get("reason").is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn names_are_generated_and_checked() {
+    let client = Client::admin(&server());
+    let generated = client
+        .post(MAPS, json!({"metadata": {"generateName": "a-"}}))
+        .await;
+    let name = generated.body["metadata"]["name"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(name.starts_with("a-") && name.len() == 7, "{name}");
+    let taken = client.post(MAPS, json!({"metadata": {"name": name}})).await;
+    assert_eq!(taken.code, 409);
+    assert_eq!(
+        taken.message(),
+        format!("configmaps \"{name}\" already exists")
+    );
+    let nameless = client.post(MAPS, json!({})).await;
+    assert_eq!(
+        (nameless.code, nameless.message()),
+        (
+            422,
+            "ConfigMap \"\" is invalid: metadata.name: Required value: name or generateName is \
+             required"
+        )
+    );
+    let bad = client.post(MAPS, json!({"metadata": {"name": "A"}})).await;
+    assert_eq!(bad.code, 422);
+    assert_eq!(bad.body["details"]["causes"][0]["field"], "metadata.name");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_with_an_old_revision_conflicts() {
+    let client = Client::admin(&server());
+    let path = format!("{MAPS}/a");
+    let created = client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
+    let mut update = created.body.clone();
+    update["data"] = json!({"k": "1"});
+    let first = client.put(&path, update.clone()).await;
+    assert_eq!(first.code, 200, "{}", first.text);
+    update["data"] = json!({"k": "2"});
+    let second = client.put(&path, update.clone()).await;
+    assert_eq!(
+        (second.code, second.message()),
+        (
+            409,
+            "Operation cannot be fulfilled on configmaps \"a\": the object has been modified; \
+             please apply your changes to the latest version and try again"
+        )
+    );
+    update["metadata"]
+        .as_object_mut()
+        .unwrap()
+        .remove("resourceVersion");
+    assert_eq!(client.put(&path, update.clone()).await.code, 200);
+    update["metadata"]["uid"] = json!("other");
+    let other = client.put(&path, update).await;
+    assert_eq!(other.code, 409);
+    assert!(
+        other.message().contains("UID in precondition: other"),
+        "{}",
+        other.text
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_that_changes_nothing_keeps_its_revision() {
+    let client = Client::admin(&server());
+    let path = format!("{MAPS}/a");
+    let body = json!({"metadata": {"name": "a"}, "data": {"k": "v"}});
+    let created = client.post(MAPS, body.clone()).await;
+    tokio::time::advance(std::time::Duration::from_secs(5)).await;
+    let patched = client.merge(&path, json!({"data": {"k": "v"}})).await;
+    assert_eq!(patched.body, created.body);
+    let put = client.put(&path, body).await;
+    assert_eq!(put.body, created.body);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_status_is_written_apart() {
+    let client = Client::admin(&server());
+    let pods = "/api/v1/namespaces/default/pods";
+    let pod = json!({
+        "metadata": {"name": "p"}, "status": {"phase": "Running"},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    });
+    let created = client.post(pods, pod).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    assert_eq!(created.body["status"]["phase"], "Pending");
+    assert_eq!(created.body["metadata"]["generation"], 1);
+    let path = format!("{pods}/p");
+    let patch = json!({"status": {"phase": "Running"}, "spec": {"nodeName": "n"}});
+    let main = client.merge(&path, patch.clone()).await;
+    assert_eq!(main.body["status"]["phase"], "Pending");
+    assert_eq!(main.body["metadata"]["generation"], 2);
+    let status = client.merge(&format!("{path}/status"), patch).await;
+    assert_eq!(status.body["status"]["phase"], "Running");
+    assert_eq!(status.body["metadata"]["generation"], 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dry_run_stores_nothing() {
+    let client = Client::admin(&server());
+    let path = format!("{MAPS}?dryRun=All");
+    let shown = client.post(&path, json!({"metadata": {"name": "a"}})).await;
+    assert_eq!(shown.code, 201);
+    assert!(shown.body["metadata"]["uid"].is_string());
+    assert!(shown.body["metadata"].get("resourceVersion").is_none());
+    assert_eq!(client.get(&format!("{MAPS}/a")).await.code, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn unknown_fields_are_dropped_told_or_refused() {
+    let client = Client::admin(&server());
+    let body = |name: &str| json!({"metadata": {"name": name}, "colour": 1});
+    let warned = client.post(MAPS, body("a")).await;
+    assert!(warned.body.get("colour").is_none());
+    assert!(
+        warned
+            .warnings()
+            .contains(&"299 - \"unknown field \\\"colour\\\"\""),
+        "{:?}",
+        warned.warnings()
+    );
+    let strict = client
+        .post(&format!("{MAPS}?fieldValidation=Strict"), body("b"))
+        .await;
+    assert_eq!(
+        (strict.code, strict.message()),
+        (
+            400,
+            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: \
+             unknown field \"colour\""
+        )
+    );
+    let silent = client
+        .post(&format!("{MAPS}?fieldValidation=Ignore"), body("c"))
+        .await;
+    assert_eq!(
+        silent.warnings(),
+        ["299 - \"kubewright: defaults and validation of ConfigMap are not implemented yet\""]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn put_creates_what_kubernetes_lets_it_create() {
+    let client = Client::admin(&server());
+    let lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l";
+    let created = client.put(lease, json!({"metadata": {"name": "l"}})).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    let unversioned = client.put(lease, json!({"metadata": {"name": "l"}})).await;
+    assert_eq!(
+        (unversioned.code, unversioned.message()),
+        (
+            422,
+            "leases.coordination.k8s.io \"l\" is invalid: metadata.resourceVersion: Invalid \
+             value: 0: must be specified for an update"
+        )
+    );
+    let map = format!("{MAPS}/absent");
+    let absent = client
+        .put(&map, json!({"metadata": {"name": "absent"}}))
+        .await;
+    assert_eq!(absent.code, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_created_in_a_namespace_that_is_not_there() {
+    let client = Client::admin(&server());
+    let path = "/api/v1/namespaces/gone/configmaps";
+    let refused = client.post(path, json!({"metadata": {"name": "a"}})).await;
+    assert_eq!(
+        (refused.code, refused.message()),
+        (404, "namespaces \"gone\" not found")
+    );
+    let other = json!({"metadata": {"name": "a", "namespace": "other"}});
+    let refused = client.post(MAPS, other).await;
+    assert_eq!(
+        (refused.code, refused.message()),
+        (
+            400,
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_shares_the_past_and_not_the_future() {
+    let server = server();
+    let client = Client::admin(&server);
+    client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
+    let fork = Client::admin(&server.fork());
+    assert_eq!(fork.get(&format!("{MAPS}/a")).await.code, 200);
+    fork.post(MAPS, json!({"metadata": {"name": "b"}})).await;
+    assert_eq!(client.get(&format!("{MAPS}/b")).await.code, 404);
 }

@@ -1,0 +1,210 @@
+use serde_json::{Value, json};
+
+use crate::client::{Client, server};
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const FOOS: &str = "/apis/ex.io/v1/namespaces/default/foos";
+
+fn version(name: &str, storage: bool) -> Value {
+    json!({
+        "name": name, "served": true, "storage": storage, "subresources": {"status": {}},
+        "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+            "spec": {"type": "object", "required": ["size"], "properties": {
+                "size": {"type": "integer", "minimum": 1},
+                "colour": {"type": "string", "default": "red"},
+                "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+                "port": {"x-kubernetes-int-or-string": true},
+            }},
+            "status": {"type": "object", "properties": {"ready": {"type": "integer"}}},
+        }}},
+    })
+}
+
+fn definition() -> Value {
+    json!({
+        "metadata": {"name": "foos.ex.io"},
+        "spec": {
+            "group": "ex.io", "scope": "Namespaced",
+            "names": {"plural": "foos", "kind": "Foo", "shortNames": ["fo"]},
+            "versions": [version("v1", true), version("v1beta1", false)],
+        },
+    })
+}
+
+async fn defined() -> Client {
+    let client = Client::admin(&server());
+    let created = client.post(DEFINITIONS, definition()).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    client
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_is_served_at_once() {
+    let client = Client::admin(&server());
+    assert_eq!(client.get(FOOS).await.text, "404 page not found\n");
+    let created = client.post(DEFINITIONS, definition()).await;
+    let status = &created.body["status"];
+    assert_eq!(status["storedVersions"], json!(["v1"]));
+    assert_eq!(status["acceptedNames"]["listKind"], "FooList");
+    let conditions: Vec<_> = status["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|one| format!("{}={}", one["type"], one["status"]))
+        .collect();
+    assert_eq!(
+        conditions,
+        [r#""NamesAccepted"="True""#, r#""Established"="True""#]
+    );
+    let list = client.get(FOOS).await;
+    assert_eq!(list.body["kind"], "FooList");
+    assert_eq!(list.body["items"], json!([]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_are_pruned_defaulted_and_checked() {
+    let client = defined().await;
+    let spec = json!({"size": 1, "colour": null, "other": 1, "free": {"any": [1]}, "port": "80%"});
+    let created = client
+        .post(FOOS, json!({"metadata": {"name": "a"}, "spec": spec}))
+        .await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    assert_eq!(
+        created.body["spec"],
+        json!({"size": 1, "colour": "red", "free": {"any": [1]}, "port": "80%"})
+    );
+    assert_eq!(
+        created.warnings(),
+        ["299 - \"unknown field \\\"spec.other\\\"\""]
+    );
+    assert_eq!(created.body["metadata"]["generation"], 1);
+    for (spec, message) in [
+        (
+            json!({}),
+            "Foo.ex.io \"b\" is invalid: spec.size: Required value",
+        ),
+        (
+            json!({"size": "x"}),
+            "Foo.ex.io \"b\" is invalid: spec.size: Invalid value: \"string\": spec.size in body \
+             must be of type integer: \"string\"",
+        ),
+        (
+            json!({"size": 0}),
+            "Foo.ex.io \"b\" is invalid: spec.size: Invalid value: 0: spec.size in body should be \
+             greater than or equal to 1",
+        ),
+    ] {
+        let body = json!({"metadata": {"name": "b"}, "spec": spec});
+        let refused = client.post(FOOS, body).await;
+        assert_eq!((refused.code, refused.message()), (422, message));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_served_version_shows_the_same_object() {
+    let client = defined().await;
+    let beta = FOOS.replace("v1", "v1beta1");
+    client
+        .post(
+            &beta,
+            json!({"metadata": {"name": "a"}, "spec": {"size": 1}}),
+        )
+        .await;
+    let stable = client.get(&format!("{FOOS}/a")).await;
+    assert_eq!(stable.body["apiVersion"], "ex.io/v1");
+    let shown = client.get(&format!("{beta}/a")).await;
+    assert_eq!(shown.body["apiVersion"], "ex.io/v1beta1");
+    let list = client.get(&beta).await;
+    assert_eq!(list.body["items"][0]["apiVersion"], "ex.io/v1beta1");
+    assert_eq!(
+        shown.body["metadata"]["managedFields"][0]["apiVersion"],
+        "ex.io/v1beta1"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn status_and_spec_go_separate_ways() {
+    let client = defined().await;
+    let path = format!("{FOOS}/a");
+    let body = json!({"metadata": {"name": "a"}, "spec": {"size": 1}, "status": {"ready": 1}});
+    let created = client.post(FOOS, body).await;
+    assert!(created.body.get("status").is_none());
+    let patch = json!({
+        "metadata": {"labels": {"a": "b"}}, "spec": {"size": 2}, "status": {"ready": 2},
+    });
+    let status = client.merge(&format!("{path}/status"), patch).await;
+    assert_eq!(status.body["status"]["ready"], 2, "{}", status.text);
+    assert_eq!(status.body["spec"]["size"], 1);
+    assert!(status.body["metadata"].get("labels").is_none());
+    assert_eq!(status.body["metadata"]["generation"], 1);
+    let spec = client.merge(&path, json!({"spec": {"size": 3}})).await;
+    assert_eq!(spec.body["metadata"]["generation"], 2);
+    let unversioned = json!({"metadata": {"name": "a"}, "spec": {"size": 4}});
+    assert_eq!(client.put(&path, unversioned).await.code, 422);
+}
+
+#[tokio::test(start_paused = true)]
+async fn apply_works_by_the_schema() {
+    let client = defined().await;
+    let path = format!("{FOOS}/a?fieldManager=m");
+    let intent = json!({"apiVersion": "ex.io/v1", "kind": "Foo", "spec": {"size": 1}});
+    let applied = client.apply(&path, intent).await;
+    assert_eq!(applied.code, 201, "{}", applied.text);
+    assert_eq!(applied.body["spec"]["colour"], "red");
+    assert_eq!(
+        applied.body["metadata"]["managedFields"][0]["fieldsV1"],
+        json!({"f:spec": {"f:size": {}}})
+    );
+    let intent = json!({"apiVersion": "ex.io/v1", "kind": "Foo", "spec": {"nope": 1}});
+    let refused = client.apply(&path, intent).await;
+    assert_eq!(refused.code, 500);
+    assert!(
+        refused
+            .message()
+            .ends_with(".spec.nope: field not declared in schema"),
+        "{}",
+        refused.message()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_takes_its_objects_along() {
+    let client = defined().await;
+    for (name, finalizers) in [("a", json!([])), ("b", json!(["ex.io/f"]))] {
+        let metadata = json!({"name": name, "finalizers": finalizers});
+        let body = json!({"metadata": metadata, "spec": {"size": 1}});
+        assert_eq!(client.post(FOOS, body).await.code, 201);
+    }
+    let path = format!("{DEFINITIONS}/foos.ex.io");
+    client.delete(&path, json!({})).await;
+    assert_eq!(client.get(&format!("{FOOS}/a")).await.code, 404);
+    let waiting = client.get(&path).await;
+    assert!(waiting.body["metadata"]["deletionTimestamp"].is_string());
+    let body = json!({"metadata": {"name": "c"}, "spec": {"size": 1}});
+    let refused = client.post(FOOS, body).await;
+    assert_eq!(
+        (refused.code, refused.message()),
+        (
+            403,
+            "foos.ex.io \"c\" is forbidden: create not allowed while custom resource definition \
+             is terminating"
+        )
+    );
+    let release = json!({"metadata": {"finalizers": null}});
+    client.merge(&format!("{FOOS}/b"), release).await;
+    assert_eq!(client.get(&path).await.code, 404);
+    assert_eq!(client.get(FOOS).await.text, "404 page not found\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_that_clashes_is_not_accepted() {
+    let client = defined().await;
+    let mut other = definition();
+    other["metadata"]["name"] = json!("bars.ex.io");
+    other["spec"]["names"]["plural"] = json!("bars");
+    let created = client.post(DEFINITIONS, other).await;
+    let condition = &created.body["status"]["conditions"][0];
+    assert_eq!(condition["status"], "False");
+    assert_eq!(condition["reason"], "ListKindConflict");
+    assert_eq!(condition["message"], "\"FooList\" is already in use");
+}

@@ -1,0 +1,56 @@
+use kubewright_apiserver::User;
+use serde_json::{Value, json};
+
+use crate::client::{Client, server};
+
+fn names<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
+    let entries = list.as_array().into_iter().flatten();
+    entries.filter_map(|entry| entry[field].as_str()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn groups_versions_and_resources_are_listed() {
+    let client = Client::new(&server(), User::new("bob", [""; 0]));
+    let api = client.get("/api").await;
+    assert_eq!(api.body["versions"], json!(["v1"]));
+    let apis = client.get("/apis").await;
+    assert!(names(&apis.body["groups"], "name").contains(&"apps"));
+    let core = client.get("/api/v1").await;
+    assert_eq!(core.body["kind"], "APIResourceList");
+    let resources = names(&core.body["resources"], "name");
+    for name in ["pods", "pods/status", "nodes", "serviceaccounts/token"] {
+        assert!(resources.contains(&name), "{name}");
+    }
+    let apps = client.get("/apis/apps/v1").await;
+    assert_eq!(apps.body["groupVersion"], "apps/v1");
+    assert_eq!(client.get("/apis/apps").await.body["kind"], "APIGroup");
+    assert_eq!(client.get("/apis/apps/v9").await.code, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_document_tells_it_all_and_is_sent_once() {
+    let client = Client::admin(&server());
+    let accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+                  application/json";
+    let answer = client.accept("/apis", accept).await;
+    assert_eq!(
+        answer.headers["content-type"],
+        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    );
+    assert_eq!(answer.body["kind"], "APIGroupDiscoveryList");
+    let etag = answer.headers["etag"].to_str().unwrap().to_owned();
+    let again = client
+        .get_with("/apis", &[("accept", accept), ("if-none-match", &etag)])
+        .await;
+    assert_eq!(again.code, 304);
+    assert_eq!(again.text, "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn health_is_plain_text() {
+    let client = Client::new(&server(), User::new("bob", [""; 0]));
+    for path in ["/healthz", "/livez", "/readyz"] {
+        let answer = client.get(path).await;
+        assert_eq!((answer.code, answer.text.as_str()), (200, "ok"), "{path}");
+    }
+}

@@ -1,0 +1,171 @@
+use http::{Method, Request};
+use http_body_util::{BodyExt, Full};
+use serde_json::{Value, json};
+
+use crate::client::{Client, server};
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_read_is_refused_with_a_status() {
+    let client = Client::admin(&server());
+    let deep = format!("{{\"data\":{}", "[".repeat(200_000));
+    let deep_yaml = "[".repeat(50_000);
+    for (kind, body) in [
+        ("application/json", b"{\"metadata\":".to_vec()),
+        ("application/json", b"[]".to_vec()),
+        ("application/json", b"null".to_vec()),
+        ("application/json", b"".to_vec()),
+        (
+            "application/json",
+            b"{\"data\":{\"a\":\"\xff\xfe\"}}".to_vec(),
+        ),
+        ("application/json", deep.into_bytes()),
+        ("application/yaml", b"a: [".to_vec()),
+        ("application/yaml", b"\xff\xfe".to_vec()),
+        ("application/yaml", deep_yaml.into_bytes()),
+        ("application/json", b"{\"metadata\":[]}".to_vec()),
+        ("application/json", b"{\"metadata\":{\"name\":7}}".to_vec()),
+        ("application/json", b"{\"data\":{\"a\":1}}".to_vec()),
+    ] {
+        let shown = String::from_utf8_lossy(body.get(..40).unwrap_or(&body)).into_owned();
+        let answer = client.send(Method::POST, MAPS, kind, body).await;
+        assert_eq!(answer.code, 400, "{kind} {shown}: {}", answer.text);
+        assert_eq!(answer.body["kind"], "Status");
+        assert_eq!(answer.body["reason"], "BadRequest");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn patches_that_cannot_be_read_are_refused_with_a_status() {
+    let client = Client::admin(&server());
+    client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
+    let path = format!("{MAPS}/a?fieldManager=m");
+    for kind in [
+        "application/merge-patch+json",
+        "application/json-patch+json",
+        "application/apply-patch+yaml",
+    ] {
+        for body in ["", "{", "3", "\"x\"", "[1]"] {
+            let answer = client.send(Method::PATCH, &path, kind, body).await;
+            assert_eq!(answer.code, 400, "{kind} {body}: {}", answer.text);
+        }
+    }
+    let wrong = client
+        .merge(&path, json!({"data": {"k": {"deep": 1}}}))
+        .await;
+    assert_eq!(wrong.code, 400, "{}", wrong.text);
+    let broken = client.merge(&path, json!({"metadata": null})).await;
+    assert_eq!(broken.code, 400, "{}", broken.text);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_beyond_the_limit_is_not_read() {
+    let client = Client::admin(&server());
+    let large = vec![b' '; 3 * 1024 * 1024 + 1];
+    let answer = client
+        .send(Method::POST, MAPS, "application/json", large)
+        .await;
+    assert_eq!(
+        (answer.code, answer.message()),
+        (413, "Request entity too large: limit is 3145728")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_forms_than_json_and_yaml_are_refused() {
+    let client = Client::admin(&server());
+    let protobuf = "application/vnd.kubernetes.protobuf";
+    let answer = client.send(Method::POST, MAPS, protobuf, "k8s\0").await;
+    assert_eq!(answer.code, 415);
+    assert_eq!(
+        client.accept(MAPS, protobuf).await.code,
+        406,
+        "only protobuf is accepted"
+    );
+    let both = format!("{protobuf}, */*");
+    assert_eq!(client.accept(MAPS, &both).await.code, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn unknown_places_are_told_apart() {
+    let client = Client::admin(&server());
+    let unknown = client.get("/api/v1/unicorns").await;
+    assert_eq!(
+        (unknown.code, unknown.message()),
+        (404, "the server could not find the requested resource")
+    );
+    for path in ["/apis/nope/v1/things", "/nope", "/api/v1/a/b/c/d/e"] {
+        let answer = client.get(path).await;
+        assert_eq!(answer.code, 404, "{path}");
+    }
+    let wrong = client
+        .send(Method::POST, "/api/v1/pods", "application/json", "{}")
+        .await;
+    assert_eq!(
+        (wrong.code, wrong.message()),
+        (
+            405,
+            "the server does not allow this method on the requested resource"
+        )
+    );
+    let subresource = client.get(&format!("{MAPS}/a/nope")).await;
+    assert_eq!(subresource.code, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_there_yet_names_itself() {
+    let client = Client::admin(&server());
+    for path in [
+        "/openapi/v2",
+        "/openapi/v3",
+        "/api/v1/namespaces/default/pods/p/log",
+        "/apis/autoscaling/v1/horizontalpodautoscalers",
+        "/api/v1/componentstatuses",
+    ] {
+        let answer = client.get(path).await;
+        assert_eq!(answer.code, 501, "{path}: {}", answer.text);
+        assert!(answer.message().contains("not implemented yet"), "{path}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_kind_survives_an_empty_object() {
+    let server = server();
+    let client = Client::admin(&server);
+    for resource in server.resources() {
+        let path = resource.path(Some("default"));
+        let name = match resource.plural.as_str() {
+            "customresourcedefinitions" => "x.y.io",
+            _ => "x",
+        };
+        let body = json!({"metadata": {"name": name}});
+        let answer = client.post(&path, body).await;
+        assert!(
+            matches!(answer.code, 201 | 400 | 405 | 422 | 501),
+            "{path}: {}",
+            answer.text
+        );
+        let listed = client.get(&path).await;
+        assert!(
+            matches!(listed.code, 200 | 405 | 501),
+            "{path}: {}",
+            listed.text
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn headers_are_those_of_kubernetes() {
+    let client = Client::admin(&server());
+    let request = Request::get("/version")
+        .header("audit-id", "mine")
+        .body(Full::default())
+        .expect("the test's request is one");
+    let response = client.open(request).await;
+    assert_eq!(response.headers()["audit-id"], "mine");
+    assert_eq!(response.headers()["cache-control"], "no-cache, private");
+    let Ok(body) = response.into_body().collect().await;
+    let version: Value = serde_json::from_slice(&body.to_bytes()).unwrap();
+    assert_eq!(version["gitVersion"], "v1.36.3-kubewright");
+}

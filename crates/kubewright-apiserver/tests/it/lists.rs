@@ -1,0 +1,110 @@
+use serde_json::{Value, json};
+
+use crate::client::{Client, server};
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+async fn three(client: &Client) {
+    for (name, tier) in [("a", "x"), ("b", "y"), ("c", "x")] {
+        let body = json!({"metadata": {"name": name, "labels": {"tier": tier}}});
+        assert_eq!(client.post(MAPS, body).await.code, 201);
+    }
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    let items = list["items"].as_array().into_iter().flatten();
+    items
+        .filter_map(|item| item["metadata"]["name"].as_str())
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn items_of_built_in_kinds_do_not_repeat_their_kind() {
+    let client = Client::admin(&server());
+    three(&client).await;
+    let list = client.get(MAPS).await;
+    assert_eq!(list.body["kind"], "ConfigMapList");
+    assert_eq!(names(&list.body), ["a", "b", "c"]);
+    assert!(list.body["items"][0].get("kind").is_none());
+    let empty = client
+        .get("/api/v1/namespaces/kube-public/configmaps")
+        .await;
+    assert_eq!(empty.body["items"], json!([]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn selectors_choose_by_labels_and_fields() {
+    let client = Client::admin(&server());
+    three(&client).await;
+    let chosen = client.get(&format!("{MAPS}?labelSelector=tier%3Dx")).await;
+    assert_eq!(names(&chosen.body), ["a", "c"]);
+    let chosen = client
+        .get(&format!("{MAPS}?fieldSelector=metadata.name%21%3Da"))
+        .await;
+    assert_eq!(names(&chosen.body), ["b", "c"]);
+    let bad = client.get(&format!("{MAPS}?labelSelector=a%20b")).await;
+    assert_eq!(bad.code, 400);
+    let bad = client
+        .get(&format!("{MAPS}?fieldSelector=data.k%3D1"))
+        .await;
+    assert_eq!(bad.code, 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_in_pieces_shows_one_state() {
+    let client = Client::admin(&server());
+    three(&client).await;
+    let first = client.get(&format!("{MAPS}?limit=2")).await;
+    assert_eq!(names(&first.body), ["a", "b"]);
+    assert_eq!(first.body["metadata"]["remainingItemCount"], 1);
+    let token = first.body["metadata"]["continue"].as_str().unwrap();
+    client.delete(&format!("{MAPS}/c"), json!({})).await;
+    let rest = client
+        .get(&format!("{MAPS}?limit=2&continue={token}"))
+        .await;
+    assert_eq!(names(&rest.body), ["c"]);
+    assert!(rest.body["metadata"].get("continue").is_none());
+    assert_eq!(
+        rest.body["metadata"]["resourceVersion"],
+        first.body["metadata"]["resourceVersion"]
+    );
+    let bad = client.get(&format!("{MAPS}?continue=x")).await;
+    assert_eq!(bad.code, 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_revision_that_never_comes_times_out() {
+    let client = Client::admin(&server());
+    let begin = tokio::time::Instant::now();
+    let late = client.get(&format!("{MAPS}?resourceVersion=999999")).await;
+    assert_eq!(late.code, 504, "{}", late.text);
+    assert!(
+        late.message()
+            .starts_with("Timeout: Too large resource version: 999999, current: "),
+        "{}",
+        late.message()
+    );
+    assert_eq!(begin.elapsed().as_secs(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_past_is_listed_exactly() {
+    let client = Client::admin(&server());
+    three(&client).await;
+    let then = client.get(MAPS).await;
+    let revision = then.body["metadata"]["resourceVersion"].as_str().unwrap();
+    client.delete(&format!("{MAPS}/a"), json!({})).await;
+    let query = format!("{MAPS}?resourceVersion={revision}&resourceVersionMatch=Exact");
+    assert_eq!(client.get(&query).await.body, then.body);
+}
+
+#[tokio::test(start_paused = true)]
+async fn yaml_is_answered_when_asked_for() {
+    let client = Client::admin(&server());
+    three(&client).await;
+    let answer = client
+        .accept(&format!("{MAPS}/a"), "application/yaml")
+        .await;
+    assert_eq!(answer.headers["content-type"], "application/yaml");
+    assert!(answer.text.contains("kind: ConfigMap"), "{}", answer.text);
+}

@@ -1,0 +1,149 @@
+use http::Method;
+use serde_json::json;
+
+use crate::client::{Client, server};
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+#[tokio::test(start_paused = true)]
+async fn a_json_patch_changes_what_it_names() {
+    let client = Client::admin(&server());
+    client
+        .post(MAPS, json!({"metadata": {"name": "a"}, "data": {"k": "v"}}))
+        .await;
+    let path = format!("{MAPS}/a");
+    let kind = "application/json-patch+json";
+    let patch = json!([{"op": "add", "path": "/data/x", "value": "1"}]).to_string();
+    let patched = client.send(Method::PATCH, &path, kind, patch).await;
+    assert_eq!(patched.body["data"], json!({"k": "v", "x": "1"}));
+    let test = json!([{"op": "test", "path": "/data/x", "value": "2"}]).to_string();
+    let failed = client.send(Method::PATCH, &path, kind, test).await;
+    assert_eq!(
+        (failed.code, failed.message()),
+        (
+            422,
+            "the server rejected our request due to an error in our request"
+        )
+    );
+    let malformed = client.send(Method::PATCH, &path, kind, "{}").await;
+    assert_eq!(malformed.code, 400);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_patch_of_a_type_that_is_not_there_says_so() {
+    let client = Client::admin(&server());
+    client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
+    let path = format!("{MAPS}/a");
+    let strategic = "application/strategic-merge-patch+json";
+    let answer = client.send(Method::PATCH, &path, strategic, "{}").await;
+    assert_eq!(answer.code, 501);
+    assert!(answer.message().contains("strategic merge patch"));
+    let answer = client.send(Method::PATCH, &path, "text/plain", "{}").await;
+    assert_eq!(
+        (answer.code, answer.message()),
+        (415, "415: Unsupported Media Type")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_revision_in_a_patch_is_a_condition() {
+    let client = Client::admin(&server());
+    client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
+    let path = format!("{MAPS}/a");
+    let stale = json!({"metadata": {"resourceVersion": "1"}, "data": {"k": "v"}});
+    assert_eq!(client.merge(&path, stale).await.code, 409);
+}
+
+#[tokio::test(start_paused = true)]
+async fn apply_creates_changes_and_takes_back() {
+    let client = Client::admin(&server());
+    let path = format!("{MAPS}/a?fieldManager=m1");
+    let intent = |data| json!({"apiVersion": "v1", "kind": "ConfigMap", "data": data});
+    let created = client
+        .apply(&path, intent(json!({"x": "1", "y": "1"})))
+        .await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    assert_eq!(
+        created.body["metadata"]["managedFields"][0]["fieldsV1"],
+        json!({"f:data": {"f:x": {}, "f:y": {}}})
+    );
+    let changed = client.apply(&path, intent(json!({"x": "2"}))).await;
+    assert_eq!(changed.code, 200, "{}", changed.text);
+    assert_eq!(changed.body["data"], json!({"x": "2"}));
+    let again = client.apply(&path, intent(json!({"x": "2"}))).await;
+    assert_eq!(again.body, changed.body);
+}
+
+#[tokio::test(start_paused = true)]
+async fn apply_conflicts_with_another_owner_unless_forced() {
+    let client = Client::admin(&server());
+    let intent = |value| json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"x": value}});
+    let path = format!("{MAPS}/a?fieldManager=");
+    client.apply(&format!("{path}m1"), intent("1")).await;
+    let conflict = client.apply(&format!("{path}m2"), intent("2")).await;
+    assert_eq!(
+        (conflict.code, conflict.message()),
+        (
+            409,
+            "Apply failed with 1 conflict: conflict with \"m1\": .data.x"
+        )
+    );
+    let forced = client
+        .apply(&format!("{path}m2&force=true"), intent("2"))
+        .await;
+    assert_eq!(forced.body["data"]["x"], "2", "{}", forced.text);
+    let managers: Vec<_> = forced.body["metadata"]["managedFields"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry["manager"].as_str())
+        .collect();
+    assert_eq!(managers, ["m2"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn apply_needs_a_manager_and_others_no_force() {
+    let client = Client::admin(&server());
+    let path = format!("{MAPS}/a");
+    let intent = json!({"apiVersion": "v1", "kind": "ConfigMap"});
+    let nobody = client.apply(&path, intent).await;
+    assert_eq!(
+        (nobody.code, nobody.message()),
+        (
+            422,
+            "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required \
+             for apply patch"
+        )
+    );
+    let forced = client.merge(&format!("{path}?force=true"), json!({})).await;
+    assert_eq!(
+        (forced.code, forced.message()),
+        (
+            422,
+            "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified for \
+             non-apply patch"
+        )
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn apply_to_the_status_owns_only_the_status() {
+    let client = Client::admin(&server());
+    let nodes = "/api/v1/nodes";
+    client.post(nodes, json!({"metadata": {"name": "n"}})).await;
+    let intent = json!({
+        "apiVersion": "v1", "kind": "Node", "spec": {"unschedulable": true},
+        "status": {"phase": "Running"},
+    });
+    let path = format!("{nodes}/n/status?fieldManager=kubelet&force=true");
+    let applied = client.apply(&path, intent).await;
+    assert_eq!(applied.code, 200, "{}", applied.text);
+    assert_eq!(applied.body["status"]["phase"], "Running");
+    assert!(applied.body["spec"].get("unschedulable").is_none());
+    let entry = applied.body["metadata"]["managedFields"]
+        .as_array()
+        .and_then(|entries| entries.iter().find(|entry| entry["manager"] == "kubelet"))
+        .unwrap();
+    assert_eq!(entry["subresource"], "status");
+    assert_eq!(entry["fieldsV1"], json!({"f:status": {"f:phase": {}}}));
+}
