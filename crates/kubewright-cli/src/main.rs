@@ -1,3 +1,95 @@
 //! The command `kubewright`.
 
-fn main() {}
+mod cluster;
+mod dev;
+mod embedded;
+mod error;
+mod kubeconfig;
+mod output;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Kubernetes operators in Rust: run them, and run a cluster for them.
+#[derive(Debug, Parser)]
+#[command(name = "kubewright", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve an embedded cluster on loopback until Ctrl-C.
+    #[command(
+        after_help = "Example:\n  kubewright cluster --nodes 3 --kubeconfig /tmp/kubewright.yaml"
+    )]
+    Cluster {
+        /// How many nodes it has; they are only objects, and run every Pod.
+        #[arg(long, default_value_t = 1)]
+        nodes: usize,
+        /// The port to listen on; 0 takes a free one.
+        #[arg(long, default_value_t = 0)]
+        port: u16,
+        /// Where to write the kubeconfig; a file of this name is replaced.
+        #[arg(long, value_name = "FILE", default_value = "kubewright-cluster.yaml")]
+        kubeconfig: PathBuf,
+    },
+    /// Build an operator and run it on an embedded cluster, with its samples.
+    #[command(after_help = "Example:\n  kubewright dev operators/mydaemonset --once")]
+    Dev {
+        /// The operator's folder: a Cargo package with one program, and `samples/*.yaml`.
+        #[arg(default_value = ".")]
+        folder: PathBuf,
+        /// How many nodes the cluster has.
+        #[arg(long, default_value_t = 3)]
+        nodes: usize,
+        /// Stop when the samples are ready; fail when they are not in time.
+        #[arg(long)]
+        once: bool,
+        /// How many seconds `--once` waits for the samples.
+        #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+        timeout: u64,
+    },
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(arguments.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::fail(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), error::Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| error::Error::Runtime { source })?;
+    runtime.block_on(async {
+        match command {
+            Command::Cluster {
+                nodes,
+                port,
+                kubeconfig,
+            } => cluster::run(nodes, port, &kubeconfig).await,
+            Command::Dev {
+                folder,
+                nodes,
+                once,
+                timeout,
+            } => {
+                let timeout = once.then(|| std::time::Duration::from_secs(timeout));
+                dev::run(&folder, nodes, timeout).await
+            }
+        }
+    })
+}

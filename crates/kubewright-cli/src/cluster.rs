@@ -1,0 +1,31 @@
+use std::path::Path;
+
+use crate::embedded::Embedded;
+use crate::error::Error;
+use crate::output::say;
+
+/// Serves an embedded cluster until Ctrl-C.
+pub(crate) async fn run(nodes: usize, port: u16, kubeconfig: &Path) -> Result<(), Error> {
+    let cluster = Embedded::start(nodes, port).await?;
+    let written = cluster.write_admin_kubeconfig(kubeconfig)?;
+    say(format_args!(
+        "Kubernetes API on https://{} with {nodes} nodes",
+        cluster.address()
+    ));
+    say(format_args!(
+        "Try:  kubectl --kubeconfig {} get nodes",
+        written.display()
+    ));
+    say("Ctrl-C stops it; nothing is kept.");
+    let outcome = cluster.until_interrupted().await;
+    if let Err(source) = std::fs::remove_file(&written)
+        && source.kind() != std::io::ErrorKind::NotFound
+    {
+        return Err(Error::File {
+            action: "remove the kubeconfig",
+            path: written,
+            source,
+        });
+    }
+    outcome
+}

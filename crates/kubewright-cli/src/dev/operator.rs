@@ -1,0 +1,90 @@
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::{Child, Command};
+
+use super::install::{self, Account};
+use crate::embedded::Embedded;
+use crate::error::Error;
+use crate::kubeconfig::Credentials;
+
+/// How long a stopping operator may take before it is ended.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// The operator's process, which runs under its own ServiceAccount.
+#[derive(Debug)]
+pub(crate) struct Operator {
+    command: String,
+    child: Child,
+}
+
+/// Starts the program with a kubeconfig that holds a token of its ServiceAccount.
+///
+/// # Cancel safety
+///
+/// Dropping the future ends the process.
+pub(crate) async fn start(
+    cluster: &Embedded,
+    program: &Path,
+    account: &Account,
+    scratch: &Path,
+) -> Result<Operator, Error> {
+    let token = install::token(&cluster.admin(), account).await?;
+    let kubeconfig =
+        cluster.write_kubeconfig(&scratch.join("operator.yaml"), &Credentials::Token(&token))?;
+    let command = program.display().to_string();
+    let child = Command::new(program)
+        .arg("run")
+        .arg("--kubeconfig")
+        .arg(kubeconfig)
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|source| Error::Start {
+            command: command.clone(),
+            source,
+        })?;
+    Ok(Operator { command, child })
+}
+
+impl Operator {
+    /// Waits until the process ends by itself, which it should not.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing is lost.
+    pub(crate) async fn ended(&mut self) -> Error {
+        match self.child.wait().await {
+            Ok(status) => Error::Failed {
+                command: self.command.clone(),
+                status,
+            },
+            Err(source) => Error::Start {
+                command: self.command.clone(),
+                source,
+            },
+        }
+    }
+
+    /// Asks the process to stop, and ends it when it does not.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the process at once.
+    pub(crate) async fn stop(mut self) -> Result<(), Error> {
+        let failed = |source| Error::Start {
+            command: self.command.clone(),
+            source,
+        };
+        let pid = self.child.id().and_then(|pid| i32::try_from(pid).ok());
+        if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
+            // An error means that it has ended already.
+            rustix::process::kill_process(pid, rustix::process::Signal::TERM).ok();
+        }
+        match tokio::time::timeout(GRACE, self.child.wait()).await {
+            Ok(ended) => ended.map(drop).map_err(failed),
+            Err(_) => self.child.kill().await.map_err(failed),
+        }
+    }
+}

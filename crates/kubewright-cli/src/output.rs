@@ -1,0 +1,78 @@
+//! What the command prints: plain lines on standard output, problems on standard error.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is the command's output"
+)]
+
+use std::error::Error;
+use std::fmt::Display;
+
+/// Prints one line of what was asked for.
+pub(crate) fn say(line: impl Display) {
+    println!("{line}");
+}
+
+/// Prints one line about the work itself.
+pub(crate) fn note(line: impl Display) {
+    eprintln!("{line}");
+}
+
+/// Prints an error and its causes.
+pub(crate) fn fail(error: &dyn Error) {
+    eprintln!("error: {error}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        eprintln!("  because: {error}");
+        cause = error.source();
+    }
+}
+
+/// Prints rows under a heading, columns as wide as their widest cell.
+pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) {
+    for line in table_lines(heading, rows) {
+        say(line);
+    }
+}
+
+fn table_lines(heading: &[&str], rows: &[Vec<String>]) -> Vec<String> {
+    let widths: Vec<usize> = heading
+        .iter()
+        .enumerate()
+        .map(|(column, title)| {
+            let cells = rows
+                .iter()
+                .filter_map(|row| row.get(column))
+                .map(|cell| cell.chars().count());
+            cells.chain([title.len()]).max().unwrap_or_default()
+        })
+        .collect();
+    let line = |cells: Vec<&str>| {
+        let padded: Vec<String> = cells
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:width$}"))
+            .collect();
+        padded.join("   ").trim_end().to_owned()
+    };
+    let body = rows
+        .iter()
+        .map(|row| line(row.iter().map(String::as_str).collect()));
+    std::iter::once(line(heading.to_vec()))
+        .chain(body)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table_lines;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let rows = vec![vec!["web".to_owned(), "3".to_owned()]];
+        assert_eq!(
+            table_lines(&["NAME", "READY"], &rows),
+            ["NAME   READY", "web    3"]
+        );
+    }
+}
