@@ -19,6 +19,7 @@ pub trait Object<M> {
     fn object(&self) -> &Self::Kind;
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: TypedKind> Object<Plain> for K {
     type Kind = K;
 
@@ -27,6 +28,7 @@ impl<K: TypedKind> Object<Plain> for K {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: TypedKind> Object<Shared> for Arc<K> {
     type Kind = K;
 

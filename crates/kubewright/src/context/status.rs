@@ -28,6 +28,7 @@ pub trait WithStatus: TypedKind {
     fn current_status(&self) -> Option<&Self::Status>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: TypedKind + HasStatus<Status: Default + Clone + Serialize>> WithStatus for K {
     type Status = <K as HasStatus>::Status;
 

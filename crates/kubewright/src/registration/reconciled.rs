@@ -18,12 +18,14 @@ pub trait ControllerKind<M>: TypedKind {
     fn definition() -> Option<Value>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: TypedKind + CustomResourceExt> ControllerKind<Custom> for K {
     fn definition() -> Option<Value> {
         serde_json::to_value(K::crd()).ok()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: TypedKind + k8s_openapi::Resource> ControllerKind<BuiltIn> for K {
     fn definition() -> Option<Value> {
         None

@@ -25,6 +25,7 @@ pub trait TypedKind:
 {
 }
 
+#[diagnostic::do_not_recommend]
 impl<K> TypedKind for K where
     K: kube::Resource<DynamicType = (), Scope: 'static>
         + Clone

@@ -1,0 +1,172 @@
+//! MyDaemonSet on a cluster: embedded, or real with `KUBEWRIGHT_TEST_CLUSTER=real`.
+
+use kubewright::prelude::*;
+use kubewright_testing::Cluster;
+use mydaemonset::{MyDaemonSet, MyDaemonSetSpec, MyDaemonSetStatus, operator};
+use serde_json::json;
+
+const IMAGE: &str = "registry.k8s.io/pause:3.10";
+
+fn sample() -> MyDaemonSet {
+    let spec = MyDaemonSetSpec {
+        image: IMAGE.to_owned(),
+    };
+    MyDaemonSet::new("sample", spec)
+}
+
+/// Runs the operator with a sample until each of `nodes` nodes has a Pod that serves.
+async fn rolled_out(cluster: &Cluster, nodes: i32) {
+    cluster.run(operator).await;
+    cluster.apply(sample()).await;
+    cluster
+        .eventually("a serving pod on each node", async |c| {
+            status(c).await.available_replicas == nodes
+        })
+        .await;
+}
+
+async fn status(cluster: &Cluster) -> MyDaemonSetStatus {
+    let set = cluster.get::<MyDaemonSet>("sample").await;
+    set.and_then(|set| set.status).unwrap_or_default()
+}
+
+/// The node that the Pod runs on.
+fn node_of(pod: &Pod) -> &str {
+    let spec = pod.spec.as_ref();
+    spec.and_then(|spec| spec.node_name.as_deref())
+        .unwrap_or_default()
+}
+
+fn image_of(pod: &Pod) -> &str {
+    let container = pod.spec.as_ref().and_then(|spec| spec.containers.first());
+    container
+        .and_then(|container| container.image.as_deref())
+        .unwrap_or_default()
+}
+
+#[kubewright_testing::test(nodes = 3)]
+async fn a_new_node_gets_its_pod(cluster: Cluster) {
+    cluster.run(operator).await;
+    cluster.apply(sample()).await;
+    cluster
+        .eventually("a pod on each node", async |c| {
+            c.list::<Pod>().await.len() == 3
+        })
+        .await;
+    cluster.add_node("node-4").await;
+    cluster
+        .eventually("a fourth pod", async |c| c.list::<Pod>().await.len() == 4)
+        .await;
+}
+
+#[kubewright_testing::test(nodes = 3)]
+async fn each_node_runs_one_pod_of_the_set(cluster: Cluster) {
+    rolled_out(&cluster, 3).await;
+    let pods = cluster.list::<Pod>().await;
+    let mut nodes: Vec<&str> = pods.iter().map(node_of).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    assert_eq!((pods.len(), nodes.len()), (3, 3), "{nodes:?}");
+    let set = cluster.get::<MyDaemonSet>("sample").await;
+    let uid = set.and_then(|set| set.metadata.uid);
+    for pod in &pods {
+        let owner = pod.owner_references().first();
+        assert_eq!(owner.map(|owner| owner.uid.clone()), uid);
+    }
+}
+
+#[kubewright_testing::test(nodes = 3)]
+async fn a_pod_goes_with_its_node(cluster: Cluster) {
+    rolled_out(&cluster, 3).await;
+    let pods = cluster.list::<Pod>().await;
+    let gone = node_of(&pods[0]).to_owned();
+    cluster.remove_node(&gone).await;
+    cluster
+        .eventually("no pod on the removed node", async |c| {
+            let pods = c.list::<Pod>().await;
+            pods.len() == 2 && pods.iter().all(|pod| node_of(pod) != gone)
+        })
+        .await;
+    cluster
+        .eventually("a status that counts two nodes", async |c| {
+            status(c).await.desired_replicas == 2
+        })
+        .await;
+}
+
+#[kubewright_testing::test(nodes = 2)]
+async fn a_new_image_reaches_every_pod(cluster: Cluster) {
+    rolled_out(&cluster, 2).await;
+    let patch = json!({"spec": {"image": "registry.k8s.io/pause:3.9"}});
+    cluster.patch::<MyDaemonSet>("sample", patch).await;
+    cluster
+        .eventually("the new image on both nodes", async |c| {
+            let pods = c.list::<Pod>().await;
+            let new = pods.iter().filter(|pod| image_of(pod).ends_with(":3.9"));
+            new.count() == 2 && pods.len() == 2
+        })
+        .await;
+    cluster
+        .eventually("a status that says so", async |c| {
+            let status = status(c).await;
+            status.updated_replicas == 2 && status.available_replicas == 2
+        })
+        .await;
+}
+
+#[kubewright_testing::test(nodes = 2)]
+async fn the_status_says_how_things_stand(cluster: Cluster) {
+    rolled_out(&cluster, 2).await;
+    cluster
+        .eventually("the condition Available", async |c| {
+            let conditions = status(c).await.conditions;
+            conditions
+                .iter()
+                .any(|one| one.type_ == "Available" && one.status == "True")
+        })
+        .await;
+    let set = cluster.get::<MyDaemonSet>("sample").await;
+    let status = status(&cluster).await;
+    assert_eq!(
+        Some(status.observed_generation),
+        set.and_then(|set| set.metadata.generation)
+    );
+    assert_eq!((status.desired_replicas, status.current_replicas), (2, 2));
+    assert_eq!((status.updated_replicas, status.ready_replicas), (2, 2));
+}
+
+#[kubewright_testing::test(nodes = 2)]
+async fn a_deleted_pod_comes_back(cluster: Cluster) {
+    rolled_out(&cluster, 2).await;
+    let lost = cluster.list::<Pod>().await.remove(0);
+    cluster.delete::<Pod>(&lost.name_any()).await;
+    cluster
+        .eventually("another pod of the same name", async |c| {
+            let found = c.get::<Pod>(&lost.name_any()).await;
+            found.is_some_and(|pod| pod.uid() != lost.uid())
+        })
+        .await;
+}
+
+#[kubewright_testing::test(nodes = 2)]
+async fn deleting_the_set_takes_its_pods_along(cluster: Cluster) {
+    rolled_out(&cluster, 2).await;
+    cluster.delete::<MyDaemonSet>("sample").await;
+    cluster
+        .eventually("no pods", async |c| c.list::<Pod>().await.is_empty())
+        .await;
+}
+
+#[kubewright_testing::test(nodes = 2)]
+async fn a_foreign_pod_is_left_alone(cluster: Cluster) {
+    let foreign: Pod = serde_json::from_value(json!({
+        "metadata": {"name": "foreign", "labels": {"mydaemonset": "sample"}},
+        "spec": {"containers": [{"name": "app", "image": "registry.k8s.io/pause:3.8"}]},
+    }))
+    .expect("this is a Pod");
+    let foreign = cluster.create(foreign).await;
+    rolled_out(&cluster, 2).await;
+    let found = cluster.get::<Pod>("foreign").await;
+    assert_eq!(found.and_then(|pod| pod.uid()), foreign.uid());
+    assert_eq!(cluster.list::<Pod>().await.len(), 3);
+}
