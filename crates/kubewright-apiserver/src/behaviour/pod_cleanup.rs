@@ -92,7 +92,7 @@ impl PodCleanup {
             .insert(event.key.clone());
         // At the start a Pod may be seen before its node; the quarantine outlasts that.
         if is_new && !self.nodes.contains(node) {
-            self.quarantine(&node.to_owned());
+            self.quarantine(node);
         }
     }
 

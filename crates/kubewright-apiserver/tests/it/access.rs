@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
 use std::time::Duration;
 
 use kubewright_apiserver::{Server, ServerOptions, User};

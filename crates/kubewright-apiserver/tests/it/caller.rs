@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
 use http::header::{CONTENT_TYPE, HeaderMap};
 use http::{Method, Request};
 use http_body_util::{BodyExt, Full};

@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
 use serde_json::{Value, json};
 
 use crate::world::World;

@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;

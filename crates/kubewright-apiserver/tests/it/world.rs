@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
 use std::time::Duration;
 
 use kubewright_apiserver::{Behaviours, Server, ServerOptions, User, node};
@@ -64,22 +66,12 @@ impl World {
     }
 
     /// Looks again at each write until `holds`; gives up after ten minutes of virtual time.
-    #[track_caller]
-    pub(crate) fn eventually<'a, F>(
-        &'a self,
-        what: &'a str,
-        holds: impl Fn() -> F + 'a,
-    ) -> impl Future<Output = ()> + 'a
-    where
-        F: Future<Output = bool>,
-    {
-        async move {
-            let deadline = Instant::now() + Duration::from_secs(600);
-            let mut revisions = self.server.revisions();
-            while !holds().await {
-                let changed = timeout_at(deadline, revisions.changed()).await;
-                assert!(changed.is_ok(), "never happened: {what}");
-            }
+    pub(crate) async fn eventually(&self, what: &str, holds: impl AsyncFn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(600);
+        let mut revisions = self.server.revisions();
+        while !holds().await {
+            let changed = timeout_at(deadline, revisions.changed()).await;
+            assert!(changed.is_ok(), "never happened: {what}");
         }
     }
 
