@@ -1,8 +1,10 @@
 //! The project's own chores: the control plane, the tables, the promises.
 
 mod control_plane;
+mod go;
 mod promises;
 mod tables;
+mod vectors;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -43,6 +45,8 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Let Kubernetes' own library answer the scripts of server-side apply.
+    Vectors,
 }
 
 fn main() -> ExitCode {
@@ -66,6 +70,11 @@ fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
             let claims = promises::Promises::read(&root().join("docs/promises.toml"))?;
             let kept = promises::report(&claims, &root(), all, &only);
             Ok(if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        Chore::Vectors => {
+            let scripts = vectors::rewrite(&root())?;
+            writeln!(std::io::stdout(), "{scripts} scripts answered")?;
+            Ok(ExitCode::SUCCESS)
         }
         Chore::Tables { kubeconfig, check } => {
             let mode = if check { tables::Mode::Check } else { tables::Mode::Write };

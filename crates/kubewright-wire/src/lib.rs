@@ -3,6 +3,7 @@
 //! Everything here is a function of its input: no sockets, no tasks, no clock. The embedded API
 //! server and an operator's client read the same routes, answers and tables.
 
+pub mod apply;
 pub mod fields;
 pub mod patch;
 pub mod record;

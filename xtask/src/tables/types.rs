@@ -1,13 +1,17 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use kubewright_wire::schema::from_openapi;
+use kubewright_wire::schema::{Written, from_openapi};
 use serde_json::Value;
 
 use super::server::Server;
+use crate::go;
 
-/// The types of every kind, from the OpenAPI documents of all group versions.
+/// The types of every kind, from the OpenAPI documents of all group versions and, for what these
+/// do not tell, from Kubernetes' Go types.
 pub(super) async fn read(server: &Server) -> Result<Vec<u8>, Box<dyn Error>> {
+    let written: BTreeMap<String, BTreeMap<String, Written>> =
+        serde_json::from_slice(&go::run("written", &[])?)?;
     let index = server.read("/openapi/v3").await?;
     let paths = index["paths"]
         .as_object()
@@ -28,7 +32,7 @@ pub(super) async fn read(server: &Server) -> Result<Vec<u8>, Box<dyn Error>> {
             merge_kinds(known, schema)?;
         }
     }
-    Ok(from_openapi(&definitions)?.encode()?)
+    Ok(from_openapi(&definitions, &written)?.encode()?)
 }
 
 const KINDS: &str = "x-kubernetes-group-version-kind";

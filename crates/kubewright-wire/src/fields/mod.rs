@@ -5,6 +5,7 @@ mod element;
 mod json;
 mod set;
 
+pub(crate) use element::compare;
 pub use element::{KeyValue, Path, PathElement};
 pub use json::ParseFieldsError;
 pub use set::FieldSet;

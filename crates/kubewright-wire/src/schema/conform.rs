@@ -6,14 +6,14 @@ use serde_json::{Map as JsonMap, Number, Value};
 use super::go_json::GoPlace;
 use super::prune::{below, is_free};
 use super::quantity::canonical;
-use super::{DecodeError, Map, Scalar, SchemaType, Type};
+use super::{DecodeError, Map, Scalar, SchemaType, Type, Written};
 
 /// Makes an object of one of Kubernetes' own kinds what the API server would have read and
 /// written back, and returns the paths of the fields it dropped because it does not know them.
 ///
-/// Nulls count as absent, amounts and times are rewritten in their canonical form, and the
-/// fields that Go writes without being set are there (`status: {}`, `resources: {}`). No default
-/// is filled in.
+/// Nulls count as absent, amounts and times are rewritten in their canonical form, fields that Go
+/// leaves out when they are empty are gone, and those that it always writes are there
+/// (`status: {}`, `resources: {}`). No default is filled in.
 pub fn conform(value: &mut Value, schema: SchemaType<'_>) -> Result<Vec<String>, DecodeError> {
     let mut unknown = Vec::new();
     let place = Place::default();
@@ -108,12 +108,31 @@ fn visit_map(
         }
         visit_unless_null(value, entry, &place, unknown)?;
     }
-    for (name, field) in map.fields.iter().filter(|(_, field)| field.always_written) {
-        if !fields.contains_key(name) {
-            fields.insert(name.clone(), schema.zero_of(field));
+    for (name, field) in &map.fields {
+        let Some(value) = fields.get(name) else {
+            if let Some(unset) = schema.unset(field) {
+                fields.insert(name.clone(), unset);
+            }
+            continue;
+        };
+        // An empty list of owners asks to forget them all, and goes with the write.
+        let is_left_out = field.written == Written::WhenNotZero && name != "managedFields";
+        if is_left_out && is_zero(value) {
+            fields.remove(name);
         }
     }
     Ok(())
+}
+
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+    }
 }
 
 /// A null item or map entry is Go's zero value, unlike a null field, which is absent.
@@ -121,14 +140,10 @@ fn zero_for_null(value: &mut Value, schema: SchemaType<'_>) {
     if !value.is_null() {
         return;
     }
-    *value = match schema.definition() {
-        Type::Map(map) if !map.name.is_empty() => schema.zero(),
-        Type::Scalar(Scalar::Text) => Value::String(String::new()),
-        Type::Scalar(Scalar::Int32 | Scalar::Int64) => Value::from(0),
-        Type::Scalar(Scalar::Bool) => Value::Bool(false),
-        Type::Scalar(Scalar::Quantity) => Value::String("0".to_owned()),
-        _ => Value::Null,
-    };
+    let is_map_without_name = schema.map().is_some_and(|map| map.name.is_empty());
+    if !is_map_without_name {
+        *value = schema.zero();
+    }
 }
 
 fn conform_scalar(

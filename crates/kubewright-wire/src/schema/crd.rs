@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use kubewright_core::Kind;
 use serde_json::{Value, json};
 
-use super::openapi::{Origin, Reader};
-use super::{OpenApiError, Schema, SchemaType, Type, TypeId};
+use super::openapi::Reader;
+use super::{OpenApiError, Schema, SchemaType, Type, TypeId, Written};
 
 const OBJECT_META: &str = "ObjectMeta";
 
@@ -13,7 +13,7 @@ const OBJECT_META: &str = "ObjectMeta";
 ///
 /// `metadata` and the fields that every object has are added, also to embedded resources.
 pub fn from_crd(kind: &Kind, open_api_v3_schema: Option<&Value>) -> Result<Schema, OpenApiError> {
-    let mut reader = Reader::new(Origin::CustomResource);
+    let mut reader = Reader::new();
     let id = match open_api_v3_schema {
         Some(root) => {
             let metadata = import_metadata(&mut reader.schema);
@@ -88,7 +88,7 @@ fn import(
             for field in map.fields.values_mut() {
                 field.type_id = import(schema, from.at(field.type_id), known);
                 // Custom resources are no Go structs: nothing is written that is not there.
-                field.always_written = false;
+                field.written = Written::WhenSet;
             }
             map.rest = map.rest.map(|rest| import(schema, from.at(rest), known));
         }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde_json::{Map as JsonMap, Value};
 
-use super::{Field, List, Map, Scalar, Schema, Type, TypeId};
+use super::{Field, List, Map, Scalar, Schema, Type, TypeId, Written};
 
 /// One type of a [`Schema`], with the way to those it refers to.
 #[derive(Clone, Copy)]
@@ -68,9 +68,18 @@ impl<'s> SchemaType<'s> {
 
     /// The type of the entry of that name: of the named field, or of further entries.
     pub fn field(&self, name: &str) -> Option<Self> {
-        let map = self.map()?;
+        self.at_field(self.map()?, name)
+    }
+
+    /// The type of the entry of that name in a struct or map of this schema.
+    pub(crate) fn at_field(&self, map: &Map, name: &str) -> Option<Self> {
         let id = map.fields.get(name).map(|field| field.type_id).or(map.rest);
         id.map(|id| self.at(id))
+    }
+
+    /// The type's place in its schema.
+    pub fn id(&self) -> TypeId {
+        self.id
     }
 
     /// The type of the items of a list.
@@ -83,21 +92,27 @@ impl<'s> SchemaType<'s> {
     ///
     /// The API server compares a new object with this one to see what its creator owns.
     pub fn zero(&self) -> Value {
-        let Some(map) = self.map() else {
-            return Value::Null;
+        let map = match self.definition() {
+            Type::Map(map) => map,
+            Type::Scalar(scalar) => return zero_of(*scalar),
+            Type::Any(any) => return zero_of(any.scalar),
+            Type::List(_) => return Value::Null,
         };
         let mut fields = JsonMap::new();
-        for (name, field) in map.fields.iter().filter(|(_, field)| field.always_written) {
-            fields.insert(name.clone(), self.zero_of(field));
+        for (name, field) in &map.fields {
+            if let Some(unset) = self.unset(field) {
+                fields.insert(name.clone(), unset);
+            }
         }
         Value::Object(fields)
     }
 
-    pub(super) fn zero_of(&self, field: &Field) -> Value {
-        match &field.default {
-            Some(Value::Object(_)) => self.at(field.type_id).zero(),
-            Some(zero) => zero.clone(),
-            None => Value::Null,
+    /// What Go writes for a field that was never set; none where it leaves it out.
+    pub(super) fn unset(&self, field: &Field) -> Option<Value> {
+        match field.written {
+            Written::WhenSet | Written::WhenNotZero => None,
+            Written::AlwaysOrNull => Some(Value::Null),
+            Written::AlwaysOrZero => Some(self.at(field.type_id).zero()),
         }
     }
 
@@ -116,6 +131,16 @@ impl<'s> SchemaType<'s> {
                 Some(Value::Object(_) | Value::Null) | None => Atom::Map(&any.map),
             },
         }
+    }
+}
+
+fn zero_of(scalar: Scalar) -> Value {
+    match scalar {
+        Scalar::Text | Scalar::Bytes => Value::String(String::new()),
+        Scalar::Bool => Value::Bool(false),
+        Scalar::Int32 | Scalar::Int64 | Scalar::Float | Scalar::IntOrString => Value::from(0),
+        Scalar::Quantity => Value::from("0"),
+        Scalar::Time | Scalar::MicroTime | Scalar::Any => Value::Null,
     }
 }
 

@@ -13,12 +13,16 @@ mod table;
 mod types;
 
 pub use conform::conform;
+pub(crate) use conform::whole_seconds;
 #[cfg(feature = "tables")]
 pub use crd::from_crd;
 pub use go_json::DecodeError;
+pub(crate) use handle::Atom;
 pub use handle::SchemaType;
 pub use openapi::{OpenApiError, from_openapi};
 pub use prune::prune;
 pub use quantity::canonical as canonical_quantity;
 pub use table::TableError;
-pub use types::{Any, Field, List, ListType, Map, PatchStrategy, Scalar, Schema, Type, TypeId};
+pub use types::{
+    Any, Field, List, ListType, Map, PatchStrategy, Scalar, Schema, Type, TypeId, Written,
+};

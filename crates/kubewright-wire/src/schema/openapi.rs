@@ -4,7 +4,9 @@ use kubewright_core::Kind;
 use serde_json::{Map as JsonMap, Value};
 
 use super::types::{UNTYPED_ATOMIC, UNTYPED_DEDUCED};
-use super::{Any, Field, List, ListType, Map, PatchStrategy, Scalar, Schema, Type, TypeId};
+use super::{
+    Any, Field, List, ListType, Map, PatchStrategy, Scalar, Schema, Type, TypeId, Written,
+};
 
 /// An OpenAPI document that does not describe kinds as Kubernetes does.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,10 +24,13 @@ const MICRO_TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime";
 /// Reads the `components.schemas` of OpenAPI v3 documents, as the API server does for server-side
 /// apply (k8s.io/kube-openapi/pkg/schemaconv).
 ///
-/// The defaults of these documents tell which fields Go writes without being set: zero values
-/// stand for fields without `omitempty`, `{}` for structs that are not pointers.
-pub fn from_openapi(definitions: &BTreeMap<String, Value>) -> Result<Schema, OpenApiError> {
-    let mut reader = Reader::new(Origin::GoTypes);
+/// What these documents do not tell is when Go writes a field: `written` has it by definition and
+/// field, for those that are not written just when they were set.
+pub fn from_openapi(
+    definitions: &BTreeMap<String, Value>,
+    written: &BTreeMap<String, BTreeMap<String, Written>>,
+) -> Result<Schema, OpenApiError> {
+    let mut reader = Reader::new();
     for name in definitions.keys() {
         let id = reader.schema.add(Type::Scalar(Scalar::Any));
         reader.named.insert(name.clone(), id);
@@ -39,7 +44,7 @@ pub fn from_openapi(definitions: &BTreeMap<String, Value>) -> Result<Schema, Ope
             RAW_EXTENSION => reader.schema.at(UNTYPED_ATOMIC).definition().clone(),
             _ => reader.parse(definition, name, false)?,
         };
-        let parsed = with_name(parsed, name);
+        let parsed = with_go_facts(parsed, name, written.get(name));
         let slot = usize::try_from(id.0)
             .ok()
             .and_then(|index| reader.schema.types.get_mut(index));
@@ -54,13 +59,6 @@ pub fn from_openapi(definitions: &BTreeMap<String, Value>) -> Result<Schema, Ope
     Ok(reader.schema)
 }
 
-/// Where a schema comes from, which decides what its defaults mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
-    GoTypes,
-    CustomResource,
-}
-
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) schema: Schema,
@@ -69,17 +67,15 @@ pub(super) struct Reader {
     /// Types that are another one with its own say on `atomic`; filled in at the end, because the
     /// other one may not have been read yet.
     overrides: BTreeMap<(TypeId, bool), TypeId>,
-    origin: Origin,
 }
 
 impl Reader {
-    pub(super) fn new(origin: Origin) -> Self {
+    pub(super) fn new() -> Self {
         Self {
             schema: Schema::empty(),
             named: BTreeMap::new(),
             interned: BTreeMap::new(),
             overrides: BTreeMap::new(),
-            origin,
         }
     }
 
@@ -175,18 +171,9 @@ impl Reader {
             .get("properties")
             .and_then(Value::as_object)
             .unwrap_or(&empty);
-        let required: Vec<&str> = node
-            .get("required")
-            .and_then(Value::as_array)
-            .map(|names| names.iter().filter_map(Value::as_str).collect())
-            .unwrap_or_default();
         let mut fields = BTreeMap::new();
         for (name, property) in properties {
-            let place = format!("{place}.{name}");
-            let mut field = self.field(property, &place, preserve)?;
-            field.always_written |= self.origin == Origin::GoTypes
-                && field.default.is_none()
-                && required.contains(&name.as_str());
+            let field = self.field(property, &format!("{place}.{name}"), preserve)?;
             fields.insert(name.clone(), field);
         }
         let rest = match node.get("additionalProperties") {
@@ -209,12 +196,10 @@ impl Reader {
         place: &str,
         preserve: bool,
     ) -> Result<Field, OpenApiError> {
-        let default = property.get("default").cloned();
-        let is_zero = default.as_ref().is_some_and(is_zero_value);
         Ok(Field {
             type_id: self.reference(property, place, preserve)?,
-            always_written: is_zero && self.origin == Origin::GoTypes,
-            default,
+            default: property.get("default").cloned(),
+            written: Written::WhenSet,
             patch: patch_of(property),
         })
     }
@@ -328,23 +313,26 @@ fn kinds_of(definition: &Value) -> Vec<Kind> {
         .collect()
 }
 
-/// Gives a struct the name that Go knows it by: package and type.
-fn with_name(mut parsed: Type, definition: &str) -> Type {
+/// Gives a struct the name that Go knows it by, package and type, and says when its fields are
+/// written.
+fn with_go_facts(
+    mut parsed: Type,
+    definition: &str,
+    written: Option<&BTreeMap<String, Written>>,
+) -> Type {
+    let Type::Map(map) = &mut parsed else {
+        return parsed;
+    };
     let mut parts = definition.rsplit('.');
-    if let (Type::Map(map), Some(name), Some(package)) = (&mut parsed, parts.next(), parts.next()) {
+    if let (Some(name), Some(package)) = (parts.next(), parts.next()) {
         map.name = format!("{package}.{name}");
     }
-    parsed
-}
-
-fn is_zero_value(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        Value::Bool(value) => !value,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::Null | Value::Array(_) => false,
+    for (name, how) in written.into_iter().flatten() {
+        if let Some(field) = map.fields.get_mut(name) {
+            field.written = *how;
+        }
     }
+    parsed
 }
 
 fn is_true(node: &Value, name: &str) -> bool {

@@ -126,13 +126,31 @@ pub struct Field {
     /// the keys of lists fall back on all of them.
     #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
-    /// Whether Go writes the field although it was never set: a zero value, or null.
-    #[serde(rename = "w", default, skip_serializing_if = "is_false")]
-    pub always_written: bool,
+    /// When Go writes the field.
+    #[serde(rename = "w", default, skip_serializing_if = "Written::is_when_set")]
+    pub written: Written,
     /// How a strategic merge patch sees the field; none means: merge structs and maps, replace
     /// all else.
     #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<PatchStrategy>,
+}
+
+/// When Go writes a field, which decides what is stored and who owns what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Written {
+    /// When it was set, to whatever value: pointers, and all fields of custom resources.
+    #[default]
+    #[serde(rename = "s")]
+    WhenSet,
+    /// When it is neither zero nor empty.
+    #[serde(rename = "z")]
+    WhenNotZero,
+    /// Always, as null when it was never set.
+    #[serde(rename = "n")]
+    AlwaysOrNull,
+    /// Always, as its zero value when it was never set.
+    #[serde(rename = "v")]
+    AlwaysOrZero,
 }
 
 /// How a strategic merge patch sees a field; its keys differ from those of server-side apply in
@@ -219,6 +237,12 @@ impl Schema {
         let id = u32::try_from(self.types.len()).expect("a schema has far fewer than 2^32 types");
         self.types.push(definition);
         TypeId(id)
+    }
+}
+
+impl Written {
+    fn is_when_set(&self) -> bool {
+        *self == Self::WhenSet
     }
 }
 

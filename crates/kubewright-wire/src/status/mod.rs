@@ -8,4 +8,4 @@ mod object;
 pub(crate) use cause::quoted;
 pub use cause::{Cause, CauseKind};
 pub use failure::GroupResource;
-pub use object::{Details, ListMeta, Outcome, Reason, Status};
+pub use object::{Details, ListMeta, Outcome, Reason, Status, StatusKind, StatusVersion};

@@ -8,13 +8,13 @@ use super::{Cause, GroupResource};
 /// The answer of the API server when no object is asked for, and every error it gives.
 ///
 /// As an error its message is the server's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Status {
     /// Always `Status`.
-    pub kind: String,
+    pub kind: StatusKind,
     /// Always `v1`.
-    pub api_version: String,
+    pub api_version: StatusVersion,
     /// Filled only where a list would carry something, such as a new continue token.
     pub metadata: ListMeta,
     /// Whether the request succeeded.
@@ -32,6 +32,23 @@ pub struct Status {
     /// The HTTP status; 0 (left out) where the answer is a success inside a 200.
     #[serde(skip_serializing_if = "is_zero")]
     pub code: u16,
+}
+
+/// The only kind of a [`Status`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StatusKind {
+    /// `Status`.
+    #[default]
+    Status,
+}
+
+/// The only version of a [`Status`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StatusVersion {
+    /// `v1`.
+    #[default]
+    #[serde(rename = "v1", alias = "meta.k8s.io/v1")]
+    V1,
 }
 
 /// The part of a list's metadata that a [`Status`] may carry.
@@ -122,21 +139,6 @@ pub struct Details {
     /// When to ask again; 0 says nothing.
     #[serde(skip_serializing_if = "is_zero32")]
     pub retry_after_seconds: u32,
-}
-
-impl Default for Status {
-    fn default() -> Self {
-        Self {
-            kind: "Status".to_owned(),
-            api_version: "v1".to_owned(),
-            metadata: ListMeta::default(),
-            status: None,
-            message: String::new(),
-            reason: None,
-            details: None,
-            code: 0,
-        }
-    }
 }
 
 impl Status {

@@ -1,4 +1,5 @@
 //! What the crate promises as a whole.
 
+mod apply;
 mod fields;
 mod schema;

@@ -1,0 +1,61 @@
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::item;
+use crate::fields::{FieldSet, PathElement};
+use crate::schema::{Atom, List, ListType, SchemaType};
+
+/// Every field and item that an object mentions: what an applier of it owns.
+pub(super) fn field_set(value: &Value, schema: SchemaType<'_>) -> FieldSet {
+    below(value, schema).0
+}
+
+/// The members below a value, and whether the value itself is a member by its own form.
+fn below(value: &Value, schema: SchemaType<'_>) -> (FieldSet, bool) {
+    match schema.atom(Some(value)) {
+        Atom::Scalar(_) => (FieldSet::new(), true),
+        Atom::List(list) => match value {
+            _ if list.list_type == ListType::Atomic => (FieldSet::new(), true),
+            Value::Array(items) => (items_below(items, list, schema), false),
+            _ => (FieldSet::new(), false),
+        },
+        Atom::Map(map) => match value {
+            _ if map.atomic => (FieldSet::new(), true),
+            Value::Object(fields) => {
+                let mut set = FieldSet::new();
+                for (name, value) in fields {
+                    let Some(entry) = schema.at_field(map, name) else {
+                        continue;
+                    };
+                    let (members, is_leaf) = below(value, entry);
+                    let is_empty =
+                        value.is_null() || value.as_object().is_some_and(|m| m.is_empty());
+                    let is_member = is_leaf || is_empty || !map.fields.contains_key(name);
+                    set.graft(PathElement::field(name), is_member, members);
+                }
+                (set, false)
+            }
+            _ => (FieldSet::new(), false),
+        },
+    }
+}
+
+fn items_below(items: &[Value], list: &List, schema: SchemaType<'_>) -> FieldSet {
+    let mut by_element: BTreeMap<PathElement, Vec<&Value>> = BTreeMap::new();
+    for value in items {
+        if let Ok(element) = item::element(value, list, schema) {
+            by_element.entry(element).or_default().push(value);
+        }
+    }
+    let mut set = FieldSet::new();
+    for (element, values) in by_element {
+        // Items that share their key are owned as one, without their parts.
+        let members = match values.as_slice() {
+            [only] => below(only, schema.at(list.item)).0,
+            _ => FieldSet::new(),
+        };
+        set.graft(element, true, members);
+    }
+    set
+}

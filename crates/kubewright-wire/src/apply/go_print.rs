@@ -1,0 +1,56 @@
+use serde_json::Value;
+
+use crate::status::quoted;
+
+/// The value as Go's `%v` prints it.
+pub(super) fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(plain).collect();
+            format!("[{}]", items.join(" "))
+        }
+        Value::Object(fields) => {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, value)| format!("{name}:{}", plain(value)))
+                .collect();
+            format!("map[{}]", fields.join(" "))
+        }
+    }
+}
+
+/// The value as Go's `%#v` prints it.
+pub(super) fn syntax(value: &Value) -> String {
+    match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        Value::String(text) => quoted(text),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(syntax).collect();
+            format!("[]interface {{}}{{{}}}", items.join(", "))
+        }
+        Value::Object(fields) => {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, value)| format!("{}:{}", quoted(name), syntax(value)))
+                .collect();
+            format!("map[string]interface {{}}{{{}}}", fields.join(", "))
+        }
+    }
+}
+
+/// The type of the value as Go's `%T` prints it.
+pub(super) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::String(_) => "string",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}

@@ -1,0 +1,60 @@
+use serde_json::Value;
+
+use crate::fields::PathElement;
+use crate::schema::{List, ListType, SchemaType};
+use crate::status::quoted;
+
+/// How an item of a set or of a list with keys is called. Keys that the item leaves out are taken
+/// from the defaults of its type, zero values included.
+pub(super) fn element(
+    item: &Value,
+    list: &List,
+    schema: SchemaType<'_>,
+) -> Result<PathElement, String> {
+    match &list.list_type {
+        ListType::Atomic => Err("invalid indexing of non-associative list".to_owned()),
+        ListType::Set => set_element(item),
+        ListType::Map(keys) => keyed_element(item, keys, schema.at(list.item)),
+    }
+}
+
+fn set_element(item: &Value) -> Result<PathElement, String> {
+    let fault = match item {
+        Value::Object(_) => "associative list without keys has an element that's a map type",
+        Value::Array(_) => "not supported: associative list with lists as elements",
+        Value::Null => "associative list without keys has an element that's an explicit null",
+        scalar => return Ok(PathElement::value(scalar.clone())),
+    };
+    Err(fault.to_owned())
+}
+
+fn keyed_element(
+    item: &Value,
+    keys: &[String],
+    schema: SchemaType<'_>,
+) -> Result<PathElement, String> {
+    let fields = match item {
+        Value::Object(fields) => fields,
+        Value::Null => {
+            return Err("associative list with keys may not have a null element".to_owned());
+        }
+        _ => return Err("associative list with keys may not have non-map elements".to_owned()),
+    };
+    let found: Vec<(&str, Value)> = keys
+        .iter()
+        .filter_map(|key| {
+            let default = || schema.declared(key)?.default.clone();
+            let value = fields.get(key).cloned().or_else(default)?;
+            Some((key.as_str(), value))
+        })
+        .collect();
+    if found.is_empty() {
+        let names: Vec<String> = keys.iter().map(|key| quoted(key)).collect();
+        return Err(format!(
+            "associative list with keys has an element that omits all key fields [{}] \
+             (and doesn't have default values for any key fields)",
+            names.join(" ")
+        ));
+    }
+    Ok(PathElement::key(found))
+}
