@@ -11,14 +11,16 @@ pub(crate) enum Readiness {
 }
 
 impl Readiness {
-    /// Judges `object` with the Pods that belong to it.
+    /// Judges an object whose kind reports a status, with the Pods that belong to it.
     ///
-    /// An object is ready when its status speaks of its present generation, each of the
-    /// conditions `Ready` and `Available` that it carries is `True`, and all its Pods are Ready.
-    /// One whose status says nothing at all and that has no Pods is still waiting: no controller
-    /// has looked at it.
+    /// It is ready when its status says something, speaks of its present generation, has each of
+    /// the conditions `Ready` and `Available` that it carries as `True`, and all its Pods are
+    /// Ready. An empty status means that no controller has looked at it yet.
     pub(crate) fn of(object: &Value, pods: &[Value]) -> Self {
         let status = &object["status"];
+        if status.as_object().is_none_or(serde_json::Map::is_empty) {
+            return Self::Waiting("no status yet".to_owned());
+        }
         if let Some(observed) = status["observedGeneration"].as_i64() {
             let generation = object["metadata"]["generation"]
                 .as_i64()
@@ -30,16 +32,16 @@ impl Readiness {
         if let Some(waiting) = failing_condition(status) {
             return Self::Waiting(waiting);
         }
+        Self::of_pods(pods)
+    }
+
+    /// Judges an object whose kind reports no status by its Pods alone.
+    pub(crate) fn of_pods(pods: &[Value]) -> Self {
         let ready = pods.iter().filter(|pod| is_ready_pod(pod)).count();
         if ready < pods.len() {
             return Self::Waiting(format!("{ready} of {} Pods are Ready", pods.len()));
         }
-        let says_something = status.as_object().is_some_and(|status| !status.is_empty());
-        if says_something || !pods.is_empty() {
-            Self::Ready
-        } else {
-            Self::Waiting("no status yet".to_owned())
-        }
+        Self::Ready
     }
 }
 
@@ -112,7 +114,8 @@ mod tests {
                 vec![pod("True"), pod("False")],
                 "1 of 2 Pods",
             ),
-            (json!({"spec": {}}), vec![], "no status yet"),
+            (json!({"spec": {}}), vec![pod("True")], "no status yet"),
+            (json!({"status": {}}), vec![], "no status yet"),
         ] {
             let Readiness::Waiting(why) = Readiness::of(&object, &pods) else {
                 panic!("ready: {object}");

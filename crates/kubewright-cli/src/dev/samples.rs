@@ -18,9 +18,15 @@ pub(crate) struct Sample {
     resource: ApiResource,
     namespace: Option<String>,
     name: String,
+    reports_status: bool,
 }
 
 impl Sample {
+    /// Whether the kind has a status that a controller writes.
+    pub(crate) fn reports_status(&self) -> bool {
+        self.reports_status
+    }
+
     fn api(&self, client: &kube::Client) -> Api<DynamicObject> {
         match &self.namespace {
             Some(namespace) => Api::namespaced_with(client.clone(), namespace, &self.resource),
@@ -173,5 +179,9 @@ fn resolve(known: &Discovery, object: &Value) -> Option<Sample> {
         resource,
         namespace,
         name: metadata["name"].as_str()?.to_owned(),
+        reports_status: capabilities
+            .subresources
+            .iter()
+            .any(|(sub, _)| sub.plural == "status"),
     })
 }

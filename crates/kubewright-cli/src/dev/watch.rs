@@ -63,7 +63,12 @@ async fn look(
     let mut waiting = BTreeMap::new();
     for sample in samples {
         let object = sample.read(client).await?;
-        if let Readiness::Waiting(why) = Readiness::of(&object, &owned(&object, pods)) {
+        let pods = owned(&object, pods);
+        let readiness = match sample.reports_status() {
+            true => Readiness::of(&object, &pods),
+            false => Readiness::of_pods(&pods),
+        };
+        if let Readiness::Waiting(why) = readiness {
             waiting.insert(sample.to_string(), why);
         }
     }
