@@ -154,6 +154,14 @@ pub enum Error {
         /// The refused requests.
         requests: String,
     },
+    /// A differential case is not one.
+    #[error("read case {}: {why}", path.display())]
+    Case {
+        /// The file, or the case's name.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The cluster at hand cannot do what was asked.
     #[error("{asked}: {why}")]
     Unsupported {

@@ -2,6 +2,7 @@
 
 mod cluster;
 pub mod control_plane;
+pub mod differential;
 mod error;
 mod progress;
 pub mod real;

@@ -132,6 +132,10 @@ impl ClusterBuilder {
 
     /// As [`start`](Self::start), but none where Go is missing and nothing is built yet: a line
     /// says that the test was skipped, unless `KUBEWRIGHT_REQUIRE=real` makes it an error.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, what was started ends.
     pub async fn start_or_skip(self) -> Result<Option<Cluster>, Error> {
         let name = self.name.clone();
         let required = Settings::from_environment()?.require_real;

@@ -13,15 +13,21 @@ pub(crate) fn fail(location: &Location<'_>, message: impl Display) -> ! {
 }
 
 /// An error with all of its causes, on one line.
-pub(crate) struct Chain<'a>(pub(crate) &'a dyn StdError);
+pub(crate) struct Chain<'a>(pub(crate) &'a (dyn StdError + 'static));
 
 impl Display for Chain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut cause = self.0.source();
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
+        let mut next = Some(self.0);
+        let mut separator = "";
+        while let Some(error) = next {
+            f.write_str(separator)?;
+            separator = ": ";
+            // The server's own words; kube prints the whole answer around them.
+            if let Some(kube::Error::Api(status)) = error.downcast_ref() {
+                return write!(f, "{} {}: {}", status.code, status.reason, status.message);
+            }
+            write!(f, "{error}")?;
+            next = error.source();
         }
         Ok(())
     }

@@ -103,6 +103,10 @@ impl Cluster {
     }
 
     /// A client that calls as the given user, with that user's permissions.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when dropped.
     pub async fn client_for(&self, user: &User) -> Result<Client, Error> {
         let unwatched = &self.shared.unwatched;
         self.shared
@@ -143,7 +147,7 @@ impl Cluster {
     }
 
     /// Makes a namespace that Pods can be made in.
-    async fn make_namespace(&self, name: &str) -> Result<(), Error> {
+    pub(crate) async fn make_namespace(&self, name: &str) -> Result<(), Error> {
         let namespace = json!({
             "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name },
         });

@@ -16,6 +16,10 @@ impl Cluster {
     /// # Panics
     ///
     /// When the cluster was started without nodes, or the node does not get Ready.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the node may be there without being Ready.
     #[track_caller]
     pub fn add_node(&self, name: &str) -> impl Future<Output = ()> {
         let location = Location::caller();
@@ -31,6 +35,10 @@ impl Cluster {
     /// # Panics
     ///
     /// When the server refuses.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the node may be gone and its Pods not.
     #[track_caller]
     pub fn remove_node(&self, name: &str) -> impl Future<Output = ()> {
         let location = Location::caller();

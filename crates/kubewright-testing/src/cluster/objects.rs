@@ -49,6 +49,10 @@ impl Cluster {
     /// # Panics
     ///
     /// When the server refuses; the message holds its answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the request may have been carried out or not.
     #[track_caller]
     pub fn apply<K: Object>(&self, mut object: K) -> impl Future<Output = K> {
         let location = Location::caller();
@@ -71,6 +75,10 @@ impl Cluster {
     /// # Panics
     ///
     /// When the server refuses; the message holds its answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the request may have been carried out or not.
     #[track_caller]
     pub fn create<K: Object>(&self, object: K) -> impl Future<Output = K> {
         let location = Location::caller();
@@ -92,6 +100,10 @@ impl Cluster {
     /// # Panics
     ///
     /// When the server refuses; the message holds its answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the request may have been carried out or not.
     #[track_caller]
     pub fn patch<K: Object>(&self, name: &str, patch: Value) -> impl Future<Output = K> {
         let location = Location::caller();
@@ -112,6 +124,10 @@ impl Cluster {
     /// # Panics
     ///
     /// When the server refuses; the message holds its answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the request may have been carried out or not.
     #[track_caller]
     pub fn delete<K: Object>(&self, name: &str) -> impl Future<Output = ()> {
         let location = Location::caller();
@@ -130,6 +146,10 @@ impl Cluster {
     /// # Panics
     ///
     /// When the server refuses or the object does not decode.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when dropped.
     #[track_caller]
     pub fn get<K: Object>(&self, name: &str) -> impl Future<Output = Option<K>> {
         let location = Location::caller();
@@ -152,6 +172,10 @@ impl Cluster {
     /// # Panics
     ///
     /// When the server refuses or an object does not decode.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when dropped.
     #[track_caller]
     pub fn list<K: Object>(&self) -> impl Future<Output = Vec<K>> {
         let location = Location::caller();

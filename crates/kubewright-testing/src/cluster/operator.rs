@@ -38,6 +38,10 @@ impl Cluster {
     /// # Panics
     ///
     /// When it cannot be installed or does not get ready.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the operator may be installed and does not run.
     #[track_caller]
     pub fn run<F>(&self, operator: F) -> impl Future<Output = ()>
     where
@@ -62,6 +66,10 @@ impl Cluster {
     /// # Panics
     ///
     /// When one does not get ready again.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, operators that were stopped stay so.
     #[track_caller]
     pub fn restart_operator(&self) -> impl Future<Output = ()> {
         let location = Location::caller();
@@ -77,6 +85,10 @@ impl Cluster {
 
     /// Stops each operator under test; [`restart_operator`](Self::restart_operator) starts none
     /// of them again.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the operators end at once, in the middle of what they do.
     pub async fn stop_operator(&self) {
         drop(self.stop_operators().await);
     }

@@ -40,6 +40,10 @@ impl Cluster {
     /// # Panics
     ///
     /// When time runs out; the message says what the check read last.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when dropped.
     #[track_caller]
     pub fn eventually_within<F>(
         &self,

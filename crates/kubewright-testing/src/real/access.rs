@@ -28,6 +28,10 @@ impl RealCluster {
     }
 
     /// How to reach the cluster as a ServiceAccount, by a token that the API server issues.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, a token may have been issued that nobody has.
     pub async fn access_for_account(
         &self,
         namespace: &str,
@@ -67,6 +71,10 @@ impl RealCluster {
     }
 
     /// A client that may do everything.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when dropped.
     pub async fn client(&self) -> Result<Client, Error> {
         client(&self.access(&User::admin())?).await
     }

@@ -44,6 +44,10 @@ impl Kubeconfig {
     }
 
     /// What kube makes a client of.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when dropped.
     pub async fn config(&self) -> Result<kube::Config, Error> {
         let failed = |source: Box<dyn std::error::Error + Send + Sync>| Error::Client {
             user: self.server.clone(),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// A page of text, published as a ConfigMap.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "example.com", version = "v1", kind = "Site", namespaced)]
-pub struct SiteSpec {
+pub(crate) struct SiteSpec {
     text: String,
 }
 

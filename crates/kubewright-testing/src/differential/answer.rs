@@ -1,0 +1,72 @@
+use std::collections::BTreeMap;
+
+use http::HeaderMap;
+use serde_json::{Value, json};
+
+/// What a server answered, as far as it is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The request it answers, as the case writes it.
+    pub request: String,
+    /// The status code.
+    pub status: u16,
+    /// The compared headers.
+    pub headers: BTreeMap<String, Vec<String>>,
+    /// The body: a value, the events of a watch, or a text.
+    pub body: Value,
+}
+
+/// The headers that mean something to a client.
+const HEADERS: [&str; 3] = ["content-type", "warning", "retry-after"];
+
+impl Answer {
+    pub(super) fn new(request: &str, status: u16, headers: &HeaderMap, body: &[u8]) -> Self {
+        let chosen = HEADERS.iter().filter_map(|name| {
+            let values: Vec<String> = headers
+                .get_all(*name)
+                .iter()
+                .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+                .collect();
+            (!values.is_empty()).then(|| ((*name).to_owned(), values))
+        });
+        Self {
+            request: request.to_owned(),
+            status,
+            headers: chosen.collect(),
+            body: read(body),
+        }
+    }
+}
+
+fn read(body: &[u8]) -> Value {
+    if let Ok(value) = serde_json::from_slice(body) {
+        return value;
+    }
+    let text = String::from_utf8_lossy(body);
+    let events: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
+    match events {
+        Ok(events) if !events.is_empty() => json!({ "events": events }),
+        _ => json!({ "text": text }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::read;
+
+    #[test]
+    fn a_body_is_a_value_or_events_or_text() {
+        assert_eq!(read(b"{\"a\": 1}\n"), json!({ "a": 1 }));
+        assert_eq!(
+            read(b"{\"a\":1}\n{\"a\":2}\n"),
+            json!({ "events": [{ "a": 1 }, { "a": 2 }] })
+        );
+        assert_eq!(
+            read(b"404 page not found\n"),
+            json!({ "text": "404 page not found\n" })
+        );
+        assert_eq!(read(b""), json!({ "text": "" }));
+    }
+}

@@ -1,0 +1,256 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde_json::Value;
+
+use super::answer::Answer;
+
+/// Replaces what differs from run to run, and counts what it replaced.
+///
+/// This is the only place where an answer is changed before it is compared.
+#[derive(Clone, Debug, Default)]
+pub struct Masks {
+    count: MaskCount,
+    uids: Vec<String>,
+    revisions: BTreeSet<u64>,
+}
+
+/// How often each mask was used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MaskCount {
+    counts: BTreeMap<&'static str, usize>,
+}
+
+impl MaskCount {
+    fn add(&mut self, mask: &'static str) {
+        *self.counts.entry(mask).or_default() += 1;
+    }
+
+    /// Adds the counts of another run.
+    pub fn merge(&mut self, other: &Self) {
+        for (mask, count) in &other.counts {
+            *self.counts.entry(mask).or_default() += count;
+        }
+    }
+}
+
+impl fmt::Display for MaskCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<_> = self
+            .counts
+            .iter()
+            .map(|(mask, count)| format!("{count} {mask}"))
+            .collect();
+        f.write_str(&parts.join(", "))
+    }
+}
+
+/// The warning that the embedded server adds to writes of kinds whose defaults it lacks.
+const KNOWN_WARNING: &str = "defaults and validation";
+
+impl Masks {
+    /// Masks the answers of one case on one server.
+    pub fn apply(mut self, answers: &mut [Answer]) -> MaskCount {
+        for answer in answers.iter() {
+            self.collect(&answer.body);
+        }
+        for answer in answers {
+            self.mask_warnings(answer);
+            self.mask(&mut answer.body, "");
+        }
+        self.count
+    }
+
+    /// Finds the revisions of objects first, as they are numbered in their order.
+    fn collect(&mut self, value: &Value) {
+        match value {
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    self.revisions.extend(revision(name, field));
+                    self.collect(field);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.collect(item)),
+            _ => {}
+        }
+    }
+
+    fn mask_warnings(&mut self, answer: &mut Answer) {
+        let Some(warnings) = answer.headers.get_mut("warning") else {
+            return;
+        };
+        let before = warnings.len();
+        warnings.retain(|warning| !warning.contains(KNOWN_WARNING));
+        for _ in warnings.len()..before {
+            self.count.add("documented warnings");
+        }
+        if warnings.is_empty() {
+            answer.headers.remove("warning");
+        }
+    }
+
+    fn mask(&mut self, value: &mut Value, name: &str) {
+        match value {
+            Value::Object(fields) => {
+                self.mask_generated_name(fields);
+                self.mask_list(fields);
+                for (name, field) in fields {
+                    self.mask(field, name);
+                }
+            }
+            Value::Array(items) => {
+                for item in items {
+                    self.mask(item, name);
+                }
+            }
+            Value::String(text) => self.mask_text(text, name),
+            _ => {}
+        }
+    }
+
+    /// Five random letters end a generated name.
+    fn mask_generated_name(&mut self, fields: &mut serde_json::Map<String, Value>) {
+        let start = fields
+            .get("generateName")
+            .and_then(Value::as_str)
+            .map(str::to_owned);
+        let (Some(start), Some(Value::String(name))) = (start, fields.get_mut("name")) else {
+            return;
+        };
+        let random = name.strip_prefix(&start).map(str::len);
+        if random == Some(5) {
+            *name = format!("{start}?????");
+            self.count.add("generated names");
+        }
+    }
+
+    /// A list carries the counter of the whole cluster, where others write too.
+    fn mask_list(&mut self, fields: &mut serde_json::Map<String, Value>) {
+        let is_list = fields.get("items").is_some_and(Value::is_array);
+        let Some(metadata) = fields.get_mut("metadata").filter(|_| is_list) else {
+            return;
+        };
+        for (field, mask) in [
+            ("resourceVersion", "list revisions"),
+            ("continue", "continue tokens"),
+        ] {
+            if let Some(Value::String(text)) = metadata.get_mut(field) {
+                "masked".clone_into(text);
+                self.count.add(mask);
+            }
+        }
+    }
+
+    fn mask_text(&mut self, text: &mut String, name: &str) {
+        if let Some(number) = revision(name, &Value::String(text.clone())) {
+            let rank = self.revisions.range(..=number).count();
+            *text = format!("revision-{rank}");
+            self.count.add("revisions");
+        }
+        if is_time(text) {
+            "time".clone_into(text);
+            self.count.add("times");
+        }
+        // Uids also stand inside messages.
+        let words: Vec<String> = text
+            .split(|letter: char| !letter.is_ascii_hexdigit() && letter != '-')
+            .filter(|word| is_uid(word))
+            .map(str::to_owned)
+            .collect();
+        for uid in words {
+            let known = self.uids.iter().position(|one| *one == uid);
+            let rank = known.unwrap_or_else(|| {
+                self.uids.push(uid.clone());
+                self.uids.len() - 1
+            });
+            *text = text.replace(&uid, &format!("uid-{rank}"));
+            self.count.add("uids");
+        }
+    }
+}
+
+fn revision(name: &str, field: &Value) -> Option<u64> {
+    let text = field.as_str().filter(|_| name == "resourceVersion")?;
+    text.parse().ok()
+}
+
+/// Whether a text is a time as objects carry it.
+fn is_time(text: &str) -> bool {
+    text.len() >= 20 && text.ends_with('Z') && text.parse::<jiff::Timestamp>().is_ok()
+}
+
+/// Whether a word is a version 4 UUID in its usual spelling.
+fn is_uid(word: &str) -> bool {
+    let parts: Vec<usize> = word.split('-').map(str::len).collect();
+    parts == [8, 4, 4, 4, 12]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::answer::Answer;
+    use super::Masks;
+
+    fn masked(bodies: &[Value]) -> (Vec<Value>, String) {
+        let mut answers: Vec<_> = bodies
+            .iter()
+            .map(|body| Answer {
+                request: String::new(),
+                status: 200,
+                headers: std::collections::BTreeMap::new(),
+                body: body.clone(),
+            })
+            .collect();
+        let count = Masks::default().apply(&mut answers).to_string();
+        (
+            answers.into_iter().map(|answer| answer.body).collect(),
+            count,
+        )
+    }
+
+    #[test]
+    fn uids_and_revisions_keep_their_identity_and_order() {
+        let uid = "0b6c8a52-17f8-4d6e-9a55-0a1b2c3d4e5f";
+        let (bodies, count) = masked(&[
+            json!({ "metadata": { "uid": uid, "resourceVersion": "90" } }),
+            json!({ "metadata": { "uid": uid, "resourceVersion": "120" } }),
+            json!({ "message": format!("the UID ({uid}) differs") }),
+        ]);
+        assert_eq!(
+            bodies,
+            [
+                json!({ "metadata": { "uid": "uid-0", "resourceVersion": "revision-1" } }),
+                json!({ "metadata": { "uid": "uid-0", "resourceVersion": "revision-2" } }),
+                json!({ "message": "the UID (uid-0) differs" }),
+            ]
+        );
+        assert_eq!(count, "2 revisions, 3 uids");
+    }
+
+    #[test]
+    fn lists_times_and_generated_names_are_masked_and_nothing_else() {
+        let (bodies, _) = masked(&[json!({
+            "metadata": { "resourceVersion": "7", "continue": "abc" },
+            "items": [{
+                "metadata": {
+                    "generateName": "web-", "name": "web-x2b4d",
+                    "creationTimestamp": "2026-01-01T00:00:00Z",
+                },
+                "data": { "version": "7", "date": "2026" },
+            }],
+        })]);
+        assert_eq!(
+            bodies,
+            [json!({
+                "metadata": { "resourceVersion": "masked", "continue": "masked" },
+                "items": [{
+                    "metadata": {
+                        "generateName": "web-", "name": "web-?????", "creationTimestamp": "time",
+                    },
+                    "data": { "version": "7", "date": "2026" },
+                }],
+            })]
+        );
+    }
+}

@@ -1,0 +1,130 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use http::Request;
+use http_body_util::BodyExt as _;
+use kube::Client;
+use kube::client::Body;
+use kubewright_apiserver::User;
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use super::answer::Answer;
+use super::case::{Case, Step};
+use crate::{Cluster, Error};
+
+const POLL: Duration = Duration::from_millis(50);
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Sends a case's requests to a cluster, in a namespace named after the case.
+///
+/// # Cancel safety
+///
+/// When dropped, the requests sent so far stay done.
+pub async fn play(case: &Case, cluster: &Cluster) -> Result<Vec<Answer>, Error> {
+    let namespace = format!("case-{}", case.name);
+    cluster.make_namespace(&namespace).await?;
+    let mut player = Player {
+        case,
+        cluster,
+        saved: BTreeMap::from([("ns".to_owned(), namespace)]),
+    };
+    let mut answers = Vec::new();
+    for step in &case.steps {
+        let answer = player.take(step).await?;
+        if !step.aside {
+            answers.push(answer);
+        }
+    }
+    Ok(answers)
+}
+
+struct Player<'a> {
+    case: &'a Case,
+    cluster: &'a Cluster,
+    saved: BTreeMap<String, String>,
+}
+
+impl Player<'_> {
+    async fn take(&mut self, step: &Step) -> Result<Answer, Error> {
+        let client = match &step.user {
+            None => self.cluster.client(),
+            Some(name) => {
+                let user = User::new(name.clone(), Vec::<String>::new());
+                self.cluster.client_for(&user).await?
+            }
+        };
+        let start = Instant::now();
+        let answer = loop {
+            let answer = self.ask(&client, step).await?;
+            match step.until {
+                Some(wanted) if answer.status != wanted && start.elapsed() < PATIENCE => {
+                    sleep(POLL).await;
+                }
+                _ => break answer,
+            }
+        };
+        for (name, pointer) in &step.save {
+            let found = answer.body.pointer(pointer).and_then(Value::as_str);
+            let found = found.ok_or_else(|| self.wrong(step, format!("no {pointer} to save")))?;
+            self.saved.insert(name.clone(), found.to_owned());
+        }
+        Ok(answer)
+    }
+
+    async fn ask(&self, client: &Client, step: &Step) -> Result<Answer, Error> {
+        let filled = self.fill(&step.request);
+        let (method, path) = filled
+            .split_once(' ')
+            .ok_or_else(|| self.wrong(step, "a request is METHOD PATH".to_owned()))?;
+        let body = step.body.as_ref().map(Value::to_string);
+        let body = body
+            .or_else(|| step.raw.clone())
+            .map(|text| self.fill(&text));
+        let mut request = Request::builder().method(method).uri(path);
+        let typed = step
+            .headers
+            .keys()
+            .any(|name| name.eq_ignore_ascii_case("content-type"));
+        if body.is_some() && !typed {
+            let kind = step
+                .patch
+                .map_or("application/json", |patch| patch.content_type());
+            request = request.header("Content-Type", kind);
+        }
+        for (name, value) in &step.headers {
+            request = request.header(name, value);
+        }
+        let request = request
+            .body(Body::from(body.unwrap_or_default().into_bytes()))
+            .map_err(|why| self.wrong(step, why.to_string()))?;
+        let failed = |source| Error::Request {
+            tried: format!("{}: {}", self.case.name, step.request),
+            source: Box::new(source),
+        };
+        let response = client.send(request).await.map_err(failed)?;
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.map_err(failed)?.to_bytes();
+        Ok(Answer::new(
+            &step.request,
+            parts.status.as_u16(),
+            &parts.headers,
+            &bytes,
+        ))
+    }
+
+    fn fill(&self, text: &str) -> String {
+        self.saved
+            .iter()
+            .fold(text.to_owned(), |text, (name, value)| {
+                text.replace(&format!("{{{name}}}"), value)
+            })
+    }
+
+    fn wrong(&self, step: &Step, why: String) -> Error {
+        Error::Case {
+            path: self.case.name.clone().into(),
+            why: format!("{}: {why}", step.request),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
+use kubewright_testing::Cluster;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+fn object<K: DeserializeOwned>(value: Value) -> K {
+    serde_json::from_value(value).expect("the object is of its kind")
+}
+
+fn pod(node: &str) -> Pod {
+    object(json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": { "name": format!("on-{node}") },
+        "spec": { "nodeName": node, "containers": [{ "name": "web", "image": "web:1" }] },
+    }))
+}
+
+async fn is_running(cluster: &Cluster, name: &str) -> bool {
+    let pod = cluster.get::<Pod>(name).await.and_then(|pod| pod.status);
+    pod.is_some_and(|status| status.phase.as_deref() == Some("Running"))
+}
+
+// These hold on both clusters.
+
+#[kubewright_testing::test(nodes = 2)]
+async fn pods_run_on_nodes_that_come_and_go(cluster: Cluster) {
+    assert_eq!(cluster.list::<Node>().await.len(), 2);
+    cluster.apply(pod("node-1")).await;
+    cluster
+        .eventually("a running Pod", async |c| is_running(c, "on-node-1").await)
+        .await;
+    cluster.add_node("late").await;
+    cluster.apply(pod("late")).await;
+    cluster
+        .eventually("a second Pod", async |c| is_running(c, "on-late").await)
+        .await;
+    cluster.remove_node("late").await;
+    cluster
+        .eventually("only the first Pod", async |c| {
+            let pods = c.list::<Pod>().await;
+            pods.len() == 1 && c.list::<Node>().await.len() == 2
+        })
+        .await;
+}
+
+#[kubewright_testing::test]
+async fn each_test_has_a_namespace_of_its_own(cluster: Cluster) {
+    let map = |name: &str| {
+        object::<ConfigMap>(json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name },
+        }))
+    };
+    cluster.create(map("mine")).await;
+    let names = async |c: &Cluster| -> Vec<_> {
+        let maps = c.list::<ConfigMap>().await;
+        let names = maps.into_iter().filter_map(|map| map.metadata.name);
+        names.filter(|name| name != "kube-root-ca.crt").collect()
+    };
+    assert_eq!(names(&cluster).await, ["mine"]);
+    assert!(names(&cluster.in_namespace("default")).await.is_empty());
+    cluster.delete::<ConfigMap>("mine").await;
+    assert!(cluster.get::<ConfigMap>("mine").await.is_none());
+    cluster.delete::<ConfigMap>("mine").await;
+}
+
+// These are about virtual time.
+
+#[kubewright_testing::test(needs = [VirtualTime])]
+async fn an_hour_passes_at_once(cluster: Cluster) {
+    let (virtually, before) = (Instant::now(), cluster.clock().now());
+    cluster
+        .consistently(Duration::from_secs(3600), "no Pod", async |c| {
+            c.list::<Pod>().await.is_empty()
+        })
+        .await;
+    assert!(virtually.elapsed() >= Duration::from_secs(3600));
+    let passed = cluster.clock().now().duration_since(before);
+    assert!(passed.as_secs() >= 3600, "{passed}");
+}
+
+#[kubewright_testing::test(needs = [VirtualTime])]
+async fn a_write_is_looked_at_without_time_passing(cluster: Cluster) {
+    let start = Instant::now();
+    let write = async {
+        tokio::task::yield_now().await;
+        cluster
+            .create(object::<ConfigMap>(json!({
+                "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "a" },
+            })))
+            .await
+    };
+    let wait = cluster.eventually("a ConfigMap", async |c| {
+        c.get::<ConfigMap>("a").await.is_some()
+    });
+    tokio::join!(wait, write);
+    assert_eq!(start.elapsed(), Duration::ZERO);
+}
