@@ -164,19 +164,19 @@ async fn tell(
     namespace: &Object,
     left: &[(&Key, Arc<Object>)],
 ) -> Result<(), Status> {
-    let mut value = namespace.value().clone();
-    let mut is_changed = false;
+    let told = items(namespace.value(), "/status/conditions");
+    let mut object = json!({"status": {"conditions": told}});
+    let mut is_news = false;
     for condition in conditions(left, &cluster.timestamp()) {
-        if let Some(conditions) = with_condition(&value, condition) {
-            value["status"]["conditions"] = conditions.into();
-            is_changed = true;
+        if let Some(conditions) = with_condition(&object, condition) {
+            object["status"]["conditions"] = conditions.into();
+            is_news = true;
         }
     }
-    if !is_changed {
+    if !is_news {
         return Ok(());
     }
-    let status = json!({"conditions": value["status"]["conditions"]});
-    let patch = status_patch(namespace.value(), &status);
+    let patch = status_patch(namespace.value(), &object["status"]);
     cluster.patch_status(&NAMESPACES, namespace, patch).await
 }
 

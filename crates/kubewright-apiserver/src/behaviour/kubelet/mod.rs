@@ -2,9 +2,10 @@
 //! a kubelet would say if containers ran.
 //!
 //! Pods run at once, restart when an image changes, and end as soon as they are told to. No
-//! probe is asked and no container ends by itself.
+//! probe is asked, and no container ends by itself but those of Jobs.
 
 mod addresses;
+mod containers;
 mod node_status;
 mod pod_status;
 mod report;

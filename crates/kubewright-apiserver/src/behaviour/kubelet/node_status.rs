@@ -40,7 +40,8 @@ pub(super) fn ready(node: &Value, now: &str) -> Option<Value> {
         "allocatable": room("allocatable"),
         "capacity": room("capacity"),
         "conditions": conditions,
-        "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
+        // Nothing listens: logs and exec of such a node have nowhere to go.
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
         "nodeInfo": info(node),
         "phase": "Running",
     }))

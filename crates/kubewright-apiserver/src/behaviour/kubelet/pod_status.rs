@@ -1,7 +1,6 @@
-use std::fmt::Write;
-
 use serde_json::{Value, json};
 
+use super::containers::{completed, initialized, replaced, started};
 use crate::behaviour::view::{condition, is_true, items, text};
 
 /// What the kubelet knows besides the Pod.
@@ -16,6 +15,7 @@ pub(super) struct Surroundings<'a> {
 pub(super) fn next_status(pod: &Value, around: Surroundings<'_>) -> Option<Value> {
     match text(pod, "/status/phase") {
         "" | "Pending" => Some(running(pod, around)),
+        "Running" if is_of_job(pod) => Some(succeeded(pod, around)),
         "Running" if is_image_changed(pod) => Some(restarted(pod, around)),
         "Running" if has_gates(pod) && gates_are_open(pod) != is_true(pod, "Ready") => {
             Some(json!({"conditions": conditions(pod, around.now)}))
@@ -74,6 +74,31 @@ fn restarted(pod: &Value, around: Surroundings<'_>) -> Value {
     })
 }
 
+/// The containers of a Job have nothing to do and are done with it.
+fn succeeded(pod: &Value, around: Surroundings<'_>) -> Value {
+    let containers = items(pod, "/status/containerStatuses").iter();
+    let containers: Vec<_> = containers.map(|one| completed(one, around.now)).collect();
+    let mut conditions = conditions(pod, around.now);
+    for condition in &mut conditions {
+        if matches!(text(condition, "/type"), "Ready" | "ContainersReady") {
+            condition["status"] = "False".into();
+            condition["reason"] = "PodCompleted".into();
+            condition["lastTransitionTime"] = around.now.into();
+        }
+    }
+    json!({
+        "conditions": conditions,
+        "containerStatuses": containers,
+        "observedGeneration": generation(pod),
+        "phase": "Succeeded",
+    })
+}
+
+fn is_of_job(pod: &Value) -> bool {
+    let mut owners = items(pod, "/metadata/ownerReferences").iter();
+    owners.any(|owner| text(owner, "/kind") == "Job")
+}
+
 fn is_image_changed(pod: &Value) -> bool {
     let mut containers = items(pod, "/spec/containers").iter();
     containers.any(|one| status_of(pod, one).is_none_or(|old| old["image"] != one["image"]))
@@ -82,52 +107,6 @@ fn is_image_changed(pod: &Value) -> bool {
 fn status_of<'a>(pod: &'a Value, container: &Value) -> Option<&'a Value> {
     let mut statuses = items(pod, "/status/containerStatuses").iter();
     statuses.find(|one| one["name"] == container["name"])
-}
-
-fn started(pod: &Value, container: &Value, now: &str) -> Value {
-    let image = text(container, "/image");
-    json!({
-        "containerID": container_id(pod, container, 0),
-        "image": image,
-        "imageID": image_id(image),
-        "lastState": {},
-        "name": container["name"],
-        "ready": true,
-        "restartCount": 0,
-        "started": true,
-        "state": {"running": {"startedAt": now}},
-    })
-}
-
-fn replaced(pod: &Value, container: &Value, old: &Value, now: &str) -> Value {
-    let restarts = old["restartCount"].as_u64().unwrap_or_default() + 1;
-    let mut status = started(pod, container, now);
-    status["restartCount"] = restarts.into();
-    status["containerID"] = container_id(pod, container, restarts).into();
-    status["lastState"] = json!({"terminated": {
-        "containerID": old["containerID"],
-        "exitCode": 0,
-        "finishedAt": now,
-        "reason": "Completed",
-        "startedAt": old["state"]["running"]["startedAt"],
-    }});
-    status
-}
-
-/// A container that runs before the others has ended, unless it is a sidecar.
-fn initialized(pod: &Value, container: &Value, now: &str) -> Value {
-    let mut status = started(pod, container, now);
-    if text(container, "/restartPolicy") != "Always" {
-        status["started"] = false.into();
-        status["state"] = json!({"terminated": {
-            "containerID": status["containerID"],
-            "exitCode": 0,
-            "finishedAt": now,
-            "reason": "Completed",
-            "startedAt": now,
-        }});
-    }
-    status
 }
 
 fn conditions(pod: &Value, now: &str) -> Vec<Value> {
@@ -180,25 +159,6 @@ fn gates_are_open(pod: &Value) -> bool {
 fn generation(pod: &Value) -> i64 {
     let generation = pod.pointer("/metadata/generation").and_then(Value::as_i64);
     generation.unwrap_or_default()
-}
-
-fn image_id(image: &str) -> String {
-    format!("sim@sha256:{}", hash(image))
-}
-
-/// Differs from container to container and from one start of it to the next.
-fn container_id(pod: &Value, container: &Value, restarts: u64) -> String {
-    let uid = text(pod, "/metadata/uid");
-    let name = text(container, "/name");
-    format!("sim://{}", hash(&format!("{uid}/{name}/{restarts}")))
-}
-
-fn hash(text: &str) -> String {
-    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
-    digest.as_ref().iter().fold(String::new(), |mut hex, byte| {
-        write!(hex, "{byte:02x}").expect("writing to a string does not fail");
-        hex
-    })
 }
 
 #[cfg(test)]
@@ -323,6 +283,25 @@ mod tests {
         assert_eq!(status["conditions"][2]["lastTransitionTime"], "T3");
         assert_eq!(status["conditions"][1]["lastTransitionTime"], "T1");
         assert_eq!(next(&after(waiting, status), "T4"), None);
+    }
+
+    #[test]
+    fn a_pod_of_a_job_succeeds_after_it_ran() {
+        let mut of_job = pod("a:1");
+        of_job["metadata"]["ownerReferences"] = json!([{"kind": "Job", "name": "j"}]);
+        let ran = after(of_job.clone(), next(&of_job, "T1").unwrap());
+        let status = next(&ran, "T2").unwrap();
+        assert_eq!(status["phase"], "Succeeded");
+        assert_eq!(status["conditions"][2]["reason"], "PodCompleted");
+        let state = &status["containerStatuses"][0]["state"];
+        assert_eq!(
+            (
+                &state["terminated"]["startedAt"],
+                &state["terminated"]["finishedAt"]
+            ),
+            (&json!("T1"), &json!("T2"))
+        );
+        assert_eq!(next(&after(ran, status), "T3"), None);
     }
 
     #[test]
