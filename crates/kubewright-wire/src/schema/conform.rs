@@ -189,16 +189,28 @@ fn rewrite(value: &mut Value, scalar: Scalar) -> Result<(), DecodeError> {
             Ok(_) => text,
             Err(_) => return Err(DecodeError::base64()),
         },
-        _ => {
-            let time: Timestamp = text.parse().map_err(|_| DecodeError::time(&text))?;
-            match scalar {
-                Scalar::MicroTime => format!("{time:.6}"),
-                _ => whole_seconds(time),
-            }
+        Scalar::MicroTime => {
+            let time = parse_micro_time(&text)?;
+            format!("{time:.6}")
         }
+        _ => whole_seconds(text.parse().map_err(|_| DecodeError::time(&text))?),
     };
     *value = Value::String(rewritten);
     Ok(())
+}
+
+/// Microseconds are read only as they are written: with all six digits.
+fn parse_micro_time(text: &str) -> Result<Timestamp, DecodeError> {
+    let time: Timestamp = text.parse().map_err(|_| DecodeError::time(text))?;
+    let (_, after_seconds) = text
+        .split_at_checked("2006-01-02T15:04:05".len())
+        .unwrap_or_default();
+    let digits = after_seconds.strip_prefix('.').unwrap_or_default();
+    let count = digits.chars().take_while(char::is_ascii_digit).count();
+    match count {
+        6 => Ok(time),
+        _ => Err(DecodeError::micro_time(text, after_seconds)),
+    }
 }
 
 /// The time as Kubernetes writes it: whole seconds, cut, in UTC.

@@ -52,6 +52,13 @@ impl DecodeError {
         Self { message }
     }
 
+    pub(super) fn micro_time(text: &str, rest: &str) -> Self {
+        let layout = "2006-01-02T15:04:05.000000Z07:00";
+        let message =
+            format!("parsing time {text:?} as {layout:?}: cannot parse {rest:?} as \".000000\"");
+        Self { message }
+    }
+
     pub(super) fn base64() -> Self {
         Self {
             message: "illegal base64 data at input byte 0".to_owned(),

@@ -3,3 +3,4 @@
 mod apply;
 mod fields;
 mod schema;
+mod versions;

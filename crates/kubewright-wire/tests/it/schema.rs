@@ -149,6 +149,21 @@ fn wrong_types_are_told_in_the_words_of_go() {
 }
 
 #[test]
+fn times_of_leases_have_six_digits() {
+    let lease = |time: &str| json!({"metadata": {}, "spec": {"renewTime": time}});
+    let schema = builtin("coordination.k8s.io", "v1", "Lease");
+    let mut object = lease("2026-01-01T01:00:00.120000+01:00");
+    conform(&mut object, schema).expect("a Lease");
+    assert_eq!(object, lease("2026-01-01T00:00:00.120000Z"));
+    let error = conform(&mut lease("2026-01-01T00:00:00.5Z"), schema).expect_err("one digit");
+    assert_eq!(
+        error.to_string(),
+        "parsing time \"2026-01-01T00:00:00.5Z\" as \"2006-01-02T15:04:05.000000Z07:00\": \
+         cannot parse \".5Z\" as \".000000\""
+    );
+}
+
+#[test]
 fn custom_resources_are_pruned_by_their_own_schema() {
     let kind = Kind::new("ex.io", "v1", "Foo");
     let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {

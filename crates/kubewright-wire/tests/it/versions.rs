@@ -1,0 +1,105 @@
+//! Field ownership across the versions of a kind.
+
+use jiff::Timestamp;
+use kubewright_core::Kind;
+use kubewright_wire::apply::{Force, ServedVersions, Write, apply, equal_but_times, update};
+use kubewright_wire::fields::FieldSet;
+use kubewright_wire::schema::{Schema, from_crd};
+use serde_json::{Value, json};
+
+static NOTHING: FieldSet = FieldSet::new();
+
+fn schema(kind: &Kind) -> Schema {
+    let spec =
+        json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
+    let root = json!({"type": "object", "properties": {"spec": spec}});
+    from_crd(kind, Some(&root)).expect("a schema")
+}
+
+fn write<'a>(kind: &'a Kind, versions: &'a ServedVersions<'a>, manager: &'a str) -> Write<'a> {
+    Write {
+        kind,
+        versions,
+        manager,
+        subresource: "",
+        time: Timestamp::UNIX_EPOCH,
+        reset: &NOTHING,
+    }
+}
+
+fn foo(version: &str, spec: &Value) -> Value {
+    json!({"apiVersion": version, "kind": "Foo", "metadata": {"name": "x"}, "spec": spec})
+}
+
+fn owners(object: &Value) -> Vec<(&str, &str)> {
+    let entries = object["metadata"]["managedFields"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    entries
+        .filter_map(|entry| Some((entry["manager"].as_str()?, entry["apiVersion"].as_str()?)))
+        .collect()
+}
+
+#[test]
+fn an_entry_of_another_version_conflicts_and_loses_fields_in_its_own() {
+    let (v1, v2) = (
+        Kind::new("ex.io", "v1", "Foo"),
+        Kind::new("ex.io", "v2", "Foo"),
+    );
+    let (old, new) = (schema(&v1), schema(&v2));
+    let both = ServedVersions::one("ex.io/v1", old.kind(&v1).expect("its kind"))
+        .and("ex.io/v2", new.kind(&v2).expect("its kind"));
+    let first = foo("ex.io/v1", &json!({"a": "1", "b": "1"}));
+    let live = apply(None, &first, &write(&v1, &both, "m1"), Force::No).expect("a first apply");
+
+    let mut live = live;
+    live["apiVersion"] = json!("ex.io/v2");
+    let intent = foo("ex.io/v2", &json!({"a": "2"}));
+    let refused = apply(Some(&live), &intent, &write(&v2, &both, "m2"), Force::No);
+    assert_eq!(
+        refused.expect_err("m1 owns it").message,
+        "Apply failed with 1 conflict: conflict with \"m1\": .spec.a"
+    );
+    let forced = apply(Some(&live), &intent, &write(&v2, &both, "m2"), Force::Yes).expect("forced");
+    assert_eq!(forced["spec"], json!({"a": "2", "b": "1"}));
+    assert_eq!(owners(&forced), [("m1", "ex.io/v1"), ("m2", "ex.io/v2")]);
+
+    let moved = foo("ex.io/v2", &json!({"b": "1"}));
+    let moved =
+        apply(Some(&forced), &moved, &write(&v2, &both, "m1"), Force::No).expect("m1 moves");
+    assert_eq!(owners(&moved), [("m1", "ex.io/v2"), ("m2", "ex.io/v2")]);
+}
+
+#[test]
+fn entries_of_a_version_that_is_gone_are_dropped() {
+    let (v1, v2) = (
+        Kind::new("ex.io", "v1", "Foo"),
+        Kind::new("ex.io", "v2", "Foo"),
+    );
+    let (old, new) = (schema(&v1), schema(&v2));
+    let before = ServedVersions::one("ex.io/v1", old.kind(&v1).expect("its kind"));
+    let after = ServedVersions::one("ex.io/v2", new.kind(&v2).expect("its kind"));
+    let live = update(
+        None,
+        foo("ex.io/v1", &json!({"a": "1"})),
+        &write(&v1, &before, "up"),
+    );
+    assert_eq!(owners(&live), [("up", "ex.io/v1")]);
+
+    let mut changed = live.clone();
+    changed["apiVersion"] = json!("ex.io/v2");
+    changed["spec"]["b"] = json!("2");
+    let changed = update(Some(&live), changed, &write(&v2, &after, "up"));
+    assert_eq!(owners(&changed), [("up", "ex.io/v2")]);
+}
+
+#[test]
+fn times_of_owners_are_no_change() {
+    let entry = |time: &str, manager: &str| json!({"manager": manager, "time": time});
+    let object = |entries: Value| json!({"metadata": {"managedFields": entries}, "spec": 1});
+    let a = object(json!([entry("1", "x"), entry("2", "y")]));
+    let b = object(json!([entry("2", "y"), entry("3", "x")]));
+    assert!(equal_but_times(&a, &b));
+    assert!(!equal_but_times(&a, &object(json!([entry("1", "x")]))));
+}
