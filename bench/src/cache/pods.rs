@@ -149,11 +149,26 @@ fn value(random: &mut Random) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
+    use kubewright_bench_subject::checksum;
+
     use super::Pods;
 
     #[test]
-    fn the_same_index_gives_the_same_pod() {
-        assert_eq!(Pods::new().pod(4711), Pods::new().pod(4711));
+    fn pods_are_the_same_in_every_run() {
+        let pods = Pods::new();
+        let name_and_values = |index| {
+            let (name, pod) = pods.pod(index);
+            let containers = pod["spec"]["containers"].as_array().unwrap();
+            let variables = containers.iter().flat_map(|c| c["env"].as_array().unwrap());
+            let values = variables.map(|v| v["value"].as_str().unwrap().to_owned());
+            std::iter::once(name).chain(values).collect::<Vec<_>>()
+        };
+        assert_eq!(name_and_values(4711)[0], "orders-111-pfmfp7zs7d-lmqjk-4711");
+        let texts: Vec<String> = (0..200).flat_map(name_and_values).collect();
+        assert_eq!(
+            checksum(texts.iter().map(String::as_str)),
+            6_055_340_186_070_495
+        );
     }
 
     #[test]
