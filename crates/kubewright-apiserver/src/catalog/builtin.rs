@@ -68,6 +68,10 @@ impl Builtins {
         self.by_path.get(&path).map(|&index| &self.all[index])
     }
 
+    pub(crate) fn has_group(&self, group: &str) -> bool {
+        self.groups.iter().any(|one| one.group == group)
+    }
+
     pub(crate) fn has_group_version(&self, group: &str, version: &str) -> bool {
         let mut groups = self.groups.iter();
         groups.any(|one| one.group == group && one.version == version)

@@ -37,7 +37,7 @@ impl Catalog {
         if let Some(definition) = definition {
             return Ok(definition.version(&route.version));
         }
-        if builtins.has_group_version(&route.group, &route.version) {
+        if builtins.has_group(&route.group) {
             return Err(Status::unknown_resource());
         }
         Ok(None)

@@ -158,10 +158,14 @@ fn check_schemas(value: &Value) -> Vec<Cause> {
         match schema {
             None => {
                 let path = format!("spec.versions[{index}].schema.openAPIV3Schema");
-                causes.push(Cause::required(&path, "schemas are required"));
+                causes.push(Cause::required(&path, ""));
             }
             Some(schema) => {
-                if schema["type"] != "object" {
+                let root = text(&schema["type"]);
+                if root.is_empty() {
+                    let detail = "must not be empty at the root";
+                    causes.push(Cause::required(&format!("{place}.type"), detail));
+                } else if root != "object" {
                     let detail = "must be object at the root";
                     causes.push(Cause::invalid(
                         &format!("{place}.type"),
@@ -169,7 +173,7 @@ fn check_schemas(value: &Value) -> Vec<Cause> {
                         detail,
                     ));
                 }
-                check_structure(schema, &place, &mut causes);
+                check_below(schema, &place, &mut causes);
             }
         }
         if is_shared {
@@ -206,6 +210,10 @@ fn check_structure(schema: &Value, path: &str, causes: &mut Vec<Cause>) {
             "$ref is not supported",
         ));
     }
+    check_below(schema, path, causes);
+}
+
+fn check_below(schema: &Value, path: &str, causes: &mut Vec<Cause>) {
     let properties = schema["properties"].as_object().into_iter().flatten();
     for (name, child) in properties {
         check_structure(child, &format!("{path}.properties[{name}]"), causes);

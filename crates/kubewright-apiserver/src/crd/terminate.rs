@@ -19,8 +19,9 @@ pub(crate) fn terminating(old: &Object, now: &str) -> Value {
     let metadata = metadata_mut(&mut value);
     metadata.insert("finalizers".to_owned(), json!(finalizers));
     metadata.insert("deletionTimestamp".to_owned(), json!(now));
-    let message = "CustomResource deletion is in progress";
-    let going = condition("Terminating", true, "InstanceDeletionInProgress", message);
+    let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will \
+                   begin soon";
+    let going = condition("Terminating", true, "InstanceDeletionPending", message);
     set_condition(&mut value, going, now);
     value
 }

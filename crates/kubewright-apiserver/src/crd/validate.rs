@@ -27,6 +27,7 @@ fn check(
     }
     if let Some(cause) = wrong_type(value, schema, path) {
         causes.push(cause);
+        causes.extend(unchecked_number(value, schema, path));
         return;
     }
     causes.extend(beyond(value, &schema.limits, path));
@@ -124,6 +125,13 @@ fn wrong_type(value: &Value, schema: &Structural, path: &str) -> Option<Cause> {
     (!fits).then(|| mistyped(path, wanted, found))
 }
 
+/// The validator of numbers says once more what that of types has said.
+fn unchecked_number(value: &Value, schema: &Structural, path: &str) -> Option<Cause> {
+    let is_fraction = schema.kind.as_deref() == Some("integer") && type_of(value) == "number";
+    let detail = format!("Checked value must be of type integer (default format) in {path}");
+    is_fraction.then(|| Cause::invalid("<nil>", &json!(""), &detail))
+}
+
 fn mistyped(path: &str, wanted: &str, found: &str) -> Cause {
     let detail = format!("{path} in body must be of type {wanted}: {found:?}");
     Cause::type_invalid(path, &json!(found), &detail)
@@ -152,20 +160,16 @@ fn beyond(value: &Value, limits: &Limits, path: &str) -> Vec<Cause> {
     match value {
         Value::String(text) => {
             let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
-            if let Some(least) = limits.min_length.filter(|least| length < *least) {
-                let detail = says(format!("be at least {least} chars long"));
-                causes.push(Cause::invalid(path, value, &detail));
-            }
+            // The first fault of a text is the only one that is told.
             if let Some(most) = limits.max_length.filter(|most| length > *most) {
                 let detail = format!("may not be more than {most} bytes");
-                causes.push(Cause::new(
-                    CauseKind::FieldValueTooLong,
-                    path,
-                    None,
-                    &detail,
-                ));
-            }
-            if let Some(pattern) = limits.pattern.as_ref().filter(|one| !one.is_match(text)) {
+                let kind = CauseKind::FieldValueTooLong;
+                causes.push(Cause::new(kind, path, None, &detail));
+            } else if let Some(least) = limits.min_length.filter(|least| length < *least) {
+                let detail = says(format!("be at least {least} chars long"));
+                causes.push(Cause::invalid(path, value, &detail));
+            } else if let Some(pattern) = limits.pattern.as_ref().filter(|one| !one.is_match(text))
+            {
                 let detail = says(format!("match '{pattern}'"));
                 causes.push(Cause::invalid(path, value, &detail));
             }
@@ -175,13 +179,13 @@ fn beyond(value: &Value, limits: &Limits, path: &str) -> Vec<Cause> {
             let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
             let least = limits.min_items.map(|least| (least, "items"));
             let most = limits.max_items;
-            causes.extend(beyond_count(count, value, (least, most), path));
+            causes.extend(beyond_count(count, (least, most), path));
         }
         Value::Object(members) => {
             let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
             let least = limits.min_properties.map(|least| (least, "properties"));
             let most = limits.max_properties;
-            causes.extend(beyond_count(count, value, (least, most), path));
+            causes.extend(beyond_count(count, (least, most), path));
         }
         Value::Null | Value::Bool(_) => {}
     }
@@ -199,17 +203,17 @@ fn beyond(value: &Value, limits: &Limits, path: &str) -> Vec<Cause> {
 
 fn beyond_count(
     count: u64,
-    value: &Value,
     (least, most): (Option<(u64, &str)>, Option<u64>),
     path: &str,
 ) -> Vec<Cause> {
     let mut causes = Vec::new();
     if let Some((least, what)) = least.filter(|(least, _)| count < *least) {
         let detail = format!("{path} in body should have at least {least} {what}");
-        causes.push(Cause::invalid(path, value, &detail));
+        causes.push(Cause::invalid(path, &json!(count), &detail));
     }
     if let Some(most) = most.filter(|most| count > *most) {
-        let detail = format!("must have at most {most} items");
+        let items = if most == 1 { "item" } else { "items" };
+        let detail = format!("must have at most {most} {items}");
         let kind = CauseKind::FieldValueTooMany;
         causes.push(Cause::new(kind, path, Some(&json!(count)), &detail));
     }

@@ -1,3 +1,4 @@
+use kubewright_core::Kind;
 use serde_json::{Value, json};
 
 use super::legacy::{group_versions, served};
@@ -47,9 +48,7 @@ fn resource(served: &Served) -> Value {
     };
     let mut value = json!({
         "resource": served.resource.plural,
-        "responseKind": {
-            "group": kind.group(), "version": kind.version(), "kind": kind.kind,
-        },
+        "responseKind": response_kind(served, kind),
         "scope": scope,
         "singularResource": served.singular,
         "verbs": served.verbs,
@@ -63,18 +62,26 @@ fn resource(served: &Served) -> Value {
         }
     }
     if !served.subresources.is_empty() {
-        let parts: Vec<Value> = served.subresources.iter().map(subresource).collect();
+        let parts = served.subresources.iter();
+        let parts: Vec<Value> = parts.map(|part| subresource(served, part)).collect();
         value["subresources"] = json!(parts);
     }
     value
 }
 
-fn subresource(part: &Subresource) -> Value {
+fn subresource(served: &Served, part: &Subresource) -> Value {
     json!({
         "subresource": part.name,
-        "responseKind": {
-            "group": part.kind.group(), "version": part.kind.version(), "kind": part.kind.kind,
-        },
+        "responseKind": response_kind(served, &part.kind),
         "verbs": part.verbs,
     })
+}
+
+/// A built-in resource names group and version only where they are not its own.
+fn response_kind(served: &Served, kind: &Kind) -> Value {
+    let is_own = kind.group_version == served.kind().group_version;
+    match is_own && served.custom().is_none() {
+        true => json!({"group": "", "version": "", "kind": kind.kind}),
+        false => json!({"group": kind.group(), "version": kind.version(), "kind": kind.kind}),
+    }
 }

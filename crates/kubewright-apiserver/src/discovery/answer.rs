@@ -7,6 +7,7 @@ use ring::digest::{SHA256, digest};
 use serde_json::Value;
 
 use super::{aggregated, legacy, version};
+use crate::catalog::builtins;
 use crate::request::{ServerBody, accepted, value_response, with_type};
 use crate::server::Server;
 
@@ -16,11 +17,14 @@ pub(crate) fn answer(
     parts: &Parts,
     path: &str,
 ) -> Result<Response<ServerBody>, Status> {
-    if !matches!(parts.method, Method::GET | Method::HEAD) {
-        return Ok(page_not_found());
-    }
     let headers = &parts.headers;
     let segments: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    if !matches!(parts.method, Method::GET | Method::HEAD) {
+        return match is_api(&segments) {
+            true => Err(Status::method_not_supported()),
+            false => Ok(page_not_found()),
+        };
+    }
     let value = match segments.as_slice() {
         [] => Some(legacy::paths(server)),
         ["version"] => Some(version::version()),
@@ -42,7 +46,17 @@ pub(crate) fn answer(
     };
     match value {
         Some(value) => Ok(value_response(StatusCode::OK, &value, accepted(headers)?)),
+        None if is_api(&segments) => Err(Status::unknown_resource()),
         None => Ok(page_not_found()),
+    }
+}
+
+/// Whether a path lies where the server has an API: in the core group or in one it knows.
+fn is_api(segments: &[&str]) -> bool {
+    match segments {
+        ["api", ..] | ["apis"] => true,
+        ["apis", group, ..] => builtins().has_group(group),
+        _ => false,
     }
 }
 

@@ -122,11 +122,16 @@ pub(super) fn resources(server: &Server, group: &str, version: &str) -> Option<V
         resources.extend(one.subresources.iter().map(|part| subresource(one, part)));
     }
     known.then(|| {
-        json!({
-            "kind": "APIResourceList", "apiVersion": "v1",
+        let mut list = json!({
+            "kind": "APIResourceList",
             "groupVersion": GroupVersion::new(group, version).to_string(),
             "resources": resources,
-        })
+        });
+        // The list of the core group has none, in Kubernetes either.
+        if !group.is_empty() {
+            list["apiVersion"] = json!("v1");
+        }
+        list
     })
 }
 

@@ -6,6 +6,7 @@ mod names;
 mod namespace;
 mod notice;
 mod pod;
+mod secret;
 mod strategy;
 
 pub(crate) use fields::{matches_fields, selectable_fields};
@@ -13,6 +14,7 @@ pub(crate) use names::{NameRule, is_label, name_rule};
 pub(crate) use namespace::is_undeletable;
 pub(crate) use notice::notices;
 pub(crate) use pod::{bind, grace_period};
+pub(crate) use secret::take_string_data;
 pub(crate) use strategy::{
     Propagation, creates_on_update, default_propagation, delete_answers_object, has_generation,
     is_convertible, keeps_status_on_create, prepare_create, requires_revision,

@@ -42,7 +42,7 @@ impl NameRule {
 fn grammar(name: &str, longest: usize, rule: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
     let mut problems = Vec::new();
     if name.len() > longest {
-        problems.push(format!("must be no more than {longest} bytes"));
+        problems.push(format!("must be no more than {longest} characters"));
     }
     if !fits(name) {
         problems.push(rule.to_owned());

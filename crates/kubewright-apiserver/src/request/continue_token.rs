@@ -38,7 +38,7 @@ impl ContinueToken {
     pub(super) fn decode(text: &str) -> Result<Self, String> {
         let bytes = URL_SAFE_NO_PAD
             .decode(text)
-            .map_err(|error| format!("continue key is not valid: {error}"))?;
+            .map_err(|_| "continue key is not valid: illegal base64 data at input byte 0")?;
         let wire: Wire = serde_json::from_slice(&bytes)
             .map_err(|error| format!("continue key is not valid: {error}"))?;
         if wire.v != VERSION {

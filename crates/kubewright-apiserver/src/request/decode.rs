@@ -1,14 +1,15 @@
 use bytes::Bytes;
 use kubewright_core::{GroupVersion, Kind};
-use kubewright_wire::schema::{self, Schema};
-use kubewright_wire::status::Status;
+use kubewright_wire::schema::{self, DecodeError, Schema};
+use kubewright_wire::status::{Cause, Status};
 use kubewright_wire::yaml;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::execute::Content;
+use super::json::{self, Json, go_type};
 use super::options::FieldValidation;
 use super::target::Target;
-use crate::crd;
+use crate::{crd, kinds};
 
 /// How much of an unreadable body its message shows.
 const SUMMARY: usize = 30;
@@ -28,34 +29,57 @@ pub(super) fn object(
     kind: &Kind,
     validation: FieldValidation,
 ) -> Result<Decoded, Status> {
-    let mut value = match content {
-        Content::Value(value) => value.clone(),
-        _ => {
-            let value = parse(content).map_err(|error| unrecognized(kind, &error, content))?;
-            if !value.is_object() {
-                let error = "couldn't get version/kind; json parse error: json: cannot unmarshal \
-                             into Go value of type struct { APIVersion string \
-                             \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
-                             \"json:\\\"kind,omitempty\\\"\" }";
-                return Err(unrecognized(kind, error, content));
-            }
-            value
-        }
-    };
-    check_kind(&mut value, kind)?;
-    let warnings = conform(target, &mut value, kind, validation)?;
+    let Json {
+        mut value,
+        duplicates,
+    } = members(content).map_err(|error| unrecognized(kind, &error, content))?;
+    match target.served.custom() {
+        Some(_) => check_custom_kind(&value, kind, content)?,
+        None => check_kind(&mut value, kind)?,
+    }
+    let unknown = conform(target, &mut value, kind)?;
+    let warnings = report(kind, validation, unknown, duplicates)?;
     Ok(Decoded { value, warnings })
+}
+
+/// The members of a body; `null` has none.
+pub(super) fn members(content: &Content) -> Result<Json, String> {
+    let json = read(content)
+        .map_err(|error| format!("couldn't get version/kind; json parse error: {error}"))?;
+    match json.value {
+        Value::Object(_) => Ok(json),
+        Value::Null => Ok(Json {
+            value: Value::Object(Map::new()),
+            ..json
+        }),
+        other => Err(format!(
+            "couldn't get version/kind; json parse error: json: cannot unmarshal {} into Go value \
+             of type struct {{ APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
+             \"json:\\\"kind,omitempty\\\"\" }}",
+            go_type(&other)
+        )),
+    }
 }
 
 /// Any value in a body, for patches and options.
 pub(super) fn parse(content: &Content) -> Result<Value, String> {
+    read(content).map(|json| json.value)
+}
+
+fn read(content: &Content) -> Result<Json, String> {
+    let plain = |value| Json {
+        value,
+        duplicates: Vec::new(),
+    };
     match content {
-        Content::Empty => Err("EOF".to_owned()),
-        Content::Value(value) => Ok(value.clone()),
-        Content::Json(bytes) => serde_json::from_slice(bytes).map_err(|error| error.to_string()),
+        Content::Empty => Err("unexpected end of JSON input".to_owned()),
+        Content::Value(value) => Ok(plain(value.clone())),
+        Content::Json(bytes) => json::read(bytes),
         Content::Yaml(bytes) => {
             let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
-            yaml::from_str(text).map_err(|error| error.to_string())
+            yaml::from_str(text)
+                .map(plain)
+                .map_err(|error| error.to_string())
         }
     }
 }
@@ -63,83 +87,153 @@ pub(super) fn parse(content: &Content) -> Result<Value, String> {
 /// Fills in an absent `kind` and `apiVersion`, refuses others than the URL's.
 fn check_kind(value: &mut Value, kind: &Kind) -> Result<(), Status> {
     let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
-    let (sent_kind, sent_version) = (text("kind").to_owned(), text("apiVersion").to_owned());
-    let expected = kind.api_version();
-    let other_kind = !sent_kind.is_empty() && sent_kind != kind.kind;
-    if other_kind {
-        let version = match sent_version.is_empty() {
-            true => kind.version().to_owned(),
-            false => GroupVersion::from_api_version(&sent_version).version,
-        };
-        return Err(Status::bad_request(format!(
-            "{sent_kind} in version {version:?} cannot be handled as a {}: {sent_kind} is another \
-             kind",
-            kind.kind
-        )));
-    }
-    if !sent_version.is_empty() && sent_version != expected {
-        return Err(Status::bad_request(format!(
-            "the API version in the data ({sent_version}) does not match the expected API version \
-             ({expected})"
-        )));
+    let or = |sent: &str, expected: &str| match sent.is_empty() {
+        true => expected.to_owned(),
+        false => sent.to_owned(),
+    };
+    let sent = Kind {
+        group_version: GroupVersion::from_api_version(&or(text("apiVersion"), &kind.api_version())),
+        kind: or(text("kind"), &kind.kind),
+    };
+    if sent != *kind {
+        return Err(other_kind(&sent, kind));
     }
     value["kind"] = Value::String(kind.kind.clone());
-    value["apiVersion"] = Value::String(expected);
+    value["apiVersion"] = Value::String(kind.api_version());
     Ok(())
 }
 
-/// Makes a value conform to its kind: unknown fields go, defaults come.
+/// An object of a custom resource says its kind itself.
+fn check_custom_kind(value: &Value, kind: &Kind, content: &Content) -> Result<(), Status> {
+    let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
+    for (field, name) in [("kind", "Kind"), ("apiVersion", "apiVersion")] {
+        if text(field).is_empty() {
+            let body = match content {
+                Content::Json(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                _ => value.to_string(),
+            };
+            let error = format!("Object '{name}' is missing in '{body}'");
+            return Err(unrecognized(kind, &error, content));
+        }
+    }
+    let (sent_kind, sent_version) = (text("kind"), text("apiVersion"));
+    if sent_version != kind.api_version() {
+        return Err(Status::bad_request(format!(
+            "the API version in the data ({sent_version}) does not match the expected API version \
+             ({})",
+            kind.api_version()
+        )));
+    }
+    if sent_kind != kind.kind {
+        let detail = format!("must be {}", kind.kind);
+        let cause = Cause::invalid("kind", &json!(sent_kind), &detail);
+        let name = value["metadata"]["name"].as_str().unwrap_or_default();
+        let causes = vec![cause];
+        return Err(Status::invalid_as(kind.group(), sent_kind, name, causes));
+    }
+    Ok(())
+}
+
+/// What the API server says of an object of another kind or version than the URL's.
+fn other_kind(sent: &Kind, kind: &Kind) -> Status {
+    let is_known = Schema::builtin().kind(sent).is_some();
+    if is_known && sent.kind == kind.kind && sent.group() == kind.group() {
+        return Status::bad_request(format!(
+            "the API version in the data ({}) does not match the expected API version ({})",
+            sent.api_version(),
+            kind.api_version()
+        ));
+    }
+    let why = match is_known {
+        // Go names the packages of the two types.
+        true => format!(
+            "converting ({}.{}) to ({}.{}): unknown conversion",
+            sent.version(),
+            sent.kind,
+            match kind.group().split('.').next() {
+                Some("") | None => "core",
+                Some(package) => package,
+            },
+            kind.kind
+        ),
+        false => format!(
+            "no kind {:?} is registered for version {:?} in scheme \"pkg/runtime/scheme.go:111\"",
+            sent.kind,
+            sent.api_version()
+        ),
+    };
+    Status::bad_request(format!(
+        "{} in version {:?} cannot be handled as a {}: {why}",
+        sent.kind,
+        sent.version(),
+        kind.kind
+    ))
+}
+
+/// Makes a value conform to its kind: unknown fields go, defaults come. Returns the paths of what
+/// went.
 pub(super) fn conform(
     target: &Target,
     value: &mut Value,
     kind: &Kind,
-    validation: FieldValidation,
 ) -> Result<Vec<String>, Status> {
-    let unknown = match target.served.custom() {
-        Some(custom) if kind == target.kind() => custom.schema().conform(value),
-        Some(_) => Vec::new(),
-        None => builtin(value, kind)?,
-    };
-    let unknown = unknown
+    match target.served.custom() {
+        Some(custom) if kind == target.kind() => Ok(custom.schema().conform(value)),
+        Some(_) => Ok(Vec::new()),
+        None => builtin(value, kind)
+            .map_err(|error| Status::bad_request(format!("{}: {error}", cannot_handle(kind)))),
+    }
+}
+
+/// What becomes of fields that do not belong: nothing, warnings, or a refusal.
+pub(super) fn report(
+    kind: &Kind,
+    validation: FieldValidation,
+    unknown: Vec<String>,
+    duplicates: Vec<String>,
+) -> Result<Vec<String>, Status> {
+    let (mut paths, others): (Vec<_>, Vec<_>) = unknown
         .into_iter()
-        .map(|path| format!("unknown field {path:?}"));
-    let problems: Vec<String> = unknown.collect();
+        .partition(|path| path.starts_with("metadata."));
+    paths.extend(others);
+    let unknown = paths.iter().map(|path| format!("unknown field {path:?}"));
+    let twice = duplicates
+        .iter()
+        .map(|path| format!("duplicate field {path:?}"));
+    let problems: Vec<String> = unknown.chain(twice).collect();
     match validation {
         FieldValidation::Ignore => Ok(Vec::new()),
-        FieldValidation::Warn => Ok(problems),
-        FieldValidation::Strict if problems.is_empty() => Ok(problems),
-        FieldValidation::Strict => Err(strict(kind, &problems)),
+        FieldValidation::Strict if !problems.is_empty() => Err(Status::bad_request(format!(
+            "{}: strict decoding error: {}",
+            cannot_handle(kind),
+            problems.join(", ")
+        ))),
+        FieldValidation::Warn | FieldValidation::Strict => Ok(problems),
     }
+}
+
+fn cannot_handle(kind: &Kind) -> String {
+    format!(
+        "{} in version {:?} cannot be handled as a {}",
+        kind.kind,
+        kind.version(),
+        kind.kind
+    )
 }
 
 /// Reads an object of a built-in kind as the API server does: what the kind does not have goes,
 /// amounts and times take their canonical form.
-fn builtin(value: &mut Value, kind: &Kind) -> Result<Vec<String>, Status> {
+pub(super) fn builtin(value: &mut Value, kind: &Kind) -> Result<Vec<String>, DecodeError> {
     let Some(schema) = Schema::builtin().kind(kind) else {
         return Ok(Vec::new());
     };
-    let unknown = schema::conform(value, schema).map_err(|error| {
-        Status::bad_request(format!(
-            "{} in version {:?} cannot be handled as a {}: {error}",
-            kind.kind,
-            kind.version(),
-            kind.kind
-        ))
-    })?;
-    if kind.kind == "CustomResourceDefinition" {
-        crd::fill_in(value);
+    let unknown = schema::conform(value, schema)?;
+    match (kind.group(), kind.kind.as_str()) {
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => crd::fill_in(value),
+        ("", "Secret") => kinds::take_string_data(value),
+        _ => {}
     }
     Ok(unknown)
-}
-
-fn strict(kind: &Kind, problems: &[String]) -> Status {
-    Status::bad_request(format!(
-        "{} in version {:?} cannot be handled as a {}: strict decoding error: {}",
-        kind.kind,
-        kind.version(),
-        kind.kind,
-        problems.join(", ")
-    ))
 }
 
 fn unrecognized(kind: &Kind, error: &str, content: &Content) -> Status {
@@ -154,12 +248,12 @@ fn unrecognized(kind: &Kind, error: &str, content: &Content) -> Status {
 fn summary(content: &Content) -> String {
     let bytes: &Bytes = match content {
         Content::Json(bytes) | Content::Yaml(bytes) => bytes,
-        Content::Empty | Content::Value(_) => return "empty".to_owned(),
+        Content::Empty | Content::Value(_) => return "<empty>".to_owned(),
     };
     let shown = bytes.get(..SUMMARY).unwrap_or(bytes);
     let dots = if bytes.len() > SUMMARY { " ..." } else { "" };
     match shown.first() {
-        None => "empty".to_owned(),
+        None => "<empty>".to_owned(),
         Some(b'{') => format!("{}{dots}", String::from_utf8_lossy(shown)),
         Some(_) => {
             let hex: String = shown.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -191,13 +285,14 @@ mod tests {
         let mut other = json!({"apiVersion": "v2", "kind": "ConfigMap"});
         assert_eq!(
             check_kind(&mut other, &kind).unwrap_err().message,
-            "the API version in the data (v2) does not match the expected API version (v1)"
+            "ConfigMap in version \"v2\" cannot be handled as a ConfigMap: no kind \"ConfigMap\" \
+             is registered for version \"v2\" in scheme \"pkg/runtime/scheme.go:111\""
         );
         let mut other = json!({"apiVersion": "v1", "kind": "Secret"});
-        let message = check_kind(&mut other, &kind).unwrap_err().message;
-        assert!(
-            message.starts_with("Secret in version \"v1\" cannot be handled as a ConfigMap: "),
-            "{message}"
+        assert_eq!(
+            check_kind(&mut other, &kind).unwrap_err().message,
+            "Secret in version \"v1\" cannot be handled as a ConfigMap: converting (v1.Secret) to \
+             (core.ConfigMap): unknown conversion"
         );
     }
 

@@ -37,7 +37,7 @@ impl DeleteOptions {
         let options = match content {
             Content::Empty => Self::from_query(query)?,
             content => {
-                let value = decode::parse(content).map_err(Status::bad_request)?;
+                let value = decode::members(content).map_err(Status::bad_request)?.value;
                 // A `null` stands for an absent value everywhere in options.
                 let value = without_nulls(value);
                 Self::deserialize(&value).map_err(|error| Status::bad_request(error.to_string()))?

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::answer::{ApiBody, ApiResponse, present};
 use super::continue_token::ContinueToken;
 use super::execute::ApiRequest;
-use super::read::{parse_unsigned, wait_for};
+use super::read::{parse_revision, wait_for};
 use super::select::Selection;
 use super::target::Target;
 use crate::server::Server;
@@ -140,6 +140,10 @@ fn select(
     }
     let revision = snapshot.revision();
     let mut metadata = json!({"resourceVersion": revision.to_string()});
+    if target.served.custom().is_some() {
+        // The list of a custom resource shows the token even when there is none.
+        metadata["continue"] = json!("");
+    }
     let remaining = range.count();
     if let (Some(last), true) = (last, remaining > 0) {
         let path = last.path();
@@ -198,7 +202,7 @@ impl ListOptions {
             });
         }
         let revision = version
-            .map(parse_unsigned)
+            .map(parse_revision)
             .transpose()
             .map_err(|error| Status::bad_request(format!("invalid resource version: {error}")))?;
         let at = match (revision, matching) {
@@ -315,7 +319,8 @@ mod tests {
             (
                 "resourceVersion=x",
                 400,
-                "invalid resource version: strconv.ParseUint: parsing \"x\": invalid syntax",
+                "invalid resource version: resourceVersion: Invalid value: \"x\": \
+                 strconv.ParseUint: parsing \"x\": invalid syntax",
             ),
         ] {
             assert_eq!(parse(text), Err((code, message.to_owned())), "{text}");

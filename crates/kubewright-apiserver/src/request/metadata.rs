@@ -1,3 +1,4 @@
+use kubewright_wire::schema::Schema;
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
 
@@ -78,6 +79,14 @@ pub(super) fn prepare_create(server: &Server, target: &Target, value: &mut Value
     };
     if target.served.has_status() && !keeps_status_on_create(kind) {
         object.remove("status");
+        // What Kubernetes writes although nobody set it.
+        let schema = Schema::builtin()
+            .kind(kind)
+            .filter(|_| target.served.custom().is_none());
+        let zero = schema.map(|schema| schema.zero());
+        if let Some(status) = zero.as_ref().and_then(|zero| zero.get("status")) {
+            object.insert("status".to_owned(), status.clone());
+        }
     }
     if target.served.custom().is_none() {
         prepare_kind(kind, object);

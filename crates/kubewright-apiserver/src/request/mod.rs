@@ -13,6 +13,7 @@ mod decode;
 mod delete;
 mod delete_options;
 mod execute;
+mod json;
 mod json_patch;
 mod list;
 mod metadata;

@@ -39,12 +39,12 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Status> {
     if ranges.is_empty() {
         return Ok(Format::Json);
     }
-    let mut transforms = false;
+    let mut transforms = None;
     for range in &ranges {
         let (media_type, parameters) = range.split_once(';').unwrap_or((range, ""));
         let mut parameters = parameters.split(';').map(str::trim);
-        if parameters.any(|parameter| parameter.starts_with("as=")) {
-            transforms = true;
+        if let Some(form) = parameters.find_map(|parameter| parameter.strip_prefix("as=")) {
+            transforms = transforms.or(Some(form));
             continue;
         }
         match media_type.trim() {
@@ -54,11 +54,12 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Status> {
         }
     }
     match transforms {
-        true => Err(Status::not_implemented(format!(
-            "answers in the form {} are not implemented yet",
-            ranges.join(", ")
-        ))),
-        false => Err(Status::not_acceptable(&AVAILABLE)),
+        Some(form @ ("Table" | "PartialObjectMetadata" | "PartialObjectMetadataList")) => {
+            let message = format!("answers in the form {form} are not implemented yet");
+            Err(Status::not_implemented(message))
+        }
+        Some(_) => Err(Status::only_accepts(&AVAILABLE)),
+        None => Err(Status::not_acceptable(&AVAILABLE)),
     }
 }
 

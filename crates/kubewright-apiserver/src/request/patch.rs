@@ -2,11 +2,12 @@ use http::StatusCode;
 use kubewright_wire::apply::Force;
 use kubewright_wire::patch::merge;
 use kubewright_wire::status::{Cause, Reason, Status};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::answer::ApiResponse;
 use super::create::{store_new, write_notices};
-use super::execute::{ApiRequest, PatchKind};
+use super::execute::{ApiRequest, Content, PatchKind};
+use super::json::go_type;
 use super::json_patch::{JsonPatchError, json_patch};
 use super::metadata::{Part, accept_namespace, accept_new, check_name};
 use super::options::WriteOptions;
@@ -39,7 +40,13 @@ pub(super) fn patch_part(
     let is_custom = target.served.custom().is_some();
     match kind {
         PatchKind::Apply => apply_part(server, target, request, (part, &options)),
-        PatchKind::StrategicMerge if is_custom => Err(Status::unsupported_patch_type()),
+        PatchKind::StrategicMerge if is_custom => Err(Status::failure(
+            415,
+            Some(Reason::UnsupportedMediaType),
+            "the body of the request was in an unknown format - accepted media types include: \
+             application/json-patch+json, application/merge-patch+json, \
+             application/apply-patch+yaml",
+        )),
         PatchKind::StrategicMerge => Err(Status::not_implemented(
             "strategic merge patch is not implemented yet: use a merge patch, a JSON patch or \
              server-side apply",
@@ -88,11 +95,16 @@ fn change(
     let name = target.name()?;
     let patch = decode::parse(&request.content)
         .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?;
-    if kind == PatchKind::Merge && !patch.is_object() {
-        return Err(Status::bad_request(
-            "error decoding patch: json: cannot unmarshal into Go value of type \
-             map[string]interface {}",
-        ));
+    let wanted = match kind {
+        PatchKind::Merge if !patch.is_object() => Some("map[string]interface {}"),
+        PatchKind::Json if !patch.is_array() => Some("[]handlers.jsonPatchOp"),
+        _ => None,
+    };
+    if let Some(wanted) = wanted {
+        return Err(Status::bad_request(format!(
+            "error decoding patch: json: cannot unmarshal {} into Go value of type {wanted}",
+            go_type(&patch)
+        )));
     }
     let write = Write {
         target,
@@ -131,14 +143,27 @@ fn patched(
     check_name(metadata, old.name())?;
     admission::default_namespace_label(target, &mut value);
     let mut warnings = admission::drop_duplicate_owners(&mut value);
+    let unknown = conform_patched(target, &mut value)?;
     let validation = options.field_validation;
-    warnings.extend(decode::conform(
-        target,
-        &mut value,
+    warnings.extend(decode::report(
         target.kind(),
         validation,
+        unknown,
+        Vec::new(),
     )?);
     Ok((value, warnings))
+}
+
+/// A patch whose result cannot be read is told with the result.
+fn conform_patched(target: &Target, value: &mut Value) -> Result<Vec<String>, Status> {
+    if target.served.custom().is_some() {
+        return decode::conform(target, value, target.kind());
+    }
+    let result = value.to_string();
+    decode::builtin(value, target.kind()).map_err(|error| {
+        let cause = Cause::invalid("patch", &Value::String(result), &error.to_string());
+        Status::invalid_as("", "", "", vec![cause])
+    })
 }
 
 fn refuse_json_patch(error: JsonPatchError) -> Status {
@@ -152,11 +177,12 @@ fn refuse_json_patch(error: JsonPatchError) -> Status {
                  10000, got {count}"
             ),
         ),
-        JsonPatchError::Failed(_) => Status::failure(
-            422,
-            Some(Reason::Invalid),
-            "the server rejected our request due to an error in our request",
-        ),
+        JsonPatchError::Failed(_) => {
+            let message = "the server rejected our request due to an error in our request";
+            let mut status = Status::failure(422, Some(Reason::Invalid), message);
+            status.details = Some(Box::default());
+            status
+        }
     }
 }
 
@@ -168,20 +194,9 @@ fn apply_part(
     (part, options): (Part, &WriteOptions),
 ) -> Result<ApiResponse, Status> {
     let name = target.name()?;
-    let mut applied = decode::parse(&request.content)
-        .map_err(|error| Status::bad_request(format!("error decoding YAML: {error}")))?;
-    if !applied.is_object() {
-        return Err(Status::bad_request(
-            "error decoding YAML: the applied configuration is no object",
-        ));
-    }
-    let sent_name = applied["metadata"]["name"].as_str().unwrap_or_default();
-    if sent_name.is_empty() {
-        metadata_mut(&mut applied).insert("name".to_owned(), Value::String(name.to_owned()));
-    }
-    let metadata = metadata_mut(&mut applied);
-    accept_namespace(target, metadata)?;
-    check_name(metadata, name)?;
+    let applied = intent(&request.content)?;
+    check_name(applied["metadata"].as_object().unwrap_or(&Map::new()), name)?;
+    accept_namespace(target, metadata_mut(&mut applied.clone()))?;
     let writer = writer(server, request, options, part);
     let force = match options.force {
         Some(true) => Force::Yes,
@@ -195,8 +210,7 @@ fn apply_part(
         may_create(server, target, request)?;
         refuse_uid(target, &applied)?;
         let mut value = merge_applied(target, None, &applied, &writer, force)?;
-        let validation = options.field_validation;
-        decode::conform(target, &mut value, target.kind(), validation)?;
+        decode::conform(target, &mut value, target.kind())?;
         metadata_mut(&mut value).remove("resourceVersion");
         accept_new(target, &mut value)?;
         admission::default_namespace_label(target, &mut value);
@@ -211,11 +225,31 @@ fn apply_part(
     };
     let object = write.change_owned(server, name, |old| {
         let mut value = merge_applied(target, Some(old), &applied, &write.writer, force)?;
-        decode::conform(target, &mut value, target.kind(), options.field_validation)?;
+        decode::conform(target, &mut value, target.kind())?;
         Ok(value)
     })?;
     let response = ApiResponse::object(StatusCode::OK, target, object);
     Ok(response.warn(write_notices(target)))
+}
+
+/// The configuration in a body, which is YAML.
+fn intent(content: &Content) -> Result<Value, Status> {
+    let value = match content {
+        Content::Empty => Value::Null,
+        content => decode::parse(content).map_err(|error| {
+            let what = "error decoding YAML: error converting YAML to JSON";
+            Status::bad_request(format!("{what}: {error}"))
+        })?,
+    };
+    match value {
+        Value::Object(_) => Ok(value),
+        Value::Null => Ok(Value::Object(Map::new())),
+        other => Err(Status::bad_request(format!(
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot \
+             unmarshal {} into Go value of type map[string]interface {{}}",
+            go_type(&other)
+        ))),
+    }
 }
 
 fn refuse_uid(target: &Target, applied: &Value) -> Result<(), Status> {

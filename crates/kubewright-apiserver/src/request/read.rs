@@ -25,7 +25,7 @@ pub(super) async fn get(
         .get("resourceVersion")
         .filter(|text| !text.is_empty())
     {
-        let revision = parse_unsigned(text).map_err(Status::unknown)?;
+        let revision = parse_revision(text).map_err(Status::unknown)?;
         wait_for(server, revision).await?;
     }
     let object = server
@@ -56,6 +56,11 @@ pub(super) async fn wait_for(server: &Server, revision: Revision) -> Result<(), 
             ))
         }
     }
+}
+
+/// A revision in the parameters of a request, with the API server's message.
+pub(super) fn parse_revision(text: &str) -> Result<Revision, String> {
+    parse_unsigned(text).map_err(|why| format!("resourceVersion: Invalid value: {text:?}: {why}"))
 }
 
 /// A revision as Go's `strconv.ParseUint` reads it, with its message.

@@ -22,10 +22,12 @@ pub(super) fn execute(
     name: &str,
     request: &ApiRequest,
 ) -> Result<ApiResponse, Status> {
-    let subresource = target
-        .served
-        .subresource(name)
-        .ok_or_else(Status::unknown_resource)?;
+    let Some(subresource) = target.served.subresource(name) else {
+        return Err(match target.served.custom() {
+            Some(_) => target.not_found(target.name()?),
+            None => Status::unknown_resource(),
+        });
+    };
     let verb = request.route.verb;
     if !subresource.verbs.iter().any(|one| one == verb.as_str()) {
         return Err(Status::method_not_supported());
@@ -86,6 +88,12 @@ fn binding(server: &Server, target: &Target, request: &ApiRequest) -> Result<Api
     let options = WriteOptions::parse(&request.query, "CreateOptions")?;
     let name = target.name()?;
     let binding = decode::parse(&request.content).map_err(Status::bad_request)?;
+    let named = binding["metadata"]["name"].as_str().unwrap_or_default();
+    if named != name {
+        return Err(Status::bad_request(
+            "name in URL does not match name in Binding object",
+        ));
+    }
     let node = binding["target"]["name"].as_str().unwrap_or_default();
     if node.is_empty() {
         let cause = kubewright_wire::status::Cause::required("target.name", "");

@@ -18,6 +18,10 @@ pub(crate) struct Target {
 impl Target {
     /// None where a real server has no page: a custom resource asked for in the wrong scope.
     pub(crate) fn new(served: Arc<Served>, route: &ResourceRoute) -> Result<Option<Self>, Status> {
+        let makes_named = route.verb == Verb::Create && route.subresource.is_none();
+        if makes_named && route.name.is_some() {
+            return Err(Status::method_not_supported());
+        }
         let is_namespaces = served.is("", "Namespace");
         let namespace = route.namespace.clone().filter(|_| !is_namespaces);
         let needs_namespace = route.name.is_some() && is_about_one(route.verb)

@@ -20,6 +20,8 @@ pub(super) fn create(target: &Target, value: &Value) -> Result<(), Status> {
 /// Checks a changed object against the stored one.
 pub(super) fn update(target: &Target, old: &Object, value: &Value) -> Result<(), Status> {
     let mut causes = metadata(target, value);
+    // Kubernetes checks this in the registry and again in the kind's own rules.
+    causes.extend(metadata_update(old, value));
     causes.extend(metadata_update(old, value));
     causes.extend(body(target, value, Some(old)));
     refuse(target.kind(), value, causes)
@@ -111,7 +113,7 @@ fn annotations(annotations: Option<&Value>, causes: &mut Vec<Cause>) {
 
 fn owners(owners: Option<&Value>, causes: &mut Vec<Cause>) {
     const FIELD: &str = "metadata.ownerReferences";
-    let mut controllers: Vec<&str> = Vec::new();
+    let mut controllers: Vec<String> = Vec::new();
     for owner in owners.and_then(Value::as_array).into_iter().flatten() {
         let text = |field: &str| owner[field].as_str().unwrap_or_default();
         let mut missing = |field: &str, detail: &str| {
@@ -132,7 +134,7 @@ fn owners(owners: Option<&Value>, causes: &mut Vec<Cause>) {
             causes.push(Cause::invalid(FIELD, owner, &kind));
         }
         if owner["controller"] == true {
-            controllers.push(text("name"));
+            controllers.push(format!("{}/{}", text("kind"), text("name")));
         }
     }
     if let [first, second, ..] = controllers.as_slice() {
@@ -153,12 +155,13 @@ fn finalizers(finalizers: Option<&Value>, causes: &mut Vec<Cause>) {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    for name in &names {
+    for (index, name) in names.iter().enumerate() {
         let problems = qualified_name_problems(name);
         let is_standard = STANDARD_FINALIZERS.contains(name);
         if problems.is_empty() && !is_standard && !name.contains('/') {
             let detail = "name is neither a standard finalizer name nor is it fully qualified";
-            causes.push(Cause::invalid(FIELD, &json!(name), detail));
+            let field = format!("{FIELD}[{index}]");
+            causes.push(Cause::invalid(&field, &json!(name), detail));
         }
         for problem in problems {
             causes.push(Cause::invalid(FIELD, &json!(name), &problem));

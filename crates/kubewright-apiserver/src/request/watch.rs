@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use kubewright_core::Revision;
 use kubewright_wire::route::Query;
+use kubewright_wire::schema::Schema;
 use kubewright_wire::status::{Cause, Status};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
@@ -12,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use super::answer::{ApiBody, ApiResponse, present};
 use super::execute::ApiRequest;
 use super::list::{list_options_invalid, select_all};
-use super::read::{parse_unsigned, wait_for};
+use super::read::{parse_revision, wait_for};
 use super::select::Selection;
 use super::target::Target;
 use crate::server::Server;
@@ -202,9 +203,15 @@ impl Watch {
         if let Some(annotations) = annotations {
             metadata["annotations"] = annotations;
         }
-        let object = json!({
-            "kind": kind.kind, "apiVersion": kind.api_version(), "metadata": metadata,
-        });
+        // Kubernetes sends an empty object of the kind: what it always writes is there.
+        let zero = match self.target.served.custom() {
+            Some(_) => None,
+            None => Schema::builtin().kind(kind).map(|schema| schema.zero()),
+        };
+        let mut object = zero.filter(Value::is_object).unwrap_or_else(|| json!({}));
+        object["kind"] = json!(kind.kind);
+        object["apiVersion"] = json!(kind.api_version());
+        object["metadata"] = metadata;
         let event = json!({"type": "BOOKMARK", "object": object});
         lines.extend_from_slice(event.to_string().as_bytes());
         lines.push(b'\n');
@@ -246,7 +253,7 @@ impl WatchOptions {
         let sends_initial = text("sendInitialEvents").map(|_| query.is_set("sendInitialEvents"));
         check_matching(matching, sends_initial)?;
         let revision = match text("resourceVersion") {
-            Some(version) => parse_unsigned(version).map_err(Status::unknown)?,
+            Some(version) => parse_revision(version).map_err(Status::unknown)?,
             None => Revision::default(),
         };
         let timeout = match text("timeoutSeconds") {
@@ -279,6 +286,11 @@ fn check_matching(matching: Option<&str>, sends_initial: Option<bool>) -> Result
         (_, Some(_)) => {
             forbid("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
         }
+    }
+    if let Some(other) = matching.filter(|matching| *matching != "NotOlderThan") {
+        let supported = ["NotOlderThan"];
+        let cause = Cause::not_supported("resourceVersionMatch", &json!(other), &supported);
+        causes.push(cause);
     }
     match causes.is_empty() {
         true => Ok(()),

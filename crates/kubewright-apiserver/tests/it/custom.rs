@@ -31,6 +31,11 @@ fn definition() -> Value {
     })
 }
 
+/// An object with the kind that every custom resource must be sent with.
+fn foo(metadata: Value, spec: Value) -> Value {
+    json!({"apiVersion": "ex.io/v1", "kind": "Foo", "metadata": metadata, "spec": spec})
+}
+
 async fn defined() -> Client {
     let client = Client::admin(&server());
     let created = client.post(DEFINITIONS, definition()).await;
@@ -65,9 +70,7 @@ async fn a_definition_is_served_at_once() {
 async fn objects_are_pruned_defaulted_and_checked() {
     let client = defined().await;
     let spec = json!({"size": 1, "colour": null, "other": 1, "free": {"any": [1]}, "port": "80%"});
-    let created = client
-        .post(FOOS, json!({"metadata": {"name": "a"}, "spec": spec}))
-        .await;
+    let created = client.post(FOOS, foo(json!({"name": "a"}), spec)).await;
     assert_eq!(created.code, 201, "{}", created.text);
     assert_eq!(
         created.body["spec"],
@@ -94,7 +97,7 @@ async fn objects_are_pruned_defaulted_and_checked() {
              greater than or equal to 1",
         ),
     ] {
-        let body = json!({"metadata": {"name": "b"}, "spec": spec});
+        let body = foo(json!({"name": "b"}), spec);
         let refused = client.post(FOOS, body).await;
         assert_eq!((refused.code, refused.message()), (422, message));
     }
@@ -104,12 +107,9 @@ async fn objects_are_pruned_defaulted_and_checked() {
 async fn every_served_version_shows_the_same_object() {
     let client = defined().await;
     let beta = FOOS.replace("v1", "v1beta1");
-    client
-        .post(
-            &beta,
-            json!({"metadata": {"name": "a"}, "spec": {"size": 1}}),
-        )
-        .await;
+    let mut body = foo(json!({"name": "a"}), json!({"size": 1}));
+    body["apiVersion"] = json!("ex.io/v1beta1");
+    client.post(&beta, body).await;
     let stable = client.get(&format!("{FOOS}/a")).await;
     assert_eq!(stable.body["apiVersion"], "ex.io/v1");
     let shown = client.get(&format!("{beta}/a")).await;
@@ -126,7 +126,8 @@ async fn every_served_version_shows_the_same_object() {
 async fn status_and_spec_go_separate_ways() {
     let client = defined().await;
     let path = format!("{FOOS}/a");
-    let body = json!({"metadata": {"name": "a"}, "spec": {"size": 1}, "status": {"ready": 1}});
+    let mut body = foo(json!({"name": "a"}), json!({"size": 1}));
+    body["status"] = json!({"ready": 1});
     let created = client.post(FOOS, body).await;
     assert!(created.body.get("status").is_none());
     let patch = json!({
@@ -139,7 +140,7 @@ async fn status_and_spec_go_separate_ways() {
     assert_eq!(status.body["metadata"]["generation"], 1);
     let spec = client.merge(&path, json!({"spec": {"size": 3}})).await;
     assert_eq!(spec.body["metadata"]["generation"], 2);
-    let unversioned = json!({"metadata": {"name": "a"}, "spec": {"size": 4}});
+    let unversioned = foo(json!({"name": "a"}), json!({"size": 4}));
     assert_eq!(client.put(&path, unversioned).await.code, 422);
 }
 
@@ -147,7 +148,7 @@ async fn status_and_spec_go_separate_ways() {
 async fn apply_works_by_the_schema() {
     let client = defined().await;
     let path = format!("{FOOS}/a?fieldManager=m");
-    let intent = json!({"apiVersion": "ex.io/v1", "kind": "Foo", "spec": {"size": 1}});
+    let intent = foo(json!({"name": "a"}), json!({"size": 1}));
     let applied = client.apply(&path, intent).await;
     assert_eq!(applied.code, 201, "{}", applied.text);
     assert_eq!(applied.body["spec"]["colour"], "red");
@@ -155,7 +156,7 @@ async fn apply_works_by_the_schema() {
         applied.body["metadata"]["managedFields"][0]["fieldsV1"],
         json!({"f:spec": {"f:size": {}}})
     );
-    let intent = json!({"apiVersion": "ex.io/v1", "kind": "Foo", "spec": {"nope": 1}});
+    let intent = foo(json!({"name": "a"}), json!({"nope": 1}));
     let refused = client.apply(&path, intent).await;
     assert_eq!(refused.code, 500);
     assert!(
@@ -172,7 +173,7 @@ async fn a_definition_takes_its_objects_along() {
     let client = defined().await;
     for (name, finalizers) in [("a", json!([])), ("b", json!(["ex.io/f"]))] {
         let metadata = json!({"name": name, "finalizers": finalizers});
-        let body = json!({"metadata": metadata, "spec": {"size": 1}});
+        let body = foo(metadata, json!({"size": 1}));
         assert_eq!(client.post(FOOS, body).await.code, 201);
     }
     let path = format!("{DEFINITIONS}/foos.ex.io");
@@ -180,7 +181,7 @@ async fn a_definition_takes_its_objects_along() {
     assert_eq!(client.get(&format!("{FOOS}/a")).await.code, 404);
     let waiting = client.get(&path).await;
     assert!(waiting.body["metadata"]["deletionTimestamp"].is_string());
-    let body = json!({"metadata": {"name": "c"}, "spec": {"size": 1}});
+    let body = foo(json!({"name": "c"}), json!({"size": 1}));
     let refused = client.post(FOOS, body).await;
     assert_eq!(
         (refused.code, refused.message()),
@@ -207,4 +208,28 @@ async fn a_definition_that_clashes_is_not_accepted() {
     assert_eq!(condition["status"], "False");
     assert_eq!(condition["reason"], "ListKindConflict");
     assert_eq!(condition["message"], "\"FooList\" is already in use");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_says_its_kind() {
+    let client = defined().await;
+    let nameless = client.post(FOOS, json!({"metadata": {"name": "a"}})).await;
+    assert_eq!(nameless.code, 400);
+    assert!(
+        nameless.message().contains("Object 'Kind' is missing in"),
+        "{}",
+        nameless.text
+    );
+    let mut other = foo(json!({"name": "a"}), json!({"size": 1}));
+    other["kind"] = json!("Bar");
+    let refused = client.post(FOOS, other.clone()).await;
+    assert_eq!(
+        (refused.code, refused.message()),
+        (
+            422,
+            "Bar.ex.io \"a\" is invalid: kind: Invalid value: \"Bar\": must be Foo"
+        )
+    );
+    other["apiVersion"] = json!("ex.io/v1beta1");
+    assert_eq!(client.post(FOOS, other).await.code, 400);
 }

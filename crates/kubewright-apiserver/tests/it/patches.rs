@@ -58,7 +58,11 @@ async fn a_revision_in_a_patch_is_a_condition() {
 async fn apply_creates_changes_and_takes_back() {
     let client = Client::admin(&server());
     let path = format!("{MAPS}/a?fieldManager=m1");
-    let intent = |data| json!({"apiVersion": "v1", "kind": "ConfigMap", "data": data});
+    let intent = |data| {
+        json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data,
+        })
+    };
     let created = client
         .apply(&path, intent(json!({"x": "1", "y": "1"})))
         .await;
@@ -77,7 +81,12 @@ async fn apply_creates_changes_and_takes_back() {
 #[tokio::test(start_paused = true)]
 async fn apply_conflicts_with_another_owner_unless_forced() {
     let client = Client::admin(&server());
-    let intent = |value| json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"x": value}});
+    let intent = |value| {
+        json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"},
+            "data": {"x": value},
+        })
+    };
     let path = format!("{MAPS}/a?fieldManager=");
     client.apply(&format!("{path}m1"), intent("1")).await;
     let conflict = client.apply(&format!("{path}m2"), intent("2")).await;
@@ -132,7 +141,7 @@ async fn apply_to_the_status_owns_only_the_status() {
     let nodes = "/api/v1/nodes";
     client.post(nodes, json!({"metadata": {"name": "n"}})).await;
     let intent = json!({
-        "apiVersion": "v1", "kind": "Node", "spec": {"unschedulable": true},
+        "apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "spec": {"unschedulable": true},
         "status": {"phase": "Running"},
     });
     let path = format!("{nodes}/n/status?fieldManager=kubelet&force=true");

@@ -172,11 +172,10 @@ impl Status {
 
     /// 415 for a patch of a type that the resource does not take.
     pub fn unsupported_patch_type() -> Self {
-        Self::failure(
-            415,
-            Some(Reason::UnsupportedMediaType),
-            "415: Unsupported Media Type",
-        )
+        let message = "415: Unsupported Media Type";
+        let mut status = Self::failure(415, Some(Reason::UnsupportedMediaType), message);
+        status.details = Some(Box::default());
+        status
     }
 
     /// 406: none of these types is accepted by the client.
@@ -185,7 +184,9 @@ impl Status {
             "406: Not Acceptable\n\nAvailable representations: {}",
             available.join(", ")
         );
-        Self::failure(406, Some(Reason::NotAcceptable), message)
+        let mut status = Self::failure(406, Some(Reason::NotAcceptable), message);
+        status.details = Some(Box::default());
+        status
     }
 
     /// 406: the transformation asked for with `as=` does not exist.

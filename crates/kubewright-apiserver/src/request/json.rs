@@ -1,0 +1,181 @@
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// A value, and the paths of fields that stood in it more than once; the last of each counts.
+#[derive(Debug)]
+pub(super) struct Json {
+    pub(super) value: Value,
+    pub(super) duplicates: Vec<String>,
+}
+
+/// Reads JSON; what is wrong with it is told in the words of Go's decoder where they are known.
+pub(super) fn read(bytes: &[u8]) -> Result<Json, String> {
+    let mut place = Place::default();
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value = Node { place: &mut place }
+        .deserialize(&mut deserializer)
+        .and_then(|value| deserializer.end().map(|()| value))
+        .map_err(|error| explain(&error, bytes))?;
+    Ok(Json {
+        value,
+        duplicates: place.duplicates,
+    })
+}
+
+/// What Go calls the type of a value when it does not fit.
+pub(super) fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn explain(error: &serde_json::Error, bytes: &[u8]) -> String {
+    if error.is_eof() {
+        return "unexpected end of JSON input".to_owned();
+    }
+    let text = error.to_string();
+    let line = bytes
+        .split(|byte| *byte == b'\n')
+        .nth(error.line().saturating_sub(1));
+    let found = line.and_then(|line| line.get(error.column().saturating_sub(1)));
+    match found {
+        Some(byte) if text.starts_with("expected value") => format!(
+            "invalid character {:?} looking for beginning of value",
+            char::from(*byte)
+        ),
+        _ => text,
+    }
+}
+
+/// Where the reader is, and what it found twice.
+#[derive(Default)]
+struct Place {
+    path: Vec<String>,
+    duplicates: Vec<String>,
+}
+
+impl Place {
+    fn path_to(&self, name: &str) -> String {
+        let mut path = String::new();
+        for part in self.path.iter().map(String::as_str).chain([name]) {
+            if !path.is_empty() && !part.starts_with('[') {
+                path.push('.');
+            }
+            path.push_str(part);
+        }
+        path
+    }
+}
+
+struct Node<'p> {
+    place: &'p mut Place,
+}
+
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        let number = Number::from_f64(value);
+        number
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("number out of range"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        loop {
+            self.place.path.push(format!("[{}]", values.len()));
+            let item = items.next_element_seed(Node { place: self.place });
+            self.place.path.pop();
+            match item? {
+                Some(value) => values.push(value),
+                None => return Ok(Value::Array(values)),
+            }
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut values = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            self.place.path.push(name.clone());
+            let value = members.next_value_seed(Node { place: self.place });
+            self.place.path.pop();
+            let path = self.place.path_to(&name);
+            if values.insert(name, value?).is_some() && !self.place.duplicates.contains(&path) {
+                self.place.duplicates.push(path);
+            }
+        }
+        Ok(Value::Object(values))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::read;
+
+    #[test]
+    fn fields_that_stand_twice_are_told_and_the_last_counts() {
+        let json = read(br#"{"a":{"b":1,"b":2,"b":3},"l":[{"c":1.5,"c":null}]}"#).unwrap();
+        assert_eq!(json.value, json!({"a": {"b": 3}, "l": [{"c": null}]}));
+        assert_eq!(json.duplicates, ["a.b", "l[0].c"]);
+    }
+
+    #[test]
+    fn faults_are_told_in_the_words_of_go() {
+        let fault = |text: &str| read(text.as_bytes()).unwrap_err();
+        assert_eq!(fault(""), "unexpected end of JSON input");
+        assert_eq!(fault("{\"a\":"), "unexpected end of JSON input");
+        assert_eq!(
+            fault("xyz"),
+            "invalid character 'x' looking for beginning of value"
+        );
+        assert!(read(&[b'['; 100_000]).is_err());
+        assert!(read(b"{} {}").is_err());
+        assert!(read(b"\"\xff\"").is_err());
+    }
+}
