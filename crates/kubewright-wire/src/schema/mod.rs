@@ -10,6 +10,7 @@ mod openapi;
 mod prune;
 mod quantity;
 mod table;
+mod tags;
 mod types;
 
 pub use conform::conform;

@@ -3,10 +3,9 @@ use std::collections::BTreeMap;
 use kubewright_core::Kind;
 use serde_json::{Map as JsonMap, Value};
 
+use super::tags::{atomic_of, is_true, list_type_of, patch_of};
 use super::types::{UNTYPED_ATOMIC, UNTYPED_DEDUCED};
-use super::{
-    Any, Field, List, ListType, Map, PatchStrategy, Scalar, Schema, Type, TypeId, Written,
-};
+use super::{Any, Field, List, Map, Scalar, Schema, Type, TypeId, Written};
 
 /// An OpenAPI document that does not describe kinds as Kubernetes does.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +13,15 @@ use super::{
 pub struct OpenApiError {
     place: String,
     what: String,
+}
+
+impl OpenApiError {
+    pub(super) fn new(place: &str, what: impl Into<String>) -> Self {
+        Self {
+            place: place.to_owned(),
+            what: what.into(),
+        }
+    }
 }
 
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
@@ -105,7 +113,7 @@ impl Reader {
             "array" => Ok(Type::List(self.list(node, place, preserve)?)),
             primitive => scalar_of(primitive, node)
                 .map(Type::Scalar)
-                .ok_or_else(|| error(place, &format!("there is no type {primitive:?}"))),
+                .ok_or_else(|| OpenApiError::new(place, format!("there is no type {primitive:?}"))),
         }
     }
 
@@ -124,7 +132,7 @@ impl Reader {
             .named
             .get(target)
             .copied()
-            .ok_or_else(|| error(place, &format!("nothing is called {target}")))?;
+            .ok_or_else(|| OpenApiError::new(place, format!("nothing is called {target}")))?;
         Ok(match atomic_of(node, place)? {
             None => id,
             Some(atomic) => self.overridden(id, atomic),
@@ -234,60 +242,6 @@ fn scalar_of(primitive: &str, node: &Value) -> Option<Scalar> {
     })
 }
 
-fn list_type_of(node: &Value, place: &str) -> Result<ListType, OpenApiError> {
-    let text = |name: &str| node.get(name).and_then(Value::as_str);
-    match text("x-kubernetes-list-type") {
-        Some("atomic") => return Ok(ListType::Atomic),
-        Some("set") => return Ok(ListType::Set),
-        Some("map") => {
-            let keys: Vec<String> = node
-                .get("x-kubernetes-list-map-keys")
-                .and_then(Value::as_array)
-                .map(|keys| {
-                    keys.iter()
-                        .filter_map(Value::as_str)
-                        .map(str::to_owned)
-                        .collect()
-                })
-                .unwrap_or_default();
-            return match keys.is_empty() {
-                true => Err(error(place, "a list of type map has no keys")),
-                false => Ok(ListType::Map(keys)),
-            };
-        }
-        Some(other) => return Err(error(place, &format!("there is no list type {other:?}"))),
-        None => {}
-    }
-    Ok(match text("x-kubernetes-patch-strategy") {
-        Some("merge" | "merge,retainKeys") => match text("x-kubernetes-patch-merge-key") {
-            Some(key) => ListType::Map(vec![key.to_owned()]),
-            None => ListType::Set,
-        },
-        _ => ListType::Atomic,
-    })
-}
-
-fn atomic_of(node: &Value, place: &str) -> Result<Option<bool>, OpenApiError> {
-    match node.get("x-kubernetes-map-type").and_then(Value::as_str) {
-        None => Ok(None),
-        Some("atomic") => Ok(Some(true)),
-        Some("granular") => Ok(Some(false)),
-        Some(other) => Err(error(place, &format!("there is no map type {other:?}"))),
-    }
-}
-
-fn patch_of(property: &Value) -> Option<PatchStrategy> {
-    let strategy = property.get("x-kubernetes-patch-strategy")?.as_str()?;
-    let key = property
-        .get("x-kubernetes-patch-merge-key")
-        .and_then(Value::as_str);
-    Some(PatchStrategy {
-        merge: strategy.split(',').any(|part| part == "merge"),
-        retain_keys: strategy.split(',').any(|part| part == "retainKeys"),
-        merge_key: key.map(str::to_owned),
-    })
-}
-
 /// The name behind `$ref`, also where it stands alone in `allOf`.
 fn reference_of(node: &Value) -> Option<&str> {
     let direct = node.get("$ref");
@@ -335,13 +289,56 @@ fn with_go_facts(
     parsed
 }
 
-fn is_true(node: &Value, name: &str) -> bool {
-    node.get(name).and_then(Value::as_bool).unwrap_or_default()
-}
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
 
-fn error(place: &str, what: &str) -> OpenApiError {
-    OpenApiError {
-        place: place.to_owned(),
-        what: what.to_owned(),
+    use kubewright_core::Kind;
+    use serde_json::{Value, json};
+
+    use super::from_openapi;
+    use crate::schema::{SchemaType, Written};
+
+    #[test]
+    fn a_property_overrides_the_type_it_refers_to() {
+        let kind = json!([{"group": "", "version": "v1", "kind": "Thing"}]);
+        let reference = json!([{"$ref": "#/components/schemas/a.v1.Whole"}]);
+        let definitions: BTreeMap<String, Value> = [
+            (
+                "a.v1.Thing".to_owned(),
+                json!({"type": "object", "x-kubernetes-group-version-kind": kind, "properties": {
+                    "whole": {"allOf": reference},
+                    "parts": {"allOf": reference, "x-kubernetes-map-type": "granular"},
+                }}),
+            ),
+            (
+                "a.v1.Whole".to_owned(),
+                json!({"type": "object", "x-kubernetes-map-type": "atomic",
+                       "properties": {"a": {"type": "string"}}}),
+            ),
+        ]
+        .into();
+        let written = [("whole".to_owned(), Written::AlwaysOrZero)].into();
+        let written = [("a.v1.Thing".to_owned(), written)].into();
+        let schema = from_openapi(&definitions, &written).unwrap();
+        let thing = schema.kind(&Kind::new("", "v1", "Thing")).unwrap();
+        let is_atomic = |field: SchemaType<'_>| field.map().is_some_and(|map| map.atomic);
+        assert!(is_atomic(thing.field("whole").unwrap()));
+        assert!(!is_atomic(thing.field("parts").unwrap()));
+        assert!(thing.field("parts").unwrap().field("a").is_some());
+        assert_eq!(thing.zero(), json!({"whole": {}}));
+    }
+
+    #[test]
+    fn what_is_no_schema_of_kubernetes_is_refused() {
+        let definition = |node: Value| [("a.v1.X".to_owned(), node)].into();
+        for node in [
+            json!({"type": "object", "properties": {"a": {"$ref": "#/components/schemas/gone"}}}),
+            json!({"type": "array", "x-kubernetes-list-type": "map", "items": {}}),
+            json!({"type": "tuple"}),
+        ] {
+            let read = from_openapi(&definition(node.clone()), &BTreeMap::new());
+            assert!(read.is_err(), "{node}");
+        }
     }
 }

@@ -95,6 +95,39 @@ fn entries_of_a_version_that_is_gone_are_dropped() {
 }
 
 #[test]
+fn owners_of_parts_own_the_whole_once_it_has_become_atomic() {
+    let kind = Kind::new("ex.io", "v1", "Foo");
+    let part = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let list =
+        json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}});
+    let root = |part: &Value, list: &Value| {
+        let properties = json!({"part": part, "list": list, "n": {"type": "integer"}});
+        json!({"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}})
+    };
+    let granular = from_crd(&kind, Some(&root(&part, &list))).expect("a schema");
+    let (mut part, mut list) = (part, list);
+    part["x-kubernetes-map-type"] = json!("atomic");
+    list["x-kubernetes-list-type"] = json!("atomic");
+    let atomic = from_crd(&kind, Some(&root(&part, &list))).expect("a schema");
+
+    let before = ServedVersions::one("ex.io/v1", granular.kind(&kind).expect("its kind"));
+    let after = ServedVersions::one("ex.io/v1", atomic.kind(&kind).expect("its kind"));
+    let intent = foo("ex.io/v1", &json!({"part": {"a": "1"}, "list": ["x"]}));
+    let live = apply(None, &intent, &write(&kind, &before, "m1"), Force::No).expect("an apply");
+    let fields = |object: &Value| object["metadata"]["managedFields"][0]["fieldsV1"].clone();
+    assert_eq!(
+        fields(&live),
+        json!({"f:spec": {"f:part": {"f:a": {}}, "f:list": {"v:\"x\"": {}}}})
+    );
+    let more = foo("ex.io/v1", &json!({"n": 1}));
+    let live = apply(Some(&live), &more, &write(&kind, &after, "m2"), Force::No).expect("an apply");
+    assert_eq!(
+        fields(&live),
+        json!({"f:spec": {"f:part": {}, "f:list": {}}})
+    );
+}
+
+#[test]
 fn times_of_owners_are_no_change() {
     let entry = |time: &str, manager: &str| json!({"manager": manager, "time": time});
     let object = |entries: Value| json!({"metadata": {"managedFields": entries}, "spec": 1});
