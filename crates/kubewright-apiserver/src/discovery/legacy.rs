@@ -26,7 +26,7 @@ pub(super) fn group_versions(server: &Server) -> Vec<(String, Vec<String>)> {
         versions.push(kind.version().to_owned());
     }
     for (group, mut versions) in customs {
-        versions.sort_by(|one, two| priority(two).cmp(&priority(one)));
+        versions.sort_by_key(|version| std::cmp::Reverse(priority(version)));
         for version in versions {
             note(&group, &version);
         }

@@ -42,15 +42,23 @@ pub(crate) fn creates_on_update(kind: &Kind) -> bool {
 
 /// Whether a PUT must name the revision it was read at (`AllowUnconditionalUpdate` is false).
 pub(crate) fn requires_revision(kind: &Kind) -> bool {
-    match (kind.group(), kind.kind.as_str()) {
-        ("admissionregistration.k8s.io" | "coordination.k8s.io" | "node.k8s.io", _)
-        | ("policy", "PodDisruptionBudget")
-        | ("storage.k8s.io", "CSIDriver" | "CSINode" | "CSIStorageCapacity" | "VolumeAttachment")
-        | ("certificates.k8s.io", "ClusterTrustBundle" | "PodCertificateRequest")
-        | ("resource.k8s.io", "ResourcePoolStatusRequest")
-        | ("internal.apiserver.k8s.io" | "storagemigration.k8s.io", _) => true,
-        _ => false,
-    }
+    matches!(
+        (kind.group(), kind.kind.as_str()),
+        (
+            "admissionregistration.k8s.io" | "coordination.k8s.io" | "node.k8s.io",
+            _
+        ) | ("policy", "PodDisruptionBudget")
+            | (
+                "storage.k8s.io",
+                "CSIDriver" | "CSINode" | "CSIStorageCapacity" | "VolumeAttachment"
+            )
+            | (
+                "certificates.k8s.io",
+                "ClusterTrustBundle" | "PodCertificateRequest"
+            )
+            | ("resource.k8s.io", "ResourcePoolStatusRequest")
+            | ("internal.apiserver.k8s.io" | "storagemigration.k8s.io", _)
+    )
 }
 
 /// Whether objects of the kind count the changes of their specification.
@@ -73,25 +81,29 @@ pub(crate) fn has_generation(kind: &Kind) -> bool {
 /// Whether a delete that really deletes answers the object instead of a Status
 /// (`ReturnDeletedObject` of the kind's storage).
 pub(crate) fn delete_answers_object(kind: &Kind) -> bool {
-    match (kind.group(), kind.kind.as_str()) {
+    matches!(
+        (kind.group(), kind.kind.as_str()),
         ("resource.k8s.io", _)
-        | (
-            "",
-            "Namespace"
-            | "Pod"
-            | "Service"
-            | "ServiceAccount"
-            | "PersistentVolume"
-            | "PersistentVolumeClaim"
-            | "PodTemplate"
-            | "ResourceQuota",
-        )
-        | (
-            "storage.k8s.io",
-            "StorageClass" | "CSIDriver" | "CSINode" | "VolumeAttachment" | "VolumeAttributesClass",
-        ) => true,
-        _ => false,
-    }
+            | (
+                "",
+                "Namespace"
+                    | "Pod"
+                    | "Service"
+                    | "ServiceAccount"
+                    | "PersistentVolume"
+                    | "PersistentVolumeClaim"
+                    | "PodTemplate"
+                    | "ResourceQuota",
+            )
+            | (
+                "storage.k8s.io",
+                "StorageClass"
+                    | "CSIDriver"
+                    | "CSINode"
+                    | "VolumeAttachment"
+                    | "VolumeAttributesClass",
+            )
+    )
 }
 
 /// What happens to dependents when the request does not say.

@@ -67,3 +67,48 @@ impl Changes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use kubewright_core::Revision;
+    use serde_json::{Value, json};
+
+    use crate::store::{ChangeKind, Expected, Key, Store};
+
+    fn key(name: &str) -> Key {
+        Key::new("pods", Some("ns"), name)
+    }
+
+    fn pod(name: &str, phase: u64) -> Value {
+        json!({"kind": "Pod", "metadata": {"name": name, "namespace": "ns"}, "phase": phase})
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn followers_see_only_their_resource_in_order() {
+        let store = Store::new(8);
+        let mut pods = store.watch_resource_from("pods", Revision::default());
+        let node = Key::new("nodes", None, "n");
+        store.put(node, Expected::Absent, json!({})).unwrap();
+        store.put(key("a"), Expected::Absent, pod("a", 1)).unwrap();
+        let batch = pods.next().await.unwrap();
+        assert_eq!(batch.len(), 1);
+        assert_eq!(batch[0].kind, ChangeKind::Added);
+        store.remove(key("a"), Revision::new(2), None).unwrap();
+        let batch = pods.next().await.unwrap();
+        assert_eq!(batch[0].kind, ChangeKind::Deleted);
+        assert_eq!(batch[0].revision(), Revision::new(3));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_follower_that_falls_behind_the_log_is_told() {
+        let store = Store::new(1);
+        let mut pods = store.watch_resource_from("pods", Revision::default());
+        for name in ["a", "b", "c"] {
+            store
+                .put(key(name), Expected::Absent, pod(name, 1))
+                .unwrap();
+        }
+        let compacted = pods.next().await.unwrap_err();
+        assert_eq!(compacted.to_string(), "too old resource version: 0 (2)");
+    }
+}

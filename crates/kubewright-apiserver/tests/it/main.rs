@@ -13,5 +13,6 @@ mod lists;
 mod objects;
 mod patches;
 mod serving;
+mod store;
 mod watches;
 mod world;
