@@ -174,3 +174,48 @@ impl RealCluster {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    use super::{ATTEMPTS, RealCluster};
+    use crate::control_plane::{ControlPlane, Release};
+    use crate::real::RealOptions;
+    use crate::{Error, Settings};
+
+    #[tokio::test]
+    async fn a_taken_port_is_tried_again_on_others_and_then_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/port-taken");
+        for name in ["etcd", "kube-apiserver"] {
+            symlink(programs.join(name), folder.path().join(name)).unwrap();
+        }
+        let settings = Settings {
+            assets: Some(folder.path().to_owned()),
+            ..Settings::default()
+        };
+        let release = Release::current();
+        let control_plane = ControlPlane::locate(release, &settings).await.unwrap();
+        let started = RealCluster::start(&control_plane, &RealOptions::default()).await;
+        let error = started.unwrap_err();
+        assert!(
+            matches!(
+                error,
+                Error::NotReady {
+                    program: "etcd",
+                    ..
+                }
+            ),
+            "{error}"
+        );
+        assert!(
+            error.to_string().contains("address already in use"),
+            "{error}"
+        );
+        let starts = fs::read_to_string(folder.path().join("starts")).unwrap();
+        assert_eq!(starts.lines().count(), ATTEMPTS);
+    }
+}
