@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 /// kube's derive marks every `Option` as nullable, names Rust's integer widths as formats, keeps
 /// whole doc comments and titles, and leaves the schema of free-form values empty, which the API
 /// server refuses. Here optional means absent, formats are those that Kubernetes knows,
-/// descriptions are one sentence, and free-form values keep their unknown fields.
+/// descriptions are one sentence, and free-form values keep their unknown fields. Defaults below
+/// `status` go: they are for reading it in Rust, and nobody wants them stored.
 pub fn tidy_crd(crd: &Value) -> Value {
     let mut crd = crd.clone();
     let versions = crd
@@ -38,9 +39,40 @@ fn tidy_root(root: &mut Map<String, Value>) {
         }
     }
     tidy(root);
+    let status = root
+        .get_mut("properties")
+        .and_then(|all| all.get_mut("status"));
+    if let Some(status) = status.and_then(Value::as_object_mut) {
+        walk(status, &mut |schema| {
+            schema.remove("default");
+        });
+    }
 }
 
 fn tidy(schema: &mut Map<String, Value>) {
+    walk(schema, &mut tidy_one);
+}
+
+/// Calls `change` for the schema and for each below it that describes a value of its own.
+fn walk(schema: &mut Map<String, Value>, change: &mut dyn FnMut(&mut Map<String, Value>)) {
+    change(schema);
+    let mut below = Vec::new();
+    for (keyword, value) in schema.iter_mut() {
+        match keyword.as_str() {
+            "properties" | "patternProperties" => {
+                let children = value.as_object_mut();
+                below.extend(children.into_iter().flat_map(|map| map.values_mut()));
+            }
+            "items" | "additionalProperties" => below.push(value),
+            _ => {}
+        }
+    }
+    for child in below.into_iter().filter_map(Value::as_object_mut) {
+        walk(child, change);
+    }
+}
+
+fn tidy_one(schema: &mut Map<String, Value>) {
     schema.remove("title");
     schema.remove("nullable");
     if schema.get("default") == Some(&Value::Null) {
@@ -53,18 +85,8 @@ fn tidy(schema: &mut Map<String, Value>) {
         *text = first_sentence(text);
     }
     tidy_format(schema);
+    tidy_bounds(schema);
     keep_free_form(schema);
-    for keyword in ["properties", "patternProperties"] {
-        let children = schema.get_mut(keyword).and_then(Value::as_object_mut);
-        for child in children.into_iter().flat_map(|map| map.values_mut()) {
-            tidy_value(child);
-        }
-    }
-    for keyword in ["items", "additionalProperties", "not"] {
-        if let Some(child) = schema.get_mut(keyword) {
-            tidy_value(child);
-        }
-    }
     for keyword in ["allOf", "anyOf", "oneOf"] {
         let branches = schema.get_mut(keyword).and_then(Value::as_array_mut);
         for branch in branches
@@ -78,12 +100,6 @@ fn tidy(schema: &mut Map<String, Value>) {
     }
 }
 
-fn tidy_value(schema: &mut Value) {
-    if let Some(schema) = schema.as_object_mut() {
-        tidy(schema);
-    }
-}
-
 /// Kubernetes knows `int32`, `int64`, `float` and `double`; bounds stay as schemars wrote them.
 fn tidy_format(schema: &mut Map<String, Value>) {
     let known = match schema.get("format").and_then(Value::as_str) {
@@ -92,6 +108,22 @@ fn tidy_format(schema: &mut Map<String, Value>) {
         _ => return,
     };
     schema.insert("format".to_owned(), json!(known));
+}
+
+/// Whole numbers are written as such: `minimum: 0`, not `0.0`.
+fn tidy_bounds(schema: &mut Map<String, Value>) {
+    for keyword in ["minimum", "maximum", "multipleOf"] {
+        let Some(bound) = schema.get_mut(keyword) else {
+            continue;
+        };
+        // Beyond 2^53 a float does not say which whole number was meant.
+        let whole = bound
+            .as_f64()
+            .filter(|bound| bound.fract() == 0.0 && bound.abs() < 9e15);
+        if let Some(whole) = whole.and_then(|bound| format!("{bound:.0}").parse::<i64>().ok()) {
+            *bound = json!(whole);
+        }
+    }
 }
 
 /// A schema without a type says nothing about the value; a structural one must say that.
@@ -166,7 +198,22 @@ mod tests {
         }}));
         assert_eq!(
             schema["items"],
-            json!({"type": "integer", "format": "int64", "minimum": 0.0})
+            json!({"type": "integer", "format": "int64", "minimum": 0})
+        );
+    }
+
+    #[test]
+    fn defaults_are_for_the_spec_and_not_for_the_status() {
+        let with_default = json!({"type": "object", "properties": {
+            "size": {"type": "integer", "default": 3},
+        }});
+        let schema = tidied(json!({"type": "object", "properties": {
+            "spec": with_default, "status": with_default,
+        }}));
+        assert_eq!(schema["properties"]["spec"], with_default);
+        assert_eq!(
+            schema["properties"]["status"],
+            json!({"type": "object", "properties": {"size": {"type": "integer"}}})
         );
     }
 
