@@ -55,7 +55,8 @@ impl Controller {
         self
     }
 
-    /// Runs until `stop` is cancelled; `ready` is told when the workers start.
+    /// Runs until `stop` is cancelled; `ready` is told when the workers start. It is dropped when
+    /// they cannot, because an informer was stopped before its first list.
     ///
     /// Then no new run begins, and running ones have the time of `grace` to end.
     ///
@@ -70,9 +71,13 @@ impl Controller {
             synced.push(waits);
             feeds.spawn(source.feed(self.queue.clone(), told));
         }
-        tokio::select! {
+        let synced = tokio::select! {
             () = stop.cancelled() => return,
-            _ = join_all(synced) => {}
+            synced = join_all(synced) => synced,
+        };
+        if synced.iter().any(Result::is_err) {
+            tracing::warn!(controller = %self.name, "a source ended before its initial state");
+            return;
         }
         let mut workers = JoinSet::new();
         for _ in 0..self.workers {

@@ -1,0 +1,230 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use kubewright_core::ObjectKey;
+use kubewright_runtime::controller::{
+    Controller, Failure, Outcome, Reconciler, Source, own_mapper,
+};
+use kubewright_runtime::informer::{Informer, Informers};
+use parking_lot::Mutex;
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::scripted::{Chunks, Scripted, frame, pod, pods, send};
+
+const GRACE: Duration = Duration::from_secs(30);
+
+type Answer = Result<Outcome, Failure>;
+
+/// The runs so far: which object, and when since the start.
+#[derive(Clone)]
+struct Runs {
+    start: Instant,
+    seen: Arc<Mutex<Vec<(String, Duration)>>>,
+    more: Arc<Notify>,
+}
+
+impl Runs {
+    fn new() -> Self {
+        Self {
+            start: Instant::now(),
+            seen: Arc::default(),
+            more: Arc::default(),
+        }
+    }
+
+    /// A reconciler that notes each run and then does what `answer` says for its number.
+    fn reconciler<F>(&self, answer: F) -> Reconciler
+    where
+        F: Fn(usize) -> BoxFuture<'static, Answer> + Send + Sync + 'static,
+    {
+        let runs = self.clone();
+        Arc::new(move |key: ObjectKey| {
+            let mut seen = runs.seen.lock();
+            seen.push((key.name().to_owned(), runs.start.elapsed()));
+            runs.more.notify_one();
+            answer(seen.len())
+        })
+    }
+
+    async fn reach(&self, count: usize) {
+        while self.seen.lock().len() < count {
+            self.more.notified().await;
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.seen
+            .lock()
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect()
+    }
+
+    fn times(&self) -> Vec<u128> {
+        let seen = self.seen.lock();
+        seen.iter().map(|(_, time)| time.as_millis()).collect()
+    }
+}
+
+fn done(_: usize) -> BoxFuture<'static, Answer> {
+    Box::pin(async { Ok(Outcome::done()) })
+}
+
+/// A controller under way.
+struct Run {
+    tasks: JoinSet<()>,
+    ready: oneshot::Receiver<()>,
+    stop: CancellationToken,
+}
+
+fn start(informers: &[&Informer], workers: usize, reconcile: Reconciler) -> Run {
+    let sources = informers
+        .iter()
+        .map(|&informer| Source::new(informer.clone(), own_mapper()));
+    let controller = Controller::new("test", reconcile)
+        .sources(sources.collect())
+        .workers(workers);
+    let (told, ready) = oneshot::channel();
+    let stop = CancellationToken::new();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(controller.run(told, stop.clone(), GRACE));
+    Run { tasks, ready, stop }
+}
+
+/// One informer with these objects, its watch, and what keeps it going.
+fn informer_of(names: &[&str]) -> (Informer, Chunks, Informers) {
+    let server = Scripted::default();
+    let objects: Vec<_> = names.iter().map(|name| pod(name, 1)).collect();
+    server.list(10, &objects);
+    let watch = server.open(200);
+    let informers = server.informers();
+    (informers.get(&pods()), watch, informers)
+}
+
+#[tokio::test(start_paused = true)]
+async fn workers_start_when_every_source_has_told_its_initial_state() {
+    let (first, _watch, _informers) = informer_of(&["b", "a"]);
+    let late = Scripted::default();
+    let late_informers = late.informers();
+    let second = late_informers.get(&pods());
+    let runs = Runs::new();
+    let mut run = start(&[&first, &second], 1, runs.reconciler(done));
+    let early = timeout(Duration::from_secs(5), &mut run.ready).await;
+    assert!(early.is_err(), "not ready while one source is silent");
+    assert!(runs.names().is_empty());
+    late.list(10, &[pod("c", 1)]);
+    run.ready.await.unwrap();
+    runs.reach(3).await;
+    assert_eq!(runs.names(), ["a", "b", "c"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_and_panics_come_again_after_growing_delays() {
+    let (informer, _watch, _informers) = informer_of(&["a"]);
+    let runs = Runs::new();
+    let reconcile = runs.reconciler(|run| {
+        Box::pin(async move {
+            match run {
+                2 => panic!("worse"),
+                3 => Err(Failure::from("later").retry_after(Duration::from_secs(7))),
+                4 => Ok(Outcome::requeue_after(Duration::from_secs(60))),
+                _ => Err("no".into()),
+            }
+        })
+    });
+    let _run = start(&[&informer], 1, reconcile);
+    runs.reach(6).await;
+    let times = runs.times();
+    let gaps: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    // A run that went well resets the backoff. The timers of tokio count whole milliseconds.
+    let expected = [5, 10, 7_000, 60_000, 5];
+    for (gap, expected) in gaps.iter().zip(expected) {
+        assert!((expected..=expected + 2).contains(gap), "{gaps:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_terminal_failure_waits_for_a_change() {
+    let (informer, watch, _informers) = informer_of(&["a"]);
+    let runs = Runs::new();
+    let reconcile =
+        runs.reconciler(|_| Box::pin(async { Err(Failure::terminal("spec.image is empty")) }));
+    let _run = start(&[&informer], 1, reconcile);
+    runs.reach(1).await;
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!(runs.names().len(), 1);
+    send(&watch, frame("MODIFIED", &pod("a", 11)));
+    runs.reach(2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_during_a_run_cause_one_more_and_never_two_at_once() {
+    let (informer, watch, _informers) = informer_of(&["a"]);
+    let runs = Runs::new();
+    let reconcile = runs.reconciler(|_| {
+        Box::pin(async {
+            sleep(Duration::from_secs(10)).await;
+            Ok(Outcome::done())
+        })
+    });
+    let _run = start(&[&informer], 4, reconcile);
+    runs.reach(1).await;
+    for revision in 11..20 {
+        send(&watch, frame("MODIFIED", &pod("a", revision)));
+        sleep(Duration::from_secs(1)).await;
+    }
+    assert_eq!(runs.names().len(), 1);
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!(runs.names().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_lets_runs_end_and_begins_no_more() {
+    let (informer, _watch, _informers) = informer_of(&["a", "b"]);
+    let runs = Runs::new();
+    let ended = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&ended);
+    let reconcile = runs.reconciler(move |_| {
+        let count = Arc::clone(&count);
+        Box::pin(async move {
+            sleep(Duration::from_secs(10)).await;
+            *count.lock() += 1;
+            Ok(Outcome::done())
+        })
+    });
+    let mut run = start(&[&informer], 1, reconcile);
+    runs.reach(1).await;
+    run.stop.cancel();
+    run.tasks.join_next().await;
+    assert_eq!((runs.names().len(), *ended.lock()), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_does_not_end_is_ended_after_the_grace_period() {
+    let (informer, _watch, _informers) = informer_of(&["a"]);
+    let runs = Runs::new();
+    let reconcile = runs.reconciler(|_| Box::pin(std::future::pending()));
+    let mut run = start(&[&informer], 1, reconcile);
+    runs.reach(1).await;
+    let stopped = Instant::now();
+    run.stop.cancel();
+    run.tasks.join_next().await;
+    assert!(stopped.elapsed() >= GRACE && stopped.elapsed() < GRACE * 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_worker_starts_when_a_source_ends_before_its_initial_state() {
+    let (first, _watch, _informers) = informer_of(&["a"]);
+    let silent = Scripted::default().informers();
+    let second = silent.get(&pods());
+    let runs = Runs::new();
+    let mut run = start(&[&first, &second], 1, runs.reconciler(done));
+    silent.shutdown().await;
+    run.tasks.join_next().await;
+    assert!(run.ready.await.is_err());
+    assert!(runs.names().is_empty());
+}
