@@ -49,6 +49,21 @@ pub enum Error {
         /// The kind.
         kind: String,
     },
+    /// A registration says something that it has no use for.
+    #[error(
+        "register {kind} in controller {controller:?}: {option} has no effect on {registration}; \
+         leave it out"
+    )]
+    Pointless {
+        /// The controller that registers the kind.
+        controller: String,
+        /// The kind.
+        kind: String,
+        /// What has no effect.
+        option: &'static str,
+        /// On what.
+        registration: &'static str,
+    },
     /// A controller reads a kind that it has not registered.
     #[error(
         "read {kind} in controller {controller:?}: the kind is not registered; add \

@@ -17,11 +17,6 @@ pub use plan::Plan;
     shortname = "mds",
     status = "MyDaemonSetStatus",
     printcolumn(
-        name = "Desired",
-        type_ = "integer",
-        json_path = ".status.desiredReplicas"
-    ),
-    printcolumn(
         name = "Available",
         type_ = "integer",
         json_path = ".status.availableReplicas"

@@ -28,9 +28,12 @@ pub trait WithStatus: TypedKind {
     fn current_status(&self) -> Option<&Self::Status>;
 }
 
-#[diagnostic::do_not_recommend]
-impl<K: TypedKind + HasStatus<Status: Default + Clone + Serialize>> WithStatus for K {
-    type Status = <K as HasStatus>::Status;
+impl<K, S> WithStatus for K
+where
+    K: TypedKind + HasStatus<Status = S>,
+    S: Default + Clone + Serialize,
+{
+    type Status = S;
 
     fn current_status(&self) -> Option<&Self::Status> {
         self.status()

@@ -41,6 +41,8 @@ struct Registration<K: TypedKind> {
     usage: Use,
     view: Option<Viewed>,
     wake: Option<Wake<K>>,
+    /// An option of the selection that this registration has no use for.
+    pointless: Option<(&'static str, &'static str)>,
 }
 
 /// What is needed to read a kind.
@@ -153,7 +155,11 @@ impl<K: TypedKind> Controller<K> {
     /// Reads this kind without being woken by it.
     #[must_use]
     pub fn reads<W: TypedKind>(mut self, kind: Selection<W>) -> Self {
-        self.uses.push(Registration::read(kind, Use::Reads, None));
+        let pointless = kind.predicate.is_some();
+        self.uses.push(Registration {
+            pointless: pointless.then_some((".when(..)", ".reads(..), which wakes nobody")),
+            ..Registration::read(kind, Use::Reads, None)
+        });
         self
     }
 
@@ -167,8 +173,10 @@ impl<K: TypedKind> Controller<K> {
         verbs: impl IntoIterator<Item = Verb>,
     ) -> Self {
         let usage = Use::Writes(verbs.into_iter().collect());
+        let pointless = kind.predicate.is_some() || kind.labels.is_some();
         self.uses.push(Registration {
             view: None,
+            pointless: pointless.then_some(("a selection", ".writes(..), which reads nothing")),
             ..Registration::read(kind, usage, None)
         });
         self
@@ -219,6 +227,7 @@ impl<K: TypedKind> Registration<K> {
                 open: AnyView::open::<W>,
             }),
             wake,
+            pointless: None,
         }
     }
 }
@@ -252,6 +261,14 @@ impl<K: TypedKind> Registered for Controller<K> {
     fn check(&self) -> Result<(), Error> {
         let mut seen = HashMap::from([(TypeId::of::<K>(), None)]);
         for one in &self.uses {
+            if let Some((option, registration)) = one.pointless {
+                return Err(Error::Pointless {
+                    controller: self.name.clone(),
+                    kind: one.kind.clone(),
+                    option,
+                    registration,
+                });
+            }
             let Some(view) = &one.view else { continue };
             self.selector(&one.kind, view.labels.as_deref())?;
             let former = seen.insert(view.kind, view.labels.as_deref());

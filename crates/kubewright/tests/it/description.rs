@@ -141,4 +141,10 @@ async fn an_operator_that_cannot_run_says_why() {
         two_views.starts_with("register Pod in controller \"site\" with two selectors"),
         "{two_views}"
     );
+    let pointless = site().reads(kind::<Pod>().when(changed::labels()));
+    assert_eq!(
+        refusal(Operator::new("x").controller(pointless)),
+        "register Pod in controller \"site\": .when(..) has no effect on .reads(..), which wakes \
+         nobody; leave it out"
+    );
 }

@@ -1,5 +1,7 @@
 //! MyDaemonSet on a cluster: embedded, or real with `KUBEWRIGHT_TEST_CLUSTER=real`.
 
+mod program;
+
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
 use mydaemonset::{MyDaemonSet, MyDaemonSetSpec, MyDaemonSetStatus, operator};
@@ -169,4 +171,40 @@ async fn a_foreign_pod_is_left_alone(cluster: Cluster) {
     let found = cluster.get::<Pod>("foreign").await;
     assert_eq!(found.and_then(|pod| pod.uid()), foreign.uid());
     assert_eq!(cluster.list::<Pod>().await.len(), 3);
+}
+
+#[kubewright_testing::test(nodes = 2)]
+async fn a_settled_set_is_not_written_again(cluster: Cluster) {
+    rolled_out(&cluster, 2).await;
+    let revision = async |c: &Cluster| {
+        let set = c.get::<MyDaemonSet>("sample").await;
+        set.and_then(|set| set.metadata.resource_version)
+    };
+    let settled = revision(&cluster).await;
+    let labels = json!({"metadata": {"labels": {"zone": "a"}}});
+    let nodes = cluster.list::<Node>().await;
+    cluster.patch::<Node>(&nodes[0].name_any(), labels).await;
+    cluster
+        .consistently(Duration::from_secs(3), "no new revision", async |c| {
+            revision(c).await == settled
+        })
+        .await;
+}
+
+#[kubewright_testing::test(nodes = 2)]
+async fn a_restarted_operator_goes_on_where_it_was(cluster: Cluster) {
+    rolled_out(&cluster, 2).await;
+    let before: Vec<_> = cluster.list::<Pod>().await.iter().map(Pod::uid).collect();
+    cluster.restart_operator().await;
+    cluster.add_node("node-3").await;
+    cluster
+        .eventually("a third pod", async |c| {
+            status(c).await.available_replicas == 3
+        })
+        .await;
+    let after: Vec<_> = cluster.list::<Pod>().await.iter().map(Pod::uid).collect();
+    assert!(
+        before.iter().all(|uid| after.contains(uid)),
+        "pods were replaced"
+    );
 }
