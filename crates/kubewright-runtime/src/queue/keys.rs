@@ -70,7 +70,7 @@ impl Queue {
 
     /// Wants the key handed out as soon as a worker is free; a delay that it had is over.
     pub fn add(&self, key: ObjectKey) {
-        if self.shared.waiting.lock().add(key) {
+        if self.shared.waiting.lock().add(key, Instant::now()) {
             self.shared.changed.notify_one();
         }
     }
@@ -150,7 +150,7 @@ impl Queue {
     /// Ends the caller's work on a key; if it was added meanwhile, it is ready again.
     pub fn done(&self, key: &ObjectKey) {
         let mut waiting = self.shared.waiting.lock();
-        if waiting.done(key) {
+        if waiting.done(key, Instant::now()) {
             self.shared.changed.notify_one();
         }
         if waiting.is_idle() {

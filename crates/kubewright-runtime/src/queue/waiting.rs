@@ -20,11 +20,16 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Wants the key now. True when a worker can take it.
-    pub(super) fn add(&mut self, key: ObjectKey) -> bool {
+    /// Wants the key at once. True when a worker can take it.
+    pub(super) fn add(&mut self, key: ObjectKey, now: Instant) -> bool {
         if self.is_shut_down {
             return false;
         }
+        self.end_delays(now);
+        self.want(key)
+    }
+
+    fn want(&mut self, key: ObjectKey) -> bool {
         if let Some(delay) = self.delays.remove(&key) {
             self.delayed.remove(&delay);
         }
@@ -55,14 +60,7 @@ impl Waiting {
 
     /// The next key, if one is ready at `now`.
     pub(super) fn take(&mut self, now: Instant) -> Option<ObjectKey> {
-        while let Some(entry) = self.delayed.first_entry() {
-            if entry.key().0 > now {
-                break;
-            }
-            let key = entry.remove();
-            self.delays.remove(&key);
-            self.add(key);
-        }
+        self.end_delays(now);
         let key = self.ready.pop_front()?;
         self.wanted.remove(&key);
         self.under_way.insert(key.clone());
@@ -74,8 +72,21 @@ impl Waiting {
         self.delayed.first_key_value().map(|((time, _), _)| *time)
     }
 
+    /// Makes those keys ready whose delays are over. Whatever makes a key ready does this first:
+    /// the order of keys is the order of their times.
+    fn end_delays(&mut self, now: Instant) {
+        while let Some(entry) = self.delayed.first_entry() {
+            if entry.key().0 > now {
+                break;
+            }
+            let key = entry.get().clone();
+            self.want(key);
+        }
+    }
+
     /// Ends the work on a key. True when it is ready again.
-    pub(super) fn done(&mut self, key: &ObjectKey) -> bool {
+    pub(super) fn done(&mut self, key: &ObjectKey, now: Instant) -> bool {
+        self.end_delays(now);
         let again = self.under_way.remove(key) && self.wanted.contains(key);
         if again {
             self.ready.push_back(key.clone());

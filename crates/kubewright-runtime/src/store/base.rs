@@ -46,6 +46,16 @@ impl Base {
         }
     }
 
+    /// Becomes what a list shows, having been empty.
+    pub(super) fn fill(&mut self, list: Vec<Record>, resource_version: &str) {
+        self.reach(resource_version);
+        for record in list {
+            let key = record.key();
+            self.owners.insert(&key, &record);
+            self.objects.insert(key, record);
+        }
+    }
+
     /// Becomes what a list shows: first what is gone, then what is new or changed, each in key
     /// order.
     pub(super) fn replace(

@@ -20,12 +20,9 @@ pub(super) enum Entry {
     Written { record: Record, revision: Revision },
     /// Written such that it no longer matches the store's filter.
     Hidden { revision: Revision },
-    /// The object of this uid is dead. Its last version that this process knows of, if any, tells
-    /// when the base must have seen its end.
-    Deleted {
-        uid: Arc<str>,
-        last: Option<Revision>,
-    },
+    /// The object of this uid is dead, and this was the last version that anybody here saw: a
+    /// base that has come so far and does not hold it has seen its end.
+    Deleted { uid: Arc<str>, last: Revision },
 }
 
 impl Entry {
@@ -37,19 +34,12 @@ impl Entry {
             Self::Deleted { uid, last } => base.filter(|record| succeeds(record, uid, *last)),
         }
     }
-
-    fn revision(&self) -> Option<Revision> {
-        match self {
-            Self::Written { revision, .. } | Self::Hidden { revision } => Some(*revision),
-            Self::Deleted { .. } => None,
-        }
-    }
 }
 
 /// Whether the object came after the deleted one of the same name: not it, and not one that was
 /// there before it.
-fn succeeds(record: &Record, deleted: &str, last: Option<Revision>) -> bool {
-    record.uid() != deleted && record.revision() >= last
+fn succeeds(record: &Record, deleted: &str, last: Revision) -> bool {
+    record.uid() != deleted && record.revision() > Some(last)
 }
 
 impl Overlay {
@@ -66,8 +56,11 @@ impl Overlay {
         visible: bool,
     ) {
         let obsolete = self.entries.get(&key).is_some_and(|entry| match entry {
-            Entry::Deleted { uid, .. } => record.uid() == &**uid,
-            other => other.revision() >= Some(revision),
+            Entry::Deleted { uid, last } => record.uid() == &**uid || revision <= *last,
+            Entry::Written {
+                revision: present, ..
+            }
+            | Entry::Hidden { revision: present } => revision <= *present,
         });
         if obsolete {
             return;
@@ -82,23 +75,28 @@ impl Overlay {
 
     /// Notes that the object of this uid was deleted.
     pub(super) fn delete(&mut self, key: ObjectKey, uid: &str, base: &Base) {
+        let known = base.objects.get(&key).filter(|record| record.uid() == uid);
+        let known = known.and_then(Record::revision);
         let last = match self.entries.get(&key) {
             Some(Entry::Written { record, revision }) if record.uid() == uid => Some(*revision),
             // The name belongs to a later object already.
-            Some(Entry::Written { .. }) => return,
-            Some(Entry::Hidden { revision }) => Some(*revision),
-            _ => {
-                let known = base.objects.get(&key).filter(|record| record.uid() == uid);
-                known.and_then(Record::revision)
-            }
+            Some(Entry::Written { .. }) => None,
+            // Whose state was hidden is not known: what the base holds is.
+            Some(Entry::Hidden { revision }) => known.map(|_| *revision),
+            // A later one of the same name is dead already, and with it this one.
+            Some(Entry::Deleted { last, .. }) => known.filter(|known| known > last),
+            None => known,
         };
-        let uid = uid.into();
-        self.set(key, Entry::Deleted { uid, last });
+        // Of an object that nobody here has seen, or whose end was seen before the answer came,
+        // nothing is shown that would have to be hidden.
+        if let Some(last) = last {
+            let uid = uid.into();
+            self.set(key, Entry::Deleted { uid, last });
+        }
     }
 
-    /// Forgets what the base shows by now. `complete` says that the base was just listed anew,
-    /// so that what is not in it has either ended or not begun.
-    pub(super) fn settle(&mut self, base: &Base, complete: bool) {
+    /// Forgets what the base shows by now.
+    pub(super) fn settle(&mut self, base: &Base) {
         if self.is_empty() {
             return;
         }
@@ -110,7 +108,7 @@ impl Overlay {
             Entry::Written { revision, .. } | Entry::Hidden { revision } => *revision <= reached,
             Entry::Deleted { uid, last } => match base.objects.get(key) {
                 Some(record) => succeeds(record, uid, *last),
-                None => last.map_or(complete, |last| last <= reached),
+                None => *last <= reached,
             },
         };
         let settled: Vec<ObjectKey> = self
@@ -121,13 +119,6 @@ impl Overlay {
             .collect();
         for key in settled {
             self.unset(&key);
-        }
-    }
-
-    /// The watch has shown the end of this object.
-    pub(super) fn ended(&mut self, key: &ObjectKey, ended: &str) {
-        if matches!(self.entries.get(key), Some(Entry::Deleted { uid, .. }) if **uid == *ended) {
-            self.unset(key);
         }
     }
 

@@ -96,12 +96,9 @@ impl Store {
         let mut events = Vec::new();
         self.write(|layers| {
             for delta in deltas {
-                if let Delta::Gone(record) = &delta {
-                    layers.overlay.ended(&record.key(), record.uid());
-                }
                 layers.base.apply(delta, &mut events);
             }
-            layers.overlay.settle(&layers.base, false);
+            layers.overlay.settle(&layers.base);
         });
         events
     }
@@ -111,13 +108,14 @@ impl Store {
     pub fn replace(&self, list: Vec<Record>, resource_version: &str) -> Replaced {
         let mut replaced = Replaced::Filled;
         self.write(|layers| {
-            let was_empty = layers.base.objects.is_empty();
-            let mut events = Vec::new();
-            layers.base.replace(list, resource_version, &mut events);
-            layers.overlay.settle(&layers.base, true);
-            if !was_empty {
+            if layers.base.objects.is_empty() {
+                layers.base.fill(list, resource_version);
+            } else {
+                let mut events = Vec::new();
+                layers.base.replace(list, resource_version, &mut events);
                 replaced = Replaced::Changed(events);
             }
+            layers.overlay.settle(&layers.base);
         });
         replaced
     }

@@ -1,6 +1,9 @@
 //! The runtime against an API server that says what a test wrote down.
 
 mod cache;
+mod controllers;
 mod following;
+mod queue_model;
 mod scripted;
+mod store_model;
 mod subscriptions;
