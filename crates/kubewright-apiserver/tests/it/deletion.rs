@@ -40,6 +40,7 @@ async fn what_loses_its_last_owner_is_deleted_down_to_the_leaves() {
     let child = add_map(&world, "child", &[&one]).await;
     add_map(&world, "grandchild", &[&child]).await;
     add_map(&world, "shared", &[&one, &two]).await;
+    world.settle().await;
     world.admin.delete(&format!("{MAPS}/one")).await.ok();
     world
         .eventually("two are left", async || {
@@ -94,6 +95,7 @@ async fn in_the_foreground_the_owner_goes_last() {
         .patch(&format!("{MAPS}/grandchild"), &hold)
         .await
         .ok();
+    world.settle().await;
     let deleted = world
         .admin
         .delete(&format!("{MAPS}/owner?propagationPolicy=Foreground"))
@@ -121,6 +123,7 @@ async fn orphans_stay_and_forget_their_owner() {
     let world = World::new();
     let owner = add_map(&world, "owner", &[]).await;
     add_map(&world, "child", &[&owner]).await;
+    world.settle().await;
     world
         .admin
         .delete(&format!("{MAPS}/owner?propagationPolicy=Orphan"))

@@ -63,7 +63,11 @@ impl Socket {
         }
     }
 
-    async fn connect(&self, client: Option<Identity>) -> std::io::Result<TlsStream<TcpStream>> {
+    async fn connect(
+        &self,
+        client: Option<Identity>,
+        protocols: &[&str],
+    ) -> std::io::Result<TlsStream<TcpStream>> {
         let mut roots = RootCertStore::empty();
         let authority = self.authority.certificate_pem();
         roots
@@ -74,7 +78,7 @@ impl Socket {
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_root_certificates(roots);
-        let config = match client {
+        let mut config = match client {
             None => config.with_no_client_auth(),
             Some(client) => {
                 let chain = vec![
@@ -84,6 +88,10 @@ impl Socket {
                 config.with_client_auth_cert(chain, key).unwrap()
             }
         };
+        config.alpn_protocols = protocols
+            .iter()
+            .map(|name| name.as_bytes().to_vec())
+            .collect();
         let stream = TcpStream::connect(self.address).await?;
         let name = ServerName::try_from("localhost").unwrap();
         TlsConnector::from(Arc::new(config))
@@ -93,7 +101,7 @@ impl Socket {
 
     /// The status and body of one request over a connection of its own.
     async fn call(&self, client: Option<Identity>, request: Request<Full<Bytes>>) -> (u16, Value) {
-        let stream = self.connect(client).await.unwrap();
+        let stream = self.connect(client, &["http/1.1"]).await.unwrap();
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
         let answer = async {
             let answer = sender.send_request(request).await.unwrap();
@@ -191,7 +199,7 @@ async fn strangers_and_noise_do_not_disturb_the_others() {
         })
         .unwrap();
     // The server's refusal arrives with the first read at the latest.
-    if let Ok(mut stream) = socket.connect(Some(stranger)).await {
+    if let Ok(mut stream) = socket.connect(Some(stranger), &[]).await {
         let mut byte = [0];
         assert!(matches!(stream.read(&mut byte).await, Ok(0) | Err(_)));
     }
@@ -211,7 +219,11 @@ async fn http2_is_offered_and_a_stop_ends_watches_under_way() {
     let server = Server::new(ServerOptions::default());
     let socket = Socket::open(&server).await;
     let admin = socket.client("root", &["system:masters"]);
-    let stream = socket.connect(Some(admin)).await.unwrap();
+    let stream = socket
+        .connect(Some(admin), &["h2", "http/1.1"])
+        .await
+        .unwrap();
+    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(b"h2".as_slice()));
     let tasks = Owned(TaskTracker::new());
     let (mut sender, connection) = http2::handshake(tasks.clone(), TokioIo::new(stream))
         .await
