@@ -1,6 +1,6 @@
 //! A request's way through the server, one file per step:
-//! [`respond`](respond) reads and negotiates, asks who sends it and whether he may, and hands it
-//! to [`execute`](execute), the one door that the cluster's own parts use as well; then decode,
+//! `respond` reads and negotiates, asks who sends it and whether he may, and hands it
+//! to `execute`, the one door that the cluster's own parts use as well; then decode,
 //! old object, patch or apply, prune, ownership, admission, validate, store, encode.
 
 mod admission;
