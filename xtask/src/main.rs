@@ -69,7 +69,11 @@ fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
         Chore::Promises { all, only } => {
             let claims = promises::Promises::read(&root().join("docs/promises.toml"))?;
             let kept = promises::report(&claims, &root(), all, &only);
-            Ok(if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+            Ok(if kept {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            })
         }
         Chore::Vectors => {
             let scripts = vectors::rewrite(&root())?;
@@ -77,7 +81,11 @@ fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
             Ok(ExitCode::SUCCESS)
         }
         Chore::Tables { kubeconfig, check } => {
-            let mode = if check { tables::Mode::Check } else { tables::Mode::Write };
+            let mode = if check {
+                tables::Mode::Check
+            } else {
+                tables::Mode::Write
+            };
             Ok(match tables::run(&root(), kubeconfig, mode)? {
                 tables::Verdict::UpToDate => ExitCode::SUCCESS,
                 tables::Verdict::Drifted => ExitCode::FAILURE,
@@ -92,7 +100,10 @@ fn root() -> PathBuf {
     own.parent().map_or_else(|| own.clone(), PathBuf::from)
 }
 
-#[expect(clippy::print_stderr, reason = "the last words of a command that failed")]
+#[expect(
+    clippy::print_stderr,
+    reason = "the last words of a command that failed"
+)]
 fn report_error(error: &dyn std::error::Error) {
     eprintln!("error: {error}");
     let mut cause = error.source();

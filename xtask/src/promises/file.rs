@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// The claims of the project, in the order of `docs/promises.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Promises {
+pub(crate) struct Promises {
     /// One claim each.
     #[serde(rename = "promise")]
     pub promises: Vec<Promise>,
@@ -14,7 +14,7 @@ pub struct Promises {
 /// A claim, the command that proves it and the bound that holds for it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Promise {
+pub(crate) struct Promise {
     /// A short name to select it by.
     pub id: String,
     /// What is claimed, in a sentence.
@@ -40,7 +40,7 @@ pub struct Promise {
 /// What a proof's output must satisfy.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Bound {
+pub(crate) struct Bound {
     /// Most seconds from start to exit.
     #[serde(default)]
     pub seconds: Option<f64>,
@@ -55,7 +55,7 @@ pub struct Bound {
 /// Whether a promise has been kept so far; one that was kept must not break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub(crate) enum State {
     /// It held; a run that finds it broken fails.
     Kept,
     /// It is known not to hold yet; a run reports it and goes on.
@@ -64,7 +64,7 @@ pub enum State {
 
 /// Why the promises could not be read.
 #[derive(Debug, thiserror::Error)]
-pub enum PromisesError {
+pub(crate) enum PromisesError {
     /// The file is not there or not readable.
     #[error("read the promises from {path}: is this the project's folder?")]
     Read {
@@ -87,10 +87,14 @@ pub enum PromisesError {
 
 impl Promises {
     /// Reads the file.
-    pub fn read(path: &Path) -> Result<Self, PromisesError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| PromisesError::Read { path: path.to_owned(), source })?;
-        toml::from_str(&text)
-            .map_err(|source| PromisesError::Parse { path: path.to_owned(), source })
+    pub(crate) fn read(path: &Path) -> Result<Self, PromisesError> {
+        let text = std::fs::read_to_string(path).map_err(|source| PromisesError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        toml::from_str(&text).map_err(|source| PromisesError::Parse {
+            path: path.to_owned(),
+            source,
+        })
     }
 }

@@ -3,5 +3,5 @@
 mod file;
 mod run;
 
-pub use file::{Bound, Promise, Promises, PromisesError, State};
-pub use run::{Outcome, Verdict, report};
+pub(crate) use file::{Promise, Promises, State};
+pub(crate) use run::report;

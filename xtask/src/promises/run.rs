@@ -1,4 +1,7 @@
-#![expect(clippy::print_stdout, reason = "the verdicts are this command's output")]
+#![expect(
+    clippy::print_stdout,
+    reason = "the verdicts are this command's output"
+)]
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -10,7 +13,7 @@ use super::{Promise, Promises, State};
 
 /// What came of one promise.
 #[derive(Debug)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Which one.
     pub promise: Promise,
     /// What was found.
@@ -21,7 +24,7 @@ pub struct Outcome {
 
 /// Whether a promise was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// Exit code 0 and within its bound.
     Kept,
     /// Not so, and why.
@@ -39,19 +42,30 @@ struct Proof {
 
 /// Runs the promises (the quick ones unless `all`), prints a line each and a summary, and says
 /// whether every one that was kept before still is.
-pub fn report(promises: &Promises, root: &Path, all: bool, only: &[String]) -> bool {
+pub(crate) fn report(promises: &Promises, root: &Path, all: bool, only: &[String]) -> bool {
     let mut outcomes = Vec::new();
     for promise in &promises.promises {
-        let wanted = if only.is_empty() { all || promise.quick } else { only.contains(&promise.id) };
+        let wanted = if only.is_empty() {
+            all || promise.quick
+        } else {
+            only.contains(&promise.id)
+        };
         if wanted {
             println!("... {}: {}", promise.id, promise.command);
         }
-        let outcome = if wanted { prove(promise, root) } else { not_asked(promise) };
+        let outcome = if wanted {
+            prove(promise, root)
+        } else {
+            not_asked(promise)
+        };
         println!("{}", line(&outcome));
         outcomes.push(outcome);
     }
     let count = |wanted: fn(&Verdict) -> bool| {
-        outcomes.iter().filter(|outcome| wanted(&outcome.verdict)).count()
+        outcomes
+            .iter()
+            .filter(|outcome| wanted(&outcome.verdict))
+            .count()
     };
     println!(
         "promises: {} kept, {} broken, {} not run",
@@ -65,9 +79,16 @@ pub fn report(promises: &Promises, root: &Path, all: bool, only: &[String]) -> b
 }
 
 fn line(outcome: &Outcome) -> String {
-    let Outcome { promise, verdict, seconds } = outcome;
+    let Outcome {
+        promise,
+        verdict,
+        seconds,
+    } = outcome;
     match verdict {
-        Verdict::Kept => format!("kept     {}: {} [{seconds:.1} s]", promise.id, promise.claim),
+        Verdict::Kept => format!(
+            "kept     {}: {} [{seconds:.1} s]",
+            promise.id, promise.claim
+        ),
         Verdict::Broken(why) => format!("BROKEN   {}: {} ({why})", promise.id, promise.claim),
         Verdict::NotRun(why) => format!("not run  {}: {} ({why})", promise.id, promise.claim),
     }
@@ -75,11 +96,19 @@ fn line(outcome: &Outcome) -> String {
 
 fn not_asked(promise: &Promise) -> Outcome {
     let verdict = Verdict::NotRun("not a quick one: --all runs it".to_owned());
-    Outcome { promise: promise.clone(), verdict, seconds: 0.0 }
+    Outcome {
+        promise: promise.clone(),
+        verdict,
+        seconds: 0.0,
+    }
 }
 
 fn prove(promise: &Promise, root: &Path) -> Outcome {
-    let done = |verdict, seconds| Outcome { promise: promise.clone(), verdict, seconds };
+    let done = |verdict, seconds| Outcome {
+        promise: promise.clone(),
+        verdict,
+        seconds,
+    };
     if let Some(program) = &promise.needs
         && !is_installed(program)
     {
@@ -129,16 +158,25 @@ fn run(command: &str, root: &Path) -> Result<Proof, String> {
             output.push('\n');
         }
     }
-    let status = child.wait().map_err(|error| format!("wait for `{command}`: {error}"))?;
-    Ok(Proof { success: status.success(), output, seconds: started.elapsed().as_secs_f64() })
+    let status = child
+        .wait()
+        .map_err(|error| format!("wait for `{command}`: {error}"))?;
+    Ok(Proof {
+        success: status.success(),
+        output,
+        seconds: started.elapsed().as_secs_f64(),
+    })
 }
 
 fn judge(promise: &Promise, proof: &Proof) -> Verdict {
     if !proof.success {
         return Verdict::Broken("the command failed".to_owned());
     }
-    if let Some(missing) =
-        promise.bound.prints.iter().find(|text| !proof.output.contains(text.as_str()))
+    if let Some(missing) = promise
+        .bound
+        .prints
+        .iter()
+        .find(|text| !proof.output.contains(text.as_str()))
     {
         return Verdict::Broken(format!("the output lacks {missing:?}"));
     }
@@ -164,7 +202,13 @@ fn test_seconds(output: &str) -> Option<f64> {
     let times: Vec<f64> = output
         .lines()
         .filter(|line| line.starts_with("test result:") && !line.contains(" 0 passed"))
-        .filter_map(|line| line.rsplit_once("finished in ")?.1.strip_suffix('s')?.parse().ok())
+        .filter_map(|line| {
+            line.rsplit_once("finished in ")?
+                .1
+                .strip_suffix('s')?
+                .parse()
+                .ok()
+        })
         .collect();
     (!times.is_empty()).then(|| times.iter().sum())
 }
@@ -182,13 +226,23 @@ mod tests {
             "[[promise]]\nid = 'x'\nclaim = 'x'\ncommand = 'x'\nstate = 'kept'\nbound = {{ {bound} }}"
         );
         let promises: Promises = toml::from_str(&text).unwrap();
-        judge(&promises.promises[0], &Proof { success, output: output.to_owned(), seconds: 3.0 })
+        judge(
+            &promises.promises[0],
+            &Proof {
+                success,
+                output: output.to_owned(),
+                seconds: 3.0,
+            },
+        )
     }
 
     #[test]
     fn a_promise_is_kept_only_within_every_bound() {
         assert_eq!(judged("", true, ""), Verdict::Kept);
-        assert_eq!(judged("seconds = 4, test_seconds = 2", true, PASSED), Verdict::Kept);
+        assert_eq!(
+            judged("seconds = 4, test_seconds = 2", true, PASSED),
+            Verdict::Kept
+        );
         for (bound, success, output) in [
             ("", false, ""),
             ("seconds = 2", true, ""),
@@ -197,13 +251,19 @@ mod tests {
             ("prints = ['three']", true, "two"),
         ] {
             let verdict = judged(bound, success, output);
-            assert!(matches!(verdict, Verdict::Broken(_)), "{bound}: {verdict:?}");
+            assert!(
+                matches!(verdict, Verdict::Broken(_)),
+                "{bound}: {verdict:?}"
+            );
         }
     }
 
     #[test]
     fn runners_that_ran_nothing_prove_nothing() {
         assert_eq!(test_seconds(PASSED), Some(1.25));
-        assert_eq!(test_seconds("test result: ok. 0 passed; finished in 0.00s"), None);
+        assert_eq!(
+            test_seconds("test result: ok. 0 passed; finished in 0.00s"),
+            None
+        );
     }
 }

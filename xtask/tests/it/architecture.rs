@@ -7,7 +7,10 @@ use std::process::Command;
 use serde_json::Value;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask lies in the workspace")
+        .to_owned()
 }
 
 fn metadata(arguments: &[&str]) -> Value {
@@ -17,13 +20,20 @@ fn metadata(arguments: &[&str]) -> Value {
         .current_dir(root())
         .output()
         .expect("cargo runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON")
 }
 
 fn packages() -> Vec<Value> {
     let metadata = metadata(&["--no-deps"]);
-    metadata["packages"].as_array().expect("packages are a list").clone()
+    metadata["packages"]
+        .as_array()
+        .expect("packages are a list")
+        .clone()
 }
 
 /// The rows of the first table of the page: crate, rank, sentence.
@@ -31,7 +41,10 @@ fn table() -> BTreeMap<String, (u32, String)> {
     let page = std::fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("the page");
     page.lines()
         .filter_map(|line| {
-            let mut cells = line.strip_prefix("| `")?.strip_suffix(" |")?.splitn(3, " | ");
+            let mut cells = line
+                .strip_prefix("| `")?
+                .strip_suffix(" |")?
+                .splitn(3, " | ");
             let name = cells.next()?.strip_suffix('`')?.to_owned();
             let rank = cells.next()?.parse().ok()?;
             Some((name, (rank, cells.next()?.to_owned())))
@@ -53,9 +66,14 @@ fn every_crate_is_listed_with_its_own_sentence() {
             (text("name"), text("description"))
         })
         .collect();
-    let listed: BTreeMap<_, _> =
-        table.iter().map(|(name, (_, sentence))| (name.clone(), sentence.clone())).collect();
-    assert_eq!(listed, described, "docs/ARCHITECTURE.md and the crates' descriptions differ");
+    let listed: BTreeMap<_, _> = table
+        .iter()
+        .map(|(name, (_, sentence))| (name.clone(), sentence.clone()))
+        .collect();
+    assert_eq!(
+        listed, described,
+        "docs/ARCHITECTURE.md and the crates' descriptions differ"
+    );
 }
 
 #[test]
@@ -71,7 +89,11 @@ fn the_first_line_of_each_crate_is_its_sentence() {
             .find_map(|file| std::fs::read_to_string(folder.join(file)).ok())
             .unwrap_or_default();
         let first = source.lines().next().unwrap_or_default();
-        assert_eq!(first.strip_prefix("//! "), Some(description), "first line of {name}");
+        assert_eq!(
+            first.strip_prefix("//! "),
+            Some(description),
+            "first line of {name}"
+        );
     }
 }
 
@@ -81,7 +103,9 @@ fn no_crate_depends_on_its_own_rank_or_above() {
     let mut upward = Vec::new();
     for package in packages() {
         let name = package["name"].as_str().expect("a name");
-        let Some((rank, _)) = table.get(name) else { continue };
+        let Some((rank, _)) = table.get(name) else {
+            continue;
+        };
         for dependency in package["dependencies"].as_array().expect("a list") {
             let used = dependency["name"].as_str().expect("a name");
             let is_for_tests = dependency["kind"] == "dev";
@@ -93,7 +117,10 @@ fn no_crate_depends_on_its_own_rank_or_above() {
             }
         }
     }
-    assert!(upward.is_empty(), "dependencies that do not point downward: {upward:#?}");
+    assert!(
+        upward.is_empty(),
+        "dependencies that do not point downward: {upward:#?}"
+    );
 }
 
 /// How many crates the tree holds in more than one version; may only fall.
@@ -101,11 +128,18 @@ const DUPLICATES: usize = 12;
 
 #[test]
 fn crates_in_several_versions_do_not_grow_in_number() {
-    let metadata = metadata(&["--all-features", "--filter-platform", "x86_64-unknown-linux-gnu"]);
+    let metadata = metadata(&[
+        "--all-features",
+        "--filter-platform",
+        "x86_64-unknown-linux-gnu",
+    ]);
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for package in metadata["packages"].as_array().expect("a list") {
         let name = package["name"].as_str().expect("a name");
-        versions.entry(name).or_default().push(package["version"].as_str().expect("a version"));
+        versions
+            .entry(name)
+            .or_default()
+            .push(package["version"].as_str().expect("a version"));
     }
     versions.retain(|_, versions| versions.len() > 1);
     assert!(
@@ -119,22 +153,43 @@ fn crates_in_several_versions_do_not_grow_in_number() {
 fn the_embedded_server_and_an_operator_stay_apart() {
     let tree = |package: &str| {
         let output = Command::new(env!("CARGO"))
-            .args(["tree", "--offline", "--locked", "-e", "normal", "--prefix", "none", "-p", package])
+            .args([
+                "tree",
+                "--offline",
+                "--locked",
+                "-e",
+                "normal",
+                "--prefix",
+                "none",
+                "-p",
+                package,
+            ])
             .current_dir(root())
             .output()
             .expect("cargo runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).expect("cargo prints text")
     };
     let holds = |tree: &str, name: &str| {
-        tree.lines().any(|line| line.split(' ').next() == Some(name))
+        tree.lines()
+            .any(|line| line.split(' ').next() == Some(name))
     };
     let operator = tree("mydaemonset");
     assert!(holds(&operator, "kubewright-runtime"), "the tree was read");
-    assert!(!holds(&operator, "kubewright-apiserver"), "an operator ships no API server");
+    assert!(
+        !holds(&operator, "kubewright-apiserver"),
+        "an operator ships no API server"
+    );
     let server = tree("kubewright-apiserver");
     assert!(holds(&server, "kubewright-wire"), "the tree was read");
     for client in ["kube", "k8s-openapi"] {
-        assert!(!holds(&server, client), "the API server does without {client}");
+        assert!(
+            !holds(&server, client),
+            "the API server does without {client}"
+        );
     }
 }
