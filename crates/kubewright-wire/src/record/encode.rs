@@ -5,9 +5,10 @@ use kubewright_core::Kind;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::field_hash::{FieldHash, ManagedFieldsSeed};
+use super::field_hash::ManagedFieldsSeed;
 use super::flat::{self, Record};
 use super::node::tag;
+use super::writer::{Ends, Writer};
 use super::{RecordError, dictionary};
 
 /// What an [`Encoder`] keeps and adds.
@@ -89,109 +90,6 @@ impl Encoder {
         }
         Ok(record)
     }
-}
-
-/// What is learnt on the way and stands behind the nodes.
-#[derive(Default)]
-struct Ends {
-    /// Where the value of `metadata` begins, counted from the root's content.
-    metadata: Option<usize>,
-    field_hash: Option<FieldHash>,
-}
-
-struct Writer<'w> {
-    out: &'w mut Vec<u8>,
-    options: &'w EncoderOptions,
-    ends: Ends,
-}
-
-impl Writer<'_> {
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.out.push(low_byte(value) | 0x80);
-            value >>= 7;
-        }
-        self.out.push(low_byte(value));
-    }
-
-    fn tagged(&mut self, kind: u8, value: u64) {
-        match u8::try_from(value) {
-            Ok(small) if small < tag::FOLLOWS => self.out.push(kind << 5 | small),
-            _ => {
-                self.out.push(kind << 5 | tag::FOLLOWS);
-                self.varint(value);
-            }
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        let known = (text.len() <= dictionary::LONGEST).then(|| dictionary::find(text));
-        match known.flatten() {
-            Some(id) => self.tagged(tag::WORD, id as u64),
-            None => {
-                self.tagged(tag::TEXT, text.len() as u64);
-                self.out.extend_from_slice(text.as_bytes());
-            }
-        }
-    }
-
-    fn key(&mut self, key: &str, id: Option<usize>) {
-        match id {
-            Some(id) => self.varint(id as u64 + 1),
-            None => {
-                self.out.push(0);
-                self.varint(key.len() as u64);
-                self.out.extend_from_slice(key.as_bytes());
-            }
-        }
-    }
-
-    /// Begins an object or array; [`Writer::close`] fills in count and length.
-    fn open(&mut self, kind: u8) -> usize {
-        let start = self.out.len();
-        self.out.extend([kind << 5, 0]);
-        start
-    }
-
-    /// The length is written as short as it can be: most containers are below 128 bytes, and
-    /// longer ones move their content by a byte or two.
-    fn close(&mut self, start: usize, count: usize) {
-        let content = start + 2;
-        let end = self.out.len();
-        let mut length = end - content;
-        let mut more = 0;
-        while length >> (7 * (more + 1)) > 0 {
-            more += 1;
-        }
-        self.out.resize(end + more, 0);
-        self.out.copy_within(content..end, content + more);
-        self.out[start] |= u8::try_from(count).unwrap_or(31).min(31);
-        for at in 0..=more {
-            let last = if at == more { 0 } else { 0x80 };
-            self.out[start + 1 + at] = low_byte(length as u64) | last;
-            length >>= 7;
-        }
-    }
-
-    /// `apiVersion` and `kind` as the options want them.
-    fn type_fields(&mut self) -> usize {
-        let Some(kind) = &self.options.kind else {
-            return 0;
-        };
-        for (key, value) in [("apiVersion", &kind.api_version()), ("kind", &kind.kind)] {
-            self.key(key, dictionary::intern(key));
-            match dictionary::intern(value) {
-                Some(id) => self.tagged(tag::WORD, id as u64),
-                None => self.text(value),
-            }
-        }
-        2
-    }
-}
-
-/// The seven lowest bits.
-fn low_byte(value: u64) -> u8 {
-    u8::try_from(value & 0x7f).expect("seven bits fit")
 }
 
 /// Where in the object a node stands: decides about its keys.

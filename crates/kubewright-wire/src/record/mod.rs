@@ -16,6 +16,7 @@ mod flat;
 mod metadata;
 mod node;
 mod words;
+mod writer;
 
 pub use encode::{Encoder, EncoderOptions};
 pub use error::RecordError;
