@@ -1,0 +1,19 @@
+//! The command as a user calls it.
+
+mod cluster;
+mod dev;
+
+use std::process::{Command, Output};
+
+/// The command with these arguments.
+fn kubewright(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubewright"));
+    command.args(arguments);
+    command
+}
+
+/// What a failed call said on standard error.
+fn complaint(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
