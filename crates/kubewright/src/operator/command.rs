@@ -1,5 +1,5 @@
 use std::error::Error as _;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -169,6 +169,7 @@ fn log(filter: &str) {
     let filter = EnvFilter::builder().parse_lossy(filter);
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(io::stderr().is_terminal())
         .with_writer(io::stderr);
     // Somebody who has set one up before `main` keeps it.
     subscriber.try_init().unwrap_or_default();
