@@ -53,7 +53,7 @@ pub fn run<R: TestOutcome>(case: &TestCase, body: impl AsyncFnOnce(Cluster) -> R
     let missing = case.needs.iter().find(|need| !present.contains(need));
     if let Some(missing) = missing {
         say(format_args!(
-            "skipped {}: the {choice} cluster has not {missing}",
+            "skipped {}: the {choice} cluster lacks {missing}",
             case.name
         ));
         return R::skipped();

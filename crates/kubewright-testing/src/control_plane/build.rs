@@ -28,6 +28,17 @@ const SAY_AGAIN: Duration = Duration::from_secs(15);
 const TAIL_LINES: usize = 30;
 
 impl Build<'_> {
+    /// Whether there is a Go at all, asked before anybody is told that something is built.
+    pub(super) async fn find_go(&self) -> Result<(), Error> {
+        let mut version = Command::new(self.go);
+        version
+            .arg("version")
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        let answer = version.output().await;
+        answer.map(drop).map_err(|source| self.no_go(source))
+    }
+
     /// Builds one program, asks it for its version, and puts it in its place.
     pub(super) async fn build(&self, program: Program) -> Result<(), Error> {
         let temporary = self
@@ -84,13 +95,7 @@ impl Build<'_> {
             .stdin(Stdio::null())
             .kill_on_drop(true);
         let finished = self.wait(program, command.output()).await;
-        let output = finished.map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => Error::GoMissing,
-            _ => Error::Spawn {
-                command: self.go.display().to_string(),
-                source,
-            },
-        })?;
+        let output = finished.map_err(|source| self.no_go(source))?;
         if output.status.success() {
             return Ok(());
         }
@@ -125,6 +130,16 @@ impl Build<'_> {
         fs::write(folder.join("go.mod"), module.go_mod)?;
         fs::write(folder.join("go.sum"), module.go_sum)?;
         Ok(folder)
+    }
+
+    fn no_go(&self, source: io::Error) -> Error {
+        match source.kind() {
+            io::ErrorKind::NotFound => Error::GoMissing,
+            _ => Error::Spawn {
+                command: self.go.display().to_string(),
+                source,
+            },
+        }
     }
 
     fn not_writable(&self, source: io::Error) -> Error {

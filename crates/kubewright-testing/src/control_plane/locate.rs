@@ -89,15 +89,16 @@ async fn complete(release: Release, folder: &Path, settings: &Settings) -> Resul
         folder: folder.to_owned(),
         source,
     };
-    fs::create_dir_all(folder).map_err(not_writable)?;
-    let _lock = Lock::acquire(folder).await?;
-    let mut record = Record::load(folder);
     let build = Build {
         release,
         folder,
         cache: &settings.cache,
         go: &settings.go,
     };
+    build.find_go().await?;
+    fs::create_dir_all(folder).map_err(not_writable)?;
+    let _lock = Lock::acquire(folder).await?;
+    let mut record = Record::load(folder);
     for (position, program) in Program::ALL.into_iter().enumerate() {
         if !record.checks_out(folder, &release, program) {
             say(format_args!(

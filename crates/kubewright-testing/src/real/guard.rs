@@ -33,7 +33,8 @@ for process in $processes; do
     case $(ps -ww -o command= -p "$process") in *"$folder"*) kill -9 "$process" ;; esac
   fi
 done
-rm -rf "$folder"
+# What was just ended may still have been writing.
+rm -rf "$folder" || { sleep 1; rm -rf "$folder"; }
 "#;
 
 impl Guard {

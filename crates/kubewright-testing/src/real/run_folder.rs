@@ -1,4 +1,5 @@
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use kubewright_apiserver::pki::{Authority, SigningKey, Subject, Usage};
@@ -28,6 +29,8 @@ impl RunFolder {
     pub(super) fn create(authority: &Authority) -> Result<Self, Error> {
         let folder = tempfile::Builder::new()
             .prefix("kubewright-")
+            // Private keys lie in it.
+            .permissions(fs::Permissions::from_mode(0o700))
             .tempdir()
             .map_err(|source| Error::Write {
                 path: std::env::temp_dir(),
