@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ impl ClusterId {
 /// assert_eq!(key.to_string(), "default/web");
 /// assert_eq!(ObjectKey::cluster_scoped("node-1").to_string(), "node-1");
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ObjectKey {
     cluster: ClusterId,
     /// Length of the namespace in front of `text`; 0 for cluster-scoped objects.
@@ -91,6 +92,20 @@ impl ObjectKey {
     }
 }
 
+/// By cluster, then by namespace, then by name, as the API server lists.
+impl Ord for ObjectKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let one = (self.cluster, self.namespace(), self.name());
+        one.cmp(&(other.cluster, other.namespace(), other.name()))
+    }
+}
+
+impl PartialOrd for ObjectKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl fmt::Display for ObjectKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -124,6 +139,23 @@ mod tests {
         assert_ne!(
             ObjectKey::namespaced("a", "b"),
             ObjectKey::cluster_scoped("a/b")
+        );
+    }
+
+    #[test]
+    fn keys_sort_by_namespace_then_name() {
+        let mut keys = [
+            ("b", "a"),
+            ("long", "a"),
+            ("a", "z"),
+            ("a-b", "a"),
+            ("", "x"),
+        ]
+        .map(|(namespace, name)| ObjectKey::namespaced(namespace, name));
+        keys.sort();
+        assert_eq!(
+            keys.map(|key| key.to_string()),
+            ["x", "a/z", "a-b/a", "b/a", "long/a"]
         );
     }
 
