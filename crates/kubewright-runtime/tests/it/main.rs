@@ -7,3 +7,4 @@ mod queue_model;
 mod scripted;
 mod store_model;
 mod subscriptions;
+mod writing;

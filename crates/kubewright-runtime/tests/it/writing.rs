@@ -1,0 +1,200 @@
+use std::sync::Arc;
+
+use http::{Request, Response};
+use kube::Client;
+use kube::client::Body;
+use kubewright_core::{Kind, ObjectKey, Resource, Scope};
+use kubewright_runtime::store::{Filter, Store};
+use kubewright_runtime::write::{Intent, Target, Writer};
+use kubewright_wire::record::{Encoder, EncoderOptions, Record};
+use kubewright_wire::status::Status;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+type Seen = Arc<Mutex<Vec<(String, Value)>>>;
+
+/// A client whose API server gives the same answer to all, and what it was asked.
+fn client(code: u16, answer: Value) -> (Client, Seen) {
+    let seen = Seen::default();
+    let kept = Arc::clone(&seen);
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (kept, answer) = (Arc::clone(&kept), answer.to_string());
+        async move {
+            let line = format!("{} {}", request.method(), request.uri());
+            let body = request
+                .into_body()
+                .collect_bytes()
+                .await
+                .expect("a whole body");
+            let body = serde_json::from_slice(&body).expect("JSON");
+            kept.lock().push((line, body));
+            let response = Response::builder().status(code);
+            Ok::<_, std::convert::Infallible>(
+                response
+                    .body(Body::from(answer.into_bytes()))
+                    .expect("a response"),
+            )
+        }
+    });
+    (Client::new(service, "default"), seen)
+}
+
+fn pods() -> Resource {
+    Resource::new(Kind::new("", "v1", "Pod"), "pods", Scope::Namespaced)
+}
+
+fn synced() -> Store {
+    let store = Store::new(Filter::default());
+    store.replace(Vec::new(), "10");
+    store
+}
+
+fn pod(revision: u32, image: &str, fields: Value) -> Value {
+    json!({
+        "metadata": {
+            "name": "a", "namespace": "web", "uid": "1",
+            "resourceVersion": revision.to_string(),
+            "managedFields": [
+                {"manager": "us", "operation": "Apply", "fieldsType": "FieldsV1",
+                 "fieldsV1": fields},
+            ],
+        },
+        "spec": {"containers": [{"name": "app", "image": image, "tty": false}]},
+    })
+}
+
+fn intent(image: &str) -> Intent {
+    let object = json!({
+        "metadata": {"name": "a"},
+        "spec": {"containers": [{"name": "app", "image": image}]},
+    });
+    Intent::new(&pods(), &object, Some("web")).expect("a valid intent")
+}
+
+#[tokio::test]
+async fn the_same_apply_is_sent_once_and_its_answer_is_read_at_once() {
+    let (client, seen) = client(201, pod(11, "v1", json!({"f:spec": {}})));
+    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+    let target = Target {
+        resource: &resource,
+        store: Some(&store),
+    };
+    for _ in 0..3 {
+        writer.apply(target, &intent("v1")).await.unwrap();
+    }
+    let seen = seen.lock();
+    let path = "PATCH /api/v1/namespaces/web/pods/a?fieldManager=us&force=true";
+    assert_eq!(seen.len(), 1);
+    assert_eq!(seen[0].0, path);
+    assert_eq!(seen[0].1["kind"], "Pod");
+    let cached = store.get(&ObjectKey::namespaced("web", "a")).unwrap();
+    assert_eq!(cached.uid(), "1");
+}
+
+#[tokio::test]
+async fn an_object_that_others_changed_is_applied_again() {
+    let key = ObjectKey::namespaced("web", "a");
+    let changes = [
+        pod(12, "hacked", json!({"f:spec": {}})),
+        pod(12, "v1", json!({"f:spec": {"f:more": {}}})),
+    ];
+    for change in changes {
+        let (client, seen) = client(200, pod(11, "v1", json!({"f:spec": {}})));
+        let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+        let target = Target {
+            resource: &resource,
+            store: Some(&store),
+        };
+        writer.apply(target, &intent("v1")).await.unwrap();
+        let mut encoder = Encoder::new(EncoderOptions {
+            field_manager: Some("us".to_owned()),
+            kind: None,
+        });
+        store.note_write(key.clone(), encoder.encode_value(&change).unwrap());
+        writer.apply(target, &intent("v1")).await.unwrap();
+        assert_eq!(seen.lock().len(), 2, "{change}");
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_mind_and_back_is_sent_each_time() {
+    let (client, seen) = client(200, pod(11, "v1", json!({"f:spec": {}})));
+    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+    let target = Target {
+        resource: &resource,
+        store: Some(&store),
+    };
+    for image in ["v1", "v2", "v1"] {
+        writer.apply(target, &intent(image)).await.unwrap();
+    }
+    assert_eq!(seen.lock().len(), 3);
+}
+
+#[tokio::test]
+async fn a_status_that_says_less_than_before_is_sent() {
+    let answer = json!({"metadata": {"name": "a", "namespace": "web", "resourceVersion": "11"},
+                        "status": {"x": 1, "y": 2}});
+    let (client, seen) = client(200, answer);
+    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+    let target = Target {
+        resource: &resource,
+        store: Some(&store),
+    };
+    let key = ObjectKey::namespaced("web", "a");
+    for status in [
+        json!({"x": 1, "y": 2}),
+        json!({"x": 1, "y": 2}),
+        json!({"x": 1, "y": null}),
+    ] {
+        writer.apply_status(target, &key, status).await.unwrap();
+    }
+    let seen = seen.lock();
+    assert_eq!(seen.len(), 2);
+    assert!(
+        seen[1]
+            .0
+            .starts_with("PATCH /api/v1/namespaces/web/pods/a/status?")
+    );
+    assert_eq!(
+        seen[1].1,
+        json!({"apiVersion": "v1", "kind": "Pod",
+               "metadata": {"name": "a", "namespace": "web"}, "status": {"x": 1}})
+    );
+}
+
+#[tokio::test]
+async fn a_delete_names_the_uid_and_hides_the_object() {
+    let (client, seen) = client(200, json!(Status::deleted(&pods(), "a", "1")));
+    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+    let target = Target {
+        resource: &resource,
+        store: Some(&store),
+    };
+    let key = ObjectKey::namespaced("web", "a");
+    let record = Record::from_value(&pod(9, "v1", json!({}))).unwrap();
+    store.replace(vec![record], "10");
+    writer.delete(target, &key, "1").await.unwrap();
+    assert_eq!(seen.lock()[0].1["preconditions"], json!({"uid": "1"}));
+    assert!(store.get(&key).is_none());
+}
+
+#[tokio::test]
+async fn what_is_gone_or_another_by_now_needs_no_delete() {
+    let resource = pods();
+    let target = Target {
+        resource: &resource,
+        store: None,
+    };
+    let key = ObjectKey::namespaced("web", "a");
+    for (code, answer) in [
+        (404, json!(Status::not_found(&pods(), "a"))),
+        (409, json!(Status::conflict(&pods(), "a"))),
+    ] {
+        let (client, _) = client(code, answer);
+        let deleted = Writer::new(client, "us").delete(target, &key, "1").await;
+        assert!(deleted.is_ok(), "{code}");
+    }
+    let (client, _) = client(403, json!(Status::forbidden(&pods(), "a", "no")));
+    let refused = Writer::new(client, "us").delete(target, &key, "1").await;
+    assert_eq!(refused.unwrap_err().to_string(), "delete pods web/a");
+}
