@@ -15,6 +15,8 @@ use crate::store::Delta;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// What a server may be late when it ends a watch whose time is over.
 const GRACE: Duration = Duration::from_secs(5);
+/// A server sends a bookmark about every minute; where two of them are missing, nobody is there.
+const IDLE: Duration = Duration::from_secs(150);
 /// A watch that ends within this time and says nothing was no watch.
 const TOO_SHORT: Duration = Duration::from_secs(1);
 
@@ -50,7 +52,7 @@ impl Watch<'_> {
         let mut answer = open(self.client, &what, &self.spec.path(query), PATIENCE).await?;
         let mut scanner = LineScanner::new(self.options.largest_object);
         let mut heard = false;
-        while let Some(chunk) = answer.chunk(deadline).await? {
+        while let Some(chunk) = answer.chunk(deadline.min(Instant::now() + IDLE)).await? {
             let mut deltas = Vec::new();
             let taken = scanner.push(&chunk, |line| {
                 deltas.push(read_frame(self.encoder, line)?);
