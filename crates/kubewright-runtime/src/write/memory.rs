@@ -3,7 +3,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use kubewright_core::{ObjectKey, Resource};
-use kubewright_wire::record::FieldHash;
+use kubewright_wire::record::{FieldHash, Record};
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 /// for each.
 const CAPACITY: usize = 100_000;
 
-/// What this process last sent for each object, and which field set the API server made of it.
+/// What this process last sent for each object, and what the API server made of it: which field
+/// set, and which resourceVersion.
 ///
 /// Which fields an intent owns follows from the schema of its kind (a list may be a map by some
 /// key), which an operator does not carry. The answer to the first apply says it.
@@ -24,6 +25,8 @@ pub(super) struct Memory {
 struct Sent {
     intent: u64,
     fields: Option<FieldHash>,
+    /// A hash of the text, which is opaque anyway.
+    resource_version: u64,
 }
 
 /// Where the memory of one object, or of its status, is kept.
@@ -40,15 +43,31 @@ impl Memory {
     /// Whether exactly this was sent last, and the object's own field set is still the one that
     /// followed from it.
     pub(super) fn recalls(&self, slot: Slot, body: u64, fields: Option<FieldHash>) -> bool {
-        let sent = Sent {
-            intent: body,
-            fields,
-        };
-        self.sent.lock().get(&slot.0) == Some(&sent)
+        let all = self.sent.lock();
+        all.get(&slot.0)
+            .is_some_and(|sent| sent.intent == body && sent.fields == fields)
     }
 
-    /// This was sent, and `fields` is what the answer says we own.
-    pub(super) fn remember(&self, slot: Slot, body: u64, fields: Option<FieldHash>) {
+    /// Whether exactly this was sent last, and nobody has changed the object since: the API
+    /// server has already made of it whatever it makes of it, in its own spelling.
+    pub(super) fn is_untouched(&self, slot: Slot, body: u64, record: &Record) -> bool {
+        if record.resource_version().is_empty() {
+            return false;
+        }
+        let resource_version = hash(&record.resource_version());
+        let all = self.sent.lock();
+        all.get(&slot.0)
+            .is_some_and(|sent| sent.intent == body && sent.resource_version == resource_version)
+    }
+
+    /// This was sent, `fields` is what the answer says we own, and `answer` the object.
+    pub(super) fn remember(
+        &self,
+        slot: Slot,
+        body: u64,
+        fields: Option<FieldHash>,
+        answer: &Record,
+    ) {
         let mut all = self.sent.lock();
         if all.len() >= CAPACITY {
             all.clear();
@@ -56,6 +75,7 @@ impl Memory {
         let sent = Sent {
             intent: body,
             fields,
+            resource_version: hash(&answer.resource_version()),
         };
         all.insert(slot.0, sent);
     }

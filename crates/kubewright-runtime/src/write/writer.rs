@@ -4,7 +4,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kube::Client;
 use kubewright_core::{ObjectKey, Resource};
-use kubewright_wire::record::{Encoder, EncoderOptions, Record};
+use kubewright_wire::record::{Encoder, EncoderOptions, Node, Record};
 use kubewright_wire::status::Status;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -49,9 +49,11 @@ impl Writer {
     /// Makes the object what `intent` says, by server-side apply with force, and gives back the
     /// object as it then is.
     ///
-    /// Nothing is sent when the same was sent before, the object's fields still belong to us as
-    /// they did then, and every value is found in the cached object. After a restart the first
-    /// apply of each object is therefore always sent; the API server sees that it changes nothing.
+    /// Nothing is sent when the same was sent before and the object has not changed since, or has
+    /// changed elsewhere only: its fields still belong to us as they did then, and every value is
+    /// found in the cached object. So the first apply of each object after a restart is always
+    /// sent, and one whose values the API server spells differently (a cpu of `1000m`) once per
+    /// change of the object; the API server sees that it changes nothing.
     ///
     /// # Cancel safety
     ///
@@ -62,7 +64,9 @@ impl Writer {
         let cached = target.store.and_then(|store| store.get(intent.key()));
         if let Some(record) = cached {
             let recalled = self.memory.recalls(slot, hash, record.field_hash());
-            if recalled && holds(&record, intent.body()) {
+            if self.memory.is_untouched(slot, hash, &record)
+                || recalled && holds(&record, intent.body())
+            {
                 return Ok(record);
             }
         }
@@ -73,12 +77,13 @@ impl Writer {
             verb: "apply",
         };
         let record = self.send(target, &request, slot, intent.body()).await?;
-        self.memory.remember(slot, hash, record.field_hash());
+        self.memory
+            .remember(slot, hash, record.field_hash(), &record);
         Ok(record)
     }
 
     /// Makes the status what `status` says, by server-side apply with force, unless exactly that
-    /// was sent last and is still found in the cached object.
+    /// was sent last and the cached object has not changed since or still has it.
     ///
     /// # Cancel safety
     ///
@@ -94,8 +99,8 @@ impl Writer {
         let hash = content_hash(&body);
         let cached = target.store.and_then(|store| store.get(key));
         if let Some(record) = cached
-            && self.memory.recalls(slot, hash, None)
-            && holds(&record, &body)
+            && (self.memory.is_untouched(slot, hash, &record)
+                || self.memory.recalls(slot, hash, None) && holds(&record, &body))
         {
             return Ok(record);
         }
@@ -106,7 +111,7 @@ impl Writer {
             verb: "apply",
         };
         let record = self.send(target, &request, slot, &body).await?;
-        self.memory.remember(slot, hash, None);
+        self.memory.remember(slot, hash, None, &record);
         Ok(record)
     }
 
@@ -151,7 +156,8 @@ impl Writer {
         self.note_delete(target, &request, uid, &body)
     }
 
-    /// A delete that waits for something answers with the object, else with a `Status`.
+    /// A delete that waits for something answers with the object; one that does not, with a
+    /// `Status` or, for some kinds (Pod, Service, ServiceAccount), with the object as it was.
     fn note_delete(
         &self,
         target: Target<'_>,
@@ -165,8 +171,13 @@ impl Writer {
         let answer: Answer<'_> = serde_json::from_slice(body).unwrap_or_default();
         if answer.kind == Some("Status") {
             store.note_delete(request.key.clone(), uid);
+            return Ok(());
+        }
+        let record = self.read(request, body)?;
+        if waits(&record) {
+            store.note_write(request.key.clone(), record);
         } else {
-            store.note_write(request.key.clone(), self.read(request, body)?);
+            store.note_delete(request.key.clone(), uid);
         }
         Ok(())
     }
@@ -219,6 +230,13 @@ impl fmt::Debug for Writer {
 struct Answer<'a> {
     #[serde(borrow)]
     kind: Option<&'a str>,
+}
+
+/// Whether a deleted object is still there, for its grace period or its finalizers.
+fn waits(answer: &Record) -> bool {
+    let grace = answer.field(["metadata", "deletionGracePeriodSeconds"]);
+    let at_once = grace.and_then(Node::as_integer) == Some(0);
+    answer.deletion_timestamp().is_some() && (!at_once || answer.finalizers().next().is_some())
 }
 
 /// The kind is not looked for: it cannot differ, and items of a list do not carry it.

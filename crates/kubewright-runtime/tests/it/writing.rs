@@ -92,6 +92,50 @@ async fn the_same_apply_is_sent_once_and_its_answer_is_read_at_once() {
 }
 
 #[tokio::test]
+async fn what_the_api_server_spells_differently_is_sent_once_per_change_of_the_object() {
+    let (client, seen) = client(200, pod(11, "v1", json!({"f:spec": {}})));
+    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+    let target = Target {
+        resource: &resource,
+        store: Some(&store),
+    };
+    // None of this is found in the answer.
+    let object = json!({
+        "metadata": {"name": "a", "labels": {}},
+        "spec": {"hostNetwork": false, "containers": [
+            {"name": "app", "image": "v1", "resources": {"limits": {"cpu": "1000m"}}},
+        ]},
+    });
+    let intent = Intent::new(&resource, &object, Some("web")).unwrap();
+    for _ in 0..3 {
+        writer.apply(target, &intent).await.unwrap();
+    }
+    assert_eq!(seen.lock().len(), 1);
+    let changed = Record::from_value(&pod(12, "v1", json!({}))).unwrap();
+    store.note_write(intent.key().clone(), changed);
+    writer.apply(target, &intent).await.unwrap();
+    assert_eq!(seen.lock().len(), 2);
+}
+
+#[tokio::test]
+async fn a_status_that_the_api_server_spells_differently_is_sent_once() {
+    let answer = json!({"metadata": {"name": "a", "namespace": "web", "resourceVersion": "11"},
+                        "status": {"share": 1}});
+    let (client, seen) = client(200, answer);
+    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+    let target = Target {
+        resource: &resource,
+        store: Some(&store),
+    };
+    let key = ObjectKey::namespaced("web", "a");
+    for _ in 0..3 {
+        let status = json!({"share": 1.0, "free": {}});
+        writer.apply_status(target, &key, status).await.unwrap();
+    }
+    assert_eq!(seen.lock().len(), 1);
+}
+
+#[tokio::test]
 async fn an_object_that_others_changed_is_applied_again() {
     let key = ObjectKey::namespaced("web", "a");
     let changes = [
@@ -164,18 +208,53 @@ async fn a_status_that_says_less_than_before_is_sent() {
 
 #[tokio::test]
 async fn a_delete_names_the_uid_and_hides_the_object() {
-    let (client, seen) = client(200, json!(Status::deleted(&pods(), "a", "1")));
-    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+    let config_maps = Resource::new(
+        Kind::new("", "v1", "ConfigMap"),
+        "configmaps",
+        Scope::Namespaced,
+    );
+    let answer = json!(Status::deleted(&config_maps, "a", "1"));
+    let (seen, cached) = deleted(&config_maps, answer).await;
+    assert_eq!(seen.lock()[0].1["preconditions"], json!({"uid": "1"}));
+    assert!(cached.is_none());
+}
+
+#[tokio::test]
+async fn a_delete_that_answers_with_the_object_hides_it_unless_it_waits() {
+    // Pods, Services, ServiceAccounts and some more answer with the object in either case.
+    let last = pod(9, "v1", json!({}));
+    let (_, cached) = deleted(&pods(), last.clone()).await;
+    assert!(cached.is_none(), "no deletionTimestamp");
+
+    let going = |seconds: u32, finalizers: Value| {
+        let mut object = pod(11, "v1", json!({}));
+        object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        object["metadata"]["deletionGracePeriodSeconds"] = json!(seconds);
+        object["metadata"]["finalizers"] = finalizers;
+        object
+    };
+    let (_, cached) = deleted(&pods(), going(0, json!([]))).await;
+    assert!(cached.is_none(), "no grace period and no finalizer");
+    for waits in [going(30, json!([])), going(0, json!(["ex.io/wait"]))] {
+        let (_, cached) = deleted(&pods(), waits).await;
+        assert!(cached.unwrap().deletion_timestamp().is_some());
+    }
+}
+
+/// Deletes a cached object, and what the cache then shows.
+async fn deleted(resource: &Resource, answer: Value) -> (Seen, Option<Record>) {
+    let (client, seen) = client(200, answer);
+    let store = synced();
+    let record = Record::from_value(&pod(9, "v1", json!({}))).expect("an object");
+    store.replace(vec![record], "10");
     let target = Target {
-        resource: &resource,
+        resource,
         store: Some(&store),
     };
     let key = ObjectKey::namespaced("web", "a");
-    let record = Record::from_value(&pod(9, "v1", json!({}))).unwrap();
-    store.replace(vec![record], "10");
-    writer.delete(target, &key, "1").await.unwrap();
-    assert_eq!(seen.lock()[0].1["preconditions"], json!({"uid": "1"}));
-    assert!(store.get(&key).is_none());
+    let writer = Writer::new(client, "us");
+    writer.delete(target, &key, "1").await.expect("deleted");
+    (seen, store.get(&key))
 }
 
 #[tokio::test]
