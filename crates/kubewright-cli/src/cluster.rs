@@ -2,10 +2,12 @@ use std::path::Path;
 
 use crate::embedded::Embedded;
 use crate::error::Error;
+use crate::interrupt::Interrupts;
 use crate::output::say;
 
-/// Serves an embedded cluster until Ctrl-C.
+/// Serves an embedded cluster until it is interrupted.
 pub(crate) async fn run(nodes: usize, port: u16, kubeconfig: &Path) -> Result<(), Error> {
+    let mut interrupts = Interrupts::listen()?;
     let cluster = Embedded::start(nodes, port).await?;
     let written = cluster.write_admin_kubeconfig(kubeconfig)?;
     say(format_args!(
@@ -17,7 +19,7 @@ pub(crate) async fn run(nodes: usize, port: u16, kubeconfig: &Path) -> Result<()
         written.display()
     ));
     say("Ctrl-C stops it; nothing is kept.");
-    let outcome = cluster.until_interrupted().await;
+    let outcome = cluster.until(&mut interrupts).await;
     if let Err(source) = std::fs::remove_file(&written)
         && source.kind() != std::io::ErrorKind::NotFound
     {

@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::Error;
+use crate::interrupt::Interrupts;
 use crate::kubeconfig::{Credentials, kubeconfig};
 
 /// An embedded cluster that serves TLS on loopback.
@@ -132,22 +133,20 @@ impl Embedded {
         self.write_kubeconfig(path, &Credentials::Certificate(&admin))
     }
 
-    /// Writes a kubeconfig with these credentials, readable by its owner alone.
+    /// Writes a kubeconfig with these credentials into a new file, readable by its owner alone.
     pub(crate) fn write_kubeconfig(
         &self,
         path: &Path,
         credentials: &Credentials<'_>,
     ) -> Result<PathBuf, Error> {
         let text = kubeconfig(self.address, &self.authority.certificate_pem(), credentials);
-        let failed = |source| Error::File {
-            action: "write the kubeconfig",
+        let failed = |source| Error::Kubeconfig {
             path: path.to_owned(),
             source,
         };
         let mut file = std::fs::OpenOptions::new()
             .write(true)
-            .create(true)
-            .truncate(true)
+            .create_new(true)
             .mode(0o600)
             .open(path)
             .map_err(failed)?;
@@ -155,14 +154,14 @@ impl Embedded {
         path.canonicalize().map_err(failed)
     }
 
-    /// Serves until Ctrl-C or until the cluster fails, then stops it.
+    /// Serves until somebody interrupts it or the cluster fails, then stops it.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future ends the cluster at once.
-    pub(crate) async fn until_interrupted(mut self) -> Result<(), Error> {
+    pub(crate) async fn until(mut self, interrupts: &mut Interrupts) -> Result<(), Error> {
         let outcome = tokio::select! {
-            _ = tokio::signal::ctrl_c() => Ok(()),
+            () = interrupts.next() => Ok(()),
             ended = self.tasks.join_next() => ended.and_then(Result::ok).unwrap_or(Ok(())),
         };
         self.stop().await?;

@@ -31,6 +31,15 @@ pub(crate) enum Error {
         #[source]
         source: io::Error,
     },
+    /// The kubeconfig could not be written; a file of that name is never replaced.
+    #[error("write the kubeconfig {path}: name a new file in a folder that you may write to")]
+    Kubeconfig {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
     /// The cluster's certificates could not be made.
     #[error("make the cluster's certificates")]
     Certificates {
@@ -102,6 +111,9 @@ pub(crate) enum Error {
         #[source]
         source: Box<kube::Error>,
     },
+    /// Somebody ended the command before it was done.
+    #[error("interrupted before the samples were ready")]
+    Interrupted,
     /// The samples did not become ready.
     #[error("wait {seconds} s for {object} to become ready: {reason}")]
     NotReady {

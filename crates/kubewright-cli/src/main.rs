@@ -4,6 +4,7 @@ mod cluster;
 mod dev;
 mod embedded;
 mod error;
+mod interrupt;
 mod kubeconfig;
 mod output;
 
@@ -26,9 +27,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve an embedded cluster on loopback until Ctrl-C.
-    #[command(
-        after_help = "Example:\n  kubewright cluster --nodes 3 --kubeconfig /tmp/kubewright.yaml"
-    )]
+    #[command(after_help = "Example:\n  kubewright cluster --nodes 3 --kubeconfig cluster.yaml")]
     Cluster {
         /// How many nodes it has; they are only objects, and run every Pod.
         #[arg(long, default_value_t = 1)]
@@ -36,7 +35,7 @@ enum Command {
         /// The port to listen on; 0 takes a free one.
         #[arg(long, default_value_t = 0)]
         port: u16,
-        /// Where to write the kubeconfig; a file of this name is replaced.
+        /// Where to write the kubeconfig; a file that is there already is left alone.
         #[arg(long, value_name = "FILE", default_value = "kubewright-cluster.yaml")]
         kubeconfig: PathBuf,
     },

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use crate::embedded::Embedded;
 use crate::error::Error;
+use crate::interrupt::Interrupts;
 use crate::output::{note, say};
 
 /// Builds the operator in `folder`, runs it on an embedded cluster and applies its samples; with a
@@ -22,6 +23,7 @@ pub(crate) async fn run(
     timeout: Option<Duration>,
 ) -> Result<(), Error> {
     let program = build::build(folder).await?;
+    let mut interrupts = Interrupts::listen()?;
     let cluster = Embedded::start(nodes, 0).await?;
     note(format_args!(
         "cluster: https://{} with {nodes} nodes",
@@ -41,28 +43,31 @@ pub(crate) async fn run(
 
     let account = install::install(&cluster.admin(), &program).await?;
     let mut operator = operator::start(&cluster, &program, &account, scratch.path()).await?;
-    let outcome = with_samples(folder, &cluster, &mut operator, timeout).await;
+    let outcome = tokio::select! {
+        outcome = with_samples(folder, &cluster, timeout) => outcome,
+        ended = operator.ended() => Err(ended),
+        () = interrupts.next() => match timeout {
+            Some(_) => Err(Error::Interrupted),
+            None => Ok(()),
+        },
+    };
     operator.stop().await?;
     cluster.stop().await?;
     outcome
 }
 
+/// Ends when the samples are ready, or never when nobody waits for that.
 async fn with_samples(
     folder: &Path,
     cluster: &Embedded,
-    operator: &mut operator::Operator,
     timeout: Option<Duration>,
 ) -> Result<(), Error> {
     let samples = samples::apply(&cluster.admin(), &folder.join("samples")).await?;
-    let Some(timeout) = timeout else {
-        say("running; Ctrl-C stops it");
-        return tokio::select! {
-            _ = tokio::signal::ctrl_c() => Ok(()),
-            ended = operator.ended() => Err(ended),
-        };
-    };
-    tokio::select! {
-        outcome = watch::until_ready(cluster, &samples, timeout) => outcome,
-        ended = operator.ended() => Err(ended),
+    match timeout {
+        Some(timeout) => watch::until_ready(cluster, &samples, timeout).await,
+        None => {
+            say("running; Ctrl-C stops it");
+            std::future::pending().await
+        }
     }
 }

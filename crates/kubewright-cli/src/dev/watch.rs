@@ -36,8 +36,9 @@ pub(crate) async fn until_ready(
                 print_table(samples, &pods);
                 return Ok(());
             }
+            // The server lives as long as the cluster that is borrowed here.
             if revisions.changed().await.is_err() {
-                return Ok(());
+                std::future::pending::<()>().await;
             }
         }
     };

@@ -21,7 +21,7 @@ impl Drop for Running {
 }
 
 #[tokio::test]
-async fn a_cluster_serves_its_kubeconfig_and_ends_with_ctrl_c() {
+async fn a_cluster_serves_its_kubeconfig_until_it_is_interrupted() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("kubeconfig");
     let path = file.to_str().expect("a path in UTF-8");
@@ -82,13 +82,30 @@ fn a_port_that_is_taken_is_named_with_what_to_do() {
 }
 
 #[test]
+fn a_file_that_is_there_is_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("config");
+    std::fs::write(&file, "precious").expect("a file");
+    let path = file.to_str().expect("a path in UTF-8");
+    let output = kubewright(&["cluster", "--kubeconfig", path])
+        .output()
+        .expect("it runs");
+    let complaint = complaint(&output);
+    assert!(complaint.contains("write the kubeconfig"), "{complaint}");
+    assert_eq!(
+        std::fs::read_to_string(&file).expect("the file"),
+        "precious"
+    );
+}
+
+#[test]
 fn a_kubeconfig_that_cannot_be_written_is_named() {
     let output = kubewright(&["cluster", "--kubeconfig", "/nowhere/at/all"])
         .output()
         .expect("the command runs");
     let complaint = complaint(&output);
     assert!(
-        complaint.contains("write the kubeconfig /nowhere/at/all"),
+        complaint.contains("write the kubeconfig /nowhere/at/all: name a new file"),
         "{complaint}"
     );
 }
