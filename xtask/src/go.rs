@@ -17,6 +17,7 @@ pub(crate) fn run(program: &str, arguments: &[&Path]) -> Result<Vec<u8>, Box<dyn
         .args(arguments)
         .current_dir(folder)
         .env("GOMODCACHE", caches.join("mod"))
+        .env("GOWORK", "off")
         .env("GOCACHE", caches.join("build"))
         .env("GOFLAGS", "-trimpath -buildvcs=false -mod=readonly")
         .env("CGO_ENABLED", "0")

@@ -47,6 +47,9 @@ pub(crate) struct Bound {
     /// Most seconds that the test runners of the command report as their own run time, in all.
     #[serde(default)]
     pub test_seconds: Option<f64>,
+    /// Fewest tests that pass.
+    #[serde(default)]
+    pub tests: Option<usize>,
     /// Texts that the output holds.
     #[serde(default)]
     pub prints: Vec<String>,
@@ -83,18 +86,41 @@ pub(crate) enum PromisesError {
         #[source]
         source: toml::de::Error,
     },
+    /// There is no promise of that name.
+    #[error("find the promise {id:?} in {path}: its ids are {known}")]
+    Unknown {
+        /// What was asked for.
+        id: String,
+        /// The file.
+        path: PathBuf,
+        /// What there is.
+        known: String,
+    },
 }
 
 impl Promises {
-    /// Reads the file.
-    pub(crate) fn read(path: &Path) -> Result<Self, PromisesError> {
+    /// Reads the file, which must hold each of the promises asked for.
+    pub(crate) fn read(path: &Path, asked: &[String]) -> Result<Self, PromisesError> {
         let text = std::fs::read_to_string(path).map_err(|source| PromisesError::Read {
             path: path.to_owned(),
             source,
         })?;
-        toml::from_str(&text).map_err(|source| PromisesError::Parse {
+        let promises: Self = toml::from_str(&text).map_err(|source| PromisesError::Parse {
             path: path.to_owned(),
             source,
-        })
+        })?;
+        let known: Vec<&str> = promises
+            .promises
+            .iter()
+            .map(|one| one.id.as_str())
+            .collect();
+        match asked.iter().find(|id| !known.contains(&id.as_str())) {
+            Some(id) => Err(PromisesError::Unknown {
+                id: id.clone(),
+                path: path.to_owned(),
+                known: known.join(", "),
+            }),
+            None => Ok(promises),
+        }
     }
 }

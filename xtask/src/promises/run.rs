@@ -95,7 +95,7 @@ fn line(outcome: &Outcome) -> String {
 }
 
 fn not_asked(promise: &Promise) -> Outcome {
-    let verdict = Verdict::NotRun("not a quick one: --all runs it".to_owned());
+    let verdict = Verdict::NotRun("not asked for: --all runs every one".to_owned());
     Outcome {
         promise: promise.clone(),
         verdict,
@@ -185,6 +185,12 @@ fn judge(promise: &Promise, proof: &Proof) -> Verdict {
     {
         return Verdict::Broken(format!("took {:.2} s, at most {most} s", proof.seconds));
     }
+    let tests = tests_passed(&proof.output);
+    if let Some(least) = promise.bound.tests
+        && tests < least
+    {
+        return Verdict::Broken(format!("{tests} tests passed, at least {least}"));
+    }
     if let Some(most) = promise.bound.test_seconds {
         return match test_seconds(&proof.output) {
             None => Verdict::Broken("no test runner printed its time".to_owned()),
@@ -195,6 +201,18 @@ fn judge(promise: &Promise, proof: &Proof) -> Verdict {
         };
     }
     Verdict::Kept
+}
+
+/// The sum of libtest's `3 passed`.
+fn tests_passed(output: &str) -> usize {
+    output
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("test result: ok. ")?
+                .split_once(" passed")
+        })
+        .filter_map(|(count, _)| count.parse::<usize>().ok())
+        .sum()
 }
 
 /// The sum of libtest's `finished in 1.23s`; none when no test was run.
@@ -240,7 +258,7 @@ mod tests {
     fn a_promise_is_kept_only_within_every_bound() {
         assert_eq!(judged("", true, ""), Verdict::Kept);
         assert_eq!(
-            judged("seconds = 4, test_seconds = 2", true, PASSED),
+            judged("seconds = 4, test_seconds = 2, tests = 3", true, PASSED),
             Verdict::Kept
         );
         for (bound, success, output) in [
@@ -249,6 +267,7 @@ mod tests {
             ("test_seconds = 1", true, PASSED),
             ("test_seconds = 1", true, "no tests here"),
             ("prints = ['three']", true, "two"),
+            ("tests = 4", true, PASSED),
         ] {
             let verdict = judged(bound, success, output);
             assert!(

@@ -15,7 +15,7 @@ fn root() -> PathBuf {
 
 fn metadata(arguments: &[&str]) -> Value {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--offline", "--locked"])
+        .args(["metadata", "--format-version", "1", "--locked"])
         .args(arguments)
         .current_dir(root())
         .output()
