@@ -111,6 +111,7 @@ impl Builder {
             .current_dir(self.root.join("bench/go").join(package))
             .env("CGO_ENABLED", "0")
             .env("GOMODCACHE", self.cache.join("go/mod"))
+            .env("GOWORK", "off")
             .env("GOCACHE", self.cache.join("go/build"));
         finish(subject, &mut command).await?;
         Ok(program)
