@@ -23,6 +23,10 @@ impl Target {
             return Err(Status::method_not_supported());
         }
         let is_namespaces = served.is("", "Namespace");
+        // Roles see a Namespace inside itself, so no other namespace may stand before its name.
+        if is_namespaces && route.namespace.is_some() && route.namespace != route.name {
+            return Err(Status::unknown_resource());
+        }
         let namespace = route.namespace.clone().filter(|_| !is_namespaces);
         let needs_namespace = route.name.is_some() && is_about_one(route.verb)
             || matches!(route.verb, Verb::Create | Verb::DeleteCollection);

@@ -63,6 +63,39 @@ async fn a_user_may_do_what_a_role_grants_from_the_next_request_on() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn rights_in_one_namespace_do_not_reach_another_through_its_path() {
+    let server = server();
+    let admin = Caller::new(&server, User::admin());
+    let bob = Caller::new(&server, User::new("bob", [""; 0]));
+    let path = format!("{ROLES}/namespaces/default");
+    let role = json!({
+        "metadata": {"name": "all"},
+        "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}],
+    });
+    admin.post(&format!("{path}/roles"), &role).await.ok();
+    let binding = json!({
+        "metadata": {"name": "all"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "all"},
+        "subjects": [{"kind": "User", "name": "bob"}],
+    });
+    admin
+        .post(&format!("{path}/rolebindings"), &binding)
+        .await
+        .ok();
+    let inside = "/api/v1/namespaces/default/namespaces";
+    assert_eq!(bob.get(inside).await.code, 404);
+    assert_eq!(bob.get(&format!("{inside}/kube-public")).await.code, 404);
+    assert_eq!(bob.delete(&format!("{inside}/kube-public")).await.code, 404);
+    let label = json!({"metadata": {"labels": {"a": "b"}}});
+    let status = format!("{inside}/kube-public/status");
+    assert_eq!(bob.patch(&status, &label).await.code, 404);
+    let new = json!({"metadata": {"name": "mine"}});
+    assert_eq!(bob.post(inside, &new).await.code, 404);
+    bob.get("/api/v1/namespaces/default").await.ok();
+    assert_eq!(bob.get("/api/v1/namespaces/kube-public").await.code, 403);
+}
+
+#[tokio::test(start_paused = true)]
 async fn everyone_may_discover_and_ask_about_himself() {
     let server = server();
     let bob = Caller::new(&server, User::new("bob", [""; 0]));
