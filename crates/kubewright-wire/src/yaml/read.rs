@@ -28,6 +28,8 @@ pub enum YamlError {
 const MAX_DEPTH: usize = 200;
 /// A document that aliases blow up beyond this many values is refused.
 const MAX_VALUES: usize = 1_000_000;
+/// What anchors and aliases of one document may copy together: what a request may hold.
+const MAX_COPIED: usize = 3 * 1024 * 1024;
 
 /// Reads a stream of one document; an empty one is null.
 pub fn from_str(text: &str) -> Result<Value, YamlError> {
@@ -57,12 +59,16 @@ pub fn documents(text: &str) -> Result<Vec<Value>, YamlError> {
         events: Parser::new_from_str_with_options(text, options),
         anchors: BTreeMap::new(),
         values: 0,
+        copied: 0,
     };
     let mut documents = Vec::new();
     while let Some((event, span)) = reader.next()? {
         match event {
             Event::StreamStart | Event::DocumentEnd | Event::StreamEnd => {}
-            Event::DocumentStart(..) => reader.anchors.clear(),
+            Event::DocumentStart(..) => {
+                reader.anchors.clear();
+                reader.copied = 0;
+            }
             event => match reader.value(event, span, 0)? {
                 Value::Null => {}
                 document => documents.push(document),
@@ -74,13 +80,36 @@ pub fn documents(text: &str) -> Result<Vec<Value>, YamlError> {
 
 struct Reader<'input> {
     events: Parser<'input, StrInput<'input>>,
-    anchors: BTreeMap<usize, Value>,
+    anchors: BTreeMap<usize, Anchored>,
+    values: usize,
+    /// How many bytes anchors and aliases of the document have copied.
+    copied: usize,
+}
+
+/// A value with a name, and what each use of it costs.
+struct Anchored {
+    value: Value,
+    extent: Extent,
+}
+
+/// How large a value is.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    /// As JSON, about.
+    bytes: usize,
+    /// Levels below the value itself.
+    height: usize,
+    /// The value and all that are in it.
     values: usize,
 }
 
 impl<'input> Reader<'input> {
+    /// Comments are no part of the data.
     fn next(&mut self) -> Result<Option<(Event<'input>, Span)>, YamlError> {
-        self.events.next().transpose().map_err(YamlError::Syntax)
+        self.events
+            .find(|event| !matches!(event, Ok((Event::Comment(..), _))))
+            .transpose()
+            .map_err(YamlError::Syntax)
     }
 
     fn expect_next(&mut self, span: Span) -> Result<(Event<'input>, Span), YamlError> {
@@ -96,13 +125,10 @@ impl<'input> Reader<'input> {
     ) -> Result<Value, YamlError> {
         self.values += 1;
         if depth > MAX_DEPTH || self.values > MAX_VALUES {
-            return Err(content(
-                span,
-                "nested too deeply or too large; split the document",
-            ));
+            return Err(too_large(span));
         }
         let (anchor, value) = match event {
-            Event::Alias(anchor) => return self.alias(anchor, span),
+            Event::Alias(anchor) => return self.alias(anchor, span, depth),
             Event::Scalar(text, style, anchor, tag) => {
                 (anchor, scalar(&text, style, tag.as_deref(), span)?)
             }
@@ -111,19 +137,33 @@ impl<'input> Reader<'input> {
             _ => return Err(content(span, "a value is expected here")),
         };
         if anchor != 0 {
-            self.anchors.insert(anchor, value.clone());
+            let extent = measure(&value);
+            self.pay(extent, span)?;
+            let value = value.clone();
+            self.anchors.insert(anchor, Anchored { value, extent });
         }
         Ok(value)
     }
 
-    fn alias(&mut self, anchor: usize, span: Span) -> Result<Value, YamlError> {
-        let value = self
-            .anchors
-            .get(&anchor)
-            .cloned()
-            .ok_or_else(|| content(span, "an alias stands inside the value it names"))?;
-        self.values += count(&value);
-        Ok(value)
+    fn alias(&mut self, anchor: usize, span: Span, depth: usize) -> Result<Value, YamlError> {
+        let absent = || content(span, "an alias stands inside the value it names");
+        let extent = self.anchors.get(&anchor).ok_or_else(absent)?.extent;
+        self.values += extent.values;
+        if depth + extent.height > MAX_DEPTH || self.values > MAX_VALUES {
+            return Err(too_large(span));
+        }
+        self.pay(extent, span)?;
+        let anchored = self.anchors.get(&anchor).ok_or_else(absent)?;
+        Ok(anchored.value.clone())
+    }
+
+    /// Counts a copy before it is made.
+    fn pay(&mut self, extent: Extent, span: Span) -> Result<(), YamlError> {
+        self.copied += extent.bytes;
+        match self.copied > MAX_COPIED {
+            true => Err(too_large(span)),
+            false => Ok(()),
+        }
     }
 
     fn sequence(&mut self, span: Span, depth: usize) -> Result<Value, YamlError> {
@@ -215,12 +255,30 @@ fn key_text(key: Value, span: Span) -> Result<String, YamlError> {
     }
 }
 
-fn count(value: &Value) -> usize {
+fn measure(value: &Value) -> Extent {
+    let around = |sum: Extent, inner: Extent| Extent {
+        bytes: sum.bytes + inner.bytes + 1,
+        height: sum.height.max(inner.height + 1),
+        values: sum.values + inner.values,
+    };
+    let one = |bytes| Extent {
+        bytes,
+        height: 0,
+        values: 1,
+    };
     match value {
-        Value::Array(items) => 1 + items.iter().map(count).sum::<usize>(),
-        Value::Object(fields) => 1 + fields.values().map(count).sum::<usize>(),
-        _ => 1,
+        Value::Array(items) => items.iter().map(measure).fold(one(2), around),
+        Value::Object(fields) => {
+            let names = fields.keys().map(|name| name.len() + 3).sum::<usize>();
+            fields.values().map(measure).fold(one(2 + names), around)
+        }
+        Value::String(text) => one(text.len() + 2),
+        Value::Null | Value::Bool(_) | Value::Number(_) => one(4),
     }
+}
+
+fn too_large(span: Span) -> YamlError {
+    content(span, "nested too deeply or too large; split the document")
 }
 
 fn content(span: Span, what: &str) -> YamlError {
@@ -278,5 +336,28 @@ mod tests {
         }
         assert!(from_str(&text).is_err());
         assert!(from_str(&"[".repeat(5000)).is_err());
+    }
+
+    #[test]
+    fn aliases_copy_no_more_than_a_request_may_hold() {
+        let long = "x".repeat(100_000);
+        let uses = |count| format!("a: &a {long}\nl: [{}]\n", vec!["*a"; count].join(", "));
+        assert!(from_str(&uses(30)).is_ok());
+        assert!(from_str(&uses(31)).is_err());
+        let documents_apart = format!("{}---\n{}", uses(30), uses(30));
+        assert_eq!(documents(&documents_apart).unwrap().len(), 2);
+        let nested = format!("{}{long}{}", "&a [".repeat(50), "]".repeat(50));
+        assert!(from_str(&nested).is_err());
+    }
+
+    #[test]
+    fn aliases_nest_no_deeper_than_plain_values() {
+        let mut text = String::from("a0: &a0 x\n");
+        for n in 1..6 {
+            let inner = format!("{}*a{}{}", "[".repeat(50), n - 1, "]".repeat(50));
+            text.push_str(&format!("a{n}: &a{n} {inner}\n"));
+            // The document itself is one level, and 200 are allowed.
+            assert_eq!(from_str(&text).is_ok(), n < 4, "{n}");
+        }
     }
 }
