@@ -2,6 +2,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 const MOST_OPERATIONS: usize = 10_000;
+/// What all copies of a patch may add, as in Kubernetes (`JSONPatchMaxCopyBytes`).
+const MOST_COPIED: usize = 3 * 1024 * 1024;
+/// No body nests deeper either, and what is stored is walked recursively.
+const DEEPEST: usize = 128;
 
 /// Why a JSON patch was not applied.
 #[derive(Debug, thiserror::Error)]
@@ -39,12 +43,17 @@ pub(super) fn json_patch(document: &mut Value, patch: &Value) -> Result<(), Json
     if operations.len() > MOST_OPERATIONS {
         return Err(JsonPatchError::TooMany(operations.len()));
     }
+    let mut copied = 0;
     operations
         .iter()
-        .try_for_each(|operation| apply(document, operation))
+        .try_for_each(|operation| apply(document, operation, &mut copied))
 }
 
-fn apply(document: &mut Value, operation: &Operation) -> Result<(), JsonPatchError> {
+fn apply(
+    document: &mut Value,
+    operation: &Operation,
+    copied: &mut usize,
+) -> Result<(), JsonPatchError> {
     let path = operation.path.as_str();
     let value = || {
         let value = operation.value.clone();
@@ -64,8 +73,16 @@ fn apply(document: &mut Value, operation: &Operation) -> Result<(), JsonPatchErr
         }
         "copy" => {
             let from = from()?;
-            let copied = document.pointer(from).cloned();
-            add(document, path, copied.ok_or_else(|| missing(from))?)
+            let source = document.pointer(from).ok_or_else(|| missing(from))?;
+            *copied += encoded_length(source);
+            if *copied > MOST_COPIED {
+                return Err(JsonPatchError::Failed(format!(
+                    "unable to complete the copy, the accumulated size increase of copy is \
+                     {copied}, exceeding the limit {MOST_COPIED}"
+                )));
+            }
+            let source = source.clone();
+            add(document, path, source)
         }
         "test" => match document.pointer(path).unwrap_or(&Value::Null) == &value()? {
             true => Ok(()),
@@ -89,6 +106,7 @@ fn parent<'a>(
 }
 
 fn add(document: &mut Value, path: &str, value: Value) -> Result<(), JsonPatchError> {
+    check_depth(path, &value)?;
     if path.is_empty() {
         *document = value;
         return Ok(());
@@ -125,6 +143,7 @@ fn remove(document: &mut Value, path: &str) -> Result<Value, JsonPatchError> {
 }
 
 fn replace(document: &mut Value, path: &str, value: Value) -> Result<(), JsonPatchError> {
+    check_depth(path, &value)?;
     if path.is_empty() {
         *document = value;
         return Ok(());
@@ -144,6 +163,45 @@ fn replace(document: &mut Value, path: &str, value: Value) -> Result<(), JsonPat
             Ok(())
         }
         _ => Err(missing(path)),
+    }
+}
+
+/// Nothing is put where it would lie too deep, so the document stays shallow throughout.
+fn check_depth(path: &str, value: &Value) -> Result<(), JsonPatchError> {
+    match path.matches('/').count() + height(value) > DEEPEST {
+        true => Err(JsonPatchError::Failed(format!(
+            "{path}: nested deeper than {DEEPEST}"
+        ))),
+        false => Ok(()),
+    }
+}
+
+fn height(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(height).max().unwrap_or(0),
+        Value::Object(members) => 1 + members.values().map(height).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn encoded_length(value: &Value) -> usize {
+    let escaped = |text: &str| text.len() + 2;
+    match value {
+        Value::Array(items) => {
+            items
+                .iter()
+                .map(|item| encoded_length(item) + 1)
+                .sum::<usize>()
+                + 2
+        }
+        Value::Object(members) => {
+            let lengths = members
+                .iter()
+                .map(|(name, member)| escaped(name) + encoded_length(member) + 2);
+            lengths.sum::<usize>() + 2
+        }
+        Value::String(text) => escaped(text),
+        other => other.to_string().len(),
     }
 }
 
@@ -222,5 +280,38 @@ mod tests {
             patched(json!({})),
             Err(JsonPatchError::Malformed(_))
         ));
+    }
+    #[test]
+    fn copies_grow_a_document_only_so_far() {
+        let long = "x".repeat(1 << 20);
+        let copies = |count: usize| {
+            let mut patch = vec![json!({"op": "add", "path": "/s", "value": long})];
+            patch.extend(
+                (0..count).map(|n| json!({"op": "copy", "from": "/s", "path": format!("/s{n}")})),
+            );
+            patched(Value::Array(patch))
+        };
+        assert!(copies(2).is_ok());
+        assert!(matches!(copies(3), Err(JsonPatchError::Failed(_))));
+    }
+
+    #[test]
+    fn no_operation_nests_deeper_than_a_body_may() {
+        let mut deep = json!({"x": {}});
+        let mut path = String::from("/d/x");
+        for _ in 0..100 {
+            deep = json!({"x": deep});
+            path.push_str("/x");
+        }
+        let add = json!({"op": "add", "path": "/d", "value": deep});
+        assert!(patched(json!([add])).is_ok());
+        for operation in [
+            json!({"op": "copy", "from": "/d", "path": format!("{path}/y")}),
+            json!({"op": "add", "path": path, "value": deep}),
+            json!({"op": "replace", "path": path, "value": deep}),
+        ] {
+            let patch = json!([add, operation]);
+            assert!(matches!(patched(patch), Err(JsonPatchError::Failed(_))));
+        }
     }
 }
