@@ -235,7 +235,7 @@ fn pod_grace(old: &Object, options: &DeleteOptions, now: Timestamp) -> Grace {
         .map(|seconds| if seconds < 0 { 1 } else { seconds });
     let Some(end) = old.deletion_timestamp() else {
         let seconds = grace_period(old, asked);
-        return Grace::Set(now + SignedDuration::from_secs(seconds), seconds);
+        return Grace::Set(later(now, seconds), seconds);
     };
     let running = old
         .metadata("deletionGracePeriodSeconds")
@@ -246,14 +246,23 @@ fn pod_grace(old: &Object, options: &DeleteOptions, now: Timestamp) -> Grace {
         None => Grace::Pending,
         Some(seconds) if seconds >= running => Grace::Pending,
         Some(seconds) => {
-            let begin = end - SignedDuration::from_secs(running);
-            let sooner = begin + SignedDuration::from_secs(seconds);
+            let sooner = later(end, seconds.saturating_sub(running));
             match sooner < now {
                 false => Grace::Set(sooner, seconds),
                 true => Grace::Set(now, seconds.min(1)),
             }
         }
     }
+}
+
+/// As far as time reaches: clients choose the seconds.
+fn later(time: Timestamp, seconds: i64) -> Timestamp {
+    time.checked_add(SignedDuration::from_secs(seconds))
+        .unwrap_or(if seconds < 0 {
+            Timestamp::MIN
+        } else {
+            Timestamp::MAX
+        })
 }
 
 fn mark(value: &mut Value, old: &Object, end: Timestamp, seconds: i64) {

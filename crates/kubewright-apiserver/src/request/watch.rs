@@ -22,6 +22,8 @@ use crate::store::{Change, ChangeKind, Changes, Object};
 const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
 /// A watch that names no end lives this long and up to twice as long.
 const LIFETIME: Duration = Duration::from_secs(30 * 60);
+/// What a client gets who asks for more time than there is.
+const LONGEST_LIFETIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// How many initial events one chunk holds.
 const INITIAL_BATCH: usize = 128;
 
@@ -86,7 +88,7 @@ pub(super) fn watch(
         },
         sends_bookmarks: options.sends_bookmarks,
         next_bookmark: now + BOOKMARK_PERIOD,
-        end: now + lifetime,
+        end: now.checked_add(lifetime).unwrap_or(now + LONGEST_LIFETIME),
     }))))
 }
 
@@ -256,7 +258,7 @@ impl WatchOptions {
             Some(version) => parse_revision(version).map_err(Status::unknown)?,
             None => Revision::default(),
         };
-        let timeout = match text("timeoutSeconds") {
+        let timeout: Option<i64> = match text("timeoutSeconds") {
             Some(seconds) => Some(seconds.parse().map_err(|_| {
                 let message = format!("strconv.ParseInt: parsing {seconds:?}: invalid syntax");
                 Status::bad_request(message)
@@ -269,6 +271,7 @@ impl WatchOptions {
             sends_state: sends_initial.unwrap_or(revision.number() == 0),
             sends_bookmarks: query.is_set("allowWatchBookmarks"),
             timeout: timeout
+                .and_then(|seconds| u64::try_from(seconds).ok())
                 .filter(|seconds| *seconds > 0)
                 .map(Duration::from_secs),
         })

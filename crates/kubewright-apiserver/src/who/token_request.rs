@@ -145,7 +145,12 @@ fn check_metadata(body: &Value, request: TokenRequest<'_>) -> Result<(), Status>
 fn read_spec(body: &Value) -> Result<Spec, Status> {
     let spec = match body.get("spec") {
         None | Some(Value::Null) => return Ok(Spec::default()),
-        Some(spec) => spec,
+        Some(spec @ Value::Object(_)) => spec,
+        Some(_) => {
+            return Err(Status::bad_request(format!(
+                "read a {KIND}: its spec is no object"
+            )));
+        }
     };
     Spec::deserialize(spec).map_err(|error| {
         Status::bad_request(format!(
@@ -298,6 +303,15 @@ mod tests {
         };
         let user = signer.user(token, now, &uid).unwrap();
         assert_eq!(user.name, "system:serviceaccount:web:robot");
+    }
+
+    #[test]
+    fn a_spec_that_is_no_object_is_refused() {
+        let signer = TokenSigner::default();
+        for spec in [json!([]), json!([["a"]]), json!(3), json!("x")] {
+            assert!(ask(&signer, "robot", spec.clone()).is_err(), "{spec}");
+        }
+        assert!(ask(&signer, "robot", Value::Null).is_ok());
     }
 
     #[test]

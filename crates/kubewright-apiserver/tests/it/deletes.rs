@@ -172,3 +172,18 @@ async fn a_namespace_waits_for_its_finalizers() {
         )
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_grace_beyond_all_time_is_as_long_as_time() {
+    let client = Client::admin(&server());
+    let path = format!("{PODS}/p");
+    let pod = json!({"metadata": {"name": "p"}, "spec": {"nodeName": "n"}});
+    client.post(PODS, pod).await;
+    let forever = json!({"gracePeriodSeconds": i64::MAX});
+    let marked = client.delete(&path, forever).await;
+    assert_eq!(marked.code, 200, "{}", marked.text);
+    let end = marked.body["metadata"]["deletionTimestamp"].as_str();
+    assert!(end.is_some_and(|end| end.starts_with("9999-")), "{end:?}");
+    let sooner = json!({"gracePeriodSeconds": 1});
+    assert_eq!(client.delete(&path, sooner).await.code, 200);
+}

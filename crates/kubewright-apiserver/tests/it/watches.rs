@@ -49,6 +49,19 @@ async fn a_watch_from_a_list_misses_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_watch_lasts_as_long_as_asked_however_long() {
+    let client = Client::admin(&server());
+    for seconds in ["9223372036854775807", "-1", "0"] {
+        let path = format!("{MAPS}?watch=1&timeoutSeconds={seconds}");
+        let mut events = client.watch(&path).await;
+        client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
+        assert_eq!(events.brief().await, "ADDED a", "{seconds}");
+    }
+    let beyond = format!("{MAPS}?watch=1&timeoutSeconds=9223372036854775808");
+    assert_eq!(client.get(&beyond).await.code, 400);
+}
+
+#[tokio::test(start_paused = true)]
 async fn objects_enter_and_leave_a_selection() {
     let client = Client::admin(&server());
     let path = format!("{MAPS}/a");
