@@ -60,14 +60,14 @@ fn running(pod: &Value, around: Surroundings<'_>) -> Value {
 
 /// Containers whose image changed are restarted, the others stay as they are.
 fn restarted(pod: &Value, around: Surroundings<'_>) -> Value {
-    let containers =
-        items(pod, "/spec/containers")
-            .iter()
-            .map(|container| match status_of(pod, container) {
-                None => started(pod, container, around.now),
-                Some(old) if old["image"] == container["image"] => old.clone(),
-                Some(old) => replaced(pod, container, old, around.now),
-            });
+    let containers = items(pod, "/spec/containers").iter().enumerate();
+    let containers = containers.map(
+        |(index, container)| match status_of(pod, index, container) {
+            None => started(pod, container, around.now),
+            Some(old) if has_image_of(old, container) => old.clone(),
+            Some(old) => replaced(pod, container, old, around.now),
+        },
+    );
     json!({
         "containerStatuses": containers.collect::<Vec<_>>(),
         "observedGeneration": generation(pod),
@@ -100,13 +100,24 @@ fn is_of_job(pod: &Value) -> bool {
 }
 
 fn is_image_changed(pod: &Value) -> bool {
-    let mut containers = items(pod, "/spec/containers").iter();
-    containers.any(|one| status_of(pod, one).is_none_or(|old| old["image"] != one["image"]))
+    let mut containers = items(pod, "/spec/containers").iter().enumerate();
+    containers.any(|(index, one)| {
+        let status = status_of(pod, index, one);
+        status.is_none_or(|old| !has_image_of(old, one))
+    })
 }
 
-fn status_of<'a>(pod: &'a Value, container: &Value) -> Option<&'a Value> {
-    let mut statuses = items(pod, "/status/containerStatuses").iter();
-    statuses.find(|one| one["name"] == container["name"])
+/// An image that is absent on one side and empty on the other is the same.
+fn has_image_of(status: &Value, container: &Value) -> bool {
+    text(status, "/image") == text(container, "/image")
+}
+
+/// What was said of a container: at its own place first, for nothing keeps names apart yet.
+fn status_of<'a>(pod: &'a Value, index: usize, container: &Value) -> Option<&'a Value> {
+    let statuses = items(pod, "/status/containerStatuses");
+    let is_of = |one: &&Value| text(one, "/name") == text(container, "/name");
+    let at_place = statuses.get(index).filter(is_of);
+    at_place.or_else(|| statuses.iter().find(is_of))
 }
 
 fn conditions(pod: &Value, now: &str) -> Vec<Value> {
@@ -254,6 +265,19 @@ mod tests {
         assert_eq!(side, &first["status"]["containerStatuses"][1]);
         assert_eq!(status["observedGeneration"], 2);
         assert_eq!(next(&after(changed, status), "T3"), None);
+    }
+
+    #[test]
+    fn containers_without_image_or_with_one_name_are_started_once() {
+        let mut odd = pod("a:1");
+        odd["spec"]["containers"] = json!([
+            {"name": "app"}, {"name": "two", "image": "a:1"}, {"name": "two", "image": "a:2"},
+            {"image": "a:3"},
+        ]);
+        let mut status = next(&odd, "T1").unwrap();
+        // As it is stored: an absent name and an empty one are the same.
+        status["containerStatuses"][3]["name"] = "".into();
+        assert_eq!(next(&after(odd, status), "T2"), None);
     }
 
     #[test]
