@@ -84,6 +84,31 @@ fn read(content: &Content) -> Result<Json, String> {
     }
 }
 
+/// The same for the result of a patch, which may lack its kind but not change it.
+pub(super) fn check_patched_kind(target: &Target, value: &mut Value) -> Result<(), Status> {
+    let kind = target.kind();
+    if target.served.custom().is_none() {
+        let result = value.to_string();
+        return check_kind(value, kind).map_err(|status| invalid_patch(result, &status.message));
+    }
+    let own = [
+        ("kind", kind.kind.clone()),
+        ("apiVersion", kind.api_version()),
+    ];
+    for (field, text) in own {
+        if value[field].as_str().unwrap_or_default().is_empty() {
+            value[field] = Value::String(text);
+        }
+    }
+    check_custom_kind(value, kind, &Content::Empty)
+}
+
+/// A patch whose result cannot be read is told with the result.
+pub(super) fn invalid_patch(result: String, why: &str) -> Status {
+    let cause = Cause::invalid("patch", &Value::String(result), why);
+    Status::invalid_as("", "", "", vec![cause])
+}
+
 /// Fills in an absent `kind` and `apiVersion`, refuses others than the URL's.
 fn check_kind(value: &mut Value, kind: &Kind) -> Result<(), Status> {
     let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();

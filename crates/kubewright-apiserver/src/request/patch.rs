@@ -141,6 +141,7 @@ fn patched(
     let metadata = metadata_mut(&mut value);
     accept_namespace(target, metadata)?;
     check_name(metadata, old.name())?;
+    decode::check_patched_kind(target, &mut value)?;
     admission::default_namespace_label(target, &mut value);
     let mut warnings = admission::drop_duplicate_owners(&mut value);
     let unknown = conform_patched(target, &mut value)?;
@@ -154,16 +155,13 @@ fn patched(
     Ok((value, warnings))
 }
 
-/// A patch whose result cannot be read is told with the result.
 fn conform_patched(target: &Target, value: &mut Value) -> Result<Vec<String>, Status> {
     if target.served.custom().is_some() {
         return decode::conform(target, value, target.kind());
     }
     let result = value.to_string();
-    decode::builtin(value, target.kind()).map_err(|error| {
-        let cause = Cause::invalid("patch", &Value::String(result), &error.to_string());
-        Status::invalid_as("", "", "", vec![cause])
-    })
+    decode::builtin(value, target.kind())
+        .map_err(|error| decode::invalid_patch(result, &error.to_string()))
 }
 
 fn refuse_json_patch(error: JsonPatchError) -> Status {

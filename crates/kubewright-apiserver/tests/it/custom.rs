@@ -233,3 +233,21 @@ async fn an_object_says_its_kind() {
     other["apiVersion"] = json!("ex.io/v1beta1");
     assert_eq!(client.post(FOOS, other).await.code, 400);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_patch_cannot_change_the_kind_of_a_custom_object() {
+    let client = defined().await;
+    let made = client.post(FOOS, foo(json!({"name": "a"}), json!({"size": 1})));
+    assert_eq!(made.await.code, 201);
+    let path = format!("{FOOS}/a");
+    assert_eq!(client.merge(&path, json!({"kind": "Bar"})).await.code, 422);
+    let other = json!({"apiVersion": "ex.io/v1beta1"});
+    assert_eq!(client.merge(&path, other).await.code, 400);
+    let removed = json!({"kind": null, "apiVersion": null});
+    assert_eq!(client.merge(&path, removed).await.code, 200);
+    let stored = client.get(&path).await.body;
+    assert_eq!(
+        (&stored["kind"], &stored["apiVersion"]),
+        (&json!("Foo"), &json!("ex.io/v1"))
+    );
+}

@@ -55,6 +55,30 @@ async fn a_revision_in_a_patch_is_a_condition() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_patch_cannot_change_the_kind_of_an_object() {
+    let client = Client::admin(&server());
+    client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
+    let path = format!("{MAPS}/a");
+    for (field, value) in [("kind", "Secret"), ("apiVersion", "v2")] {
+        let merged = client.merge(&path, json!({field: value})).await;
+        assert_eq!(merged.code, 422, "{}", merged.text);
+        let replace = json!([{"op": "replace", "path": format!("/{field}"), "value": value}]);
+        let json = "application/json-patch+json";
+        let patched = client
+            .send(Method::PATCH, &path, json, replace.to_string())
+            .await;
+        assert_eq!(patched.code, 422, "{}", patched.text);
+        let removed = client.merge(&path, json!({field: null})).await;
+        assert_eq!(removed.code, 200, "{}", removed.text);
+    }
+    let stored = client.get(&path).await.body;
+    assert_eq!(
+        (&stored["kind"], &stored["apiVersion"]),
+        (&json!("ConfigMap"), &json!("v1"))
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn apply_creates_changes_and_takes_back() {
     let client = Client::admin(&server());
     let path = format!("{MAPS}/a?fieldManager=m1");
