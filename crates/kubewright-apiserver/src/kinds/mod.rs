@@ -12,7 +12,7 @@ mod strategy;
 pub(crate) use fields::{matches_fields, selectable_fields};
 pub(crate) use names::{NameRule, is_label, name_rule};
 pub(crate) use namespace::is_undeletable;
-pub(crate) use notice::notices;
+pub(crate) use notice::{notices, refusal};
 pub(crate) use pod::{bind, grace_period};
 pub(crate) use secret::take_string_data;
 pub(crate) use strategy::{

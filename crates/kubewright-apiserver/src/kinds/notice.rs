@@ -16,6 +16,20 @@ pub(crate) fn notices(kind: &Kind) -> Vec<String> {
     notices
 }
 
+/// Why no object of a kind is taken: it would be trusted to guard or serve requests, and nothing
+/// asks it.
+pub(crate) fn refusal(kind: &Kind) -> Option<String> {
+    let what = match kind.group() {
+        "admissionregistration.k8s.io" => "admission by webhooks and policies",
+        "apiregistration.k8s.io" => "aggregation of other API servers",
+        _ => return None,
+    };
+    Some(format!(
+        "{what} is not implemented yet: {} would never act",
+        kind.kind
+    ))
+}
+
 /// Kinds that mean nothing without a controller of the cluster which is not there yet.
 fn needs_absent_controller(kind: &Kind) -> bool {
     matches!(
@@ -26,8 +40,18 @@ fn needs_absent_controller(kind: &Kind) -> bool {
         ) | ("batch", "Job" | "CronJob")
             | (
                 "",
-                "ReplicationController" | "PersistentVolumeClaim" | "ResourceQuota" | "Service"
+                "ReplicationController"
+                    | "PersistentVolume"
+                    | "PersistentVolumeClaim"
+                    | "LimitRange"
+                    | "ResourceQuota"
+                    | "Service"
             )
+            | ("flowcontrol.apiserver.k8s.io", _)
+            | ("networking.k8s.io", "Ingress" | "NetworkPolicy")
+            | ("node.k8s.io", "RuntimeClass")
+            | ("scheduling.k8s.io", "PriorityClass")
+            | ("storage.k8s.io", "StorageClass" | "VolumeAttachment")
             | ("autoscaling", "HorizontalPodAutoscaler")
             | ("policy", "PodDisruptionBudget")
             | ("certificates.k8s.io", "CertificateSigningRequest")
@@ -39,7 +63,7 @@ fn needs_absent_controller(kind: &Kind) -> bool {
 mod tests {
     use kubewright_core::Kind;
 
-    use super::notices;
+    use super::{notices, refusal};
 
     #[test]
     fn a_deployment_says_that_nobody_rolls_it_out() {
@@ -48,5 +72,21 @@ mod tests {
             notices(&Kind::new("", "v1", "Pod")),
             ["kubewright: defaults and validation of Pod are not implemented yet"]
         );
+        assert_eq!(notices(&Kind::new("", "v1", "LimitRange")).len(), 2);
+    }
+
+    #[test]
+    fn what_would_be_trusted_and_never_act_is_refused() {
+        let group = "admissionregistration.k8s.io";
+        let webhook = Kind::new(group, "v1", "ValidatingWebhookConfiguration");
+        assert_eq!(
+            refusal(&webhook).as_deref(),
+            Some(
+                "admission by webhooks and policies is not implemented yet: \
+                 ValidatingWebhookConfiguration would never act"
+            )
+        );
+        assert!(refusal(&Kind::new("apiregistration.k8s.io", "v1", "APIService")).is_some());
+        assert_eq!(refusal(&Kind::new("", "v1", "Pod")), None);
     }
 }

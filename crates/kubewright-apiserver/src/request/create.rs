@@ -12,7 +12,7 @@ use super::ownership::{Writer, track};
 use super::target::Target;
 use super::{admission, commit, decode, validate};
 use crate::crd;
-use crate::kinds::notices;
+use crate::kinds::{notices, refusal};
 use crate::may::Review;
 use crate::server::Server;
 use crate::store::Object;
@@ -74,6 +74,10 @@ pub(super) fn store_new(
         .unwrap_or_default()
         .to_owned();
     let name = name.as_str();
+    let is_custom = target.served.custom().is_some();
+    if let Some(why) = refusal(target.kind()).filter(|_| !is_custom) {
+        return Err(Status::not_implemented(why));
+    }
     admission::admit_create(server, target, name)?;
     if let Some(custom) = target.served.custom() {
         custom.refuse_when_terminating(&target.served.resource, name)?;
