@@ -6,6 +6,7 @@ mod names;
 mod namespace;
 mod notice;
 mod pod;
+mod role_binding;
 mod secret;
 mod strategy;
 
@@ -14,6 +15,7 @@ pub(crate) use names::{NameRule, is_label, name_rule};
 pub(crate) use namespace::is_undeletable;
 pub(crate) use notice::{notices, refusal};
 pub(crate) use pod::{bind, grace_period};
+pub(crate) use role_binding::changed_role;
 pub(crate) use secret::take_string_data;
 pub(crate) use strategy::{
     Propagation, creates_on_update, default_propagation, delete_answers_object, has_generation,

@@ -13,6 +13,9 @@ pub(crate) fn notices(kind: &Kind) -> Vec<String> {
             kind.kind
         ));
     }
+    if kind.group() == "rbac.authorization.k8s.io" {
+        notices.push("kubewright: privilege escalation is not checked yet".to_owned());
+    }
     notices
 }
 
@@ -73,6 +76,11 @@ mod tests {
             ["kubewright: defaults and validation of Pod are not implemented yet"]
         );
         assert_eq!(notices(&Kind::new("", "v1", "LimitRange")).len(), 2);
+        let role = Kind::new("rbac.authorization.k8s.io", "v1", "Role");
+        assert_eq!(
+            notices(&role).last().map(String::as_str),
+            Some("kubewright: privilege escalation is not checked yet")
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@ use kubewright_wire::status::{Cause, CauseKind, Status};
 use serde_json::{Map, Value, json};
 
 use super::target::Target;
-use crate::kinds::{NameRule, is_label, name_rule};
+use crate::kinds::{NameRule, changed_role, is_label, name_rule};
 use crate::store::Object;
 
 const LONGEST_LABEL: usize = 63;
@@ -38,7 +38,10 @@ fn refuse(kind: &Kind, value: &Value, causes: Vec<Cause>) -> Result<(), Status> 
 fn body(target: &Target, value: &Value, old: Option<&Object>) -> Vec<Cause> {
     match target.served.custom() {
         Some(custom) => custom.schema().validate(value, old.map(Object::value)),
-        None => Vec::new(),
+        None => {
+            let changed = old.and_then(|old| changed_role(target.kind(), old.value(), value));
+            changed.into_iter().collect()
+        }
     }
 }
 

@@ -96,6 +96,20 @@ async fn rights_in_one_namespace_do_not_reach_another_through_its_path() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_binding_keeps_its_role() {
+    let admin = Caller::new(&server(), User::admin());
+    grant(&admin, json!({"kind": "User", "name": "bob"}), &["list"]).await;
+    let binding = format!("{ROLES}/namespaces/default/rolebindings/b");
+    let other = json!({"roleRef": {"kind": "ClusterRole", "name": "cluster-admin"}});
+    let refused = admin.patch(&binding, &other).await;
+    let (code, message) = refused.failure();
+    assert_eq!(code, 422, "{message}");
+    assert!(message.ends_with("cannot change roleRef"), "{message}");
+    let subjects = json!({"subjects": [{"kind": "User", "name": "eve"}]});
+    admin.patch(&binding, &subjects).await.ok();
+}
+
+#[tokio::test(start_paused = true)]
 async fn everyone_may_discover_and_ask_about_himself() {
     let server = server();
     let bob = Caller::new(&server, User::new("bob", [""; 0]));
