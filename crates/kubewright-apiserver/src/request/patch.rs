@@ -130,9 +130,8 @@ fn patched(
     patch: &Value,
     options: &WriteOptions,
 ) -> Result<(Value, Vec<String>), Status> {
+    // The revision stays: one that the patch puts in its place is a condition.
     let mut value = old.value().clone();
-    // A revision in the patch is a condition; without one the patch fits any.
-    metadata_mut(&mut value).remove("resourceVersion");
     value["apiVersion"] = Value::String(target.kind().api_version());
     match kind {
         PatchKind::Json => json_patch(&mut value, patch).map_err(refuse_json_patch)?,

@@ -52,6 +52,29 @@ async fn a_revision_in_a_patch_is_a_condition() {
     let path = format!("{MAPS}/a");
     let stale = json!({"metadata": {"resourceVersion": "1"}, "data": {"k": "v"}});
     assert_eq!(client.merge(&path, stale).await.code, 409);
+    let none = json!({"metadata": {"resourceVersion": null}, "data": {"k": "v"}});
+    assert_eq!(client.merge(&path, none).await.code, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_json_patch_sees_the_revision() {
+    let client = Client::admin(&server());
+    let created = client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
+    let revision = &created.body["metadata"]["resourceVersion"];
+    let path = "/metadata/resourceVersion";
+    for (code, operation) in [
+        (422, json!({"op": "test", "path": path, "value": "1"})),
+        (200, json!({"op": "test", "path": path, "value": revision})),
+        (409, json!({"op": "replace", "path": path, "value": "1"})),
+        (200, json!({"op": "remove", "path": path})),
+    ] {
+        let patch = json!([operation]).to_string();
+        let kind = "application/json-patch+json";
+        let answer = client
+            .send(Method::PATCH, &format!("{MAPS}/a"), kind, patch)
+            .await;
+        assert_eq!(answer.code, code, "{operation}: {}", answer.text);
+    }
 }
 
 #[tokio::test(start_paused = true)]
