@@ -29,7 +29,7 @@ pub(crate) fn authenticate(
     if let Credentials::Certificate(user) = credentials {
         return Ok(user.clone());
     }
-    match (bearer_token(headers), credentials) {
+    match (bearer_token(headers)?, credentials) {
         (Some(token), _) => signer
             .user(token, now, directory)
             .ok_or_else(Status::unauthorized),
@@ -38,12 +38,18 @@ pub(crate) fn authenticate(
     }
 }
 
-/// The token of an `Authorization: Bearer TOKEN` header.
-fn bearer_token(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(AUTHORIZATION)?.to_str().ok()?.trim();
-    let (scheme, rest) = value.split_once(' ')?;
+/// The token of an `Authorization: Bearer TOKEN` header; 401 when the header is there and cannot
+/// be read.
+fn bearer_token(headers: &HeaderMap) -> Result<Option<&str>, Status> {
+    let Some(value) = headers.get(AUTHORIZATION) else {
+        return Ok(None);
+    };
+    let value = std::str::from_utf8(value.as_bytes()).map_err(|_| Status::unauthorized())?;
+    let Some((scheme, rest)) = value.trim().split_once(' ') else {
+        return Ok(None);
+    };
     let token = rest.split(' ').next().unwrap_or_default();
-    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+    Ok((scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token))
 }
 
 #[cfg(test)]
@@ -55,10 +61,14 @@ mod tests {
     use super::{Credentials, authenticate};
     use crate::who::{TokenSigner, User};
 
-    fn name(credentials: &Credentials, authorization: Option<&'static str>) -> Result<String, u16> {
+    fn name(credentials: &Credentials, authorization: Option<&str>) -> Result<String, u16> {
+        name_of(credentials, authorization.map(str::as_bytes))
+    }
+
+    fn name_of(credentials: &Credentials, authorization: Option<&[u8]>) -> Result<String, u16> {
         let mut headers = HeaderMap::new();
         if let Some(value) = authorization {
-            headers.insert(AUTHORIZATION, HeaderValue::from_static(value));
+            headers.insert(AUTHORIZATION, HeaderValue::from_bytes(value).unwrap());
         }
         let signer = TokenSigner::default();
         let nothing = |_: &str, _: &str, _: &str| None;
@@ -80,6 +90,13 @@ mod tests {
         assert_eq!(name(&bob, Some("Bearer no.such.token")), Err(401));
         assert_eq!(name(&bob, Some("Basic Ym9iOmJvYg==")), Ok("bob".to_owned()));
         assert_eq!(name(&bob, Some("Bearer ")), Ok("bob".to_owned()));
+    }
+
+    #[test]
+    fn an_authorization_that_cannot_be_read_is_refused() {
+        let bob = Credentials::InProcess(User::new("bob", [""; 0]));
+        assert_eq!(name_of(&bob, Some(b"Bearer \xff")), Err(401));
+        assert_eq!(name(&bob, Some("Bearer \u{e4}")), Err(401));
     }
 
     #[test]

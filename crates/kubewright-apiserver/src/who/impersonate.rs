@@ -1,4 +1,4 @@
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use kubewright_wire::route::percent_decode;
 use kubewright_wire::status::Status;
 
@@ -32,20 +32,18 @@ enum Mode {
 impl Impersonation {
     /// What the headers ask for; none when they ask for nothing.
     pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Option<Self>, Status> {
-        let text = |name: &str| {
-            let value = headers.get(name).and_then(|value| value.to_str().ok());
-            value.unwrap_or_default().to_owned()
-        };
-        let all = |name: &str| -> Vec<String> {
+        let all = |name: &str| -> Result<Vec<String>, Status> {
             let values = headers.get_all(name).iter();
-            values
-                .filter_map(|value| value.to_str().ok().map(str::to_owned))
-                .collect()
+            values.map(|value| read(name, value)).collect()
+        };
+        let text = |name: &str| {
+            let value = headers.get(name).map(|value| read(name, value));
+            value.unwrap_or_else(|| Ok(String::new()))
         };
         let mut wanted = User {
-            name: text(USER),
-            uid: text(UID),
-            groups: all(GROUP),
+            name: text(USER)?,
+            uid: text(UID)?,
+            groups: all(GROUP)?,
             ..User::default()
         };
         for header in headers.keys() {
@@ -55,7 +53,7 @@ impl Impersonation {
                     .extra
                     .entry(key)
                     .or_default()
-                    .extend(all(header.as_str()));
+                    .extend(all(header.as_str())?);
             }
         }
         if !wanted.name.is_empty() {
@@ -205,6 +203,13 @@ impl Mode {
     }
 }
 
+/// A header that cannot be read is refused: without it the request would ask for someone else.
+fn read(name: &str, value: &HeaderValue) -> Result<String, Status> {
+    let text = std::str::from_utf8(value.as_bytes());
+    text.map(str::to_owned)
+        .map_err(|_| Status::bad_request(format!("the header {name} is not UTF-8")))
+}
+
 /// The user in Go's `%#v`, which is what the server answers with.
 fn as_go_prints(user: &User) -> String {
     let list = |values: &[String]| {
@@ -341,6 +346,30 @@ mod tests {
         let jane = [("impersonate-user", "jane")];
         assert!(impersonate(&rule("impersonate-on:user-info:list"), &jane).is_ok());
         assert!(impersonate(&rule("impersonate-on:user-info:get"), &jane).is_err());
+    }
+
+    #[test]
+    fn names_beyond_ascii_are_read_and_what_is_no_text_is_refused() {
+        let wanted = |name: &'static str, value: &[u8]| {
+            let mut headers = headers(&[("impersonate-user", "jane")]);
+            headers.insert(name, HeaderValue::from_bytes(value).unwrap());
+            Impersonation::from_headers(&headers)
+                .map(|found| found.unwrap().wanted)
+                .map_err(|status| (status.code, status.message))
+        };
+        let user = wanted("impersonate-user", "j\u{e4}ne".as_bytes()).unwrap();
+        assert_eq!(user.name, "j\u{e4}ne");
+        let user = wanted("impersonate-group", "d\u{e9}vs".as_bytes()).unwrap();
+        assert_eq!(user.groups, ["d\u{e9}vs"]);
+        for name in [
+            "impersonate-user",
+            "impersonate-uid",
+            "impersonate-group",
+            "impersonate-extra-scopes",
+        ] {
+            let refused = (400, format!("the header {name} is not UTF-8"));
+            assert_eq!(wanted(name, b"j\xe4ne"), Err(refused));
+        }
     }
 
     #[test]
