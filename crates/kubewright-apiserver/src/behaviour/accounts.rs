@@ -44,9 +44,8 @@ impl Accounts {
                 "kind": "ServiceAccount",
                 "metadata": {"name": ACCOUNT, "namespace": namespace},
             });
-            cluster
-                .create(&SERVICE_ACCOUNTS, Some(namespace), account)
-                .await?;
+            let made = cluster.create(&SERVICE_ACCOUNTS, Some(namespace), account);
+            unless_there(made.await)?;
         }
         if is_missing("configmaps", CERTIFICATE) {
             let map = json!({
@@ -61,9 +60,18 @@ impl Accounts {
             });
             let publisher = "system:serviceaccount:kube-system:root-ca-cert-publisher";
             let publisher = cluster.acting_as(publisher);
-            publisher.create(&CONFIG_MAPS, Some(namespace), map).await?;
+            let made = publisher.create(&CONFIG_MAPS, Some(namespace), map);
+            unless_there(made.await)?;
         }
         Ok(())
+    }
+}
+
+/// What somebody else made in the meantime is there as well.
+fn unless_there(made: Result<(), Status>) -> Result<(), Status> {
+    match made {
+        Err(failure) if failure.code == 409 => Ok(()),
+        other => other,
     }
 }
 

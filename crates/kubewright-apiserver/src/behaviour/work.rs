@@ -80,9 +80,21 @@ impl<K: Ord + Clone + std::fmt::Debug> Work<K> {
             message = failure.message,
             "work failed"
         );
-        if failure.code == 501 {
-            return;
+        if failure.code != 501 {
+            self.retry(key);
         }
+    }
+
+    /// The same for a key that no change may bring back: a conflict or a missing object is tried
+    /// again as well.
+    pub(super) fn settle_insistently(&mut self, key: K, result: Result<(), Status>) {
+        match result {
+            Err(failure) if matches!(failure.code, 404 | 409) => self.retry(key),
+            other => self.settle(key, other),
+        }
+    }
+
+    fn retry(&mut self, key: K) {
         let failures = self.failures.entry(key.clone()).or_default();
         let wait = FIRST_RETRY
             .saturating_mul(1_u32.checked_shl(*failures).unwrap_or(u32::MAX))
@@ -136,6 +148,22 @@ mod tests {
             work.idle(),
             Step::Idle(Some(Instant::now() + Duration::from_millis(10)))
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_moved_on_is_tried_again_where_no_change_may_follow() {
+        let mut work = Work::default();
+        for failure in [
+            Status::not_found(("", "pods"), "a"),
+            Status::conflict(("", "pods"), "a"),
+        ] {
+            work.settle_insistently("a", Err(failure));
+            advance(Duration::from_millis(20)).await;
+            assert_eq!(work.next(), Some("a"));
+        }
+        work.settle_insistently("a", Ok(()));
+        work.settle_insistently("b", Err(Status::not_implemented("no")));
+        assert_eq!(work.idle(), Step::Idle(None));
     }
 
     #[tokio::test(start_paused = true)]

@@ -42,7 +42,11 @@ impl Controller for GarbageCollector {
             Some(node) => self.look_at(cluster, &uid, node).await,
             None => Ok(()),
         };
-        self.work.settle(uid, result);
+        // A change that leaves the references as they are does not bring the object back.
+        match self.graph.get(&uid).is_some() {
+            true => self.work.settle_insistently(uid, result),
+            false => self.work.settle(uid, result),
+        }
         Step::Worked
     }
 }
@@ -193,7 +197,11 @@ impl GarbageCollector {
             };
             let patch = at_revision(&found, "ownerReferences", &owners);
             let resource = resource_of(&dependent.key, &found);
-            cluster.patch(&resource, &found, patch).await?;
+            match cluster.patch(&resource, &found, patch).await {
+                // A dependent that is gone names nobody.
+                Err(failure) if failure.code == 404 => {}
+                other => other?,
+            }
         }
         drop_finalizer(cluster, node, object, "orphan").await
     }
