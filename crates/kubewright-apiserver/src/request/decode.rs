@@ -203,11 +203,33 @@ pub(super) fn conform(
     kind: &Kind,
 ) -> Result<Vec<String>, Status> {
     match target.served.custom() {
-        Some(custom) if kind == target.kind() => Ok(custom.schema().conform(value)),
+        Some(custom) if kind == target.kind() => {
+            let mut unknown = custom_metadata(value).map_err(|error| {
+                Status::bad_request(format!("{}: {error}", cannot_handle(kind)))
+            })?;
+            unknown.extend(custom.schema().conform(value));
+            Ok(unknown)
+        }
         Some(_) => Ok(Vec::new()),
         None => builtin(value, kind)
             .map_err(|error| Status::bad_request(format!("{}: {error}", cannot_handle(kind)))),
     }
+}
+
+/// The metadata of a custom resource has the types of all metadata
+/// (k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta).
+fn custom_metadata(value: &mut Value) -> Result<Vec<String>, DecodeError> {
+    let any = Schema::builtin().kind(&Kind::new("", "v1", "ConfigMap"));
+    let schema = any.and_then(|any| any.field("metadata"));
+    let metadata = value
+        .get_mut("metadata")
+        .filter(|metadata| !metadata.is_null());
+    let (Some(schema), Some(metadata)) = (schema, metadata) else {
+        return Ok(Vec::new());
+    };
+    let unknown = schema::conform(metadata, schema)?;
+    let unknown = unknown.iter().map(|path| format!("metadata.{path}"));
+    Ok(unknown.collect())
 }
 
 /// What becomes of fields that do not belong: nothing, warnings, or a refusal.

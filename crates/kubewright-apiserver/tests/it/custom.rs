@@ -251,3 +251,39 @@ async fn a_patch_cannot_change_the_kind_of_a_custom_object() {
         (&json!("Foo"), &json!("ex.io/v1"))
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn metadata_of_custom_objects_has_the_types_of_all_metadata() {
+    let client = defined().await;
+    let labels = foo(json!({"name": "a", "labels": {"l": 1}}), json!({"size": 1}));
+    let refused = client.post(FOOS, labels).await;
+    assert_eq!(
+        (refused.code, refused.message()),
+        (
+            400,
+            "Foo in version \"v1\" cannot be handled as a Foo: json: cannot unmarshal number into \
+             Go struct field ObjectMeta.labels of type string"
+        )
+    );
+    for metadata in [
+        json!([]),
+        json!({"name": 7}),
+        json!({"name": "a", "finalizers": "ex.io/f"}),
+        json!({"name": "a", "ownerReferences": [{"controller": "yes"}]}),
+    ] {
+        let answer = client
+            .post(FOOS, foo(metadata.clone(), json!({"size": 1})))
+            .await;
+        assert_eq!(answer.code, 400, "{metadata}: {}", answer.text);
+    }
+    let strange = foo(json!({"name": "a", "colour": "red"}), json!({"size": 1}));
+    let made = client.post(FOOS, strange).await;
+    assert_eq!(made.code, 201, "{}", made.text);
+    assert_eq!(
+        made.warnings(),
+        ["299 - \"unknown field \\\"metadata.colour\\\"\""]
+    );
+    let path = format!("{FOOS}/a");
+    let bad = json!({"metadata": {"annotations": {"a": {}}}});
+    assert_eq!(client.merge(&path, bad).await.code, 400);
+}
