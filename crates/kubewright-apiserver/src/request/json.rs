@@ -1,7 +1,11 @@
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+
+/// How many fields that stand twice are told, as in Kubernetes.
+const MOST_DUPLICATES: usize = 100;
 
 /// A value, and the paths of fields that stood in it more than once; the last of each counts.
 #[derive(Debug)]
@@ -57,20 +61,43 @@ fn explain(error: &serde_json::Error, bytes: &[u8]) -> String {
 /// Where the reader is, and what it found twice.
 #[derive(Default)]
 struct Place {
-    path: Vec<String>,
+    path: Vec<Part>,
     duplicates: Vec<String>,
+    /// The same, to be looked up.
+    told: BTreeSet<String>,
+}
+
+/// One step of a path.
+enum Part {
+    Index(usize),
+    Name(String),
 }
 
 impl Place {
-    fn path_to(&self, name: &str) -> String {
+    /// The path of where the reader is.
+    fn path(&self) -> String {
         let mut path = String::new();
-        for part in self.path.iter().map(String::as_str).chain([name]) {
-            if !path.is_empty() && !part.starts_with('[') {
-                path.push('.');
+        for part in &self.path {
+            match part {
+                Part::Index(index) => path.push_str(&format!("[{index}]")),
+                Part::Name(name) => {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    path.push_str(dot);
+                    path.push_str(name);
+                }
             }
-            path.push_str(part);
         }
         path
+    }
+
+    fn tell_duplicate(&mut self) {
+        if self.duplicates.len() >= MOST_DUPLICATES {
+            return;
+        }
+        let path = self.path();
+        if self.told.insert(path.clone()) {
+            self.duplicates.push(path);
+        }
     }
 }
 
@@ -127,7 +154,7 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut values = Vec::new();
         loop {
-            self.place.path.push(format!("[{}]", values.len()));
+            self.place.path.push(Part::Index(values.len()));
             let item = items.next_element_seed(Node { place: self.place });
             self.place.path.pop();
             match item? {
@@ -140,13 +167,14 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut values = Map::new();
         while let Some(name) = members.next_key::<String>()? {
-            self.place.path.push(name.clone());
+            let is_duplicate = values.contains_key(&name);
+            self.place.path.push(Part::Name(name.clone()));
+            if is_duplicate {
+                self.place.tell_duplicate();
+            }
             let value = members.next_value_seed(Node { place: self.place });
             self.place.path.pop();
-            let path = self.place.path_to(&name);
-            if values.insert(name, value?).is_some() && !self.place.duplicates.contains(&path) {
-                self.place.duplicates.push(path);
-            }
+            values.insert(name, value?);
         }
         Ok(Value::Object(values))
     }
@@ -163,6 +191,14 @@ mod tests {
         let json = read(br#"{"a":{"b":1,"b":2,"b":3},"l":[{"c":1.5,"c":null}]}"#).unwrap();
         assert_eq!(json.value, json!({"a": {"b": 3}, "l": [{"c": null}]}));
         assert_eq!(json.duplicates, ["a.b", "l[0].c"]);
+    }
+
+    #[test]
+    fn no_more_than_a_hundred_duplicates_are_told() {
+        let members: Vec<_> = (0..150).map(|n| format!("\"k{n}\":1,\"k{n}\":2")).collect();
+        let json = read(format!("{{{}}}", members.join(",")).as_bytes()).unwrap();
+        assert_eq!(json.duplicates.len(), 100);
+        assert_eq!(json.duplicates[99], "k99");
     }
 
     #[test]

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, USER_AGENT, WARNING};
 use http::request::Parts;
@@ -169,7 +171,7 @@ pub(crate) fn encode(response: ApiResponse, format: Format) -> Response<ServerBo
             value_response(code, &value, format)
         }
     };
-    warn(encoded.headers_mut(), response.warnings);
+    warn(encoded.headers_mut(), &response.warnings);
     encoded
 }
 
@@ -215,25 +217,54 @@ fn failure(status: &Status) -> Response<ServerBody> {
     response
 }
 
-/// One header per warning, none twice; when they are long together, each is cut
+/// One header per warning, none twice; when they are long together, each is cut, and what comes
+/// when the room is used up is left out
 /// (k8s.io/apiserver/pkg/endpoints/filters/warning.go).
-fn warn(headers: &mut HeaderMap, warnings: Vec<String>) {
-    let mut texts: Vec<String> = Vec::new();
-    for text in warnings {
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
+fn warn(headers: &mut HeaderMap, warnings: &[String]) {
+    let mut seen = BTreeSet::new();
+    let texts: Vec<&String> = warnings
+        .iter()
+        .filter(|text| !text.is_empty() && seen.insert(text.as_str()))
+        .collect();
     let total: usize = texts.iter().map(|text| text.chars().count()).sum();
+    let mut spent = 0;
     for text in texts {
+        if spent >= LONGEST_WARNINGS {
+            return;
+        }
         let text: String = match total > LONGEST_WARNINGS {
             true => text.chars().take(SHORTENED_WARNING).collect(),
-            false => text,
+            false => text.clone(),
         };
+        spent += text.chars().count();
         let quoted = text.replace('\\', "\\\\").replace('"', "\\\"");
         let printable: String = quoted.chars().filter(|c| !c.is_control()).collect();
         if let Ok(value) = HeaderValue::from_bytes(format!("299 - \"{printable}\"").as_bytes()) {
             headers.append(WARNING, value);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderMap;
+    use http::header::WARNING;
+
+    use super::warn;
+
+    fn warnings(texts: Vec<String>) -> Vec<usize> {
+        let mut headers = HeaderMap::new();
+        warn(&mut headers, &texts);
+        let values = headers.get_all(WARNING).iter();
+        values.map(|value| value.len()).collect()
+    }
+
+    #[test]
+    fn warnings_are_cut_and_end_when_their_room_is_used_up() {
+        let long = |n: usize| format!("{n:0300}");
+        let frame = "299 - \"\"".len();
+        assert_eq!(warnings(vec![long(1), long(1), long(2)]), [300 + frame; 2]);
+        let many = (0..50_000).map(long).collect();
+        assert_eq!(warnings(many), [256 + frame; 16]);
     }
 }
