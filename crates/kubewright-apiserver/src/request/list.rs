@@ -144,8 +144,8 @@ fn select(
         // The list of a custom resource shows the token even when there is none.
         metadata["continue"] = json!("");
     }
-    let remaining = range.count();
-    if let (Some(last), true) = (last, remaining > 0) {
+    let has_more = range.next().is_some();
+    if let (Some(last), true) = (last, has_more) {
         let path = last.path();
         let below = namespace.and_then(|namespace| path.strip_prefix(namespace)?.strip_prefix('/'));
         let token = ContinueToken {
@@ -154,7 +154,7 @@ fn select(
         };
         metadata["continue"] = json!(token.encode());
         if selection.is_everything() {
-            metadata["remainingItemCount"] = json!(remaining);
+            metadata["remainingItemCount"] = json!(range.count() + 1);
         }
     }
     let mut head = Map::new();
