@@ -148,7 +148,7 @@ pub enum Error {
     },
     /// The operator under test was refused something.
     #[error(
-        "run the operator under its own role: the API server forbade {requests}; register the kind it is about, or grant it with may(rule)"
+        "run the operator under its own role: forbidden were: {requests}; register the kind it is about, or grant it with may(rule)"
     )]
     Refused {
         /// The refused requests.

@@ -14,8 +14,16 @@ pub(crate) fn say(line: impl Display) {
 
 /// Where the work is only played, nobody waits: the line goes with the test's output.
 #[cfg(test)]
-#[expect(clippy::print_stderr, reason = "libtest shows it when the test fails")]
 pub(crate) fn say(line: impl Display) {
+    note(line);
+}
+
+/// Writes one line that belongs to a test's output: libtest shows it when the test fails.
+#[expect(
+    clippy::print_stderr,
+    reason = "libtest captures what the macro prints"
+)]
+pub(crate) fn note(line: impl Display) {
     eprintln!("kubewright: {line}");
 }
 

@@ -1,9 +1,11 @@
-use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, resume_unwind};
 
 use futures_util::FutureExt as _;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::time::uptime;
 
 use crate::cluster::{Capability, Chain, Cluster, fail};
-use crate::progress::say;
+use crate::progress::{note, say};
 use crate::{Choice, Error, Settings};
 
 /// What `#[kubewright_testing::test]` knows about a test.
@@ -23,15 +25,25 @@ pub struct TestCase {
 pub trait TestOutcome {
     /// The value of a test that was not run.
     fn skipped() -> Self;
+    /// Whether the test failed by what it returned.
+    fn is_failure(&self) -> bool;
 }
 
 impl TestOutcome for () {
     fn skipped() -> Self {}
+
+    fn is_failure(&self) -> bool {
+        false
+    }
 }
 
 impl<T: TestOutcome, E> TestOutcome for Result<T, E> {
     fn skipped() -> Self {
         Ok(T::skipped())
+    }
+
+    fn is_failure(&self) -> bool {
+        self.as_ref().map_or(true, TestOutcome::is_failure)
     }
 }
 
@@ -43,7 +55,7 @@ impl<T: TestOutcome, E> TestOutcome for Result<T, E> {
 /// refused something.
 #[track_caller]
 pub fn run<R: TestOutcome>(case: &TestCase, body: impl AsyncFnOnce(Cluster) -> R) -> R {
-    let location = std::panic::Location::caller();
+    let location = Location::caller();
     let settings = match Settings::from_environment() {
         Ok(settings) => settings,
         Err(error) => fail(location, Chain(&error)),
@@ -58,13 +70,14 @@ pub fn run<R: TestOutcome>(case: &TestCase, body: impl AsyncFnOnce(Cluster) -> R
         ));
         return R::skipped();
     }
+    log_with_the_test();
     let runtime = match runtime(choice) {
         Ok(runtime) => runtime,
         Err(error) => fail(location, format_args!("start a runtime: {error}")),
     };
     runtime.block_on(async {
         match start(case, choice).await {
-            Ok(Some(cluster)) => run_on(&cluster, body).await,
+            Ok(Some(cluster)) => run_on(&cluster, location, body).await,
             Ok(None) => R::skipped(),
             Err(error) => fail(location, Chain(&error)),
         }
@@ -81,14 +94,35 @@ async fn start(case: &TestCase, choice: Choice) -> Result<Option<Cluster>, Error
     builder.named(name).nodes(case.nodes).start_or_skip().await
 }
 
-async fn run_on<R>(cluster: &Cluster, body: impl AsyncFnOnce(Cluster) -> R) -> R {
+async fn run_on<R: TestOutcome>(
+    cluster: &Cluster,
+    location: &Location<'_>,
+    body: impl AsyncFnOnce(Cluster) -> R,
+) -> R {
     let result = AssertUnwindSafe(body(cluster.clone())).catch_unwind().await;
     let ended = cluster.finish().await;
-    match (result, ended) {
-        (Err(panic), _) => resume_unwind(panic),
-        (Ok(_), Err(error)) => fail(std::panic::Location::caller(), Chain(&error)),
-        (Ok(value), Ok(())) => value,
+    // A test that failed by itself fails for its own reason; what it was refused may be why.
+    if let Err(error) = ended {
+        match &result {
+            Ok(value) if !value.is_failure() => fail(location, Chain(&error)),
+            _ => note(Chain(&error)),
+        }
     }
+    result.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// Shows what the operator logs with the output of a test that fails; `RUST_LOG` chooses what.
+fn log_with_the_test() {
+    // kube logs each answer that is an error, such as those of a cluster that is starting.
+    let filter = EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| EnvFilter::new("info,kube_client=off"));
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_timer(uptime())
+        .with_ansi(false)
+        .with_test_writer();
+    // The program may have one of its own.
+    subscriber.try_init().unwrap_or_default();
 }
 
 /// Embedded tests live on one thread with paused time, so that they are repeatable and never

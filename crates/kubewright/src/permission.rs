@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -8,6 +9,7 @@ use kube::Client;
 use kube::client::Body;
 use kubewright_core::{Description, PolicyRule, Verb};
 use kubewright_wire::route::{ResourceRoute, Route};
+use parking_lot::Mutex;
 use tower::{BoxError, Layer, Service};
 
 use crate::Error;
@@ -20,6 +22,8 @@ use crate::Error;
 #[derive(Clone, Debug)]
 pub struct Permissions {
     grants: Arc<[Grant]>,
+    /// Verbs and resources, not names, so that it stays as small as the API is.
+    refused: Arc<Mutex<BTreeSet<String>>>,
 }
 
 /// A rule, and the names that it is restricted to.
@@ -38,7 +42,13 @@ impl Permissions {
         });
         Self {
             grants: grants.collect(),
+            refused: Arc::default(),
         }
+    }
+
+    /// What was refused so far, by this value and its clones: each verb and resource once.
+    pub fn refused(&self) -> Vec<String> {
+        self.refused.lock().iter().cloned().collect()
     }
 
     /// The same client, held to the rules.
@@ -67,6 +77,8 @@ impl Permissions {
         if self.grants.iter().any(allowed) {
             return Ok(());
         }
+        let asked = format!("{} {}", route.verb, of_group(&route));
+        self.refused.lock().insert(asked);
         Err(not_permitted(&route))
     }
 }
@@ -78,14 +90,18 @@ impl Grant {
     }
 }
 
-fn not_permitted(route: &ResourceRoute) -> Error {
+fn of_group(route: &ResourceRoute) -> String {
     let resource = route.rule_resource();
+    match route.group.as_str() {
+        "" => resource.to_string(),
+        group => format!("{resource} of {group}"),
+    }
+}
+
+fn not_permitted(route: &ResourceRoute) -> Error {
     Error::NotPermitted {
         verb: route.verb.to_string(),
-        resource: match route.group.as_str() {
-            "" => resource,
-            group => format!("{resource} of {group}"),
-        },
+        resource: of_group(route),
         registration: match route.verb {
             Verb::Get | Verb::List | Verb::Watch => {
                 ".reads(kind::<..>()), .watches(..) or .owns(..)"
@@ -227,5 +243,22 @@ mod tests {
         assert!(error.contains(".writes(kind::<..>(), verbs)"), "{error}");
         assert!(ask("GET", "/api/v1/namespaces/a/secrets/other").is_err());
         assert!(ask("GET", "/api/v1/namespaces/a/secrets").is_err());
+    }
+
+    #[test]
+    fn what_was_refused_is_remembered_once_whatever_its_name() {
+        let permissions = permissions();
+        let request = |path: &str| Request::get(path).body(Body::empty()).unwrap();
+        for path in ["secrets/one", "secrets/two", "secrets/token", "pods"] {
+            let path = format!("/api/v1/namespaces/a/{path}");
+            permissions.clone().check(&request(&path)).ok();
+        }
+        permissions
+            .check(&request("/apis/apps/v1/deployments"))
+            .ok();
+        assert_eq!(
+            permissions.refused(),
+            ["get secrets", "list deployments of apps"]
+        );
     }
 }

@@ -1,9 +1,11 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::ObjectMeta;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::Api;
+use kube::api::{ListParams, ObjectMeta};
 use kubewright::prelude::*;
-use kubewright_testing::Cluster;
+use kubewright_testing::{Choice, Cluster, TestCase};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,4 +70,56 @@ async fn an_operator_that_was_down_catches_up(cluster: Cluster) {
             text(c).await.as_deref() == Some("two")
         })
         .await;
+}
+
+/// An operator that looks where it was not registered to, and shrugs when it may not.
+fn nosy() -> Operator {
+    operator().task("nosy", async |cx| {
+        let secrets = Api::<Secret>::all(cx.client().clone());
+        secrets.list(&ListParams::default()).await.ok();
+        cx.stopping().await;
+        Ok(())
+    })
+}
+
+/// How a test on the embedded cluster fails, as libtest would be told.
+fn failure<R: kubewright_testing::TestOutcome>(body: impl AsyncFnOnce(Cluster) -> R) -> String {
+    let case = TestCase {
+        name: "it::operator::fails",
+        cluster: Some(Choice::Embedded),
+        nodes: 0,
+        needs: &[],
+    };
+    let run = AssertUnwindSafe(|| drop(kubewright_testing::run(&case, body)));
+    let panic = catch_unwind(run).expect_err("the test fails");
+    let message = panic.downcast::<String>();
+    message.map_or_else(|_| "no text".to_owned(), |text| *text)
+}
+
+async fn publishes(cluster: &Cluster) {
+    cluster.run(nosy).await;
+    cluster.apply(site("hello")).await;
+    cluster
+        .eventually("a page", async |c| text(c).await.is_some())
+        .await;
+}
+
+#[test]
+fn a_refused_call_fails_the_test_though_the_operator_goes_on() {
+    let message = failure(async |cluster| publishes(&cluster).await);
+    assert!(
+        message.contains("forbidden were: list secrets;"),
+        "{message}"
+    );
+    assert!(message.contains("operator.rs"), "{message}");
+}
+
+#[test]
+fn a_test_that_fails_by_itself_keeps_its_own_reason() {
+    let message = failure(async |cluster: Cluster| {
+        publishes(&cluster).await;
+        let namespace = cluster.namespace();
+        assert!(namespace.is_empty(), "{namespace} is no good");
+    });
+    assert!(message.ends_with("is no good"), "{message}");
 }

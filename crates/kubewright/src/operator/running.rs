@@ -39,6 +39,7 @@ pub struct Running {
     /// Controllers and tasks; the informers end after them.
     work: JoinSet<()>,
     informers: Informers,
+    permissions: Permissions,
     /// Controllers whose workers have not started yet.
     starting: Vec<oneshot::Receiver<()>>,
     grace: Duration,
@@ -50,7 +51,8 @@ impl Running {
         client: Client,
         options: RunOptions,
     ) -> Result<Self, Error> {
-        let client = Permissions::new(&operator.description()).guard(client);
+        let permissions = Permissions::new(&operator.description());
+        let client = permissions.guard(client);
         let manager = format!("kubewright/{}", operator.name);
         let informers = Informers::new(
             client.clone(),
@@ -72,6 +74,7 @@ impl Running {
             stop: CancellationToken::new(),
             work: JoinSet::new(),
             informers,
+            permissions,
             starting: Vec::new(),
             grace: options.grace,
         };
@@ -104,6 +107,11 @@ impl Running {
             }
             self.starting.pop();
         }
+    }
+
+    /// What the operator is held to; it tells what was refused.
+    pub fn permissions(&self) -> &Permissions {
+        &self.permissions
     }
 
     /// Lets running work end, for at most the grace period, and ends the rest.
