@@ -8,7 +8,6 @@ use kubewright_apiserver::User;
 use kubewright_core::Clock;
 use parking_lot::Mutex;
 use serde_json::json;
-use tokio::time::{Instant, sleep};
 
 use super::backend::Backend;
 use super::builder::ClusterBuilder;
@@ -161,17 +160,11 @@ impl Cluster {
             return Ok(());
         }
         let path = format!("/api/v1/namespaces/{name}/serviceaccounts/default");
-        let start = Instant::now();
-        while let Err(source) = self.read(&path).await {
-            if start.elapsed() > self.shared.patience {
-                return Err(Error::Request {
-                    tried: format!("wait for ServiceAccount {name}/default"),
-                    source: Box::new(source),
-                });
-            }
-            sleep(Duration::from_millis(20)).await;
-        }
-        Ok(())
+        self.until(&format!("ServiceAccount {name}/default"), async || {
+            let missing = self.read(&path).await.err();
+            Ok(missing.map(|error| error.to_string()))
+        })
+        .await
     }
 }
 

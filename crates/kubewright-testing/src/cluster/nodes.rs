@@ -1,14 +1,10 @@
 use std::panic::Location;
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
 
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
 use crate::Error;
-
-const POLL: Duration = Duration::from_millis(20);
 
 impl Cluster {
     /// Adds a node that is only an object, and waits until it is Ready and takes Pods.
@@ -71,24 +67,12 @@ impl Cluster {
         self.send("POST", "/api/v1/nodes", &node)
             .await
             .map_err(failed(format!("add node {name}")))?;
-        let start = Instant::now();
-        loop {
-            let node = self
-                .read(&format!("/api/v1/nodes/{name}"))
-                .await
-                .map_err(failed(format!("read node {name}")))?;
-            let Some(missing) = missing(&node) else {
-                return Ok(());
-            };
-            if start.elapsed() > self.shared.patience {
-                return Err(Error::Waited {
-                    what: format!("node {name} to be Ready"),
-                    waited: start.elapsed(),
-                    last: missing,
-                });
-            }
-            sleep(POLL).await;
-        }
+        let path = format!("/api/v1/nodes/{name}");
+        self.until(&format!("node {name} to be Ready"), async || {
+            let node = self.read(&path).await;
+            Ok(missing(&node.map_err(failed(format!("read node {name}")))?))
+        })
+        .await
     }
 
     async fn try_remove_node(&self, name: &str) -> Result<(), kube::Error> {

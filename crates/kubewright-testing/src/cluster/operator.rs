@@ -8,7 +8,7 @@ use kubewright_apiserver::User;
 use kubewright_core::Description;
 use kubewright_manifest::ManifestOptions;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::Instant;
 
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
@@ -162,7 +162,9 @@ impl Cluster {
             let stored = self.read(&path).await.map_err(failed(tried()))?;
             let conditions = stored["status"]["conditions"].as_array();
             let mut conditions = conditions.into_iter().flatten();
-            Ok(conditions.any(|one| one["type"] == "Established" && one["status"] == "True"))
+            let established =
+                conditions.any(|one| one["type"] == "Established" && one["status"] == "True");
+            Ok((!established).then(|| "not Established".to_owned()))
         })
         .await
     }
@@ -220,7 +222,7 @@ impl Cluster {
             let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
             let answer = self.send("POST", path, &review).await;
             let answer = answer.map_err(failed(tried.clone()))?;
-            Ok(answer["status"]["allowed"] == true)
+            Ok((answer["status"]["allowed"] != true).then(|| "not allowed".to_owned()))
         })
         .await
     }
@@ -242,16 +244,15 @@ impl Cluster {
             ..RunOptions::default()
         };
         let mut running = operator.start(client, options).map_err(failed)?;
-        if timeout(self.shared.patience, running.ready())
-            .await
         refusals.include(running.permissions());
-            .is_err()
-        {
+        let start = Instant::now();
+        let ready = self.within(start + self.shared.patience, running.ready());
+        if let Err(ended) = ready.await {
             let refused = refusals.take().into_iter().collect::<Vec<_>>().join(", ");
             return Err(Error::Waited {
                 what: format!("operator {name} to fill its caches"),
-                waited: self.shared.patience,
-                last: format!("refused as forbidden: [{refused}]"),
+                waited: start.elapsed(),
+                last: format!("refused as forbidden: [{refused}]{ended}"),
             });
         }
         under_test.running = Some(running);

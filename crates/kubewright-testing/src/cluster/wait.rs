@@ -1,4 +1,4 @@
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::panic::Location;
 use std::time::Duration;
 
@@ -13,6 +13,11 @@ const POLL: Duration = Duration::from_millis(50);
 /// How often an embedded cluster is looked at when it stores nothing: the test may wait for what
 /// is not in the cluster.
 const IDLE_POLL: Duration = Duration::from_secs(1);
+/// How long a look may take that begins when time is up, so that the state at the end counts.
+const LAST_LOOK: Duration = Duration::from_secs(1);
+/// How often an embedded cluster is looked at while no time passes. Virtual time passes when
+/// nothing is to be done: without a bound, writes that never end would be waited for for ever.
+const RESTLESS: u32 = 10_000;
 
 impl Cluster {
     /// Waits until `check` holds: 30 seconds, unless `KUBEWRIGHT_TEST_TIMEOUT` says otherwise.
@@ -58,18 +63,20 @@ impl Cluster {
         async move {
             let start = Instant::now();
             let mut looks = Looks::new(self, start + patience);
-            loop {
-                if self.look(&check).await {
-                    return;
+            let why = loop {
+                match self.look(start + patience, &check).await {
+                    Ok(true) => return,
+                    Ok(false) => {}
+                    Err(ended) => break format!("; the check did not answer{ended}"),
                 }
-                if !looks.wait().await {
-                    break;
+                if let Err(ended) = looks.wait().await {
+                    break ended.to_string();
                 }
-            }
+            };
             let (waited, seen) = (start.elapsed(), self.seen());
             fail(
                 location,
-                format_args!("waited {waited:?} for {what}; last seen: {seen}"),
+                format_args!("waited {waited:?} for {what}{why}; last seen: {seen}"),
             );
         }
     }
@@ -97,44 +104,87 @@ impl Cluster {
         async move {
             let start = Instant::now();
             let mut looks = Looks::new(self, start + duration);
-            loop {
-                if !self.look(&check).await {
-                    let (waited, seen) = (start.elapsed(), self.seen());
-                    fail(
-                        location,
-                        format_args!("{what}: not so after {waited:?}; seen: {seen}"),
-                    );
+            let why = loop {
+                // The last look may begin just before the end.
+                let answer_by = Instant::now() + self.shared.patience;
+                match self.look(answer_by, &check).await {
+                    Ok(true) => {}
+                    Ok(false) => break "not so".to_owned(),
+                    Err(ended) => break format!("the check did not answer{ended}"),
                 }
-                if !looks.wait().await {
-                    return;
+                match looks.wait().await {
+                    Ok(()) => {}
+                    Err(Ended::TimeUp) => return,
+                    Err(ended) => break format!("not known{ended}"),
                 }
-            }
+            };
+            let (waited, seen) = (start.elapsed(), self.seen());
+            fail(
+                location,
+                format_args!("{what}: {why} after {waited:?}; seen: {seen}"),
+            );
         }
     }
 
-    /// As [`eventually`](Self::eventually), for the kit's own waits, which can fail.
+    /// As [`eventually`](Self::eventually), for the kit's own waits, which can fail; the check
+    /// answers what is still missing.
     pub(super) async fn until(
         &self,
         what: &str,
-        check: impl AsyncFn() -> Result<bool, Error>,
+        check: impl AsyncFn() -> Result<Option<String>, Error>,
     ) -> Result<(), Error> {
         let start = Instant::now();
-        let mut looks = Looks::new(self, start + self.shared.patience);
-        while !check().await? {
-            if !looks.wait().await {
-                return Err(Error::Waited {
-                    what: what.to_owned(),
-                    waited: start.elapsed(),
-                    last: "not so".to_owned(),
-                });
+        let deadline = start + self.shared.patience;
+        let mut looks = Looks::new(self, deadline);
+        let mut last = "no answer".to_owned();
+        let ended = loop {
+            match self.within(deadline, check()).await {
+                Ok(answer) => match answer? {
+                    None => return Ok(()),
+                    Some(missing) => last = missing,
+                },
+                Err(ended) => break ended,
             }
-        }
-        Ok(())
+            if let Err(ended) = looks.wait().await {
+                break ended;
+            }
+        };
+        Err(Error::Waited {
+            what: what.to_owned(),
+            waited: start.elapsed(),
+            last: format!("{last}{ended}"),
+        })
     }
 
-    async fn look<F: AsyncFn(&Self) -> bool>(&self, check: &F) -> bool {
-        self.shared.seen.lock().clear();
-        check(self).await
+    /// Waits for `work`, for as long as it is worth waiting.
+    pub(super) async fn within<T>(
+        &self,
+        deadline: Instant,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Ended> {
+        let mut looks = Looks::new(self, deadline);
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                result = &mut work => return Ok(result),
+                waited = looks.wait() => waited?,
+            }
+        }
+    }
+
+    async fn look<F>(&self, deadline: Instant, check: &F) -> Result<bool, Ended>
+    where
+        F: AsyncFn(&Self) -> bool,
+    {
+        let deadline = deadline.max(Instant::now() + LAST_LOOK);
+        let before = std::mem::take(&mut *self.shared.seen.lock());
+        let answer = self.within(deadline, check(self)).await;
+        let mut seen = self.shared.seen.lock();
+        if answer.is_err() && seen.is_empty() {
+            *seen = before;
+        }
+        answer
     }
 
     fn seen(&self) -> String {
@@ -150,6 +200,28 @@ impl Cluster {
 struct Looks {
     revisions: Option<tokio::sync::watch::Receiver<kubewright_core::Revision>>,
     deadline: Instant,
+    /// The time of the last look, and how many there were at that very time.
+    last: (Instant, u32),
+}
+
+/// Why it is not worth waiting any longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    TimeUp,
+    Restless,
+}
+
+/// As the end of a sentence.
+impl Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TimeUp => Ok(()),
+            Self::Restless => write!(
+                f,
+                "; the cluster does not come to rest ({RESTLESS} looks at writes while no time passed)"
+            ),
+        }
+    }
 }
 
 impl Looks {
@@ -157,14 +229,20 @@ impl Looks {
         Self {
             revisions: cluster.shared.backend.revisions(),
             deadline,
+            last: (Instant::now(), 0),
         }
     }
 
-    /// Waits until it is worth looking again; false when time has run out.
-    async fn wait(&mut self) -> bool {
+    /// Waits until it is worth looking again.
+    async fn wait(&mut self) -> Result<(), Ended> {
         let now = Instant::now();
         if now >= self.deadline {
-            return false;
+            return Err(Ended::TimeUp);
+        }
+        let (time, looks) = self.last;
+        self.last = (now, if time == now { looks + 1 } else { 0 });
+        if self.last.1 >= RESTLESS {
+            return Err(Ended::Restless);
         }
         match &mut self.revisions {
             None => sleep_until(self.deadline.min(now + POLL)).await,
@@ -177,6 +255,6 @@ impl Looks {
                     .unwrap_or_default();
             }
         }
-        true
+        Ok(())
     }
 }

@@ -1,5 +1,7 @@
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kubewright_testing::Cluster;
 use serde::de::DeserializeOwned;
@@ -8,6 +10,20 @@ use tokio::time::Instant;
 
 fn object<K: DeserializeOwned>(value: Value) -> K {
     serde_json::from_value(value).expect("the object is of its kind")
+}
+
+fn map(name: &str) -> ConfigMap {
+    object(json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name } }))
+}
+
+/// How a wait fails, while `other` goes on.
+async fn failure(wait: impl Future<Output = ()>, other: impl Future<Output = ()>) -> String {
+    let wait = AssertUnwindSafe(wait).catch_unwind();
+    let panic = tokio::select! {
+        result = wait => result.expect_err("the wait is in vain"),
+        () = other => panic!("what goes on for ever ended"),
+    };
+    *panic.downcast::<String>().expect("a message")
 }
 
 fn pod(node: &str) -> Pod {
@@ -47,11 +63,6 @@ async fn pods_run_on_nodes_that_come_and_go(cluster: Cluster) {
 
 #[kubewright_testing::test]
 async fn each_test_has_a_namespace_of_its_own(cluster: Cluster) {
-    let map = |name: &str| {
-        object::<ConfigMap>(json!({
-            "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name },
-        }))
-    };
     cluster.create(map("mine")).await;
     let names = async |c: &Cluster| -> Vec<_> {
         let maps = c.list::<ConfigMap>().await;
@@ -85,15 +96,52 @@ async fn a_write_is_looked_at_without_time_passing(cluster: Cluster) {
     let start = Instant::now();
     let write = async {
         tokio::task::yield_now().await;
-        cluster
-            .create(object::<ConfigMap>(json!({
-                "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "a" },
-            })))
-            .await
+        cluster.create(map("a")).await
     };
     let wait = cluster.eventually("a ConfigMap", async |c| {
         c.get::<ConfigMap>("a").await.is_some()
     });
     tokio::join!(wait, write);
     assert_eq!(start.elapsed(), Duration::ZERO);
+}
+
+#[kubewright_testing::test(needs = [VirtualTime])]
+async fn writes_that_never_end_do_not_hold_a_wait_for_ever(cluster: Cluster) {
+    cluster.create(map("flag")).await;
+    let flap = async {
+        let mut up = false;
+        loop {
+            up = !up;
+            let data = json!({ "data": { "up": up.to_string() } });
+            cluster.patch::<ConfigMap>("flag", data).await;
+        }
+    };
+    let start = Instant::now();
+    let wait = cluster.eventually("a flag at half mast", async |c| {
+        let flag = c.get::<ConfigMap>("flag").await;
+        let data = flag.and_then(|flag| flag.data).unwrap_or_default();
+        data.get("up").is_some_and(|up| up == "half")
+    });
+    let message = failure(wait, flap).await;
+    assert!(
+        message.contains("the cluster does not come to rest"),
+        "{message}"
+    );
+    assert!(message.contains("last seen: ConfigMap"), "{message}");
+    assert_eq!(start.elapsed(), Duration::ZERO);
+}
+
+#[kubewright_testing::test(needs = [VirtualTime])]
+async fn a_check_that_does_not_answer_is_cut_at_the_deadline(cluster: Cluster) {
+    let start = Instant::now();
+    let wait = cluster.eventually_within(Duration::from_secs(9), "an answer", async |c| {
+        c.get::<ConfigMap>("moon").await;
+        std::future::pending().await
+    });
+    let message = failure(wait, std::future::pending()).await;
+    assert!(
+        message.contains("waited 9s for an answer; the check did not answer; last seen: ConfigMap"),
+        "{message}"
+    );
+    assert_eq!(start.elapsed(), Duration::from_secs(9));
 }
