@@ -2,6 +2,8 @@
 
 mod differential;
 mod embedded;
+// What runs is looked up in /proc.
+#[cfg(target_os = "linux")]
 mod lifetime;
 mod operator;
 mod pool;

@@ -137,3 +137,26 @@ async fn a_wait_in_vain_tells_what_was_seen(cluster: Cluster) {
     );
     assert!(message.contains("real.rs"), "{message}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_fails_shows_the_command_and_the_log() {
+    let started = Cluster::real()
+        .own()
+        .api_server_flag("--moon=full")
+        .start_or_skip()
+        .await;
+    let error = match started {
+        Ok(None) => return,
+        Ok(Some(_)) => panic!("there is no such flag"),
+        Err(error) => error.to_string(),
+    };
+    assert!(
+        error.starts_with("wait for kube-apiserver to run: it ended with exit status: 1"),
+        "{error}"
+    );
+    assert!(
+        error.contains("kube-apiserver --etcd-servers=https://127.0.0.1:"),
+        "{error}"
+    );
+    assert!(error.contains("unknown flag: --moon"), "{error}");
+}
