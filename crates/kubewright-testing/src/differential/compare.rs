@@ -39,6 +39,14 @@ impl fmt::Display for Difference {
 /// What differs between masked answers to the same requests.
 pub fn compare(real: &[Answer], embedded: &[Answer]) -> Vec<Difference> {
     let mut differences = Vec::new();
+    if real.len() != embedded.len() {
+        differences.push(Difference {
+            request: "all".to_owned(),
+            place: "number of answers".to_owned(),
+            real: Some(real.len().into()),
+            embedded: Some(embedded.len().into()),
+        });
+    }
     for (real, embedded) in real.iter().zip(embedded) {
         let mut note = |place: &str, one: Option<&Value>, other: Option<&Value>| {
             differences.push(Difference {
@@ -117,5 +125,16 @@ mod tests {
             .collect();
         assert_eq!(places, ["status", "/list/1/b", "/list/2"]);
         assert!(compare(std::slice::from_ref(&real), std::slice::from_ref(&real)).is_empty());
+    }
+
+    #[test]
+    fn an_answer_that_is_missing_is_a_difference() {
+        let answer = answer(200, json!({}));
+        let differences = compare(&[answer.clone(), answer.clone()], &[answer]);
+        let text: Vec<_> = differences.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            text,
+            ["all\n    number of answers\n      real:     2\n      embedded: 1"]
+        );
     }
 }

@@ -57,12 +57,17 @@ impl Player<'_> {
         let start = Instant::now();
         let answer = loop {
             let answer = self.ask(&client, step).await?;
-            match step.until {
-                Some(wanted) if answer.status != wanted && start.elapsed() < PATIENCE => {
-                    sleep(POLL).await;
-                }
-                _ => break answer,
+            let Some(wanted) = step.until.filter(|wanted| answer.status != *wanted) else {
+                break answer;
+            };
+            if start.elapsed() >= PATIENCE {
+                return Err(Error::Waited {
+                    what: format!("status {wanted} of {}: {}", self.case.name, step.request),
+                    waited: start.elapsed(),
+                    last: format!("{} {}", answer.status, answer.body),
+                });
             }
+            sleep(POLL).await;
         };
         for (name, pointer) in &step.save {
             let found = answer.body.pointer(pointer).and_then(Value::as_str);
@@ -126,5 +131,30 @@ impl Player<'_> {
             path: self.case.name.clone().into(),
             why: format!("{}: {why}", step.request),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::Case;
+    use super::play;
+    use crate::Cluster;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_status_that_never_comes_is_an_error() {
+        let mut case: Case = serde_saphyr::from_str(
+            "row: none\nabout: waits in vain\nsteps:\n  - {request: GET /version, until: 418}\n",
+        )
+        .unwrap();
+        case.name = "vain".to_owned();
+        let cluster = Cluster::embedded().start().await.unwrap();
+        let error = play(&case, &cluster).await.unwrap_err().to_string();
+        assert!(
+            error.starts_with(
+                "wait for status 418 of vain: GET /version: not there after 20s; last seen: 200 {"
+            ),
+            "{error}"
+        );
+        cluster.close().await.unwrap();
     }
 }

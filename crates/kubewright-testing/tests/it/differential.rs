@@ -68,6 +68,7 @@ async fn differential() {
         cases.len()
     );
     writeln!(std::io::stderr(), "{line}").expect("somebody reads");
+    assert!(cases.len() >= 20 && errors >= 6, "too few: {line}");
     assert!(
         failed.is_empty(),
         "{} cases\n{}",
