@@ -187,7 +187,9 @@ mod tests {
         assert_eq!(sandbox.calls().len(), Program::ALL.len());
         assert_eq!(sandbox.locate().await.unwrap(), first);
         assert!(sandbox.calls().is_empty());
-        assert!(first.folder().ends_with("control-plane/1.36.3-linux-amd64"));
+        let (system, architecture) = (super::go_system(), super::go_architecture());
+        let name = format!("control-plane/1.36.3-{system}-{architecture}");
+        assert!(first.folder().ends_with(name));
     }
 
     #[tokio::test]
