@@ -54,6 +54,14 @@ pub enum Error {
     },
     /// A program was built but does not answer as it should.
     #[error(
+    /// The Go that is installed is too old, and nothing ready was found.
+    #[error(
+        "build the control plane: the `go` in PATH is {version}, which is too old; install Go 1.26 or newer (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder of ready programs"
+    )]
+    GoTooOld {
+        /// The version of the one that was found.
+        version: String,
+    },
         "ask {} for its version: wanted {wanted:?}, got {got:?}; remove the file and try again",
         program.display()
     )]

@@ -130,7 +130,7 @@ impl ClusterBuilder {
         Ok(cluster)
     }
 
-    /// As [`start`](Self::start), but none where Go is missing and nothing is built yet: a line
+    /// As [`start`](Self::start), but none where Go is missing or too old and nothing is built yet: a line
     /// says that the test was skipped, unless `KUBEWRIGHT_REQUIRE=real` makes it an error.
     ///
     /// # Cancel safety
@@ -140,7 +140,7 @@ impl ClusterBuilder {
         let name = self.name.clone();
         let required = Settings::from_environment()?.require_real;
         match self.start().await {
-            Err(error @ Error::GoMissing) if !required => {
+            Err(error @ (Error::GoMissing | Error::GoTooOld { .. })) if !required => {
                 say(format_args!("skipped {name}: {error}"));
                 Ok(None)
             }

@@ -26,9 +26,11 @@ pub(super) struct Build<'a> {
 
 const SAY_AGAIN: Duration = Duration::from_secs(15);
 const TAIL_LINES: usize = 30;
+/// What the modules of ours ask for in their `go.mod`.
+const OLDEST_GO: (u32, u32) = (1, 26);
 
 impl Build<'_> {
-    /// Whether there is a Go at all, asked before anybody is told that something is built.
+    /// Whether there is a Go that will do, asked before anybody is told that something is built.
     pub(super) async fn find_go(&self) -> Result<(), Error> {
         let mut version = Command::new(self.go);
         version
@@ -36,7 +38,26 @@ impl Build<'_> {
             .stdin(Stdio::null())
             .kill_on_drop(true);
         let answer = version.output().await;
-        answer.map(drop).map_err(|source| self.no_go(source))
+        let answer = answer.map_err(|source| self.no_go(source))?;
+        let answer = String::from_utf8_lossy(&answer.stdout).into_owned();
+        match go_version(&answer) {
+            Some(found) if found < OLDEST_GO => Err(Error::GoTooOld {
+                version: answer.trim_start_matches("go version ").trim().to_owned(),
+            }),
+            // Somebody's own build may call itself anything.
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the temporary files of builds that were broken off; only under the lock.
+    pub(super) fn remove_leftovers(&self) -> Result<(), Error> {
+        let entries = fs::read_dir(self.folder).map_err(|source| self.not_writable(source))?;
+        for entry in entries.filter_map(Result::ok) {
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                fs::remove_file(entry.path()).map_err(|source| self.not_writable(source))?;
+            }
+        }
+        Ok(())
     }
 
     /// Builds one program, asks it for its version, and puts it in its place.
@@ -146,6 +167,34 @@ impl Build<'_> {
         Error::CacheNotWritable {
             folder: self.folder.to_owned(),
             source,
+        }
+    }
+}
+
+/// Major and minor version in `go version go1.26.4 linux/amd64`.
+fn go_version(answer: &str) -> Option<(u32, u32)> {
+    let mut words = answer.split_whitespace();
+    let version = words.find_map(|word| word.strip_prefix("go").filter(|rest| !rest.is_empty()))?;
+    let mut numbers = version.split(|letter: char| !letter.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::go_version;
+
+    #[test]
+    fn versions_of_go_are_read_in_all_their_forms() {
+        for (answer, version) in [
+            ("go version go1.26.4 linux/amd64\n", Some((1, 26))),
+            ("go version go1.27rc1 darwin/arm64", Some((1, 27))),
+            (
+                "go version devel go1.28-0123abc Mon linux/amd64",
+                Some((1, 28)),
+            ),
+            ("", None),
+        ] {
+            assert_eq!(go_version(answer), version, "{answer}");
         }
     }
 }

@@ -95,12 +95,24 @@ async fn complete(release: Release, folder: &Path, settings: &Settings) -> Resul
         cache: &settings.cache,
         go: &settings.go,
     };
-    build.find_go().await?;
-    fs::create_dir_all(folder).map_err(not_writable)?;
-    let _lock = Lock::acquire(folder).await?;
+    let lock = match fs::create_dir_all(folder).map_err(not_writable) {
+        Ok(()) => Lock::acquire(folder).await,
+        Err(error) => Err(error),
+    };
+    let _lock = match lock {
+        Ok(lock) => lock,
+        // Without Go the folder would be of no use.
+        Err(error) => return build.find_go().await.and(Err(error)),
+    };
+    build.remove_leftovers()?;
     let mut record = Record::load(folder);
+    let mut builds = 0;
     for (position, program) in Program::ALL.into_iter().enumerate() {
         if !record.checks_out(folder, &release, program) {
+            if builds == 0 {
+                build.find_go().await?;
+            }
+            builds += 1;
             say(format_args!(
                 "building {} for Kubernetes {} ({} of {}); the first build takes minutes",
                 program.name(),
@@ -208,12 +220,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_with_a_new_date_and_the_same_bytes_is_kept() {
-        let sandbox = Sandbox::new();
+    async fn a_program_with_a_new_date_and_the_same_bytes_is_kept_and_needs_no_go() {
+        let mut sandbox = Sandbox::new();
         let found = sandbox.locate().await.unwrap();
         sandbox.calls();
         let etcd = found.program(Program::Etcd).unwrap();
         fs::write(&etcd, fs::read(&etcd).unwrap()).unwrap();
+        sandbox.settings.go = PathBuf::from("no-such-go");
         sandbox.locate().await.unwrap();
         assert!(sandbox.calls().is_empty());
     }
@@ -249,6 +262,28 @@ mod tests {
         let error = sandbox.locate().await.unwrap_err();
         assert!(matches!(error, Error::GoMissing));
         assert!(error.to_string().contains("install Go 1.26"));
+    }
+
+    #[tokio::test]
+    async fn an_old_go_is_named_with_what_to_install() {
+        let mut sandbox = Sandbox::new();
+        sandbox.settings.go = PathBuf::from(format!("{GO}-old"));
+        let error = sandbox.locate().await.unwrap_err().to_string();
+        assert!(
+            error.contains("is go1.24.1 linux/amd64, which is too old; install Go 1.26"),
+            "{error}"
+        );
+    }
+
+    #[tokio::test]
+    async fn what_a_broken_build_left_is_removed_by_the_next() {
+        let sandbox = Sandbox::new();
+        let found = sandbox.locate().await.unwrap();
+        let left = found.folder().join(".kube-apiserver.1");
+        fs::write(&left, "half").unwrap();
+        fs::remove_file(found.program(Program::Kwok).unwrap()).unwrap();
+        sandbox.locate().await.unwrap();
+        assert!(!left.exists());
     }
 
     #[tokio::test]
