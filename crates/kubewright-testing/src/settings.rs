@@ -1,6 +1,6 @@
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::Error;
@@ -12,7 +12,9 @@ pub struct Settings {
     pub cluster: Choice,
     /// `KUBEWRIGHT_REQUIRE=real`: a real cluster that cannot be had fails the test.
     pub require_real: bool,
-    /// `KUBEWRIGHT_CACHE`, else `kubewright` in the platform's cache folder.
+    /// `KUBEWRIGHT_CACHE`, else `kubewright` in the platform's cache folder; empty where the
+    /// environment names neither, which only matters to those who need it: see
+    /// [`cache_folder`](Self::cache_folder).
     pub cache: PathBuf,
     /// `KUBEBUILDER_ASSETS`: a folder of ready control-plane programs.
     pub assets: Option<PathBuf>,
@@ -49,6 +51,14 @@ impl Settings {
         Self::read(&|name| std::env::var_os(name).filter(|value| !value.is_empty()))
     }
 
+    /// The cache folder.
+    pub fn cache_folder(&self) -> Result<&Path, Error> {
+        if self.cache.as_os_str().is_empty() {
+            return Err(Error::NoCacheFolder);
+        }
+        Ok(&self.cache)
+    }
+
     fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Error> {
         let text = |name: &'static str| variable(name).map(|value| value.display().to_string());
         let wrong = |variable: &'static str, value: String, known: &'static str| Error::Setting {
@@ -82,15 +92,13 @@ impl Settings {
                 }
             },
         };
-        let cache = match variable("KUBEWRIGHT_CACHE") {
-            Some(folder) => PathBuf::from(folder),
-            None => platform_cache(variable).ok_or(Error::NoCacheFolder)?,
-        };
+        let folder = |name: &str| variable(name).map(|value| absolute(PathBuf::from(value)));
+        let cache = folder("KUBEWRIGHT_CACHE").or_else(|| platform_cache(variable));
         Ok(Self {
             cluster,
             require_real,
-            cache,
-            assets: variable("KUBEBUILDER_ASSETS").map(PathBuf::from),
+            cache: cache.unwrap_or_default(),
+            assets: folder("KUBEBUILDER_ASSETS"),
             go: PathBuf::from("go"),
             patience,
         })
@@ -121,7 +129,13 @@ fn platform_cache(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf
             None => home()?.join(".cache"),
         }
     };
-    Some(base.join("kubewright"))
+    Some(absolute(base.join("kubewright")))
+}
+
+/// Programs that use the folder are started in folders of their own.
+fn absolute(folder: PathBuf) -> PathBuf {
+    // It fails only where the present folder is gone, and then nothing relative can be found.
+    std::path::absolute(&folder).unwrap_or(folder)
 }
 
 #[cfg(test)]
@@ -151,6 +165,25 @@ mod tests {
     fn the_cache_folder_of_ours_wins_over_the_platforms() {
         let settings = read(&[("HOME", "/h"), ("KUBEWRIGHT_CACHE", "/c")]).unwrap();
         assert_eq!(settings.cache, Path::new("/c"));
+    }
+
+    #[test]
+    fn relative_folders_are_those_of_this_process() {
+        let here = std::env::current_dir().unwrap();
+        let settings = read(&[("KUBEWRIGHT_CACHE", "c"), ("KUBEBUILDER_ASSETS", "a/b")]).unwrap();
+        assert_eq!(settings.cache, here.join("c"));
+        assert_eq!(settings.assets, Some(here.join("a/b")));
+    }
+
+    #[test]
+    fn no_home_is_an_error_only_to_those_who_need_the_cache() {
+        let settings = read(&[]).unwrap();
+        assert_eq!(settings.cluster, Choice::Embedded);
+        let error = settings.cache_folder().unwrap_err().to_string();
+        assert!(
+            error.contains("neither KUBEWRIGHT_CACHE nor HOME is set"),
+            "{error}"
+        );
     }
 
     #[test]

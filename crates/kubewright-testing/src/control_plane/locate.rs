@@ -49,7 +49,7 @@ impl ControlPlane {
         }
         let platform = format!("{}-{}", go_system(), go_architecture());
         let folder = settings
-            .cache
+            .cache_folder()?
             .join("control-plane")
             .join(format!("{}-{platform}", release.version()));
         let record = Record::load(&folder);
