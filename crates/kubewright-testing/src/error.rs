@@ -16,6 +16,16 @@ pub enum Error {
         /// What it may hold.
         known: &'static str,
     },
+    /// All control planes of the pool stayed in use.
+    #[error(
+        "take a control plane from the pool: all {count} were in use for {waited:?} and none was given back; close clusters before starting others, or start this one outside the pool with .own()"
+    )]
+    PoolBusy {
+        /// How many there are.
+        count: usize,
+        /// How long nothing changed.
+        waited: Duration,
+    },
     /// Neither `KUBEWRIGHT_CACHE` nor a home folder is set.
     #[error("find the cache folder: neither KUBEWRIGHT_CACHE nor HOME is set; set one of them")]
     NoCacheFolder,
@@ -44,6 +54,14 @@ pub enum Error {
         "build the control plane: no `go` found in PATH; install Go 1.26 or newer (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder of ready programs"
     )]
     GoMissing,
+    /// The Go that is installed is too old, and nothing ready was found.
+    #[error(
+        "build the control plane: the `go` in PATH is {version}, which is too old; install Go 1.26 or newer (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder of ready programs"
+    )]
+    GoTooOld {
+        /// The version of the one that was found.
+        version: String,
+    },
     /// `go build` failed.
     #[error("run `{command}`: it failed; its output ends with:\n{tail}")]
     GoBuild {
@@ -54,14 +72,6 @@ pub enum Error {
     },
     /// A program was built but does not answer as it should.
     #[error(
-    /// The Go that is installed is too old, and nothing ready was found.
-    #[error(
-        "build the control plane: the `go` in PATH is {version}, which is too old; install Go 1.26 or newer (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder of ready programs"
-    )]
-    GoTooOld {
-        /// The version of the one that was found.
-        version: String,
-    },
         "ask {} for its version: wanted {wanted:?}, got {got:?}; remove the file and try again",
         program.display()
     )]

@@ -1,15 +1,21 @@
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
+use tokio::time::{Instant, timeout};
 
 use super::sweep::Baseline;
 use crate::control_plane::{ControlPlane, Release};
+use crate::progress::say;
 use crate::real::{RealCluster, RealOptions};
 use crate::{Error, Settings};
 
 /// How many pooled control planes a process runs at once.
 const CAPACITY: usize = 2;
+const SAY_AGAIN: Duration = Duration::from_secs(5);
+/// How long nobody gives a control plane back before those who wait give up.
+const STUCK_AFTER: Duration = Duration::from_secs(300);
 
 static POOL: LazyLock<Pool> = LazyLock::new(Pool::default);
 
@@ -26,6 +32,8 @@ struct Pool {
 struct State {
     /// How many are started, starting or in use.
     taken: usize,
+    /// How often one was given back or ended, so that those who wait see that it goes on.
+    turns: u64,
     idle: Vec<Arc<Member>>,
 }
 
@@ -53,7 +61,10 @@ struct Slot;
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        POOL.state.lock().taken -= 1;
+        let mut state = POOL.state.lock();
+        state.taken -= 1;
+        state.turns += 1;
+        drop(state);
         POOL.changed.notify_one();
     }
 }
@@ -73,9 +84,12 @@ impl Lease {
     ///
     /// When dropped, nothing is taken from the pool.
     pub(super) async fn pooled(options: &RealOptions, settings: &Settings) -> Result<Self, Error> {
+        let mut wait = Wait::new();
         loop {
             // Made before looking, so that no change between the look and the wait is missed.
             let changed = POOL.changed.notified();
+            let dead = POOL.state.lock().take_dead();
+            drop(dead);
             let found = POOL.state.lock().find(options);
             let slot = match found {
                 Some(Found::Idle(member)) => return Ok(Self::new(member, Some(Slot))),
@@ -85,7 +99,11 @@ impl Lease {
                     Slot
                 }
                 None => {
-                    changed.await;
+                    // A look every few seconds also finds what two changes at once announced
+                    // to only one of those who wait.
+                    if timeout(SAY_AGAIN, changed).await.is_err() {
+                        wait.go_on(POOL.state.lock().turns)?;
+                    }
                     continue;
                 }
             };
@@ -112,8 +130,11 @@ impl Lease {
         let Some(member) = self.member.as_ref().filter(|_| self.slot.is_some()) else {
             return Ok(());
         };
+        // A process that ended is the reason why the rest would fail.
+        member.cluster.alive()?;
         let client = member.cluster.client().await?;
         member.baseline.restore(&client).await?;
+        member.cluster.alive()?;
         *self.returned.lock() = true;
         Ok(())
     }
@@ -138,13 +159,68 @@ impl Drop for Lease {
         if let Some(slot) = self.slot.take() {
             // The place stays taken: it goes over from the lease to the idle member.
             std::mem::forget(slot);
-            POOL.state.lock().idle.extend(member);
+            let mut state = POOL.state.lock();
+            state.idle.extend(member);
+            state.turns += 1;
+            drop(state);
             POOL.changed.notify_one();
         }
     }
 }
 
+/// Somebody waits for a control plane.
+struct Wait {
+    start: Instant,
+    /// When something last changed, and the count of changes then.
+    progress: (Instant, u64),
+}
+
+impl Wait {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self {
+            start: now,
+            progress: (now, 0),
+        }
+    }
+
+    /// Says that it goes on, unless nothing has changed for too long.
+    fn go_on(&mut self, turns: u64) -> Result<(), Error> {
+        if turns != self.progress.1 {
+            self.progress = (Instant::now(), turns);
+        }
+        let waited = self.progress.0.elapsed();
+        if waited >= STUCK_AFTER {
+            return Err(Error::PoolBusy {
+                count: CAPACITY,
+                waited,
+            });
+        }
+        say(format_args!(
+            "all {CAPACITY} control planes of the pool are in use; waiting since {} s",
+            self.start.elapsed().as_secs()
+        ));
+        Ok(())
+    }
+}
+
 impl State {
+    /// Idle control planes of which a process ended: they free their places.
+    fn take_dead(&mut self) -> Vec<Arc<Member>> {
+        let dead = |member: &mut Arc<Member>| match member.cluster.alive() {
+            Ok(()) => false,
+            Err(error) => {
+                say(format_args!(
+                    "a control plane of the pool is dropped: {error}"
+                ));
+                true
+            }
+        };
+        let dead: Vec<_> = self.idle.extract_if(.., dead).collect();
+        self.taken -= dead.len();
+        dead
+    }
+
     fn find(&mut self, options: &RealOptions) -> Option<Found> {
         let same = |member: &Arc<Member>| member.cluster.options() == options;
         if let Some(position) = self.idle.iter().position(same) {
@@ -165,5 +241,27 @@ impl Member {
         let client = cluster.client().await?;
         let baseline = Baseline::take(&client).await?;
         Ok(Self { cluster, baseline })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::advance;
+
+    use super::Wait;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_gives_up_only_when_nothing_changes_for_minutes() {
+        let mut wait = Wait::new();
+        for turns in 1..5 {
+            advance(Duration::from_secs(299)).await;
+            wait.go_on(turns).unwrap();
+        }
+        advance(Duration::from_secs(300)).await;
+        let error = wait.go_on(4).unwrap_err().to_string();
+        assert!(error.contains("in use for 300s"), "{error}");
+        assert!(error.contains(".own()"), "{error}");
     }
 }

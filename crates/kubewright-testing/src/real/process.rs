@@ -3,6 +3,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use parking_lot::Mutex;
+
 use crate::Error;
 use crate::control_plane::{ControlPlane, Program};
 
@@ -11,7 +13,8 @@ use crate::control_plane::{ControlPlane, Program};
 pub(super) struct Process {
     program: Program,
     command: String,
-    child: Child,
+    id: u32,
+    child: Mutex<Child>,
     log: PathBuf,
 }
 
@@ -50,18 +53,19 @@ impl Process {
         Ok(Self {
             program,
             command,
-            child,
+            id: child.id(),
+            child: Mutex::new(child),
             log,
         })
     }
 
     pub(super) fn id(&self) -> u32 {
-        self.child.id()
+        self.id
     }
 
     /// How it ended, if it has.
-    pub(super) fn ended(&mut self) -> Option<String> {
-        match self.child.try_wait() {
+    pub(super) fn ended(&self) -> Option<String> {
+        match self.child.lock().try_wait() {
             Ok(None) => None,
             Ok(Some(status)) => Some(status.to_string()),
             Err(error) => Some(error.to_string()),
@@ -88,7 +92,8 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended by itself; until wait() its number belongs to no other process.
-        self.child.kill().unwrap_or_default();
-        self.child.wait().map(drop).unwrap_or_default();
+        let child = self.child.get_mut();
+        child.kill().unwrap_or_default();
+        child.wait().map(drop).unwrap_or_default();
     }
 }

@@ -5,7 +5,7 @@ use http::Request;
 use kube::Client;
 use kubewright_apiserver::User;
 use kubewright_apiserver::pki::Authority;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::access;
 use super::flags::{self, Ports};
@@ -33,6 +33,8 @@ const ATTEMPTS: usize = 5;
 const POLL: Duration = Duration::from_millis(50);
 /// A loaded machine needs a tenth of this.
 const READY_WITHIN: Duration = Duration::from_secs(120);
+/// A server that takes a connection and says nothing is asked again.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 const STAGES: &str = include_str!("stages.yaml");
 const PORT_TAKEN: &str = "address already in use";
 
@@ -71,6 +73,16 @@ impl RealCluster {
     /// The numbers of its processes, in the order in which they were started.
     pub fn process_ids(&self) -> Vec<u32> {
         self.processes.iter().rev().map(Process::id).collect()
+    }
+
+    /// Checks that all of its processes run; the error names the one that ended.
+    pub fn alive(&self) -> Result<(), Error> {
+        for process in &self.processes {
+            if let Some(end) = process.ended() {
+                return Err(process.not_ready(format!("to run: it ended with {end}")));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn authority(&self) -> &Authority {
@@ -145,7 +157,7 @@ impl RealCluster {
     }
 
     /// Waits until the API server answers a request for `path`, while all processes live.
-    async fn ready(&mut self, client: &Client, path: &str) -> Result<(), Error> {
+    async fn ready(&self, client: &Client, path: &str) -> Result<(), Error> {
         let start = Instant::now();
         loop {
             let request = Request::get(path)
@@ -154,14 +166,12 @@ impl RealCluster {
                     user: path.to_owned(),
                     source: source.into(),
                 })?;
-            let Err(answer) = client.request_text(request).await else {
-                return Ok(());
+            let answer = match timeout(ANSWERS_WITHIN, client.request_text(request)).await {
+                Ok(Ok(_)) => return Ok(()),
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => format!("no answer within {ANSWERS_WITHIN:?}"),
             };
-            for process in &mut self.processes {
-                if let Some(end) = process.ended() {
-                    return Err(process.not_ready(format!("to run: it ended with {end}")));
-                }
-            }
+            self.alive()?;
             if start.elapsed() >= READY_WITHIN {
                 let state = format!("and {path}: after {READY_WITHIN:?}, {answer}");
                 let newest = self
