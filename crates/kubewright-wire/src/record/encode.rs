@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::field_hash::ManagedFieldsSeed;
 use super::flat::{self, Record};
 use super::node::tag;
+use super::stub::Stub;
 use super::writer::{Ends, Writer};
 use super::{RecordError, dictionary};
 
@@ -57,6 +58,18 @@ impl Encoder {
         self.finish(ends)
     }
 
+    /// A record of the metadata alone, for JSON that [`Encoder::encode`] cannot read: it stands for
+    /// the object everywhere but in [`Record::decode`], which fails.
+    pub fn encode_stub(&mut self, json: &[u8]) -> Result<Record, RecordError> {
+        let stub: Stub = serde_json::from_slice(json).map_err(RecordError::Parse)?;
+        let value = serde_json::to_value(stub).map_err(RecordError::Parse)?;
+        let ends = self.write(&value).map_err(RecordError::Parse)?;
+        self.finish(Ends {
+            is_stub: true,
+            ..ends
+        })
+    }
+
     /// The record of an object that is at hand as a value.
     pub fn encode_value(&mut self, value: &Value) -> Result<Record, RecordError> {
         let ends = self.write(value).map_err(RecordError::Parse)?;
@@ -83,7 +96,7 @@ impl Encoder {
                 bytes: self.buffer.len(),
             });
         }
-        flat::write_trailer(&mut self.buffer, ends.metadata, ends.field_hash);
+        flat::write_trailer(&mut self.buffer, &ends);
         let record = Record::from_encoded(Arc::from(self.buffer.as_slice()));
         if self.buffer.capacity() > LARGEST_KEPT_BUFFER {
             self.buffer = Vec::new();

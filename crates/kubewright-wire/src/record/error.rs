@@ -16,6 +16,12 @@ pub enum RecordError {
         /// How long the record would have become.
         bytes: usize,
     },
+    /// Only the metadata of the object was read.
+    #[error(
+        "decode a stored object: its JSON could not be read whole, so only its metadata is kept; \
+         objects nested deeper than 127 levels cannot be used"
+    )]
+    Stub,
     /// The object does not have the shape that was asked for.
     #[error("decode a stored object: {0}")]
     Decode(String),

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::decode::NodeDeserializer;
 use super::node::{Cursor, Node, Object};
+use super::writer::Ends;
 use super::{Encoder, EncoderOptions, FieldHash, RecordError};
 
 /// One object, immutable, as one run of bytes behind one pointer.
@@ -36,13 +37,25 @@ impl Record {
 
     /// The object as a value of type `T`.
     pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> Result<T, RecordError> {
+        if self.is_stub() {
+            return Err(RecordError::Stub);
+        }
+        self.read()
+    }
+
+    /// Whether only the metadata is here, because the rest could not be read.
+    pub fn is_stub(&self) -> bool {
+        self.bytes.last().is_some_and(|flags| flags & IS_STUB != 0)
+    }
+
+    fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, RecordError> {
         T::deserialize(NodeDeserializer::new(Node::Object(self.root())))
     }
 
-    /// The object as JSON.
+    /// The object as JSON; of a stub, what is here.
     pub fn to_value(&self) -> Value {
         // What the encoder wrote is JSON, and every JSON is a Value.
-        self.decode().unwrap_or_default()
+        self.read().unwrap_or_default()
     }
 
     /// The fields of the object.
@@ -105,20 +118,17 @@ impl Record {
 
 const HAS_METADATA: u8 = 1;
 const HAS_FIELD_HASH: u8 = 2;
+const IS_STUB: u8 = 4;
 
 /// What stands behind the nodes, read from the end: flags, where `metadata` begins (counted from
 /// the root's content), and the field hash where there is one.
-pub(super) fn write_trailer(
-    out: &mut Vec<u8>,
-    metadata: Option<usize>,
-    field_hash: Option<FieldHash>,
-) {
-    let mut flags = 0;
-    if let Some(hash) = field_hash {
+pub(super) fn write_trailer(out: &mut Vec<u8>, ends: &Ends) {
+    let mut flags = if ends.is_stub { IS_STUB } else { 0 };
+    if let Some(hash) = ends.field_hash {
         flags |= HAS_FIELD_HASH;
         out.extend(hash.bits().to_le_bytes());
     }
-    let offset = metadata.and_then(|offset| u32::try_from(offset).ok());
+    let offset = ends.metadata.and_then(|offset| u32::try_from(offset).ok());
     if offset.is_some() {
         flags |= HAS_METADATA;
     }
@@ -129,7 +139,7 @@ pub(super) fn write_trailer(
 /// The same fields in the same order, whatever bytes they are written with.
 impl PartialEq for Record {
     fn eq(&self, other: &Self) -> bool {
-        self.is_same(other) || (self.root() == other.root())
+        self.is_same(other) || (self.is_stub() == other.is_stub() && self.root() == other.root())
     }
 }
 

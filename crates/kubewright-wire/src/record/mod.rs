@@ -15,6 +15,7 @@ mod field_hash;
 mod flat;
 mod metadata;
 mod node;
+mod stub;
 mod words;
 mod writer;
 

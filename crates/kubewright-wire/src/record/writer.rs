@@ -9,6 +9,8 @@ pub(super) struct Ends {
     /// Where the value of `metadata` begins, counted from the root's content.
     pub(super) metadata: Option<usize>,
     pub(super) field_hash: Option<FieldHash>,
+    /// Whether the object could not be read whole.
+    pub(super) is_stub: bool,
 }
 
 pub(super) struct Writer<'w> {

@@ -1,0 +1,99 @@
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What is kept of an object that cannot be read whole: enough to find it, and to know who owns
+/// it. Everything else is skipped without being read, however deep it is nested.
+#[derive(Deserialize, Serialize)]
+pub(super) struct Stub {
+    metadata: StubMetadata,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StubMetadata {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uid: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deletion_timestamp: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finalizers: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner_references: Option<Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use kubewright_core::Kind;
+    use serde::Deserialize;
+    use serde_json::{Value, json};
+
+    use crate::record::{Encoder, EncoderOptions, RecordError};
+
+    fn encoder() -> Encoder {
+        Encoder::new(EncoderOptions {
+            kind: Some(Kind::new("ex.io", "v1", "Set")),
+            ..EncoderOptions::default()
+        })
+    }
+
+    /// An object with this metadata whose spec has thousands of levels.
+    fn deep(metadata: &Value) -> String {
+        let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
+        format!(r#"{{"spec":{open}{close},"metadata":{metadata}}}"#)
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Anything {}
+
+    #[test]
+    fn a_stub_has_its_metadata_and_does_not_decode() {
+        let metadata = json!({
+            "name": "a", "namespace": "shop", "uid": "1", "resourceVersion": "7",
+            "labels": {"app": "web"}, "ownerReferences": [{"apiVersion": "v1", "kind": "K",
+            "name": "o", "uid": "u"}],
+        });
+        let json = deep(&metadata);
+        let mut encoder = encoder();
+        assert!(encoder.encode(json.as_bytes()).is_err());
+        let stub = encoder.encode_stub(json.as_bytes()).unwrap();
+        assert!(stub.is_stub());
+        assert_eq!(
+            (stub.key().to_string().as_str(), stub.uid()),
+            ("shop/a", "1")
+        );
+        assert_eq!(stub.label("app"), Some("web"));
+        assert_eq!(stub.owner_uids().collect::<Vec<_>>(), ["u"]);
+        assert_eq!(
+            stub.to_value(),
+            json!({"apiVersion": "ex.io/v1", "kind": "Set", "metadata": metadata})
+        );
+        let error = stub.decode::<Anything>().unwrap_err();
+        assert!(matches!(error, RecordError::Stub), "{error}");
+        let whole = encoder.encode(br#"{"metadata":{"name":"a"}}"#).unwrap();
+        assert!(!whole.is_stub());
+        assert_ne!(
+            whole,
+            encoder
+                .encode_stub(br#"{"metadata":{"name":"a"}}"#)
+                .unwrap()
+        );
+    }
+
+    #[test]
+    fn an_object_without_a_name_has_no_stub() {
+        for metadata in [json!({}), json!({"name": 7}), json!(null)] {
+            let json = deep(&metadata);
+            assert!(
+                encoder().encode_stub(json.as_bytes()).is_err(),
+                "{metadata}"
+            );
+        }
+    }
+}
