@@ -85,6 +85,14 @@ pub enum Error {
         /// What was tried, on what.
         what: String,
     },
+    /// A bug of ours.
+    #[error("{what}: a bug, please report it: {message}; starting again")]
+    Panicked {
+        /// What was tried, on what.
+        what: String,
+        /// What the panic said.
+        message: String,
+    },
     /// The answer is not what it should be.
     #[error("{what}: the answer is not one of a Kubernetes API server")]
     Unreadable {

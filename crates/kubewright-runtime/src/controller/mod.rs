@@ -5,7 +5,7 @@
 
 mod failure;
 mod outcome;
-mod panic;
+pub(crate) mod panic;
 mod run;
 mod source;
 mod worker;

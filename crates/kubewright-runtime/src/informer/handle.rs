@@ -26,7 +26,7 @@ struct Shared {
     store: Store,
     /// Held while the store changes and the subscribers are told, so that each of them has
     /// either the state before or the event.
-    subscribers: Mutex<Vec<Weak<subscription::Shared>>>,
+    subscribers: Mutex<Subscribers>,
     phase: watch::Sender<Phase>,
     stats: Mutex<Stats>,
     /// What views have decoded, by their type.
@@ -34,10 +34,19 @@ struct Shared {
     budget: Arc<Budget>,
 }
 
+#[derive(Default)]
+struct Subscribers {
+    all: Vec<Weak<subscription::Shared>>,
+    /// Whether nothing more will be told.
+    closed: bool,
+}
+
+/// Whether the first list is in the store; what is there stays when the informer stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     Starting,
     Synced,
+    /// Stopped before it.
     Stopped,
 }
 
@@ -80,16 +89,14 @@ impl Informer {
     pub fn subscribe(&self) -> Subscription {
         let mut subscribers = self.shared.subscribers.lock();
         let mut inbox = Inbox::default();
-        match *self.shared.phase.borrow() {
-            Phase::Starting => {}
-            Phase::Synced => {
-                inbox.fill(self.shared.store.snapshot().delivered());
-                inbox.sync();
-            }
-            Phase::Stopped => inbox.close(),
+        if subscribers.closed {
+            inbox.close();
+        } else if self.is_synced() {
+            inbox.fill(self.shared.store.snapshot().delivered());
+            inbox.sync();
         }
         let subscription = Subscription::new(inbox);
-        subscribers.push(Arc::downgrade(&subscription.shared));
+        subscribers.all.push(Arc::downgrade(&subscription.shared));
         subscription
     }
 
@@ -149,16 +156,17 @@ impl Informer {
 
     /// Ends the subscriptions; the store stays readable.
     pub(super) fn stop(&self) {
-        let subscribers = self.shared.subscribers.lock();
+        let mut subscribers = self.shared.subscribers.lock();
+        subscribers.closed = true;
         // A store that was filled stays synced for its readers; those who still wait are told.
         self.shared.phase.send_if_modified(|phase| {
             let waits = *phase == Phase::Starting;
-            *phase = Phase::Stopped;
+            if waits {
+                *phase = Phase::Stopped;
+            }
             waits
         });
-        for subscriber in subscribers.iter().filter_map(Weak::upgrade) {
-            subscriber.fill(Inbox::close);
-        }
+        subscribers.tell(Inbox::close);
     }
 }
 
@@ -175,10 +183,10 @@ pub(super) struct Feed {
     shared: Arc<Shared>,
 }
 
-impl Feed {
+impl Subscribers {
     /// Calls `tell` for every subscriber that is still there.
-    fn tell(subscribers: &mut Vec<Weak<subscription::Shared>>, tell: impl Fn(&mut Inbox)) {
-        subscribers.retain(|subscriber| {
+    fn tell(&mut self, tell: impl Fn(&mut Inbox)) {
+        self.all.retain(|subscriber| {
             let Some(subscriber) = subscriber.upgrade() else {
                 return false;
             };
@@ -186,7 +194,9 @@ impl Feed {
             true
         });
     }
+}
 
+impl Feed {
     fn count(&self, changes: usize, lists: u64) {
         let mut stats = self.shared.stats.lock();
         stats.changes += changes as u64;
@@ -213,14 +223,14 @@ impl Sink for Feed {
         match self.shared.store.replace(list, resource_version) {
             Replaced::Filled => {
                 let snapshot = self.shared.store.snapshot();
-                Self::tell(&mut subscribers, |inbox| {
+                subscribers.tell(|inbox| {
                     inbox.fill(snapshot.delivered());
                     inbox.sync();
                 });
                 self.count(listed, 1);
             }
             Replaced::Changed(events) => {
-                Self::tell(&mut subscribers, push_all(&events));
+                subscribers.tell(push_all(&events));
                 self.count(events.len(), 1);
             }
         }
@@ -235,9 +245,20 @@ impl Sink for Feed {
         let mut subscribers = self.shared.subscribers.lock();
         let events = self.shared.store.apply(deltas);
         if !events.is_empty() {
-            Self::tell(&mut subscribers, push_all(&events));
+            subscribers.tell(push_all(&events));
         }
         self.count(events.len(), 0);
+    }
+
+    fn skipped(&mut self, objects: u64, last: Arc<Error>) {
+        tracing::warn!(
+            error = &*last as &(dyn std::error::Error + 'static),
+            "{objects} of {} left out",
+            self.shared.spec.what()
+        );
+        let mut stats = self.shared.stats.lock();
+        stats.unreadable += objects;
+        stats.last_error = Some(last);
     }
 
     fn failed(&mut self, error: Arc<Error>) {

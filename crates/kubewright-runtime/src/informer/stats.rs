@@ -11,6 +11,9 @@ pub struct Stats {
     pub changes: u64,
     /// Failures, all retried.
     pub failures: u64,
+    /// Objects that were left out, each time they came, because not even their metadata could be
+    /// read.
+    pub unreadable: u64,
     /// The latest failure, none once a list or a watch has brought something since.
     pub last_error: Option<Arc<Error>>,
 }

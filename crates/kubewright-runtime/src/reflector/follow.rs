@@ -1,6 +1,9 @@
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use kube::Client;
 use kubewright_wire::record::{Encoder, EncoderOptions};
 use tokio_util::sync::CancellationToken;
@@ -10,6 +13,7 @@ use super::watch::Watch;
 use super::{InformerSpec, ReflectorOptions, RetryBackoff, Sink};
 use crate::Error;
 use crate::client::Meaning;
+use crate::controller::panic::message_of;
 
 /// The bounds of `timeoutSeconds`, as client-go has them: spread, so that not all watches of a
 /// cluster end at once.
@@ -40,17 +44,32 @@ impl Reflector {
         }
     }
 
-    /// Lists and watches until `cancel`.
+    /// Lists and watches until `cancel`. A panic is a failure like any other, after which
+    /// everything is listed anew.
     ///
     /// # Cancel safety
     ///
     /// Dropped, the sink has what it was told and hears nothing more.
     pub async fn run(mut self, sink: &mut impl Sink, cancel: &CancellationToken) {
-        cancel.run_until_cancelled(self.follow(sink)).await;
+        let endless = async {
+            let mut freshness = Freshness::Any;
+            loop {
+                let following = AssertUnwindSafe(self.follow(freshness, sink));
+                let Err(panic) = following.catch_unwind().await;
+                // What the sink has may be newer than what a server has at hand.
+                freshness = Freshness::Latest;
+                let error = Error::Panicked {
+                    what: format!("follow {}", self.spec.what()),
+                    message: message_of(panic.as_ref()).to_owned(),
+                };
+                let wait = self.backoff.failed();
+                self.pause(error, wait, sink).await;
+            }
+        };
+        cancel.run_until_cancelled(endless).await;
     }
 
-    async fn follow(&mut self, sink: &mut impl Sink) {
-        let mut freshness = Freshness::Any;
+    async fn follow(&mut self, mut freshness: Freshness, sink: &mut impl Sink) -> Infallible {
         loop {
             let mut resource_version = self.list(&mut freshness, sink).await;
             // Ends when the server has forgotten the revision; then only a list can help, and one
@@ -72,6 +91,8 @@ impl Reflector {
             let error = match list.read(*freshness, sink).await {
                 Ok(listed) => {
                     sink.replace(listed.records, &listed.resource_version);
+                    let what = format!("list {}", self.spec.what());
+                    listed.skipped.tell(&what, sink);
                     return listed.resource_version;
                 }
                 Err(error) => error,

@@ -1,9 +1,10 @@
 use std::time::Duration;
 
 use kubewright_wire::record::{Encoder, Record};
-use kubewright_wire::scan::{ListEnd, ListScanner, ScanError};
+use kubewright_wire::scan::{ListEnd, ListScanner};
 use tokio::time::Instant;
 
+use super::item::{ItemError, Skipped, encode};
 use super::{InformerSpec, ReflectorOptions, Sink};
 use crate::Error;
 use crate::client::{Meaning, Query, open};
@@ -24,6 +25,7 @@ pub(super) enum Freshness {
 pub(super) struct Listed {
     pub(super) records: Vec<Record>,
     pub(super) resource_version: String,
+    pub(super) skipped: Skipped,
 }
 
 /// One list, page by page.
@@ -60,6 +62,7 @@ impl List<'_> {
         sink: &impl Sink,
     ) -> Result<Listed, PageError> {
         let mut records = Vec::new();
+        let mut skipped = Skipped::default();
         let mut token: Option<String> = None;
         loop {
             let mut query = Query::new();
@@ -72,7 +75,7 @@ impl List<'_> {
                 (None, Freshness::Any) => query.with("resourceVersion", 0),
                 (None, Freshness::Latest) => query,
             };
-            let page = self.page(query, &mut records, sink).await;
+            let page = self.page(query, &mut records, &mut skipped, sink).await;
             let end = page.map_err(|error| PageError {
                 error,
                 continued: token.is_some(),
@@ -83,6 +86,7 @@ impl List<'_> {
                     return Ok(Listed {
                         records,
                         resource_version: end.resource_version,
+                        skipped,
                     });
                 }
             }
@@ -93,6 +97,7 @@ impl List<'_> {
         &mut self,
         query: Query,
         records: &mut Vec<Record>,
+        skipped: &mut Skipped,
         sink: &impl Sink,
     ) -> Result<ListEnd, Error> {
         let what = format!("list {}", self.spec.what());
@@ -100,9 +105,11 @@ impl List<'_> {
         let mut scanner = ListScanner::new(self.options.largest_object);
         while let Some(chunk) = answer.chunk(Instant::now() + PATIENCE).await? {
             let taken = scanner.push(&chunk, |item| {
-                let record = self.encoder.encode(item).map_err(ItemError::Object)?;
-                // What has not changed is kept once, not twice, while the list is read.
-                records.push(sink.held(&record).unwrap_or(record));
+                match encode(self.encoder, item) {
+                    // What has not changed is kept once, not twice, while the list is read.
+                    Ok(record) => records.push(sink.held(&record).unwrap_or(record)),
+                    Err(error) => skipped.note(error),
+                }
                 Ok(())
             });
             taken.map_err(|error: ItemError| error.about(&what))?;
@@ -110,35 +117,6 @@ impl List<'_> {
         scanner
             .finish()
             .map_err(|source| ItemError::Scan(source).about(&what))
-    }
-}
-
-/// What can go wrong with the bytes of a stream.
-pub(super) enum ItemError {
-    Scan(ScanError),
-    Object(kubewright_wire::record::RecordError),
-    Refused(Box<kubewright_wire::status::Status>),
-}
-
-impl From<ScanError> for ItemError {
-    fn from(error: ScanError) -> Self {
-        Self::Scan(error)
-    }
-}
-
-impl ItemError {
-    pub(super) fn about(self, what: &str) -> Error {
-        let what = what.to_owned();
-        match self {
-            // The stream broke off: nothing is wrong with the server.
-            Self::Scan(source @ ScanError::Cut { .. }) => Error::Broken {
-                what,
-                source: Box::new(source),
-            },
-            Self::Scan(source) => Error::Unreadable { what, source },
-            Self::Object(source) => Error::Object { what, source },
-            Self::Refused(status) => Error::Refused { what, status },
-        }
     }
 }
 

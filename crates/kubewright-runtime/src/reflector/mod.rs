@@ -8,6 +8,7 @@
 
 mod backoff;
 mod follow;
+mod item;
 mod list;
 mod sink;
 mod spec;

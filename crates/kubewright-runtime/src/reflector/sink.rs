@@ -16,6 +16,10 @@ pub trait Sink: Send {
     /// What a watch has said, in its order.
     fn apply(&mut self, deltas: Vec<Delta>);
 
+    /// So many objects of what was just told were left out, because not even their metadata could
+    /// be read; `last` is about one of them.
+    fn skipped(&mut self, objects: u64, last: Arc<Error>);
+
     /// Something failed; the reflector goes on by itself.
     fn failed(&mut self, error: Arc<Error>);
 }

@@ -1,11 +1,11 @@
 use std::time::Duration;
 
-use kubewright_wire::record::Encoder;
+use kubewright_wire::record::{Encoder, RecordError};
 use kubewright_wire::scan::{Bookmark, Frame, FrameKind, LineScanner};
 use kubewright_wire::status::Status;
 use tokio::time::Instant;
 
-use super::list::ItemError;
+use super::item::{ItemError, Skipped, encode};
 use super::{InformerSpec, ReflectorOptions, Sink};
 use crate::Error;
 use crate::client::{Query, open};
@@ -54,16 +54,21 @@ impl Watch<'_> {
         let mut heard = false;
         while let Some(chunk) = answer.chunk(deadline.min(Instant::now() + IDLE)).await? {
             let mut deltas = Vec::new();
+            let mut skipped = Skipped::default();
             let taken = scanner.push(&chunk, |line| {
-                deltas.push(read_frame(self.encoder, line)?);
+                heard = true;
+                match read_frame(self.encoder, line)? {
+                    Ok(delta) => deltas.push(delta),
+                    Err(error) => skipped.note(error),
+                }
                 Ok(())
             });
-            heard |= !deltas.is_empty();
             // What came before a failure in the same chunk still counts.
             if let Some(last) = deltas.last() {
                 last.resource_version().clone_into(resource_version);
                 sink.apply(deltas);
             }
+            skipped.tell(&what, sink);
             taken.map_err(|error: ItemError| error.about(&what))?;
         }
         if !heard && began.elapsed() < TOO_SHORT {
@@ -73,20 +78,18 @@ impl Watch<'_> {
     }
 }
 
-fn read_frame(encoder: &mut Encoder, line: &[u8]) -> Result<Delta, ItemError> {
+/// The outer error ends the watch, the inner one is about one object.
+fn read_frame(encoder: &mut Encoder, line: &[u8]) -> Result<Result<Delta, RecordError>, ItemError> {
     let frame = Frame::parse(line)?;
     match frame.kind {
         FrameKind::Added | FrameKind::Modified => {
-            let record = encoder.encode(frame.object).map_err(ItemError::Object)?;
-            Ok(Delta::Present(record))
+            Ok(encode(encoder, frame.object).map(Delta::Present))
         }
-        FrameKind::Deleted => {
-            let record = encoder.encode(frame.object).map_err(ItemError::Object)?;
-            Ok(Delta::Gone(record))
+        FrameKind::Deleted => Ok(encode(encoder, frame.object).map(Delta::Gone)),
+        FrameKind::Bookmark => {
+            let bookmark = Bookmark::parse(frame.object)?;
+            Ok(Ok(Delta::Reached(bookmark.resource_version)))
         }
-        FrameKind::Bookmark => Ok(Delta::Reached(
-            Bookmark::parse(frame.object)?.resource_version,
-        )),
         FrameKind::Error => {
             let status: Status = serde_json::from_slice(frame.object).unwrap_or_default();
             Err(ItemError::Refused(Box::new(status)))

@@ -5,7 +5,9 @@ use kubewright_runtime::informer::{Informer, Informers, Notice, Subscription};
 use kubewright_runtime::store::Store;
 use serde_json::{Value, json};
 
-use crate::scripted::{Scripted, bookmark, expired, frame, key, pod, pod_with_uid, pods, send};
+use crate::scripted::{
+    FATAL, Scripted, bookmark, expired, frame, key, pod, pod_with_uid, pods, send,
+};
 
 /// `name@revision` of all objects, in order.
 fn content(store: &Store) -> Vec<String> {
@@ -298,4 +300,24 @@ async fn selectors_and_namespace_reach_the_server() {
         server.requests()[0],
         "/api/v1/namespaces/shop/pods?limit=2&resourceVersion=0&labelSelector=app%20in%20%28a%2Cb%29&fieldSelector=spec.nodeName%3Dn1"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_is_a_failure_after_which_everything_is_listed_anew() {
+    let server = Scripted::default();
+    let (informer, mut changes, informers) = synced(&server, &[pod("a", 3)]).await;
+    let watch = server.open(200);
+    send(&watch, FATAL);
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    let error = informer.last_error().expect("the panic is told");
+    assert_eq!(
+        error.to_string(),
+        "follow pods: a bug, please report it: a bug in the client; starting again"
+    );
+    server.list(20, &[pod("a", 15)]);
+    assert_eq!(change(&mut changes).await, "a 3>15");
+    let times = server.times();
+    assert!(times[2] - times[1] >= Duration::from_millis(800));
+    assert_eq!(server.requests()[2], "/api/v1/pods?limit=2");
+    informers.shutdown().await;
 }

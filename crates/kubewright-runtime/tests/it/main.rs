@@ -7,4 +7,5 @@ mod queue_model;
 mod scripted;
 mod store_model;
 mod subscriptions;
+mod unreadable;
 mod writing;

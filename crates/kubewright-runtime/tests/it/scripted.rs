@@ -36,6 +36,9 @@ struct Script {
     requests: Vec<(Instant, String)>,
 }
 
+/// A chunk that makes whoever reads it panic.
+pub(crate) const FATAL: &str = "panic";
+
 /// A body under way; dropping it ends the body.
 pub(crate) type Chunks = mpsc::Sender<io::Result<Bytes>>;
 
@@ -106,6 +109,10 @@ impl Scripted {
                 continue;
             };
             let chunks = stream::unfold(body, async |mut body| Some((body.recv().await?, body)));
+            let chunks = chunks.inspect(|chunk| {
+                let fatal = chunk.as_ref().is_ok_and(|chunk| chunk == FATAL);
+                assert!(!fatal, "a bug in the client");
+            });
             let body = StreamBody::new(chunks.map(|chunk| chunk.map(Frame::data)));
             return Response::builder()
                 .status(code)
@@ -160,6 +167,13 @@ pub(crate) fn pod(name: &str, revision: u64) -> Value {
 pub(crate) fn pod_with_uid(name: &str, uid: &str, revision: u64) -> Value {
     json!({"metadata": {"name": name, "namespace": "shop", "uid": uid,
         "resourceVersion": revision.to_string()}, "spec": {"nodeName": "n1", "containers": []}})
+}
+
+/// A Pod that is nested deeper than JSON is read.
+pub(crate) fn deep(name: &str, revision: u64) -> Value {
+    let mut object = pod(name, revision);
+    object["spec"]["deep"] = (0..200).fold(json!({}), |inner, _| json!({"a": inner}));
+    object
 }
 
 pub(crate) fn key(name: &str) -> ObjectKey {

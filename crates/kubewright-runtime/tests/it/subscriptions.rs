@@ -130,5 +130,8 @@ async fn shutdown_ends_subscriptions_and_waiters_and_leaves_the_store_readable()
         assert_eq!(heard(&mut changes).await, expected);
     }
     assert!(informer.store().get(&key("a")).is_some());
+    assert!(informer.is_synced());
+    informer.synced().await.unwrap();
+    assert!(!never.is_synced());
     assert_eq!(heard(&mut informer.subscribe()).await, "end");
 }

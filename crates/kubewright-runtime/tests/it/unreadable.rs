@@ -1,0 +1,78 @@
+use k8s_openapi::api::core::v1::Pod;
+use kubewright_runtime::cache::View;
+use kubewright_runtime::informer::{Notice, Subscription};
+use serde_json::json;
+
+use crate::scripted::{Scripted, deep, frame, key, pod, pods, send};
+
+/// The name of the next object that has changed.
+async fn changed(subscription: &mut Subscription) -> String {
+    loop {
+        let notice = subscription.next().await.expect("the informer runs");
+        if let Notice::Change(event) = notice {
+            return event.key.name().to_owned();
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_cannot_be_read_is_an_error_alone_and_holds_nobody_up() {
+    let server = Scripted::default();
+    let mut owned = deep("b", 2);
+    owned["metadata"]["ownerReferences"] = json!([{"apiVersion": "apps/v1",
+        "kind": "ReplicaSet", "name": "rs", "uid": "o1"}]);
+    owned["metadata"]["labels"] = json!({"app": "web"});
+    server.list(10, &[pod("a", 1), owned, pod("c", 3)]);
+    let informers = server.informers();
+    let informer = informers.get(&pods());
+    let mut changes = informer.subscribe();
+    for name in ["a", "b", "c"] {
+        assert_eq!(changed(&mut changes).await, name);
+    }
+    let view = View::<Pod>::new(informer.clone());
+    assert_eq!(view.list().iter().count(), 2);
+    let error = view.get(&key("b")).unwrap_err();
+    assert_eq!(error.key(), &key("b"));
+    let (_, record) = informer.store().by_owner("o1").remove(0);
+    assert_eq!((record.uid(), record.label("app")), ("uid-b", Some("web")));
+
+    let watch = server.open(200);
+    let frames = frame("MODIFIED", &deep("b", 11)) + &frame("ADDED", &pod("d", 12));
+    send(&watch, frames);
+    assert_eq!(changed(&mut changes).await, "b");
+    assert_eq!(changed(&mut changes).await, "d");
+    send(&watch, frame("DELETED", &deep("b", 13)));
+    assert_eq!(changed(&mut changes).await, "b");
+    assert!(informer.store().get(&key("b")).is_none());
+    assert_eq!(informer.stats().failures, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_without_readable_metadata_is_left_out_and_counted() {
+    let server = Scripted::default();
+    let nameless = |revision| {
+        let mut object = deep("x", revision);
+        object["metadata"]["name"] = json!(7);
+        object
+    };
+    server.list(10, &[nameless(1), pod("a", 2)]);
+    let informers = server.informers();
+    let informer = informers.get(&pods());
+    let mut changes = informer.subscribe();
+    assert_eq!(changed(&mut changes).await, "a");
+    informer.synced().await.unwrap();
+    let error = informer
+        .last_error()
+        .expect("the object is complained about");
+    assert_eq!(
+        error.to_string(),
+        "list pods: an object in the answer cannot be stored"
+    );
+    let watch = server.open(200);
+    send(&watch, frame("ADDED", &nameless(11)));
+    send(&watch, frame("ADDED", &pod("b", 12)));
+    assert_eq!(changed(&mut changes).await, "b");
+    let stats = informer.stats();
+    assert_eq!((stats.unreadable, stats.failures, stats.lists), (2, 0, 1));
+    assert_eq!(server.requests().len(), 2);
+}
