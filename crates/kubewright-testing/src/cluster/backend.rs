@@ -24,7 +24,7 @@ impl Backend {
     pub(super) fn capabilities(&self) -> &'static [Capability] {
         match self {
             Self::Embedded(_) => Capability::of(Choice::Embedded),
-            Self::Real(_) => Capability::of(Choice::Real),
+            Self::Real(lease) => Capability::of_real(lease.cluster().options().parts),
         }
     }
 
@@ -36,10 +36,10 @@ impl Backend {
         }
     }
 
-    /// Whether Pods on nodes run.
+    /// Whether it was started with nodes, so that Pods on them run.
     pub(super) fn has_nodes(&self) -> bool {
         match self {
-            Self::Embedded(_) => true,
+            Self::Embedded(embedded) => embedded.parts() >= Parts::Nodes,
             Self::Real(lease) => lease.cluster().options().parts >= Parts::Nodes,
         }
     }

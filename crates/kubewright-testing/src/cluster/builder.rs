@@ -115,7 +115,7 @@ impl ClusterBuilder {
     pub async fn start(self) -> Result<Cluster, Error> {
         let settings = Settings::from_environment()?;
         let backend = match (self.choice, self.sharing) {
-            (Choice::Embedded, _) => Backend::Embedded(Embedded::start()),
+            (Choice::Embedded, _) => Backend::Embedded(Embedded::start(self.options.parts)),
             (Choice::Real, Sharing::Pooled) => {
                 Backend::Real(Lease::pooled(&self.options, &settings).await?)
             }

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use crate::Choice;
+use crate::real::Parts;
 
 /// What a cluster can do for a test; a test names what it needs and is skipped elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -14,12 +15,18 @@ pub enum Capability {
     Controllers,
     /// Expressions in CustomResourceDefinitions and policies are evaluated.
     Cel,
+    /// Requests can be made to fail, hang or come twice.
+    Faults,
+    /// Pods can be held in a phase, or made to fail.
+    HeldPods,
     /// A kubeconfig file leads to it, so that other programs can reach it.
     Kubeconfig,
 }
 
 impl Capability {
-    /// What the cluster of that choice can do.
+    /// What the cluster of that choice can do as `#[kubewright_testing::test]` starts it: a real
+    /// one with the controllers of Kubernetes. None has [`Faults`](Self::Faults) or
+    /// [`HeldPods`](Self::HeldPods) yet.
     pub const fn of(cluster: Choice) -> &'static [Self] {
         match cluster {
             Choice::Embedded => &[Self::VirtualTime],
@@ -31,6 +38,14 @@ impl Capability {
             ],
         }
     }
+
+    /// What a real cluster can do that runs only these parts.
+    pub(super) const fn of_real(parts: Parts) -> &'static [Self] {
+        match parts {
+            Parts::ApiServer => &[Self::Defaults, Self::Cel, Self::Kubeconfig],
+            Parts::Controllers | Parts::Nodes => Self::of(Choice::Real),
+        }
+    }
 }
 
 impl fmt::Display for Capability {
@@ -40,7 +55,26 @@ impl fmt::Display for Capability {
             Self::Defaults => "defaults and validation of built-in kinds",
             Self::Controllers => "the controllers of Kubernetes",
             Self::Cel => "CEL",
+            Self::Faults => "faults",
+            Self::HeldPods => "Pods that are held or fail",
             Self::Kubeconfig => "a kubeconfig file",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Capability;
+    use crate::Choice;
+    use crate::real::Parts;
+
+    #[test]
+    fn a_real_cluster_has_controllers_only_where_they_run() {
+        let without = Capability::of_real(Parts::ApiServer);
+        assert!(!without.contains(&Capability::Controllers));
+        assert!(without.contains(&Capability::Cel));
+        for parts in [Parts::Controllers, Parts::Nodes] {
+            assert_eq!(Capability::of_real(parts), Capability::of(Choice::Real));
+        }
     }
 }

@@ -3,18 +3,21 @@ use kube::Client;
 use kubewright_apiserver::{Server, ServerOptions, User};
 use kubewright_core::{Clock, Revision};
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use tower::Layer as _;
 
 use super::refusals::Refusals;
+use crate::real::Parts;
 
 /// A cluster in this process, and the tasks that make it live.
 #[derive(Debug)]
 pub(super) struct Embedded {
     server: Server,
     clock: Clock,
-    cancel: CancellationToken,
+    parts: Parts,
+    /// Dropped, the tasks end too.
+    cancel: DropGuard,
     tasks: TaskTracker,
 }
 
@@ -22,8 +25,9 @@ pub(super) struct Embedded {
 const BEGINNING: &str = "2026-01-01T00:00:00Z";
 
 impl Embedded {
-    /// A new cluster that lives on the present runtime.
-    pub(super) fn start() -> Self {
+    /// A new cluster that lives on the present runtime. All parts are in it; a test asks for those
+    /// that it uses, so that it says the same on a real cluster.
+    pub(super) fn start(parts: Parts) -> Self {
         let beginning: Timestamp = BEGINNING.parse().unwrap_or(Timestamp::UNIX_EPOCH);
         let clock = Clock::starting_at(beginning);
         let server = Server::new(ServerOptions {
@@ -37,9 +41,14 @@ impl Embedded {
         Self {
             server,
             clock,
-            cancel,
+            parts,
+            cancel: cancel.drop_guard(),
             tasks,
         }
+    }
+
+    pub(super) fn parts(&self) -> Parts {
+        self.parts
     }
 
     pub(super) fn clock(&self) -> Clock {
@@ -57,8 +66,30 @@ impl Embedded {
 
     /// Ends what the cluster does by itself.
     pub(super) async fn stop(&self) {
-        self.cancel.cancel();
+        self.cancel.token().cancel();
         self.tasks.close();
         self.tasks.wait().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+
+    use super::Embedded;
+    use crate::real::Parts;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_cluster_that_is_dropped_leaves_no_task() {
+        let cluster = Embedded::start(Parts::ApiServer);
+        let tasks = cluster.tasks.clone();
+        tasks.close();
+        let ended = timeout(Duration::from_secs(60), tasks.wait());
+        assert!(ended.await.is_err(), "it runs while it is held");
+        drop(cluster);
+        let ended = timeout(Duration::from_secs(60), tasks.wait());
+        assert!(ended.await.is_ok(), "it still runs");
     }
 }

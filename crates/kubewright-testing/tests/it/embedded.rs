@@ -76,6 +76,17 @@ async fn each_test_has_a_namespace_of_its_own(cluster: Cluster) {
     cluster.delete::<ConfigMap>("mine").await;
 }
 
+#[kubewright_testing::test]
+async fn a_cluster_without_nodes_says_how_to_get_them(cluster: Cluster) {
+    let message = failure(cluster.add_node("one"), std::future::pending()).await;
+    assert!(
+        message.ends_with(
+            "add node one: this cluster was started without nodes; start it with nodes(n)"
+        ),
+        "{message}"
+    );
+}
+
 // These are about virtual time.
 
 #[kubewright_testing::test(needs = [VirtualTime])]
