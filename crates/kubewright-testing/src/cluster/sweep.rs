@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use http::Request;
-use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams};
+use kube::api::{Api, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, Preconditions};
 use kube::core::PartialObjectMeta;
 use kube::discovery::{ApiCapabilities, ApiResource, Discovery, Scope, verbs};
 use kube::{Client, ResourceExt as _};
@@ -17,8 +17,9 @@ pub(super) struct Baseline {
     uids: BTreeSet<String>,
 }
 
-/// The cluster-wide kinds that tests make; those that refuse others' writes come first.
-const CLUSTER_WIDE: [(&str, &str); 16] = [
+/// The cluster-wide kinds that go before all others: what refuses others' writes, then what takes
+/// much with it.
+const FIRST: [(&str, &str); 7] = [
     (
         "admissionregistration.k8s.io",
         "validatingwebhookconfigurations",
@@ -38,22 +39,23 @@ const CLUSTER_WIDE: [(&str, &str); 16] = [
     ("", "namespaces"),
     ("apiextensions.k8s.io", "customresourcedefinitions"),
     ("", "nodes"),
-    ("", "persistentvolumes"),
-    ("rbac.authorization.k8s.io", "clusterrolebindings"),
-    ("rbac.authorization.k8s.io", "clusterroles"),
-    ("scheduling.k8s.io", "priorityclasses"),
-    ("storage.k8s.io", "storageclasses"),
-    ("storage.k8s.io", "csidrivers"),
-    ("node.k8s.io", "runtimeclasses"),
-    ("networking.k8s.io", "ingressclasses"),
-    ("certificates.k8s.io", "certificatesigningrequests"),
 ];
 
-/// Namespaced kinds that come and go by themselves.
-const RESTLESS: [&str; 4] = ["events", "leases", "endpoints", "endpointslices"];
+/// Kinds whose objects the control plane itself makes and removes.
+const RESTLESS: [&str; 8] = [
+    "apiservices",
+    "endpoints",
+    "endpointslices",
+    "events",
+    "flowschemas",
+    "ipaddresses",
+    "prioritylevelconfigurations",
+    "servicecidrs",
+];
 const POLL: Duration = Duration::from_millis(50);
 const GONE_WITHIN: Duration = Duration::from_secs(60);
 
+type Metadata = PartialObjectMeta<DynamicObject>;
 type Kinds = Vec<(ApiResource, ApiCapabilities)>;
 
 impl Baseline {
@@ -61,8 +63,8 @@ impl Baseline {
     pub(super) async fn take(client: &Client) -> Result<Self, Error> {
         let mut uids = BTreeSet::new();
         let kinds = kinds(client).await?;
-        for (kind, namespace) in swept(&kinds) {
-            for object in list(client, kind, namespace).await? {
+        for kind in swept(&kinds) {
+            for object in list(client, kind, None).await? {
                 uids.extend(object.uid());
             }
         }
@@ -72,19 +74,19 @@ impl Baseline {
     /// Removes all that came since.
     pub(super) async fn restore(&self, client: &Client) -> Result<(), Error> {
         let kinds = kinds(client).await?;
-        for (kind, namespace) in swept(&kinds) {
-            for object in list(client, kind, namespace).await? {
-                if object.uid().is_none_or(|uid| self.uids.contains(&uid)) {
+        for kind in swept(&kinds) {
+            for object in list(client, kind, None).await? {
+                let is_new = object.uid().is_some_and(|uid| !self.uids.contains(&uid));
+                if !is_new || is_made_by_itself(kind, &object) {
                     continue;
                 }
-                let name = object.name_any();
                 match kind.plural.as_str() {
-                    "namespaces" => remove_namespace(client, &kinds, kind, &name).await?,
-                    "customresourcedefinitions" => {
-                        free_custom_objects(client, &kinds, &name).await?;
-                        remove(client, kind, None, &name).await?;
+                    "namespaces" => remove_namespace(client, &kinds, kind, &object).await?,
+                    CRDS => {
+                        free_custom_objects(client, &kinds, &object.name_any()).await?;
+                        remove(client, kind, &object).await?;
                     }
-                    _ => remove(client, kind, namespace, &name).await?,
+                    _ => remove(client, kind, &object).await?,
                 }
             }
         }
@@ -92,27 +94,42 @@ impl Baseline {
     }
 }
 
-/// What is looked at: the cluster-wide kinds in their order, then what lives in `default`.
-fn swept(kinds: &Kinds) -> impl Iterator<Item = (&ApiResource, Option<&'static str>)> {
-    let wide = CLUSTER_WIDE.iter().filter_map(|(group, plural)| {
-        let found = kinds
-            .iter()
-            .find(|(kind, _)| kind.group == *group && kind.plural == *plural);
-        found.map(|(kind, _)| (kind, None))
+/// What is looked at: the cluster-wide kinds, some of them first, then the namespaced ones, of
+/// which by then only those in the namespaces of Kubernetes itself are left.
+fn swept(kinds: &Kinds) -> impl Iterator<Item = &ApiResource> {
+    let is_first = |kind: &ApiResource| {
+        let named = |(group, plural): &(&str, &str)| kind.group == *group && kind.plural == *plural;
+        FIRST.iter().position(named)
+    };
+    let is_quiet = |kind: &ApiResource| !RESTLESS.contains(&kind.plural.as_str());
+    let mut found: Vec<_> = removable(kinds)
+        .filter(|(kind, _)| is_quiet(kind))
+        .collect();
+    found.sort_by_key(|(kind, scope)| {
+        let position = is_first(kind).unwrap_or(FIRST.len());
+        (position, **scope == Scope::Namespaced)
     });
-    wide.chain(namespaced(kinds).map(|kind| (kind, Some("default"))))
+    found.into_iter().map(|(kind, _)| kind)
 }
 
-fn namespaced(kinds: &Kinds) -> impl Iterator<Item = &ApiResource> {
-    kinds
-        .iter()
-        .filter(|(kind, can)| {
-            can.scope == Scope::Namespaced
-                && can.supports_operation(verbs::LIST)
-                && can.supports_operation(verbs::DELETE)
-                && !RESTLESS.contains(&kind.plural.as_str())
-        })
-        .map(|(kind, _)| kind)
+fn removable(kinds: &Kinds) -> impl Iterator<Item = (&ApiResource, &Scope)> {
+    let can_be = |can: &ApiCapabilities| {
+        can.supports_operation(verbs::LIST) && can.supports_operation(verbs::DELETE)
+    };
+    let kinds = kinds.iter().filter(move |(_, can)| can_be(can));
+    kinds.map(|(kind, can)| (kind, &can.scope))
+}
+
+/// Whether the control plane makes the object, maybe after the baseline was taken: what each
+/// namespace gets, the accounts of the controllers, the leases of leaders and nodes.
+fn is_made_by_itself(kind: &ApiResource, object: &Metadata) -> bool {
+    let namespace = object.namespace().unwrap_or_default();
+    match (kind.plural.as_str(), object.name_any().as_str()) {
+        ("configmaps", "kube-root-ca.crt") | ("serviceaccounts", "default") => true,
+        ("serviceaccounts", _) => namespace == "kube-system",
+        ("leases", _) => matches!(namespace.as_str(), "kube-system" | "kube-node-lease"),
+        _ => false,
+    }
 }
 
 async fn kinds(client: &Client) -> Result<Kinds, Error> {
@@ -128,7 +145,7 @@ async fn list(
     client: &Client,
     kind: &ApiResource,
     namespace: Option<&str>,
-) -> Result<Vec<PartialObjectMeta<DynamicObject>>, Error> {
+) -> Result<Vec<Metadata>, Error> {
     let tried = format!("list {} to clean up", kind.plural);
     match api(client, kind, namespace)
         .list_metadata(&ListParams::default())
@@ -141,23 +158,23 @@ async fn list(
     }
 }
 
-/// Deletes one object and waits until it is gone, finalizers or not.
-async fn remove(
-    client: &Client,
-    kind: &ApiResource,
-    namespace: Option<&str>,
-    name: &str,
-) -> Result<(), Error> {
-    let api = api(client, kind, namespace);
-    let at_once = DeleteParams::background().grace_period(0);
+/// Deletes one object and waits until it is gone, finalizers or not. Another one of its name may
+/// be there by then.
+async fn remove(client: &Client, kind: &ApiResource, object: &Metadata) -> Result<(), Error> {
+    let name = &object.name_any();
+    let api = api(client, kind, object.namespace().as_deref());
+    let at_once = DeleteParams::background()
+        .grace_period(0)
+        .preconditions(exactly(object));
     let start = Instant::now();
     loop {
         match api.delete(name, &at_once).await {
             Ok(_) => {}
-            Err(error) if is_gone(&error) => return Ok(()),
+            Err(error) if is_gone(&error) || is_another(&error) => return Ok(()),
             Err(error) => return Err(failed(format!("delete {} {name}", kind.plural))(error)),
         }
         match api.get_metadata(name).await {
+            Ok(left) if left.uid() != object.uid() => return Ok(()),
             Ok(left) if !left.finalizers().is_empty() && kind.plural != CRDS => {
                 free(&api, name).await?;
             }
@@ -176,18 +193,21 @@ async fn remove_namespace(
     client: &Client,
     kinds: &Kinds,
     namespaces: &ApiResource,
-    name: &str,
+    object: &Metadata,
 ) -> Result<(), Error> {
+    let name = &object.name_any();
     let api = api(client, namespaces, None);
-    let deleted = api.delete(name, &DeleteParams::default()).await;
+    let exactly = DeleteParams::default().preconditions(exactly(object));
+    let deleted = api.delete(name, &exactly).await;
     deleted
         .map(drop)
         .or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) })
         .map_err(failed(format!("delete namespace {name}")))?;
     // Terminating by now, so nothing new is made in it.
-    for kind in namespaced(kinds) {
+    let namespaced = removable(kinds).filter(|(_, scope)| **scope == Scope::Namespaced);
+    for (kind, _) in namespaced {
         for object in list(client, kind, Some(name)).await? {
-            remove(client, kind, Some(name), &object.name_any()).await?;
+            remove(client, kind, &object).await?;
         }
     }
     let start = Instant::now();
@@ -264,6 +284,18 @@ async fn wait(start: Instant, what: &str) -> Result<(), Error> {
         waited: start.elapsed(),
         last: "still there".to_owned(),
     })
+}
+
+fn exactly(object: &Metadata) -> Preconditions {
+    Preconditions {
+        uid: object.uid(),
+        resource_version: None,
+    }
+}
+
+/// Whether the object of that name is not the one that was meant.
+fn is_another(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 409 && status.message.contains("UID"))
 }
 
 fn is_gone(error: &kube::Error) -> bool {
