@@ -17,7 +17,8 @@ const IDLE_POLL: Duration = Duration::from_secs(1);
 const LAST_LOOK: Duration = Duration::from_secs(1);
 /// How often an embedded cluster is looked at while no time passes. Virtual time passes when
 /// nothing is to be done: without a bound, writes that never end would be waited for for ever.
-const RESTLESS: u32 = 10_000;
+/// What is tested here is that there is one.
+const RESTLESS: u32 = if cfg!(test) { 100 } else { 10_000 };
 
 impl Cluster {
     /// Waits until `check` holds: 30 seconds, unless `KUBEWRIGHT_TEST_TIMEOUT` says otherwise.
@@ -256,5 +257,67 @@ impl Looks {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::AssertUnwindSafe;
+    use std::time::Duration;
+
+    use futures_util::FutureExt as _;
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use serde_json::json;
+    use tokio::time::Instant;
+
+    use crate::Cluster;
+
+    async fn flap(cluster: &Cluster) {
+        let mut up = false;
+        loop {
+            up = !up;
+            let data = json!({ "data": { "up": up.to_string() } });
+            cluster.patch::<ConfigMap>("flag", data).await;
+        }
+    }
+
+    async fn is(cluster: &Cluster, text: &str) -> bool {
+        let flag = cluster.get::<ConfigMap>("flag").await;
+        let data = flag.and_then(|flag| flag.data).unwrap_or_default();
+        data.get("up").is_some_and(|up| up == text)
+    }
+
+    /// How a wait fails while the flag flaps.
+    async fn failure(cluster: &Cluster, wait: impl Future<Output = ()>) -> String {
+        tokio::select! {
+            result = AssertUnwindSafe(wait).catch_unwind() => {
+                *result.unwrap_err().downcast::<String>().unwrap()
+            }
+            () = flap(cluster) => unreachable!("it goes on for ever"),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn writes_that_never_end_do_not_hold_a_wait_for_ever() {
+        let cluster = Cluster::embedded().start().await.unwrap();
+        let flag = json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "flag" },
+        });
+        let flag: ConfigMap = serde_json::from_value(flag).unwrap();
+        cluster.create(flag).await;
+        let start = Instant::now();
+        let wait = cluster.eventually("half mast", async |c| is(c, "half").await);
+        let message = failure(&cluster, wait).await;
+        let why = "for half mast; the cluster does not come to rest";
+        assert!(message.contains(why), "{message}");
+        assert!(message.contains("last seen: ConfigMap"), "{message}");
+
+        let hour = Duration::from_secs(3600);
+        let wait = cluster.consistently(hour, "no mourning", async |c| !is(c, "half").await);
+        let message = failure(&cluster, wait).await;
+        let why = "no mourning: not known; the cluster does not come to rest";
+        assert!(message.contains(why), "{message}");
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        cluster.close().await.unwrap();
     }
 }

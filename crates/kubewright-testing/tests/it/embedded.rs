@@ -117,32 +117,6 @@ async fn a_write_is_looked_at_without_time_passing(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(needs = [VirtualTime])]
-async fn writes_that_never_end_do_not_hold_a_wait_for_ever(cluster: Cluster) {
-    cluster.create(map("flag")).await;
-    let flap = async {
-        let mut up = false;
-        loop {
-            up = !up;
-            let data = json!({ "data": { "up": up.to_string() } });
-            cluster.patch::<ConfigMap>("flag", data).await;
-        }
-    };
-    let start = Instant::now();
-    let wait = cluster.eventually("a flag at half mast", async |c| {
-        let flag = c.get::<ConfigMap>("flag").await;
-        let data = flag.and_then(|flag| flag.data).unwrap_or_default();
-        data.get("up").is_some_and(|up| up == "half")
-    });
-    let message = failure(wait, flap).await;
-    assert!(
-        message.contains("the cluster does not come to rest"),
-        "{message}"
-    );
-    assert!(message.contains("last seen: ConfigMap"), "{message}");
-    assert_eq!(start.elapsed(), Duration::ZERO);
-}
-
-#[kubewright_testing::test(needs = [VirtualTime])]
 async fn a_check_that_does_not_answer_is_cut_at_the_deadline(cluster: Cluster) {
     let start = Instant::now();
     let wait = cluster.eventually_within(Duration::from_secs(9), "an answer", async |c| {
