@@ -16,7 +16,9 @@ use crate::Error;
 /// What shells expect of a process that a signal has ended: 128 and the signal's number.
 const ENDED_BY_SIGNAL: u8 = 130;
 
+// A flag before a subcommand would be another one than that behind it, and be lost.
 #[derive(Debug, Parser)]
+#[command(args_conflicts_with_subcommands = true)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,

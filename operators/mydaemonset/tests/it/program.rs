@@ -57,3 +57,11 @@ fn a_wrong_call_ends_with_2_and_a_wrong_cluster_with_1() {
     assert!(complaint.starts_with("mydaemonset: "), "{complaint}");
     assert!(complaint.contains("not-there.yaml"), "{complaint}");
 }
+
+#[test]
+fn a_flag_before_the_subcommand_is_not_lost() {
+    let output = program(&["--kubeconfig", "not-there.yaml", "run"]);
+    let complaint = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{complaint}");
+    assert!(complaint.contains("run"), "{complaint}");
+}
