@@ -46,3 +46,20 @@ pub fn condition(
         observed_generation: None,
     }
 }
+
+/// Puts a condition in the place of the one of its type, or at the end; all others stay.
+///
+/// ```
+/// use kubewright::{condition, set_condition};
+///
+/// let mut all = vec![condition("Ready", false, "Starting", ""), condition("Other", true, "X", "")];
+/// set_condition(&mut all, condition("Ready", true, "AllServe", "2 of 2 serve"));
+/// let statuses: Vec<_> = all.iter().map(|one| one.status.as_str()).collect();
+/// assert_eq!(statuses, ["True", "True"]);
+/// ```
+pub fn set_condition(conditions: &mut Vec<Condition>, new: Condition) {
+    match conditions.iter_mut().find(|one| one.type_ == new.type_) {
+        Some(former) => *former = new,
+        None => conditions.push(new),
+    }
+}

@@ -43,7 +43,7 @@ pub mod prelude;
 mod registration;
 pub mod schema;
 
-pub use condition::{ConditionStatus, condition};
+pub use condition::{ConditionStatus, condition, set_condition};
 pub use context::{Apply, Context, Live, Name, Object, StatusWrite, WithStatus};
 pub use error::{Error, Result};
 pub use operator::{Operator, RunOptions, Running, TaskContext};

@@ -64,13 +64,16 @@ pub fn operator() -> Operator {
 }
 
 async fn reconcile(set: Arc<MyDaemonSet>, cx: Context<MyDaemonSet>) -> Result<Outcome> {
-    let plan = Plan::new(&set, &cx.list::<Node>()?, &cx.owned::<Pod>()?);
+    let now = cx.clock().now();
+    let plan = Plan::new(&set, &cx.list::<Node>()?, &cx.owned::<Pod>()?, now);
+    // A Pod that cannot be made or deleted holds up no other; the first failure is told at the end.
+    let mut done = Ok(());
     for pod in plan.missing() {
-        cx.apply(&pod).await?;
+        done = done.and(cx.apply(&pod).await.map(drop));
     }
     for pod in plan.surplus() {
-        cx.delete(&pod).await?;
+        done = done.and(cx.delete(&pod).await);
     }
     cx.status(|status| plan.report(status)).await?;
-    Ok(Outcome::done())
+    done.map(|()| plan.outcome())
 }

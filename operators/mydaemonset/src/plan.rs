@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::jiff::Timestamp;
 use kubewright::prelude::*;
 
 use crate::{MyDaemonSet, MyDaemonSetStatus, pod};
@@ -9,21 +10,28 @@ use crate::{MyDaemonSet, MyDaemonSetStatus, pod};
 /// How many nodes may be without an available Pod because of a change of the spec.
 const MAX_UNAVAILABLE: usize = 1;
 
+/// How old a Pod that has ended is when another takes its place: a node that rejects its Pods
+/// would get a new one at every turn.
+const PAUSE: Duration = Duration::from_secs(30);
+
 /// What is missing, what is too much, and how things stand.
 #[derive(Debug)]
 pub struct Plan {
     missing: Vec<Pod>,
     surplus: Vec<Arc<Pod>>,
+    /// When the first Pod that has ended becomes surplus.
+    next: Option<Duration>,
     /// How things stand; none while the set is being deleted.
     status: Option<MyDaemonSetStatus>,
 }
 
 impl Plan {
     /// Compares the nodes that should run a Pod of `set` with the Pods that it owns.
-    pub fn new(set: &MyDaemonSet, nodes: &List<Node>, pods: &List<Pod>) -> Self {
+    pub fn new(set: &MyDaemonSet, nodes: &List<Node>, pods: &List<Pod>, now: Timestamp) -> Self {
         let mut plan = Self {
             missing: Vec::new(),
             surplus: Vec::new(),
+            next: None,
             status: None,
         };
         if set.metadata.deletion_timestamp.is_some() {
@@ -45,7 +53,7 @@ impl Plan {
                 None => {}
                 // Its name is free again once it is gone, which is an event of its own.
                 Some(present) if pod::is_terminating(&present) => {}
-                Some(present) if pod::is_finished(&present) => plan.surplus.push(present),
+                Some(present) if pod::is_finished(&present) => plan.retire(present, set, now),
                 Some(present) => {
                     let (current, ready) =
                         (pod::is_current(&present, set), pod::is_ready(&present));
@@ -80,6 +88,11 @@ impl Plan {
         self.surplus.iter().cloned()
     }
 
+    /// When to look again without a change.
+    pub fn outcome(&self) -> Outcome {
+        self.next.map_or(Outcome::done(), Outcome::requeue_after)
+    }
+
     /// Writes down how things stand.
     pub fn report(&self, status: &mut MyDaemonSetStatus) {
         let Some(now) = &self.status else { return };
@@ -91,10 +104,23 @@ impl Plan {
                 format!("{waiting} nodes have no available Pod"),
             ),
         };
+        let mut conditions = std::mem::take(&mut status.conditions);
+        let available = condition("Available", waiting == 0, reason, message);
+        set_condition(&mut conditions, available);
         *status = MyDaemonSetStatus {
-            conditions: vec![condition("Available", waiting == 0, reason, message)],
+            conditions,
             ..now.clone()
         };
+    }
+
+    /// A Pod that has ended goes at once when it is outdated, else when it is old enough.
+    fn retire(&mut self, pod: Arc<Pod>, set: &MyDaemonSet, now: Timestamp) {
+        let rest = PAUSE.saturating_sub(pod::age(&pod, now));
+        if rest.is_zero() || !pod::is_current(&pod, set) {
+            self.surplus.push(pod);
+        } else {
+            self.next = Some(self.next.map_or(rest, |next| next.min(rest)));
+        }
     }
 
     /// Outdated Pods that serve nobody go at once, the others one after the other.
@@ -113,10 +139,13 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use k8s_openapi::api::core::v1::{NodeSpec, PodCondition, PodStatus, Taint};
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
     use kubewright::prelude::*;
 
     use super::Plan;
     use crate::{MyDaemonSet, MyDaemonSetSpec, MyDaemonSetStatus, pod};
+
+    const NOW: &str = "2026-01-01T00:01:00Z";
 
     fn set(image: &str) -> MyDaemonSet {
         let spec = MyDaemonSetSpec {
@@ -125,6 +154,7 @@ mod tests {
         let mut set = MyDaemonSet::new("web", spec);
         set.metadata.namespace = Some("shop".to_owned());
         set.metadata.generation = Some(7);
+        set.metadata.uid = Some("1".to_owned());
         set
     }
 
@@ -169,10 +199,21 @@ mod tests {
         }
     }
 
+    /// A Pod that a kubelet has rejected.
+    fn rejected(set: &MyDaemonSet, node: &str, created: &str) -> Pod {
+        let mut pod = pod::for_node(set, node);
+        pod.metadata.creation_timestamp = Some(Time(created.parse().unwrap()));
+        pod.status = Some(PodStatus {
+            phase: Some("Failed".to_owned()),
+            ..PodStatus::default()
+        });
+        pod
+    }
+
     fn plan(set: &MyDaemonSet, nodes: &[Node], pods: &[Pod]) -> Plan {
         let nodes = nodes.iter().cloned().collect();
         let pods = pods.iter().cloned().collect();
-        Plan::new(set, &nodes, &pods)
+        Plan::new(set, &nodes, &pods, NOW.parse().unwrap())
     }
 
     fn status(plan: &Plan) -> MyDaemonSetStatus {
@@ -272,12 +313,55 @@ mod tests {
     fn a_set_that_is_being_deleted_is_left_alone() {
         let mut set = set("v1");
         let pods = [running(&set, "a")];
-        set.metadata.deletion_timestamp =
-            Some(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(
-                "2026-01-01T00:00:00Z".parse().unwrap(),
-            ));
+        set.metadata.deletion_timestamp = Some(Time("2026-01-01T00:00:00Z".parse().unwrap()));
         let plan = plan(&set, &[node("b")], &pods);
         assert_eq!((plan.missing().count(), plan.surplus().count()), (0, 0));
         assert_eq!(status(&plan), MyDaemonSetStatus::default());
+    }
+
+    #[test]
+    fn a_pod_that_ends_soon_after_its_start_is_replaced_later() {
+        let (old, new) = (set("v1"), set("v2"));
+        let after = |set, created| {
+            let plan = plan(set, &[node("a")], &[rejected(&old, "a", created)]);
+            (plan.surplus().count(), plan.outcome().next_run())
+        };
+        let rest = Some(Duration::from_secs(20));
+        assert_eq!(after(&old, "2026-01-01T00:00:50Z"), (0, rest));
+        assert_eq!(after(&old, "2026-01-01T00:00:30Z"), (1, None));
+        assert_eq!(after(&new, "2026-01-01T00:00:50Z"), (1, None));
+    }
+
+    #[test]
+    fn the_first_pod_to_become_due_decides_the_next_run() {
+        let set = set("v1");
+        let pods = [
+            rejected(&set, "a", "2026-01-01T00:00:55Z"),
+            rejected(&set, "b", "2026-01-01T00:00:40Z"),
+        ];
+        let plan = plan(&set, &[node("a"), node("b")], &pods);
+        let first = Outcome::requeue_after(Duration::from_secs(10));
+        assert_eq!(plan.outcome(), first);
+    }
+
+    #[test]
+    fn the_report_keeps_conditions_of_others_in_their_place() {
+        let plan = plan(&set("v1"), &[], &[]);
+        let mut status = MyDaemonSetStatus {
+            conditions: vec![
+                condition("Available", false, "Old", ""),
+                condition("Foreign", true, "Seen", ""),
+            ],
+            ..MyDaemonSetStatus::default()
+        };
+        plan.report(&mut status);
+        let seen = status
+            .conditions
+            .iter()
+            .map(|one| (&*one.type_, &*one.status));
+        assert_eq!(
+            seen.collect::<Vec<_>>(),
+            [("Available", "True"), ("Foreign", "True")]
+        );
     }
 }

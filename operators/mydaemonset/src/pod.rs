@@ -4,12 +4,17 @@ use k8s_openapi::api::core::v1::{
     Affinity, Container, Node, NodeAffinity, NodeSelector, NodeSelectorRequirement,
     NodeSelectorTerm, PodSpec, Toleration,
 };
+use k8s_openapi::jiff::Timestamp;
 use kubewright::prelude::*;
 
 use crate::MyDaemonSet;
 
 const SET: &str = "mydaemonset";
 const REVISION: &str = "controller-revision-hash";
+
+/// A Pod's name has at most 253 characters, nine of which are the hash.
+const LONGEST_PREFIX: usize = 244;
+const LONGEST_LABEL: usize = 63;
 
 /// What a node may suffer from while its Pod starts and stays.
 const TOLERATED: [(&str, &str); 6] = [
@@ -26,17 +31,12 @@ const TOLERATED: [(&str, &str); 6] = [
 /// It is pinned by affinity and not by `nodeName`, so that the scheduler still counts resources
 /// and ports.
 pub(crate) fn for_node(set: &MyDaemonSet, node: &str) -> Pod {
-    let name = set.name_any();
-    let labels = [(SET, name.as_str()), (REVISION, &revision(set))];
+    let labels = [(SET, label_for(set)), (REVISION, revision(set))];
     Pod {
         metadata: ObjectMeta {
             name: Some(name_for(set, node)),
             namespace: set.namespace(),
-            labels: Some(
-                labels
-                    .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                    .into(),
-            ),
+            labels: Some(labels.map(|(key, value)| (key.to_owned(), value)).into()),
             ..ObjectMeta::default()
         },
         spec: Some(PodSpec {
@@ -56,9 +56,22 @@ pub(crate) fn for_node(set: &MyDaemonSet, node: &str) -> Pod {
     }
 }
 
-/// The name follows from the node, so that the next run finds the same Pod.
+/// The name follows from the set and the node, so that the next run finds the same Pod. The uid
+/// tells the set from one of the same name whose Pods are still going.
 pub(crate) fn name_for(set: &MyDaemonSet, node: &str) -> String {
-    format!("{}-{}", set.name_any(), hash(node))
+    let uid = set.uid().unwrap_or_default();
+    let name: String = set.name_any().chars().take(LONGEST_PREFIX).collect();
+    let name = name.trim_end_matches(['.', '-']);
+    format!("{name}-{}", hash(&format!("{uid}/{node}")))
+}
+
+/// The set's name, or what follows from it where that does not fit.
+fn label_for(set: &MyDaemonSet) -> String {
+    let name = set.name_any();
+    match name.len() {
+        ..=LONGEST_LABEL => name,
+        _ => hash(&name),
+    }
 }
 
 /// Whether the Pod runs the spec as it is now.
@@ -78,6 +91,12 @@ pub(crate) fn is_finished(pod: &Pod) -> bool {
         .as_ref()
         .and_then(|status| status.phase.as_deref());
     matches!(phase, Some("Failed" | "Succeeded"))
+}
+
+/// How long ago the Pod was made; nothing when the API server's clock is ahead of ours.
+pub(crate) fn age(pod: &Pod, now: Timestamp) -> Duration {
+    let made = pod.creation_timestamp().map_or(now, |made| made.0);
+    Duration::try_from(now.duration_since(made)).unwrap_or_default()
 }
 
 /// Whether the Pod serves.
@@ -143,4 +162,41 @@ fn hash(text: &str) -> String {
         .filter_map(|digit| ALPHABET.get(usize::try_from(digit).ok()?))
         .map(|byte| char::from(*byte))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use kubewright::prelude::*;
+
+    use super::{SET, for_node, name_for};
+    use crate::{MyDaemonSet, MyDaemonSetSpec};
+
+    fn set(name: &str, uid: &str) -> MyDaemonSet {
+        let spec = MyDaemonSetSpec {
+            image: "v1".to_owned(),
+        };
+        let mut set = MyDaemonSet::new(name, spec);
+        set.metadata.uid = Some(uid.to_owned());
+        set
+    }
+
+    #[test]
+    fn a_set_that_is_made_again_has_pods_of_other_names() {
+        let (former, present) = (set("web", "1"), set("web", "2"));
+        assert_ne!(name_for(&former, "a"), name_for(&present, "a"));
+        assert_ne!(name_for(&present, "a"), name_for(&present, "b"));
+        assert_eq!(name_for(&present, "a"), name_for(&present, "a"));
+    }
+
+    #[test]
+    fn the_longest_name_of_a_set_still_makes_a_valid_pod() {
+        let long = set(&"a.".repeat(126), "1");
+        let pod = for_node(&long, "a");
+        let name = pod.name_any();
+        assert!(name.len() <= 253 && !name.contains(".-"), "{name}");
+        let label = &pod.labels()[SET];
+        assert!((1..=63).contains(&label.len()), "{label}");
+        let short = for_node(&set("web", "1"), "a");
+        assert_eq!(short.labels()[SET], "web");
+    }
 }

@@ -2,6 +2,8 @@
 
 mod program;
 
+use kube::Api;
+use kube::api::{Patch, PatchParams};
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
 use mydaemonset::{MyDaemonSet, MyDaemonSetSpec, MyDaemonSetStatus, operator};
@@ -207,4 +209,73 @@ async fn a_restarted_operator_goes_on_where_it_was(cluster: Cluster) {
         before.iter().all(|uid| after.contains(uid)),
         "pods were replaced"
     );
+}
+
+#[kubewright_testing::test(nodes = 1)]
+async fn a_pod_that_cannot_be_made_does_not_hold_up_other_nodes(cluster: Cluster) {
+    rolled_out(&cluster, 1).await;
+    cluster.add_node("node-x").await;
+    let on_x = async |c: &Cluster| {
+        let pods = c.list::<Pod>().await;
+        pods.iter()
+            .find(|pod| node_of(pod) == "node-x")
+            .map(Pod::name_any)
+    };
+    cluster
+        .eventually("a pod on node-x", async |c| on_x(c).await.is_some())
+        .await;
+    let taken = on_x(&cluster).await.expect("the pod that was just seen");
+    cluster.remove_node("node-x").await;
+    cluster
+        .eventually("its name is free", async |c| {
+            c.get::<Pod>(&taken).await.is_none()
+        })
+        .await;
+    let squatter: Pod = serde_json::from_value(json!({
+        "metadata": {"name": taken},
+        "spec": {"containers": [{"name": "app", "image": IMAGE}]},
+    }))
+    .expect("this is a Pod");
+    cluster.create(squatter).await;
+    cluster.add_node("node-x").await;
+    cluster.add_node("node-y").await;
+    cluster
+        .eventually("a pod on node-y", async |c| {
+            let pods = c.list::<Pod>().await;
+            pods.iter()
+                .any(|pod| node_of(pod) == "node-y" && !pod.owner_references().is_empty())
+        })
+        .await;
+}
+
+#[kubewright_testing::test(nodes = 1)]
+async fn a_condition_of_somebody_else_survives(cluster: Cluster) {
+    rolled_out(&cluster, 1).await;
+    let foreign = json!({
+        "apiVersion": "apps.kubewright.dev/v1beta1", "kind": "MyDaemonSet",
+        "metadata": {"name": "sample"},
+        "status": {"conditions": [
+            {"type": "Foreign", "status": "True", "reason": "Seen", "message": "",
+             "lastTransitionTime": "2026-01-01T00:00:00Z"},
+        ]},
+    });
+    let sets: Api<MyDaemonSet> = Api::namespaced(cluster.client(), cluster.namespace());
+    let as_other = PatchParams::apply("other");
+    sets.patch_status("sample", &as_other, &Patch::Apply(foreign))
+        .await
+        .expect("the status is written");
+    // The operator writes the status next, perhaps before it knows of the condition.
+    cluster.add_node("node-2").await;
+    cluster
+        .eventually("a status that counts two nodes", async |c| {
+            status(c).await.available_replicas == 2
+        })
+        .await;
+    let types: Vec<_> = status(&cluster)
+        .await
+        .conditions
+        .into_iter()
+        .map(|one| one.type_)
+        .collect();
+    assert_eq!(types, ["Available", "Foreign"]);
 }
