@@ -9,6 +9,7 @@ use tracing::Instrument as _;
 use super::panic::message_of;
 use super::{Failure, Outcome, Reconciler, Retry};
 use crate::queue::Queue;
+use crate::write::WriteError;
 
 /// Numbers the runs of this process, so that the lines of one run can be told from another's.
 static RUNS: AtomicU64 = AtomicU64::new(1);
@@ -54,8 +55,18 @@ fn settle(queue: &Queue, key: &ObjectKey, result: Result<Outcome, Failure>) {
                 Retry::OnChange => {}
             }
             let failures = queue.failures(key);
-            tracing::error!(retry = ?failure.retry(), failures, "{failure}");
+            if is_conflict(&failure) {
+                tracing::debug!(retry = ?failure.retry(), failures, "{failure}");
+            } else {
+                tracing::error!(retry = ?failure.retry(), failures, "{failure}");
+            }
         }
     }
     queue.done(key);
+}
+
+/// Others write as well: nothing is wrong when they were first.
+fn is_conflict(failure: &Failure) -> bool {
+    let write = failure.cause().downcast_ref::<WriteError>();
+    write.is_some_and(WriteError::is_conflict)
 }

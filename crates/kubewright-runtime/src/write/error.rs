@@ -1,6 +1,8 @@
 use kubewright_wire::record::RecordError;
 use kubewright_wire::status::Status;
 
+use crate::client::Meaning;
+
 /// Why a write was not done.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -30,6 +32,15 @@ pub enum WriteError {
         /// What is wrong with the path.
         #[source]
         source: http::Error,
+    },
+    /// A layer of the client stopped the request, so nothing was done.
+    #[error("{what}: the request was not sent")]
+    Withheld {
+        /// What was tried, on what.
+        what: String,
+        /// Why it was stopped.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// No answer came, so the write may or may not have been done.
     #[error("{what}: no answer from the API server")]
@@ -61,6 +72,13 @@ pub enum WriteError {
 }
 
 impl WriteError {
+    /// Whether the object has changed since it was read: not an error, but a race that the next
+    /// run wins.
+    pub fn is_conflict(&self) -> bool {
+        let status = self.status();
+        status.is_some_and(|status| Meaning::of(status) == Meaning::Conflict)
+    }
+
     /// The API server's answer, when it gave one.
     pub fn status(&self) -> Option<&Status> {
         match self {

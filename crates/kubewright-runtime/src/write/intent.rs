@@ -69,6 +69,16 @@ impl Intent {
                 ObjectKey::namespaced(&namespace, &name)
             }
         };
+        if ![Some(key.name()), key.namespace()]
+            .into_iter()
+            .flatten()
+            .all(fits_a_path)
+        {
+            return Err(refused(
+                format!("{} {key}", what()),
+                "a name or namespace is neither . nor .. and has none of / ? # %",
+            ));
+        }
         body.insert("apiVersion".to_owned(), json!(resource.kind.api_version()));
         body.insert("kind".to_owned(), json!(resource.kind.kind));
         // A status is written through its subresource; the API server would ignore it here.
@@ -107,6 +117,11 @@ fn refused(what: impl Into<String>, why: impl Into<String>) -> WriteError {
         what: what.into(),
         why: why.into(),
     }
+}
+
+/// Whether a request for the object would name this object and no other.
+fn fits_a_path(name: &str) -> bool {
+    !matches!(name, "." | "..") && !name.contains(['/', '?', '#', '%'])
 }
 
 fn text(object: &Map<String, Value>, field: &str) -> Option<String> {
@@ -179,6 +194,20 @@ mod tests {
         }
         let error = intent(json!({"metadata": {"generateName": "a-"}})).unwrap_err();
         assert!(error.contains("no metadata.name"), "{error}");
+    }
+
+    #[test]
+    fn a_name_that_would_lead_elsewhere_is_refused() {
+        for name in ["a/status", "a?force", "a#b", "a%2Fb", ".", ".."] {
+            for metadata in [
+                json!({"name": name}),
+                json!({"name": "a", "namespace": name}),
+            ] {
+                let error = intent(json!({"metadata": metadata})).unwrap_err();
+                assert!(error.contains("none of / ? # %"), "{error}");
+            }
+        }
+        assert!(intent(json!({"metadata": {"name": "system:a.b-c"}})).is_ok());
     }
 
     #[test]

@@ -6,8 +6,10 @@ mod error;
 mod intent;
 mod memory;
 mod request;
+mod status;
 mod writer;
 
 pub use error::WriteError;
 pub use intent::Intent;
+pub use status::StatusChange;
 pub use writer::{Target, Writer};

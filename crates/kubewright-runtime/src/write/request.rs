@@ -10,6 +10,7 @@ use kubewright_wire::status::{Outcome, Status};
 use tokio::time::timeout;
 
 use super::WriteError;
+use crate::client::{Unsent, cause_of};
 
 /// How long an answer may take; the API server itself gives up after a minute
 /// (`--request-timeout`), kube's client never.
@@ -17,6 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The media type of an apply patch; JSON is YAML.
 const APPLY: &str = "application/apply-patch+yaml";
+const MERGE: &str = "application/merge-patch+json";
 const JSON: &str = "application/json";
 
 /// One request for one object, and the words that errors use for it.
@@ -56,6 +58,18 @@ impl ObjectRequest<'_> {
         self.send(client, request).await
     }
 
+    /// Sends a merge patch and gives back the object as the API server answers it.
+    pub(super) async fn merge(
+        &self,
+        client: &Client,
+        manager: &str,
+        body: Vec<u8>,
+    ) -> Result<Bytes, WriteError> {
+        let query = format!("?fieldManager={manager}");
+        let request = self.request(Method::PATCH, &query, MERGE, body)?;
+        self.send(client, request).await
+    }
+
     /// Sends a delete with the given options and gives back the answer.
     pub(super) async fn delete(
         &self,
@@ -89,9 +103,14 @@ impl ObjectRequest<'_> {
     }
 
     async fn send(&self, client: &Client, request: Request<Body>) -> Result<Bytes, WriteError> {
-        let unanswered = |source: kube::Error| WriteError::Unanswered {
-            what: self.what(),
-            source: cause_of(source),
+        let unanswered = |error: kube::Error| {
+            let what = self.what();
+            let withheld = Unsent::is_behind(&error);
+            let source = cause_of(error);
+            match withheld {
+                true => WriteError::Withheld { what, source },
+                false => WriteError::Unanswered { what, source },
+            }
         };
         let exchange = async {
             let response = client.send(request).await?;
@@ -114,14 +133,6 @@ impl ObjectRequest<'_> {
             what: self.what(),
             source: Box::new(status_of(code, &body)),
         })
-    }
-}
-
-/// A layer's own error is the cause; kube's wrapping of it would only repeat its text.
-fn cause_of(error: kube::Error) -> Box<dyn std::error::Error + Send + Sync> {
-    match error {
-        kube::Error::Service(cause) => cause,
-        other => Box::new(other),
     }
 }
 

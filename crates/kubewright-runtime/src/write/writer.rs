@@ -22,8 +22,8 @@ use crate::store::Store;
 /// Cloning shares what is remembered of former writes.
 #[derive(Clone)]
 pub struct Writer {
-    client: Client,
-    manager: Arc<str>,
+    pub(super) client: Client,
+    pub(super) manager: Arc<str>,
     memory: Memory,
 }
 
@@ -204,7 +204,11 @@ impl Writer {
         Ok(record)
     }
 
-    fn read(&self, request: &ObjectRequest<'_>, body: &Bytes) -> Result<Record, WriteError> {
+    pub(super) fn read(
+        &self,
+        request: &ObjectRequest<'_>,
+        body: &Bytes,
+    ) -> Result<Record, WriteError> {
         // As the informer's own, so that both are alike.
         let mut encoder = Encoder::new(EncoderOptions {
             field_manager: Some(self.manager.to_string()),

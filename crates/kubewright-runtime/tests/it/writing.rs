@@ -5,7 +5,7 @@ use kube::Client;
 use kube::client::Body;
 use kubewright_core::{Kind, ObjectKey, Resource, Scope};
 use kubewright_runtime::store::{Filter, Store};
-use kubewright_runtime::write::{Intent, Target, Writer};
+use kubewright_runtime::write::{Intent, StatusChange, Target, Writer};
 use kubewright_wire::record::{Encoder, EncoderOptions, Record};
 use kubewright_wire::status::Status;
 use parking_lot::Mutex;
@@ -204,6 +204,60 @@ async fn a_status_that_says_less_than_before_is_sent() {
         json!({"apiVersion": "v1", "kind": "Pod",
                "metadata": {"name": "a", "namespace": "web"}, "status": {"x": 1}})
     );
+}
+
+#[tokio::test]
+async fn a_changed_status_is_the_difference_and_holds_for_what_was_read() {
+    let answer = json!({"metadata": {"name": "a", "namespace": "web", "resourceVersion": "11"},
+                        "status": {"x": 2, "y": 2}});
+    let (client, seen) = client(200, answer);
+    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
+    let target = Target {
+        resource: &resource,
+        store: Some(&store),
+    };
+    let key = ObjectKey::namespaced("web", "a");
+    let (before, after) = (json!({"x": 1, "y": 2}), json!({"x": 2, "y": 2}));
+    let change = |old, new| StatusChange {
+        key: &key,
+        resource_version: "9",
+        old,
+        new,
+    };
+    let none = writer.patch_status(target, change(&after, &after)).await;
+    assert!(none.unwrap().is_none());
+    let done = writer.patch_status(target, change(&before, &after)).await;
+    assert_eq!(done.unwrap().unwrap().resource_version(), "11");
+    let seen = seen.lock();
+    assert_eq!(seen.len(), 1);
+    assert_eq!(
+        seen[0].0,
+        "PATCH /api/v1/namespaces/web/pods/a/status?fieldManager=us"
+    );
+    assert_eq!(
+        seen[0].1,
+        json!({"metadata": {"resourceVersion": "9"}, "status": {"x": 2}})
+    );
+    assert_eq!(store.get(&key).unwrap().resource_version(), "11");
+}
+
+#[tokio::test]
+async fn a_status_of_an_object_that_has_changed_since_is_a_conflict() {
+    let (client, _) = client(409, json!(Status::conflict(&pods(), "a")));
+    let (writer, resource) = (Writer::new(client, "us"), pods());
+    let target = Target {
+        resource: &resource,
+        store: None,
+    };
+    let change = StatusChange {
+        key: &ObjectKey::namespaced("web", "a"),
+        resource_version: "9",
+        old: &Value::Null,
+        new: &json!({"x": 1}),
+    };
+    let error = writer.patch_status(target, change).await.unwrap_err();
+    assert!(error.is_conflict());
+    assert_eq!(error.to_string(), "patch pods/status web/a");
 }
 
 #[tokio::test]

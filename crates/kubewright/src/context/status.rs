@@ -1,16 +1,15 @@
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{self, Poll};
 
 use futures_util::future::BoxFuture;
 use kube::core::object::HasStatus;
-use kubewright_core::ObjectKey;
+use kubewright_runtime::write::StatusChange;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::Context;
 use super::conditions::keep_transition_times;
-use super::{Context, Shared};
 use crate::Result;
 use crate::registration::TypedKind;
 
@@ -56,27 +55,25 @@ impl<K: TypedKind> Context<K> {
     /// The function is called at once, with the status as it is now. The `lastTransitionTime` of
     /// conditions is kept for it: a condition without one gets the time at which its `status`
     /// changed.
+    ///
+    /// Only what differs is sent, and only to the object as it was read. When somebody else has
+    /// changed that since, the write fails with a conflict and the object comes again soon.
     pub fn status(&self, change: impl FnOnce(&mut <K as WithStatus>::Status)) -> StatusWrite
     where
         K: WithStatus,
     {
         StatusWrite {
             write: match self.changed_status(change) {
-                Ok(Some(status)) => {
-                    let (shared, key) = (Arc::clone(&self.shared), self.key.clone());
-                    Box::pin(write::<K>(shared, key, status))
-                }
-                Ok(None) => Box::pin(async { Ok(()) }),
+                Ok(changed) => Box::pin(changed.write::<K>(self.clone())),
                 Err(error) => Box::pin(async { Err(error.into()) }),
             },
         }
     }
 
-    /// The new status, or none when it is the old one.
     fn changed_status(
         &self,
         change: impl FnOnce(&mut <K as WithStatus>::Status),
-    ) -> Result<Option<Value>, serde_json::Error>
+    ) -> Result<Changed, serde_json::Error>
     where
         K: WithStatus,
     {
@@ -93,14 +90,34 @@ impl<K: TypedKind> Context<K> {
         let old = serde_json::to_value(old)?;
         let mut new = serde_json::to_value(new)?;
         keep_transition_times(&mut new, &old, self.shared.clock.now());
-        Ok((new != old).then_some(new))
+        let resource_version = current.meta().resource_version.clone();
+        Ok(Changed {
+            resource_version: resource_version.unwrap_or_default(),
+            old,
+            new,
+        })
     }
 }
 
-async fn write<K: TypedKind>(shared: Arc<Shared>, key: ObjectKey, status: Value) -> Result<()> {
-    let target = shared.own_target::<K>();
-    shared.writer.apply_status(target, &key, status).await?;
-    Ok(())
+/// A status before and after, and the object that it was read from.
+struct Changed {
+    resource_version: String,
+    old: Value,
+    new: Value,
+}
+
+impl Changed {
+    async fn write<K: TypedKind>(self, cx: Context<K>) -> Result<()> {
+        let change = StatusChange {
+            key: &cx.key,
+            resource_version: &self.resource_version,
+            old: &self.old,
+            new: &self.new,
+        };
+        let target = cx.shared.own_target::<K>();
+        cx.shared.writer.patch_status(target, change).await?;
+        Ok(())
+    }
 }
 
 impl Future for StatusWrite {
