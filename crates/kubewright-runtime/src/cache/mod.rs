@@ -4,6 +4,7 @@
 //! ones are kept as long as a [`Budget`] of bytes lets them.
 
 mod budget;
+mod complaints;
 mod decoded;
 mod list;
 mod view;

@@ -1,4 +1,3 @@
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,8 +7,10 @@ use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 
 use super::List;
+use super::complaints::Complaints;
 use super::decoded::Decoded;
 use crate::informer::Informer;
+use crate::store::Store;
 
 /// An informer's objects as values of type `K`: the kind's own type, or any struct with some of
 /// its fields. Cloning shares what is decoded, as do all views of one informer and type.
@@ -20,8 +21,8 @@ pub struct View<K> {
 
 pub(super) struct Shared<K> {
     decoded: Decoded<K>,
-    /// The resourceVersions that were complained about, so that each is logged once.
-    complaints: Mutex<HashMap<ObjectKey, Box<str>>>,
+    complaints: Mutex<Complaints>,
+    store: Store,
     kind: Kind,
 }
 
@@ -52,6 +53,7 @@ impl<K: DeserializeOwned + Send + Sync + 'static> View<K> {
         let shared = informer.extension(|budget| Shared {
             decoded: Decoded::new(budget),
             complaints: Mutex::default(),
+            store: informer.store().clone(),
             kind: kind.clone(),
         });
         Self { shared, informer }
@@ -85,6 +87,11 @@ impl<K: DeserializeOwned + Send + Sync + 'static> View<K> {
         List::cached(records, Arc::clone(&self.shared))
     }
 
+    /// An object of an event; one that does not decode is logged once for each revision.
+    pub fn decode(&self, key: &ObjectKey, record: &Record) -> Result<Arc<K>, DecodeError> {
+        self.shared.walk(key, record)
+    }
+
     /// The informer behind the view.
     pub fn informer(&self) -> &Informer {
         &self.informer
@@ -110,11 +117,9 @@ impl<K: DeserializeOwned + Send + Sync + 'static> Shared<K> {
                 resource_version: resource_version.to_owned(),
                 source,
             };
-            let said = self
-                .complaints
-                .lock()
-                .insert(key.clone(), resource_version.into());
-            if said.as_deref() != Some(resource_version) {
+            let is_there = |key: &ObjectKey| self.store.get(key).is_some();
+            let mut complaints = self.complaints.lock();
+            if complaints.is_new(key, resource_version, is_there) {
                 tracing::warn!(cause = %error.source, "{error}");
             }
             error
