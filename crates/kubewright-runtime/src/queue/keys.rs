@@ -40,8 +40,6 @@ struct Shared {
     backoff: Backoff,
     /// A key may have become ready, or a delay ends earlier than was known.
     changed: Notify,
-    /// No key is under way any more.
-    idle: Notify,
 }
 
 impl Default for Queue {
@@ -63,7 +61,6 @@ impl Queue {
                 waiting: Mutex::new(Waiting::default()),
                 backoff,
                 changed: Notify::new(),
-                idle: Notify::new(),
             }),
         }
     }
@@ -153,9 +150,6 @@ impl Queue {
         if waiting.done(key, Instant::now()) {
             self.shared.changed.notify_one();
         }
-        if waiting.is_idle() {
-            self.shared.idle.notify_waiters();
-        }
     }
 
     /// Hands out nothing more and takes nothing more in. Keys that wait are dropped: who starts
@@ -163,20 +157,5 @@ impl Queue {
     pub fn shut_down(&self) {
         self.shared.waiting.lock().shut_down();
         self.shared.changed.notify_waiters();
-    }
-
-    /// Waits until no key is under way.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropped, nothing is lost.
-    pub async fn drained(&self) {
-        loop {
-            let idle = self.shared.idle.notified();
-            if self.shared.waiting.lock().is_idle() {
-                return;
-            }
-            idle.await;
-        }
     }
 }

@@ -127,8 +127,4 @@ impl Waiting {
     pub(super) fn is_shut_down(&self) -> bool {
         self.is_shut_down
     }
-
-    pub(super) fn is_idle(&self) -> bool {
-        self.under_way.is_empty()
-    }
 }

@@ -61,9 +61,6 @@ impl<'a> Frame<'a> {
 pub struct Bookmark {
     /// How far the watch has come.
     pub resource_version: String,
-    /// Whether all objects that were there when the watch began have now been sent
-    /// (`k8s.io/initial-events-end`).
-    pub ends_initial_events: bool,
 }
 
 impl Bookmark {
@@ -77,13 +74,6 @@ impl Bookmark {
         #[serde(rename_all = "camelCase")]
         struct Metadata {
             resource_version: String,
-            #[serde(default)]
-            annotations: Annotations,
-        }
-        #[derive(Default, Deserialize)]
-        struct Annotations {
-            #[serde(default, rename = "k8s.io/initial-events-end")]
-            initial_events_end: Option<String>,
         }
         let raw: Raw = serde_json::from_slice(object).map_err(|source| ScanError::Parse {
             what: "a bookmark of a watch",
@@ -91,8 +81,6 @@ impl Bookmark {
         })?;
         Ok(Self {
             resource_version: raw.metadata.resource_version,
-            ends_initial_events: raw.metadata.annotations.initial_events_end.as_deref()
-                == Some("true"),
         })
     }
 }
@@ -110,16 +98,10 @@ mod tests {
     }
 
     #[test]
-    fn a_bookmark_says_how_far_and_whether_the_beginning_is_over() {
-        let plain =
+    fn a_bookmark_says_how_far_the_watch_has_come() {
+        let object =
             br#"{"kind":"Pod","metadata":{"resourceVersion":"12","creationTimestamp":null}}"#;
-        let end = br#"{"metadata":{"resourceVersion":"12","annotations":{"k8s.io/initial-events-end":"true"}}}"#;
-        let expected = |ends_initial_events| Bookmark {
-            resource_version: "12".to_owned(),
-            ends_initial_events,
-        };
-        assert_eq!(Bookmark::parse(plain).unwrap(), expected(false));
-        assert_eq!(Bookmark::parse(end).unwrap(), expected(true));
+        assert_eq!(Bookmark::parse(object).unwrap().resource_version, "12");
     }
 
     #[test]
