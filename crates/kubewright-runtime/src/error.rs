@@ -53,6 +53,15 @@ pub enum Error {
         #[source]
         source: Box<kube::Error>,
     },
+    /// A layer of the client stopped the request.
+    #[error("{what}: the request was not sent; trying again")]
+    Withheld {
+        /// What was tried, on what.
+        what: String,
+        /// Why it was stopped.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// No byte came for too long.
     #[error("{what}: nothing heard for {after:?}; trying again")]
     Silent {

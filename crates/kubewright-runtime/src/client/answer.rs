@@ -8,6 +8,7 @@ use kube::client::Body;
 use kubewright_wire::status::Status;
 use tokio::time::{Instant, timeout_at};
 
+use super::{Unsent, cause_of};
 use crate::Error;
 
 /// The most of a refusal's body that is read.
@@ -47,10 +48,7 @@ pub async fn open(
     let sent = timeout_at(deadline, client.send(request)).await;
     let response = sent
         .map_err(|_| silent())?
-        .map_err(|source| Error::Unanswered {
-            what: what.to_owned(),
-            source: Box::new(source),
-        })?;
+        .map_err(|source| unanswered(what.to_owned(), source))?;
     if response.status().is_success() {
         return Ok(Answer {
             what: what.to_owned(),
@@ -62,6 +60,17 @@ pub async fn open(
         what: what.to_owned(),
         status: Box::new(refusal.map_err(|_| silent())?),
     })
+}
+
+fn unanswered(what: String, source: kube::Error) -> Error {
+    if Unsent::is_behind(&source) {
+        let source = cause_of(source);
+        return Error::Withheld { what, source };
+    }
+    Error::Unanswered {
+        what,
+        source: Box::new(source),
+    }
 }
 
 impl Answer {

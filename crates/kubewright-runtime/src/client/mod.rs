@@ -4,8 +4,11 @@ mod answer;
 mod connect;
 mod meaning;
 mod query;
+mod unsent;
 
 pub use answer::{Answer, open};
 pub use connect::{connect, load_config};
 pub use meaning::Meaning;
 pub use query::Query;
+pub use unsent::Unsent;
+pub(crate) use unsent::cause_of;
