@@ -8,4 +8,5 @@ mod scripted;
 mod store_model;
 mod subscriptions;
 mod unreadable;
+mod withheld;
 mod writing;
