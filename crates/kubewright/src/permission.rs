@@ -8,6 +8,7 @@ use http::{Request, Response};
 use kube::Client;
 use kube::client::Body;
 use kubewright_core::{Description, PolicyRule, Verb};
+use kubewright_runtime::client::Unsent;
 use kubewright_wire::route::{ResourceRoute, Route};
 use parking_lot::Mutex;
 use tower::{BoxError, Layer, Service};
@@ -143,7 +144,7 @@ where
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         if let Err(error) = self.permissions.check(&request) {
-            return Box::pin(async { Err(error.into()) });
+            return Box::pin(async { Err(Unsent::new(error).into()) });
         }
         let answer = self.inner.call(request);
         Box::pin(async { answer.await.map_err(Into::into) })
@@ -178,11 +179,15 @@ impl Service<Request<Body>> for ClientService {
 
 #[cfg(test)]
 mod tests {
-    use http::Request;
+    use std::convert::Infallible;
+
+    use http::{Request, Response};
+    use kube::Client;
     use kube::client::Body;
     use kubewright_core::{
         ControllerDescription, Description, Kind, PolicyRule, Resource, Scope, Use,
     };
+    use kubewright_runtime::client::Unsent;
 
     use super::Permissions;
 
@@ -260,5 +265,17 @@ mod tests {
             permissions.refused(),
             ["get secrets", "list deployments of apps"]
         );
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_known_as_a_request_that_was_never_sent() {
+        let service = tower::service_fn(|_: Request<Body>| async {
+            Ok::<_, Infallible>(Response::new(Body::empty()))
+        });
+        let client = permissions().guard(Client::new(service, "default"));
+        let send = |path: &str| client.send(Request::get(path).body(Body::empty()).unwrap());
+        assert!(send("/api/v1/pods").await.is_ok());
+        let error = send("/apis/apps/v1/deployments").await.unwrap_err();
+        assert!(Unsent::is_behind(&error), "{error}");
     }
 }
