@@ -214,7 +214,11 @@ impl Writer {
             field_manager: Some(self.manager.to_string()),
             kind: Some(request.resource.kind.clone()),
         });
-        encoder.encode(body).map_err(|source| WriteError::Answer {
+        let record = encoder.encode(body).or_else(|cause| {
+            // The write is done, and the informer keeps no more of such an object.
+            encoder.encode_stub(body).map_err(|_| cause)
+        });
+        record.map_err(|source| WriteError::Answer {
             what: request.what(),
             source,
         })

@@ -1,6 +1,8 @@
 use k8s_openapi::api::core::v1::Pod;
 use kubewright_runtime::cache::View;
 use kubewright_runtime::informer::{Notice, Subscription};
+use kubewright_runtime::store::{Filter, Store};
+use kubewright_runtime::write::{Intent, Target, Writer};
 use serde_json::json;
 
 use crate::scripted::{Scripted, deep, frame, key, pod, pods, send};
@@ -75,4 +77,26 @@ async fn an_object_without_readable_metadata_is_left_out_and_counted() {
     let stats = informer.stats();
     assert_eq!((stats.unreadable, stats.failures, stats.lists), (2, 0, 1));
     assert_eq!(server.requests().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_cannot_be_read_whole_is_no_failed_write() {
+    let server = Scripted::default();
+    server.answer(200, deep("a", 11));
+    let (resource, store) = (pods().resource, Store::new(Filter::default()));
+    store.replace(Vec::new(), "10");
+    let target = Target {
+        resource: &resource,
+        store: Some(&store),
+    };
+    let intent = Intent::new(&resource, &json!({"metadata": {"name": "a"}}), Some("shop")).unwrap();
+    let writer = Writer::new(server.client(), "us");
+    for _ in 0..2 {
+        let record = writer.apply(target, &intent).await.unwrap();
+        assert_eq!(record.resource_version(), "11");
+    }
+    assert_eq!(server.requests().len(), 1);
+    server.answer(200, deep("a", 12));
+    writer.delete(target, &key("a"), "uid-a").await.unwrap();
+    assert!(store.get(&key("a")).is_none());
 }
