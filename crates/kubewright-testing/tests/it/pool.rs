@@ -154,3 +154,34 @@ async fn a_control_plane_with_controllers_is_clean_for_the_next_test() {
     let builder = Cluster::real().controllers().named("mess");
     is_left_as_it_was(builder.api_server_flag("--event-ttl=59m")).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_control_plane_that_died_is_named_and_not_used_again() {
+    let start = || {
+        let builder = Cluster::real().named("dies");
+        builder.api_server_flag("--event-ttl=57m").start_or_skip()
+    };
+    let Some(first) = start().await.expect("a cluster") else {
+        return;
+    };
+    let processes = first.process_ids();
+    let killed = std::process::Command::new("kill")
+        .args(["-9", &processes[1].to_string()])
+        .status();
+    assert!(killed.expect("there is a kill").success());
+    first
+        .eventually("no answer", async |c| {
+            c.client().apiserver_version().await.is_err()
+        })
+        .await;
+    let error = first.close().await.expect_err("it died").to_string();
+    assert!(
+        error.starts_with("wait for kube-apiserver to run: it ended with signal: 9"),
+        "{error}"
+    );
+    drop(first);
+    let second = start().await.expect("a cluster");
+    let second = second.expect("Go was there a moment ago");
+    assert_ne!(second.process_ids(), processes);
+    second.close().await.expect("there is nothing to clean");
+}
