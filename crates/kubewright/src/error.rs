@@ -10,14 +10,16 @@ pub type Result<T, E = Failure> = std::result::Result<T, E>;
 pub enum Error {
     /// The operator's or a controller's name cannot name Kubernetes objects.
     #[error(
-        "name {what} {name:?}: use lower-case letters, digits and '-', at most 63, beginning and \
-         ending with a letter or digit"
+        "name {what} {name:?}: use lower-case letters, digits and '-', at most {longest}, \
+         beginning and ending with a letter or digit"
     )]
     Name {
         /// What was to be named.
         what: &'static str,
         /// The name that was given.
         name: String,
+        /// How many characters it may have.
+        longest: usize,
     },
     /// Two controllers of one operator have the same name.
     #[error("register controller {name:?} twice: give one of them another name with .named(..)")]

@@ -10,6 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
+use super::definition::check_namespace;
 use super::{Operator, RunOptions, Running};
 use crate::Error;
 
@@ -85,6 +86,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn manifests(operator: &Operator, namespace: Option<String>) -> Result<ExitCode, Error> {
     operator.check()?;
+    namespace.as_deref().map_or(Ok(()), check_namespace)?;
     let objects = objects(&operator.description(), &ManifestOptions { namespace });
     let text = to_yaml(&objects).map_err(Error::Manifest)?;
     print(&text)

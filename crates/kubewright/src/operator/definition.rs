@@ -127,11 +127,11 @@ impl Operator {
 
     /// Refuses what cannot be run.
     pub(super) fn check(&self) -> Result<(), Error> {
-        check_name("the operator", &self.name)?;
+        check_name("the operator", &self.name, LONGEST_NAME)?;
         let mut names = BTreeSet::new();
         for controller in &self.controllers {
             let name = controller.describe().name;
-            check_name("a controller", &name)?;
+            check_name("a controller", &name, LONGEST_LABEL)?;
             controller.check()?;
             if !names.insert(name.clone()) {
                 return Err(Error::DuplicateController { name });
@@ -141,10 +141,20 @@ impl Operator {
     }
 }
 
-/// The rule for names of namespaces (RFC 1123 label), because objects are named after it.
-fn check_name(what: &'static str, name: &str) -> Result<(), Error> {
+/// What the API server allows (RFC 1123 label).
+const LONGEST_LABEL: usize = 63;
+/// The namespace `NAME-system` is a label, too.
+const LONGEST_NAME: usize = LONGEST_LABEL - "-system".len();
+
+/// The rule for namespaces.
+pub(super) fn check_namespace(name: &str) -> Result<(), Error> {
+    check_name("the namespace", name, LONGEST_LABEL)
+}
+
+/// The rule for names of namespaces, because objects are named after it.
+fn check_name(what: &'static str, name: &str, longest: usize) -> Result<(), Error> {
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let is_label = (1..=63).contains(&name.len())
+    let is_label = (1..=longest).contains(&name.len())
         && name.chars().all(inner)
         && !name.starts_with('-')
         && !name.ends_with('-');
@@ -154,6 +164,7 @@ fn check_name(what: &'static str, name: &str) -> Result<(), Error> {
     Err(Error::Name {
         what,
         name: name.to_owned(),
+        longest,
     })
 }
 

@@ -122,6 +122,8 @@ async fn an_operator_that_cannot_run_says_why() {
         bad_name.starts_with("name the operator \"My Operator\": use lower-case"),
         "{bad_name}"
     );
+    let too_long = refusal(Operator::new("x".repeat(57)));
+    assert!(too_long.contains("at most 56"), "{too_long}");
     let twice = Operator::new("x").controller(site()).controller(site());
     assert_eq!(
         refusal(twice),

@@ -36,6 +36,17 @@ fn another_namespace_moves_the_account_and_its_binding() {
 }
 
 #[test]
+fn a_namespace_that_no_cluster_takes_is_refused() {
+    let output = program(&["manifests", "--namespace", "My Tools"]);
+    assert_eq!(output.status.code(), Some(1));
+    let complaint = text(&output.stderr);
+    assert!(
+        complaint.contains("name the namespace \"My Tools\""),
+        "{complaint}"
+    );
+}
+
+#[test]
 fn the_version_is_the_crates() {
     let output = program(&["version"]);
     let expected = concat!("mydaemonset ", env!("CARGO_PKG_VERSION"), "\n");
