@@ -59,6 +59,7 @@ pub use kubewright_core::{
 };
 pub use kubewright_runtime::cache::List;
 pub use kubewright_runtime::controller::{Failure, Outcome, Retry};
+pub use kubewright_runtime::informer::Informer;
 pub use kubewright_runtime::write::WriteError;
 pub use {k8s_openapi, kube};
 

@@ -5,6 +5,7 @@ use futures_util::future::BoxFuture;
 use kube::{Client, Resource as _};
 use kubewright_core::{Clock, ObjectKey, OwnerReference, Resource};
 use kubewright_runtime::cache::List;
+use kubewright_runtime::informer::Informer;
 use kubewright_runtime::write::{Target, Writer};
 use serde::Serialize;
 
@@ -58,9 +59,15 @@ impl<K: TypedKind> Context<K> {
         Ok(self.shared.views.view::<W>()?.get(&key)?)
     }
 
+    /// The informer behind the reads of a kind: its store, its state, its events.
+    pub fn informer<W: TypedKind>(&self) -> Result<&Informer> {
+        Ok(self.shared.views.view::<W>()?.informer())
+    }
+
     /// Makes an object as given, by server-side apply: only the fields that are set are touched.
     ///
-    /// The reconciled object becomes its owner, and lends its namespace if none is set. Nothing is
+    /// The reconciled object becomes its owner, for which the kind must be registered by
+    /// [`owns`](crate::Controller::owns), and lends its namespace if none is set. Nothing is
     /// sent when nothing would change. Give it objects that are built anew each time; one that was
     /// read is refused. A status is not applied. Awaiting it gives the object as it then is.
     pub fn apply<O: Object<M>, M>(&self, object: &O) -> Apply<O::Kind> {
