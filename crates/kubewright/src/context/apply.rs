@@ -4,11 +4,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use kubewright_core::OwnerReference;
+use kubewright_core::{ObjectKey, OwnerReference, Resource};
 use kubewright_runtime::write::{Intent, Target, WriteError};
 use kubewright_wire::record::Record;
 
-use super::Shared;
+use super::{Live, Shared};
 use crate::registration::{TypedKind, resource_of};
 use crate::{Error, Result};
 
@@ -48,43 +48,88 @@ impl<W: TypedKind> Apply<W> {
         self
     }
 
-    async fn send(self) -> Result<Arc<W>> {
+    async fn send(mut self) -> Result<Arc<W>> {
         let resource = resource_of::<W>();
+        let shared = Arc::clone(&self.shared);
         let target = Target {
             resource: &resource,
-            store: self.shared.views.store::<W>(),
+            store: shared.views.store::<W>(),
         };
+        let owner = self.owner.take();
+        let namespace = self.namespace.take();
         let mut intent = self.intent?;
-        if let Some(owner) = &self.owner {
-            let refuse = |why| Error::Refused {
-                what: format!("apply {} {}", resource.qualified_name(), intent.key()),
-                why,
-            };
-            let present = target.store.and_then(|store| store.get(intent.key()));
-            if present.is_some_and(|record| !is_controlled_by(&record, &owner.uid)) {
-                return Err(refuse(FOREIGN).into());
-            }
+        let present = target.store.and_then(|store| store.get(intent.key()));
+        let refusal = match &owner {
+            Some(_) if !shared.views.owns::<W>() => Some(NOT_REGISTERED),
             // Kubernetes' garbage collector deletes dependents whose owner it cannot see.
-            let namespace = self.namespace.as_deref();
-            if namespace.is_some() && namespace != intent.key().namespace() {
-                return Err(refuse(ELSEWHERE).into());
+            Some(_) if namespace.is_some() && namespace.as_deref() != intent.key().namespace() => {
+                Some(ELSEWHERE)
             }
+            Some(owner) => is_foreign::<W>(&shared, intent.key(), present, owner)
+                .await?
+                .then_some(FOREIGN),
+            None => loses_owner(&shared.resource, present, &intent).then_some(LOST),
+        };
+        if let Some(why) = refusal {
+            let what = format!("apply {} {}", resource.qualified_name(), intent.key());
+            return Err(Error::Refused { what, why }.into());
+        }
+        if let Some(owner) = &owner {
             intent = intent.owned_by(owner);
         }
-        let record = self.shared.writer.apply(target, &intent).await?;
+        let record = shared.writer.apply(target, &intent).await?;
         Ok(Arc::new(record.decode()?))
     }
 }
 
-const FOREIGN: &str = "an object of that name is there and belongs to somebody else; choose another \
-                       name, delete that object, or share it with .unowned()";
+const NOT_REGISTERED: &str = "the controller does not own this kind, so it would not see whose the \
+                              object is; add .owns(kind::<..>()), or apply it with .unowned()";
+const FOREIGN: &str = "an object of that name is there and the reconciled one does not control it; \
+                       choose another name or delete that object; one that no object of this \
+                       operator owns can be shared with .unowned()";
 const ELSEWHERE: &str = "an object in a namespace owns only objects of that namespace; apply it with \
                          .unowned() and delete it with a finalizer";
+const LOST: &str = "this operator made it with an owner, which .unowned() would take away; apply it \
+                    without .unowned(), or choose another name";
 
-fn is_controlled_by(record: &Record, uid: &str) -> bool {
-    record
-        .owner_references()
-        .is_ok_and(|all| all.iter().any(|one| one.is_controller() && one.uid == uid))
+/// Whether an object of that name is there that `owner` does not control.
+async fn is_foreign<W: TypedKind>(
+    shared: &Shared,
+    key: &ObjectKey,
+    present: Option<Record>,
+    owner: &OwnerReference,
+) -> Result<bool> {
+    if let Some(record) = present {
+        let owners = record.owner_references().unwrap_or_default();
+        let mut controllers = owners.iter().filter(|one| one.is_controller());
+        return Ok(!controllers.any(|one| one.uid == owner.uid));
+    }
+    if !shared.views.is_partial::<W>() {
+        return Ok(false);
+    }
+    // It may be there all the same: the view's selector hides it.
+    let found = Live::new(shared.client.clone(), None).get::<W>(key).await?;
+    Ok(found.is_some_and(|object| {
+        let mut owners = object.meta().owner_references.iter().flatten();
+        !owners.any(|one| one.controller == Some(true) && one.uid == owner.uid)
+    }))
+}
+
+/// Whether the object has an owner of the controller's kind by an apply of ours, which an intent
+/// without it would take back.
+fn loses_owner(kind: &Resource, present: Option<Record>, intent: &Intent) -> bool {
+    let Some(record) = present.filter(|record| record.field_hash().is_some()) else {
+        return false;
+    };
+    let metadata = intent.body().get("metadata");
+    let named = metadata.and_then(|metadata| metadata["ownerReferences"].as_array());
+    let is_named = |uid: &str| named.is_some_and(|all| all.iter().any(|one| one["uid"] == uid));
+    let owners = record.owner_references().unwrap_or_default();
+    owners.iter().any(|one| {
+        let owner = one.owner_kind();
+        let is_ours = owner.group() == kind.kind.group() && owner.kind == kind.kind.kind;
+        is_ours && one.is_controller() && !is_named(&one.uid)
+    })
 }
 
 impl<W: TypedKind> IntoFuture for Apply<W> {
@@ -102,5 +147,124 @@ impl<W> fmt::Debug for Apply<W> {
             .field("intent", &self.intent)
             .field("owner", &self.owner)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::any::TypeId;
+    use std::collections::{HashMap, HashSet};
+    use std::sync::Arc;
+
+    use http::{Request, Response};
+    use k8s_openapi::api::core::v1::{ConfigMap, Node};
+    use kube::Client;
+    use kube::client::Body;
+    use kubewright_core::{Clock, OwnerReference};
+    use kubewright_runtime::informer::{InformerSpec, Informers};
+    use kubewright_runtime::store::Delta;
+    use kubewright_runtime::write::Writer;
+    use kubewright_wire::record::{Encoder, EncoderOptions};
+    use parking_lot::Mutex;
+    use serde_json::{Value, json};
+
+    use super::{Apply, Shared};
+    use crate::registration::{AnyView, Views, resource_of};
+
+    type Seen = Arc<Mutex<Vec<String>>>;
+
+    /// A client whose API server has one ConfigMap that nobody owns, and what it was asked.
+    fn client() -> (Client, Seen) {
+        let seen = Seen::default();
+        let kept = Arc::clone(&seen);
+        let service = tower::service_fn(move |request: Request<Body>| {
+            kept.lock()
+                .push(format!("{} {}", request.method(), request.uri().path()));
+            let found = config_map(&json!([]), "other").to_string();
+            async move {
+                Ok::<_, std::convert::Infallible>(Response::new(Body::from(found.into_bytes())))
+            }
+        });
+        (Client::new(service, "default"), seen)
+    }
+
+    fn config_map(owners: &Value, manager: &str) -> Value {
+        json!({"metadata": {
+            "name": "a", "namespace": "web", "uid": "1", "resourceVersion": "5",
+            "ownerReferences": owners,
+            "managedFields": [{"manager": manager, "operation": "Apply",
+                               "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {}}}],
+        }})
+    }
+
+    /// What a controller of nodes shares that sees `cached` among the selected ConfigMaps.
+    fn shared(labels: &str, owns: bool, cached: Option<Value>) -> (Arc<Shared>, Informers, Seen) {
+        let (client, seen) = client();
+        // Its own client: what it asks is not counted.
+        let informers = Informers::new(self::client().0, Default::default());
+        let informer = informers.get(&InformerSpec {
+            resource: resource_of::<ConfigMap>(),
+            namespace: None,
+            labels: labels.parse().unwrap(),
+            fields: Default::default(),
+        });
+        let mut encoder = Encoder::new(EncoderOptions {
+            field_manager: Some("us".to_owned()),
+            kind: None,
+        });
+        let cached = cached.map(|value| encoder.encode_value(&value).unwrap());
+        informer.store().apply(cached.map(Delta::Present));
+        let kind = TypeId::of::<ConfigMap>();
+        let views = HashMap::from([(kind, AnyView::open::<ConfigMap>(informer))]);
+        let owned: HashSet<_> = owns.then_some(kind).into_iter().collect();
+        let shared = Shared {
+            resource: resource_of::<Node>(),
+            views: Views::new("test", views, owned),
+            writer: Writer::new(client.clone(), "us"),
+            client,
+            clock: Clock::system(),
+        };
+        (Arc::new(shared), informers, seen)
+    }
+
+    fn apply(shared: &Arc<Shared>) -> Apply<ConfigMap> {
+        let mut object = ConfigMap::default();
+        object.metadata.name = Some("a".to_owned());
+        object.metadata.namespace = Some("web".to_owned());
+        let owner = OwnerReference::controller(&shared.resource.kind, "n", "7");
+        Apply::new(Arc::clone(shared), &object, None, owner)
+    }
+
+    async fn refusal(apply: Apply<ConfigMap>) -> String {
+        apply.await.map(drop).unwrap_err().to_string()
+    }
+
+    #[tokio::test]
+    async fn an_owned_apply_of_a_kind_that_is_not_owned_is_refused() {
+        let (shared, _informers, seen) = shared("", false, None);
+        let error = refusal(apply(&shared)).await;
+        assert!(error.contains("add .owns(kind::<..>())"), "{error}");
+        assert!(seen.lock().is_empty());
+        apply(&shared).unowned().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_object_that_the_selector_hides_is_not_adopted() {
+        let (shared, _informers, seen) = shared("app=web", true, None);
+        let error = refusal(apply(&shared)).await;
+        assert!(error.contains("does not control it"), "{error}");
+        assert_eq!(*seen.lock(), ["GET /api/v1/namespaces/web/configmaps/a"]);
+    }
+
+    #[tokio::test]
+    async fn unowned_does_not_take_an_owner_away() {
+        let owners = json!([{"apiVersion": "v1", "kind": "Node", "name": "m", "uid": "6",
+                             "controller": true}]);
+        let (ours, _informers, seen) = shared("", true, Some(config_map(&owners, "us")));
+        let error = refusal(apply(&ours).unowned()).await;
+        assert!(error.contains("would take away"), "{error}");
+        assert!(seen.lock().is_empty());
+        let (others, _informers, _) = shared("", true, Some(config_map(&owners, "other")));
+        apply(&others).unowned().await.unwrap();
     }
 }

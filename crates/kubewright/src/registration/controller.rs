@@ -9,12 +9,13 @@ use kubewright_core::{
 };
 use kubewright_runtime::cache::View;
 use kubewright_runtime::controller::{self as runtime, Mapper, Outcome, Source};
-use kubewright_runtime::informer::{Event, Informer, InformerSpec};
+use kubewright_runtime::informer::{Informer, InformerSpec};
 use serde_json::Value;
 
 use super::erased::{AnyView, Parts, Registered, Views};
 use super::typed::kind_name;
-use super::{Cache, ControllerKind, Predicate, Selection, TypedKind, resource_of};
+use super::wake::{by_mapper, passes};
+use super::{Cache, ControllerKind, Selection, TypedKind, resource_of};
 use crate::context::{Context, Shared};
 use crate::{Error, Result};
 
@@ -53,8 +54,8 @@ struct Viewed {
     open: fn(Informer) -> AnyView,
 }
 
-/// Makes the mapper once the controller's own objects can be looked up.
-type Wake<K> = Box<dyn FnOnce(&Own<K>) -> Mapper + Send>;
+/// Makes the mapper once the controller's own objects, and those that wake it, can be looked up.
+type Wake<K> = Box<dyn FnOnce(&Own<K>, &Informer) -> Mapper + Send>;
 
 /// The controller's own kind, as mappers see it.
 struct Own<K> {
@@ -111,7 +112,7 @@ impl<K: TypedKind> Controller<K> {
     #[must_use]
     pub fn owns<W: TypedKind>(mut self, kind: Selection<W>) -> Self {
         let predicate = kind.predicate.clone();
-        let wake: Wake<K> = Box::new(move |own| {
+        let wake: Wake<K> = Box::new(move |own, _| {
             let mapper = runtime::owner_mapper(own.resource.clone(), own.informer.store().clone());
             Box::new(move |event| match passes(&predicate, event) {
                 true => mapper(event),
@@ -126,7 +127,7 @@ impl<K: TypedKind> Controller<K> {
     /// Is woken by changes of this kind; `mapper` names the objects to look at again.
     ///
     /// It is called with the object before and with the object after a change, and both answers
-    /// count. It must not block. [`enqueue`](super::enqueue) has the usual ones.
+    /// count. An object that does not decode is logged and wakes all. It must not block. [`enqueue`](super::enqueue) has the usual ones.
     #[must_use]
     pub fn watches<W, F, I>(mut self, kind: Selection<W>, mapper: F) -> Self
     where
@@ -135,17 +136,9 @@ impl<K: TypedKind> Controller<K> {
         I: IntoIterator<Item = ObjectKey>,
     {
         let predicate = kind.predicate.clone();
-        let wake: Wake<K> = Box::new(move |own| {
+        let wake: Wake<K> = Box::new(move |own, informer| {
             let cache = Cache::new(own.view.clone());
-            Box::new(move |event| {
-                if !passes(&predicate, event) {
-                    return Vec::new();
-                }
-                let seen = event.old.iter().chain(&event.new);
-                seen.filter_map(|record| record.decode::<W>().ok())
-                    .flat_map(|object| mapper(&object, &cache))
-                    .collect()
-            })
+            by_mapper(predicate, View::new(informer.clone()), cache, mapper)
         });
         self.uses
             .push(Registration::read(kind, Use::Watches, Some(wake)));
@@ -165,7 +158,8 @@ impl<K: TypedKind> Controller<K> {
 
     /// Writes objects of this kind that belong to nobody or to others, with these verbs.
     ///
-    /// [`Context::apply`] needs [`Verb::Create`] and [`Verb::Patch`].
+    /// [`Context::apply`] with [`unowned`](crate::Apply::unowned) needs [`Verb::Create`] and
+    /// [`Verb::Patch`].
     #[must_use]
     pub fn writes<W: TypedKind>(
         mut self,
@@ -232,11 +226,6 @@ impl<K: TypedKind> Registration<K> {
     }
 }
 
-fn passes<W>(predicate: &Option<Predicate<W>>, event: &Event) -> bool {
-    let predicate = predicate.as_ref();
-    predicate.is_none_or(|one| one.passes(event.old.as_ref(), event.new.as_ref()))
-}
-
 impl<K: TypedKind> Registered for Controller<K> {
     fn describe(&self) -> ControllerDescription {
         ControllerDescription {
@@ -295,6 +284,10 @@ impl<K: TypedKind> Registered for Controller<K> {
         };
         let own_view = Self::own_view();
         let mut views = HashMap::from([(own_view.kind, (own_view.open)(informer.clone()))]);
+        let is_owned = |one: &&Registration<K>| one.usage == Use::Owns;
+        let owned = self.uses.iter().filter(is_owned);
+        let owned = owned.filter_map(|one| Some(one.view.as_ref()?.kind));
+        let owned = owned.collect();
         let mut sources = vec![Source::new(informer, runtime::own_mapper())];
         let name = self.name.clone();
         let reconcile = Arc::clone(&self.reconcile);
@@ -312,11 +305,13 @@ impl<K: TypedKind> Registered for Controller<K> {
             let Some(opened) = views.get(&view.kind) else {
                 continue;
             };
-            sources.push(Source::new(opened.informer().clone(), wake(&own)));
+            let informer = opened.informer().clone();
+            let mapper = wake(&own, &informer);
+            sources.push(Source::new(informer, mapper));
         }
         let shared = Arc::new(Shared {
             resource,
-            views: Views::new(&name, views),
+            views: Views::new(&name, views, owned),
             writer: parts.writer.clone(),
             client: parts.client.clone(),
             clock: parts.clock.clone(),

@@ -1,9 +1,9 @@
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use kube::Client;
-use kubewright_core::{Clock, ControllerDescription, PolicyRule};
+use kubewright_core::{Clock, ControllerDescription, LabelSelector, PolicyRule};
 use kubewright_runtime::cache::View;
 use kubewright_runtime::controller as runtime;
 use kubewright_runtime::informer::{Informer, Informers};
@@ -47,6 +47,8 @@ pub(crate) trait Registered: Send {
 pub(crate) struct Views {
     controller: String,
     views: HashMap<TypeId, AnyView>,
+    /// Those of them that are registered by `owns`.
+    owned: HashSet<TypeId>,
 }
 
 /// A view whose kind is known to those who ask for it.
@@ -56,7 +58,7 @@ pub(crate) struct AnyView {
 }
 
 impl AnyView {
-    pub(super) fn open<W: TypedKind>(informer: Informer) -> Self {
+    pub(crate) fn open<W: TypedKind>(informer: Informer) -> Self {
         Self {
             view: Box::new(View::<W>::new(informer.clone())),
             informer,
@@ -75,10 +77,15 @@ impl fmt::Debug for AnyView {
 }
 
 impl Views {
-    pub(super) fn new(controller: &str, views: HashMap<TypeId, AnyView>) -> Self {
+    pub(crate) fn new(
+        controller: &str,
+        views: HashMap<TypeId, AnyView>,
+        owned: HashSet<TypeId>,
+    ) -> Self {
         Self {
             controller: controller.to_owned(),
             views,
+            owned,
         }
     }
 
@@ -97,5 +104,16 @@ impl Views {
     pub(crate) fn store<W: TypedKind>(&self) -> Option<&Store> {
         let any = self.views.get(&TypeId::of::<W>())?;
         Some(any.informer.store())
+    }
+
+    /// Whether the kind is registered by `owns`.
+    pub(crate) fn owns<W: TypedKind>(&self) -> bool {
+        self.owned.contains(&TypeId::of::<W>())
+    }
+
+    /// Whether there may be objects of the kind that the view does not show.
+    pub(crate) fn is_partial<W: TypedKind>(&self) -> bool {
+        let any = self.views.get(&TypeId::of::<W>());
+        any.is_none_or(|any| any.informer.spec().labels != LabelSelector::default())
     }
 }

@@ -9,9 +9,12 @@ mod predicate;
 mod reconciled;
 mod selection;
 mod typed;
+mod wake;
 
 pub use cache::Cache;
 pub use controller::Controller;
+#[cfg(test)]
+pub(crate) use erased::AnyView;
 pub(crate) use erased::{Parts, Registered, Views};
 pub use predicate::Predicate;
 pub use reconciled::ControllerKind;

@@ -1,0 +1,102 @@
+use kubewright_core::ObjectKey;
+use kubewright_runtime::cache::View;
+use kubewright_runtime::controller::Mapper;
+use kubewright_runtime::informer::Event;
+
+use super::{Cache, Predicate, TypedKind};
+
+/// Whether the registration is about this event.
+pub(super) fn passes<W>(predicate: &Option<Predicate<W>>, event: &Event) -> bool {
+    let predicate = predicate.as_ref();
+    predicate.is_none_or(|one| one.passes(event.old.as_ref(), event.new.as_ref()))
+}
+
+/// Asks `mapper` about the object before and the object after a change.
+///
+/// It cannot be asked about one that does not decode. The view says so in the log, and all objects
+/// of the controller are woken: one run too many is harmless, one that is missing is not.
+pub(super) fn by_mapper<W, K, F, I>(
+    predicate: Option<Predicate<W>>,
+    view: View<W>,
+    own: Cache<K>,
+    mapper: F,
+) -> Mapper
+where
+    W: TypedKind,
+    K: TypedKind,
+    F: Fn(&W, &Cache<K>) -> I + Send + Sync + 'static,
+    I: IntoIterator<Item = ObjectKey>,
+{
+    Box::new(move |event| {
+        if !passes(&predicate, event) {
+            return Vec::new();
+        }
+        let mut keys = Vec::new();
+        for record in event.old.iter().chain(&event.new) {
+            match view.decode(&event.key, record) {
+                Ok(object) => keys.extend(mapper(&object, &own)),
+                Err(_) => return own.keys(),
+            }
+        }
+        keys
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{Request, Response};
+    use k8s_openapi::api::core::v1::{ConfigMap, Node};
+    use kube::Client;
+    use kube::client::Body;
+    use kubewright_core::ObjectKey;
+    use kubewright_runtime::cache::View;
+    use kubewright_runtime::informer::{Event, Informer, InformerSpec, Informers};
+    use kubewright_runtime::store::Delta;
+    use kubewright_wire::record::Record;
+    use serde_json::{Value, json};
+
+    use super::by_mapper;
+    use crate::registration::{Cache, TypedKind, resource_of};
+
+    fn informer<W: TypedKind>(informers: &Informers) -> Informer {
+        informers.get(&InformerSpec {
+            resource: resource_of::<W>(),
+            namespace: None,
+            labels: Default::default(),
+            fields: Default::default(),
+        })
+    }
+
+    /// Which ConfigMaps of `a` and `b` a new node wakes, by a mapper that names the first.
+    fn woken(node: Value) -> Vec<String> {
+        let nowhere =
+            tower::service_fn(async |_: Request<Body>| Err::<Response<Body>, _>("nobody is there"));
+        let informers = Informers::new(Client::new(nowhere, "default"), Default::default());
+        let own = informer::<ConfigMap>(&informers);
+        let present = |name| json!({"metadata": {"name": name, "namespace": "x", "uid": name}});
+        let present = ["a", "b"].map(|name| Record::from_value(&present(name)).unwrap());
+        own.store().apply(present.map(Delta::Present));
+        let view = View::<Node>::new(informer::<Node>(&informers));
+        let mapper = by_mapper(
+            None,
+            view,
+            Cache::<ConfigMap>::new(View::new(own)),
+            |_: &Node, own| own.keys().into_iter().take(1),
+        );
+        let event = Event {
+            key: ObjectKey::cluster_scoped("n"),
+            old: None,
+            new: Some(Record::from_value(&node).unwrap()),
+            initial: false,
+        };
+        mapper(&event).iter().map(ToString::to_string).collect()
+    }
+
+    #[tokio::test]
+    async fn an_object_that_does_not_decode_wakes_all() {
+        let sound = json!({"metadata": {"name": "n"}, "spec": {"unschedulable": true}});
+        assert_eq!(woken(sound), ["x/a"]);
+        let broken = json!({"metadata": {"name": "n"}, "spec": {"unschedulable": "yes"}});
+        assert_eq!(woken(broken), ["x/a", "x/b"]);
+    }
+}
