@@ -15,7 +15,7 @@ use super::{RecordError, dictionary};
 /// What an [`Encoder`] keeps and adds.
 #[derive(Clone, Debug, Default)]
 pub struct EncoderOptions {
-    /// Whose Apply entry of `metadata.managedFields` leaves its [`FieldHash`] in the record.
+    /// Whose Apply entry of `metadata.managedFields` leaves its [`FieldHash`](super::FieldHash) in the record.
     pub field_manager: Option<String>,
     /// What `apiVersion` and `kind` become. Items of a list often lack them; with this set, the
     /// records of a list and of a watch are alike.
