@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::sweep::Baseline;
 use crate::control_plane::{ControlPlane, Release};
@@ -14,6 +14,10 @@ use crate::{Error, Settings};
 /// How many pooled control planes a process runs at once.
 const CAPACITY: usize = 2;
 const SAY_AGAIN: Duration = Duration::from_secs(5);
+/// A process needs moments from its last answer to its end; this is how often and how far apart
+/// they are waited for.
+const ENDING_LOOKS: usize = 40;
+const ENDING_PAUSE: Duration = Duration::from_millis(50);
 /// How long nobody gives a control plane back before those who wait give up.
 const STUCK_AFTER: Duration = Duration::from_secs(300);
 
@@ -132,7 +136,13 @@ impl Lease {
         };
         let client = member.cluster.client().await?;
         let restored = member.baseline.restore(&client).await;
-        // A process that ended is why the rest failed, and may yet be why the next test would.
+        if restored.is_err() {
+            // A process that ended is why; one that has just closed its sockets is still ending.
+            for _ in 0..ENDING_LOOKS {
+                member.cluster.alive()?;
+                sleep(ENDING_PAUSE).await;
+            }
+        }
         member.cluster.alive().and(restored)?;
         *self.returned.lock() = true;
         Ok(())
