@@ -139,7 +139,15 @@ fn is_installed(program: &str) -> bool {
 /// Both streams pass through to the reader and are kept, in the order they were written.
 fn run(command: &str, root: &Path) -> Result<Proof, String> {
     let started = Instant::now();
-    let mut child = Command::new("sh")
+    let mut shell = Command::new("sh");
+    // What cargo says about this package makes builds below compile parts of it anew.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            shell.env_remove(&name);
+        }
+    }
+    let mut child = shell
         .arg("-c")
         .arg(format!("{{ {command}\n}} 2>&1"))
         .current_dir(root)

@@ -1,3 +1,4 @@
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -13,18 +14,22 @@ use crate::error::Error;
 /// Dropping the future ends the build; what was compiled stays compiled.
 pub(crate) async fn build(folder: &Path) -> Result<PathBuf, Error> {
     let command = "cargo build";
-    let output = Command::new(cargo())
+    let mut cargo_build = Command::new(cargo());
+    cargo_build
         .args(["build", "--message-format=json-render-diagnostics"])
         .current_dir(folder)
         .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .kill_on_drop(true)
-        .output()
-        .await
-        .map_err(|source| Error::Start {
-            command: format!("{command} (in {})", folder.display()),
-            source,
-        })?;
+        .stdout(Stdio::piped())
+        .kill_on_drop(true);
+    for name in of_another_package(std::env::vars_os().map(|(name, _)| name)) {
+        cargo_build.env_remove(name);
+    }
+    let failed = |source| Error::Start {
+        command: format!("{command} (in {})", folder.display()),
+        source,
+    };
+    let build = cargo_build.spawn().map_err(failed)?;
+    let output = build.wait_with_output().await.map_err(failed)?;
     if !output.status.success() {
         return Err(Error::Failed {
             command: command.to_owned(),
@@ -42,8 +47,23 @@ pub(crate) async fn build(folder: &Path) -> Result<PathBuf, Error> {
 }
 
 /// Cargo tells the programs it runs which cargo it is.
-fn cargo() -> std::ffi::OsString {
+fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// What cargo tells a program that it runs about that program's package. A build that inherits it
+/// compiles again whatever depends on it, such as `ring`.
+fn of_another_package(names: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    const ABOUT: [&str; 4] = [
+        "CARGO_PKG_",
+        "CARGO_MANIFEST_",
+        "CARGO_BIN_",
+        "CARGO_CRATE_",
+    ];
+    names.filter(|name| {
+        let name = name.to_string_lossy();
+        ABOUT.iter().any(|prefix| name.starts_with(prefix))
+    })
 }
 
 /// The executables that cargo's messages name.
@@ -58,7 +78,22 @@ fn programs(messages: &str) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use super::programs;
+    use std::ffi::OsString;
+
+    use super::{of_another_package, programs};
+
+    #[test]
+    fn a_build_inherits_settings_and_not_another_package() {
+        let names = [
+            "CARGO_PKG_NAME",
+            "CARGO_HOME",
+            "CARGO_MANIFEST_DIR",
+            "PATH",
+            "CARGO",
+        ];
+        let dropped: Vec<_> = of_another_package(names.into_iter().map(OsString::from)).collect();
+        assert_eq!(dropped, ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"]);
+    }
 
     #[test]
     fn only_executables_count() {

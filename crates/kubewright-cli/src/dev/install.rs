@@ -24,17 +24,18 @@ pub(crate) struct Account {
 /// Dropping the future may leave part of the objects applied.
 pub(crate) async fn install(client: &kube::Client, program: &Path) -> Result<Account, Error> {
     let origin = format!("{} manifests", program.display());
-    let output = Command::new(program)
+    let failed = |source| Error::Start {
+        command: origin.clone(),
+        source,
+    };
+    let printing = Command::new(program)
         .arg("manifests")
         .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
+        .stdout(Stdio::piped())
         .kill_on_drop(true)
-        .output()
-        .await
-        .map_err(|source| Error::Start {
-            command: origin.clone(),
-            source,
-        })?;
+        .spawn()
+        .map_err(failed)?;
+    let output = printing.wait_with_output().await.map_err(failed)?;
     if !output.status.success() {
         return Err(Error::Failed {
             command: origin,
