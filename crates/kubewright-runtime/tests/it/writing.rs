@@ -39,6 +39,45 @@ fn client(code: u16, answer: Value) -> (Client, Seen) {
     (Client::new(service, "default"), seen)
 }
 
+/// A writer of Pods, its cache, and what its API server was asked.
+struct World {
+    writer: Writer,
+    resource: Resource,
+    store: Store,
+    seen: Seen,
+}
+
+impl World {
+    /// Its API server gives the same answer to all.
+    fn answering(code: u16, answer: Value) -> Self {
+        let (client, seen) = client(code, answer);
+        Self {
+            writer: Writer::new(client, "us"),
+            resource: pods(),
+            store: synced(),
+            seen,
+        }
+    }
+
+    fn target(&self) -> Target<'_> {
+        Target {
+            resource: &self.resource,
+            store: Some(&self.store),
+        }
+    }
+
+    async fn apply(&self, intent: &Intent) {
+        let applied = self.writer.apply(self.target(), intent).await;
+        applied.expect("applied");
+    }
+
+    async fn apply_status(&self, status: Value) {
+        let key = ObjectKey::namespaced("web", "a");
+        let applied = self.writer.apply_status(self.target(), &key, status).await;
+        applied.expect("applied");
+    }
+}
+
 fn pods() -> Resource {
     Resource::new(Kind::new("", "v1", "Pod"), "pods", Scope::Namespaced)
 }
@@ -73,32 +112,22 @@ fn intent(image: &str) -> Intent {
 
 #[tokio::test]
 async fn the_same_apply_is_sent_once_and_its_answer_is_read_at_once() {
-    let (client, seen) = client(201, pod(11, "v1", json!({"f:spec": {}})));
-    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
-    let target = Target {
-        resource: &resource,
-        store: Some(&store),
-    };
+    let world = World::answering(201, pod(11, "v1", json!({"f:spec": {}})));
     for _ in 0..3 {
-        writer.apply(target, &intent("v1")).await.unwrap();
+        world.apply(&intent("v1")).await;
     }
-    let seen = seen.lock();
+    let seen = world.seen.lock();
     let path = "PATCH /api/v1/namespaces/web/pods/a?fieldManager=us&force=true";
     assert_eq!(seen.len(), 1);
     assert_eq!(seen[0].0, path);
     assert_eq!(seen[0].1["kind"], "Pod");
-    let cached = store.get(&ObjectKey::namespaced("web", "a")).unwrap();
+    let cached = world.store.get(&ObjectKey::namespaced("web", "a")).unwrap();
     assert_eq!(cached.uid(), "1");
 }
 
 #[tokio::test]
 async fn what_the_api_server_spells_differently_is_sent_once_per_change_of_the_object() {
-    let (client, seen) = client(200, pod(11, "v1", json!({"f:spec": {}})));
-    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
-    let target = Target {
-        resource: &resource,
-        store: Some(&store),
-    };
+    let world = World::answering(200, pod(11, "v1", json!({"f:spec": {}})));
     // None of this is found in the answer.
     let object = json!({
         "metadata": {"name": "a", "labels": {}},
@@ -106,33 +135,27 @@ async fn what_the_api_server_spells_differently_is_sent_once_per_change_of_the_o
             {"name": "app", "image": "v1", "resources": {"limits": {"cpu": "1000m"}}},
         ]},
     });
-    let intent = Intent::new(&resource, &object, Some("web")).unwrap();
+    let intent = Intent::new(&world.resource, &object, Some("web")).unwrap();
     for _ in 0..3 {
-        writer.apply(target, &intent).await.unwrap();
+        world.apply(&intent).await;
     }
-    assert_eq!(seen.lock().len(), 1);
+    assert_eq!(world.seen.lock().len(), 1);
     let changed = Record::from_value(&pod(12, "v1", json!({}))).unwrap();
-    store.note_write(intent.key().clone(), changed);
-    writer.apply(target, &intent).await.unwrap();
-    assert_eq!(seen.lock().len(), 2);
+    world.store.note_write(intent.key().clone(), changed);
+    world.apply(&intent).await;
+    assert_eq!(world.seen.lock().len(), 2);
 }
 
 #[tokio::test]
 async fn a_status_that_the_api_server_spells_differently_is_sent_once() {
     let answer = json!({"metadata": {"name": "a", "namespace": "web", "resourceVersion": "11"},
                         "status": {"share": 1}});
-    let (client, seen) = client(200, answer);
-    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
-    let target = Target {
-        resource: &resource,
-        store: Some(&store),
-    };
-    let key = ObjectKey::namespaced("web", "a");
+    let world = World::answering(200, answer);
     for _ in 0..3 {
         let status = json!({"share": 1.0, "free": {}});
-        writer.apply_status(target, &key, status).await.unwrap();
+        world.apply_status(status).await;
     }
-    assert_eq!(seen.lock().len(), 1);
+    assert_eq!(world.seen.lock().len(), 1);
 }
 
 #[tokio::test]
@@ -143,56 +166,42 @@ async fn an_object_that_others_changed_is_applied_again() {
         pod(12, "v1", json!({"f:spec": {"f:more": {}}})),
     ];
     for change in changes {
-        let (client, seen) = client(200, pod(11, "v1", json!({"f:spec": {}})));
-        let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
-        let target = Target {
-            resource: &resource,
-            store: Some(&store),
-        };
-        writer.apply(target, &intent("v1")).await.unwrap();
+        let world = World::answering(200, pod(11, "v1", json!({"f:spec": {}})));
+        world.apply(&intent("v1")).await;
         let mut encoder = Encoder::new(EncoderOptions {
             field_manager: Some("us".to_owned()),
             kind: None,
         });
-        store.note_write(key.clone(), encoder.encode_value(&change).unwrap());
-        writer.apply(target, &intent("v1")).await.unwrap();
-        assert_eq!(seen.lock().len(), 2, "{change}");
+        world
+            .store
+            .note_write(key.clone(), encoder.encode_value(&change).unwrap());
+        world.apply(&intent("v1")).await;
+        assert_eq!(world.seen.lock().len(), 2, "{change}");
     }
 }
 
 #[tokio::test]
 async fn a_change_of_mind_and_back_is_sent_each_time() {
-    let (client, seen) = client(200, pod(11, "v1", json!({"f:spec": {}})));
-    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
-    let target = Target {
-        resource: &resource,
-        store: Some(&store),
-    };
+    let world = World::answering(200, pod(11, "v1", json!({"f:spec": {}})));
     for image in ["v1", "v2", "v1"] {
-        writer.apply(target, &intent(image)).await.unwrap();
+        world.apply(&intent(image)).await;
     }
-    assert_eq!(seen.lock().len(), 3);
+    assert_eq!(world.seen.lock().len(), 3);
 }
 
 #[tokio::test]
 async fn a_status_that_says_less_than_before_is_sent() {
     let answer = json!({"metadata": {"name": "a", "namespace": "web", "resourceVersion": "11"},
                         "status": {"x": 1, "y": 2}});
-    let (client, seen) = client(200, answer);
-    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
-    let target = Target {
-        resource: &resource,
-        store: Some(&store),
-    };
-    let key = ObjectKey::namespaced("web", "a");
+    let world = World::answering(200, answer);
     for status in [
         json!({"x": 1, "y": 2}),
         json!({"x": 1, "y": 2}),
         json!({"x": 1, "y": null}),
     ] {
-        writer.apply_status(target, &key, status).await.unwrap();
+        world.apply_status(status).await;
     }
-    let seen = seen.lock();
+    let seen = world.seen.lock();
     assert_eq!(seen.len(), 2);
     assert!(
         seen[1]
@@ -210,12 +219,7 @@ async fn a_status_that_says_less_than_before_is_sent() {
 async fn a_changed_status_is_the_difference_and_holds_for_what_was_read() {
     let answer = json!({"metadata": {"name": "a", "namespace": "web", "resourceVersion": "11"},
                         "status": {"x": 2, "y": 2}});
-    let (client, seen) = client(200, answer);
-    let (writer, resource, store) = (Writer::new(client, "us"), pods(), synced());
-    let target = Target {
-        resource: &resource,
-        store: Some(&store),
-    };
+    let world = World::answering(200, answer);
     let key = ObjectKey::namespaced("web", "a");
     let (before, after) = (json!({"x": 1, "y": 2}), json!({"x": 2, "y": 2}));
     let change = |old, new| StatusChange {
@@ -224,11 +228,17 @@ async fn a_changed_status_is_the_difference_and_holds_for_what_was_read() {
         old,
         new,
     };
-    let none = writer.patch_status(target, change(&after, &after)).await;
+    let none = world
+        .writer
+        .patch_status(world.target(), change(&after, &after))
+        .await;
     assert!(none.unwrap().is_none());
-    let done = writer.patch_status(target, change(&before, &after)).await;
+    let done = world
+        .writer
+        .patch_status(world.target(), change(&before, &after))
+        .await;
     assert_eq!(done.unwrap().unwrap().resource_version(), "11");
-    let seen = seen.lock();
+    let seen = world.seen.lock();
     assert_eq!(seen.len(), 1);
     assert_eq!(
         seen[0].0,
@@ -238,7 +248,7 @@ async fn a_changed_status_is_the_difference_and_holds_for_what_was_read() {
         seen[0].1,
         json!({"metadata": {"resourceVersion": "9"}, "status": {"x": 2}})
     );
-    assert_eq!(store.get(&key).unwrap().resource_version(), "11");
+    assert_eq!(world.store.get(&key).unwrap().resource_version(), "11");
 }
 
 #[tokio::test]
