@@ -3,7 +3,7 @@ use serde_json::Value;
 use crate::status::quoted;
 
 /// The value as Go's `%v` prints it.
-pub(super) fn plain(value: &Value) -> String {
+pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::String(text) => text.clone(),
@@ -43,7 +43,7 @@ pub(super) fn syntax(value: &Value) -> String {
 }
 
 /// The type of the value as Go's `%T` prints it.
-pub(super) fn type_name(value: &Value) -> &'static str {
+pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
         Value::String(_) => "string",

@@ -10,7 +10,7 @@ mod cap;
 mod compare;
 mod conflict;
 mod field_set;
-mod go_print;
+pub(crate) mod go_print;
 mod item;
 mod managed;
 mod manager;
