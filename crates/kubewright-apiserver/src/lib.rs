@@ -10,11 +10,13 @@ mod crd;
 mod discovery;
 mod kinds;
 mod may;
+mod openapi;
 pub mod pki;
 mod request;
 mod serve;
 mod server;
 pub mod store;
+mod table;
 mod who;
 
 pub use behaviour::{Behaviour, Behaviours, node};
@@ -23,4 +25,5 @@ pub use request::{
 };
 pub use serve::{Error, ServingIdentity};
 pub use server::{Server, ServerOptions};
+pub use table::{Form, Included};
 pub use who::User;

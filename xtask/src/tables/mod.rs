@@ -1,6 +1,7 @@
 //! Writes the tables that say what Kubernetes' own kinds look like, from a live API server.
 
 mod discovery;
+mod openapi;
 mod server;
 mod types;
 mod write;
@@ -21,12 +22,22 @@ pub(crate) fn run(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let (types, resources) = runtime.block_on(async {
+    let (definitions, resources) = runtime.block_on(async {
         let server = server::Server::connect(kubeconfig).await?;
-        Ok::<_, Box<dyn Error>>((types::read(&server).await?, discovery::read(&server).await?))
+        Ok::<_, Box<dyn Error>>((
+            openapi::read(&server).await?,
+            discovery::read(&server).await?,
+        ))
     })?;
     let tables = [
-        ("crates/kubewright-wire/tables/types.json.gz", types),
+        (
+            "crates/kubewright-wire/tables/types.json.gz",
+            types::pack(&definitions)?,
+        ),
+        (
+            "crates/kubewright-apiserver/tables/openapi.json.gz",
+            openapi::pack(&definitions)?,
+        ),
         (
             "crates/kubewright-apiserver/tables/resources.json.gz",
             resources,

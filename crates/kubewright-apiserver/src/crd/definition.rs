@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::schema::CustomSchema;
 use crate::catalog::{Origin, Served, Subresource};
+use crate::table::CustomColumn;
 
 /// The store's name for CustomResourceDefinitions.
 pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
@@ -38,9 +39,34 @@ pub(crate) struct CustomVersion {
     /// The schemas of all versions that are served, and which of them is this one's.
     schemas: Arc<Vec<CustomSchema>>,
     index: usize,
-    is_terminating: bool,
     /// What objects can be selected by, such as `spec.color`.
     selectable: Vec<String>,
+    /// What tables show of its objects besides their names.
+    pub(crate) columns: Vec<CustomColumn>,
+    /// Where its objects say how many replicas they want and have.
+    pub(crate) scale: Option<ScalePaths>,
+}
+
+/// Where the values of a custom resource's scale stand, as JSON pointers.
+#[derive(Clone, Debug)]
+pub(crate) struct ScalePaths {
+    /// The path of the wanted replicas as the definition writes it.
+    pub(crate) declared: String,
+    pub(crate) wanted: String,
+    pub(crate) present: String,
+    pub(crate) selector: Option<String>,
+}
+
+impl ScalePaths {
+    fn new(scale: &Value) -> Option<Self> {
+        let pointer = |name: &str| Some(scale[name].as_str()?.replace('.', "/"));
+        Some(Self {
+            declared: scale["specReplicasPath"].as_str()?.to_owned(),
+            wanted: pointer("specReplicasPath")?,
+            present: pointer("statusReplicasPath")?,
+            selector: pointer("labelSelectorPath").filter(|path| !path.is_empty()),
+        })
+    }
 }
 
 impl Definition {
@@ -151,8 +177,9 @@ fn compile_version(
             storage_api_version: stored.api_version(),
             schemas,
             index,
-            is_terminating: definition["metadata"]["deletionTimestamp"].is_string(),
             selectable: selectable(version),
+            columns: CustomColumn::all(version),
+            scale: ScalePaths::new(&declared["scale"]),
         })),
         resource,
     }
@@ -203,19 +230,12 @@ impl CustomVersion {
             .find(|path| !known(path))?;
         Some(format!("field label not supported: {unknown}"))
     }
+}
 
-    /// 403 while the definition is being deleted: nothing new may come.
-    pub(crate) fn refuse_when_terminating(
-        &self,
-        resource: &Resource,
-        name: &str,
-    ) -> Result<(), Status> {
-        if !self.is_terminating {
-            return Ok(());
-        }
-        let why = "create not allowed while custom resource definition is terminating";
-        Err(Status::forbidden(resource, name, why))
-    }
+/// 403: nothing new may come while a definition goes.
+pub(crate) fn terminating_definition(resource: &Resource, name: &str) -> Status {
+    let why = "create not allowed while custom resource definition is terminating";
+    Status::forbidden(resource, name, why)
 }
 
 fn text(value: &Value) -> &str {

@@ -15,5 +15,5 @@ mod terminate;
 mod validate;
 
 pub(crate) use accept::{accept, fill_in};
-pub(crate) use definition::{CustomVersion, DEFINITIONS, Definition};
+pub(crate) use definition::{CustomVersion, DEFINITIONS, Definition, terminating_definition};
 pub(crate) use terminate::{clean_up, instance_gone, terminating};

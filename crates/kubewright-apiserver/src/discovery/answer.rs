@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{aggregated, legacy, version};
 use crate::catalog::builtins;
+use crate::openapi;
 use crate::request::{ServerBody, accepted, value_response, with_type};
 use crate::server::Server;
 
@@ -29,11 +30,14 @@ pub(crate) fn answer(
         [] => Some(legacy::paths(server)),
         ["version"] => Some(version::version()),
         ["healthz" | "livez" | "readyz", ..] => return Ok(plain(b"ok")),
-        ["openapi", ..] => {
-            return Err(Status::not_implemented(format!(
-                "{path} is not implemented yet"
-            )));
+        ["openapi", "v2"] => {
+            return Err(Status::not_implemented(
+                "/openapi/v2 is not implemented yet: ask for /openapi/v3",
+            ));
         }
+        ["openapi", "v3"] => Some(openapi::index(server)),
+        ["openapi", "v3", "api", version] => openapi::document(server, "", version),
+        ["openapi", "v3", "apis", group, version] => openapi::document(server, group, version),
         ["api" | "apis"] if wants_aggregated(headers) => {
             return Ok(aggregated_answer(server, headers, path));
         }

@@ -185,7 +185,7 @@ pub(super) fn paths(server: &Server) -> Value {
                 .map(|version| format!("/apis/{group}/{version}")),
         );
     }
-    paths.extend(["/healthz", "/livez", "/readyz", "/version"].map(str::to_owned));
+    paths.extend(["/healthz", "/livez", "/openapi/v3", "/readyz", "/version"].map(str::to_owned));
     paths.sort();
     json!({"paths": paths})
 }

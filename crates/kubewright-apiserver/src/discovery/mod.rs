@@ -1,6 +1,6 @@
 //! The paths that are no resources: what the server offers, its version, its health.
 //!
-//! Not there yet: `/openapi/v2` and `/openapi/v3`, which answer 501.
+//! Not there: `/openapi/v2`, which answers 501.
 
 mod aggregated;
 mod answer;

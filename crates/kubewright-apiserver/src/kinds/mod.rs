@@ -2,6 +2,7 @@
 //! steps: which kinds PUT may create, what a delete answers, a Pod's grace, a Namespace's phase.
 
 mod fields;
+mod label_selector;
 mod names;
 mod namespace;
 mod notice;
@@ -11,6 +12,7 @@ mod secret;
 mod strategy;
 
 pub(crate) use fields::{matches_fields, selectable_fields};
+pub(crate) use label_selector::{label_selector, plain_selector};
 pub(crate) use names::{NameRule, is_label, name_rule};
 pub(crate) use namespace::is_undeletable;
 pub(crate) use notice::{notices, refusal};

@@ -2,21 +2,36 @@ use kubewright_wire::status::{Cause, CauseKind, Status};
 use serde_json::{Map, Value, json};
 
 use super::target::Target;
+use crate::crd::{DEFINITIONS, terminating_definition};
 use crate::server::Server;
-use crate::store::{Key, metadata_mut};
+use crate::store::{Key, Seen, metadata_mut};
 
 /// What stands between decoding and validation of a new object: nothing is created in a
 /// namespace that is not there or is going (`NamespaceLifecycle`).
-pub(super) fn admit_create(server: &Server, target: &Target, name: &str) -> Result<(), Status> {
+///
+/// Returns what was decided by: the object may be stored only while that holds.
+pub(super) fn admit_create(
+    server: &Server,
+    target: &Target,
+    name: &str,
+) -> Result<Vec<Seen>, Status> {
+    let mut decided_by = Vec::new();
+    if target.served.custom().is_some() {
+        decided_by.push(definition(server, target, name)?);
+    }
     let Some(namespace) = &target.namespace else {
-        return Ok(());
+        return Ok(decided_by);
     };
-    let stored = server.store().get(&Key::new("namespaces", None, namespace));
-    let Some(stored) = stored else {
+    let key = Key::new("namespaces", None, namespace);
+    let Some(stored) = server.store().get(&key) else {
         return Err(Status::not_found(("", "namespaces"), namespace));
     };
     if !stored.is_terminating() {
-        return Ok(());
+        decided_by.push(Seen {
+            revision: stored.revision(),
+            key,
+        });
+        return Ok(decided_by);
     }
     let why = format!(
         "unable to create new content in namespace {namespace} because it is being terminated"
@@ -27,6 +42,20 @@ pub(super) fn admit_create(server: &Server, target: &Target, name: &str) -> Resu
         field: "metadata.namespace".to_owned(),
     };
     Err(Status::forbidden(&target.served.resource, name, &why).with_cause(cause))
+}
+
+/// The definition of a custom resource, which must not be going.
+fn definition(server: &Server, target: &Target, name: &str) -> Result<Seen, Status> {
+    let key = Key::new(DEFINITIONS, None, &target.served.id);
+    let stored = server.store().get(&key);
+    let stored = stored.ok_or_else(Status::unknown_resource)?;
+    if stored.is_terminating() {
+        return Err(terminating_definition(&target.served.resource, name));
+    }
+    Ok(Seen {
+        revision: stored.revision(),
+        key,
+    })
 }
 
 /// What the server gives every new Namespace before anything else looks at it

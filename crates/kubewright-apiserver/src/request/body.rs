@@ -9,6 +9,7 @@ use futures_util::stream::unfold;
 use http_body::{Body, Frame, SizeHint};
 use serde_json::Value;
 
+use super::gzip::Gzip;
 use super::list::List;
 use super::watch::Watch;
 use crate::store::Object;
@@ -26,6 +27,7 @@ enum BodyContent {
     Whole(Option<Bytes>),
     List(Box<ListPieces>),
     Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
+    Compressed(Box<(BodyContent, Gzip)>),
 }
 
 struct ListPieces {
@@ -50,6 +52,27 @@ impl ServerBody {
                 items: list.items.into_iter(),
                 is_first: true,
             })),
+        }
+    }
+
+    /// How long the body is, uncompressed; none for a watch.
+    pub(super) fn length(&self) -> Option<u64> {
+        let length: usize = match &self.content {
+            BodyContent::Whole(bytes) => bytes.as_ref().map_or(0, Bytes::len),
+            BodyContent::List(pieces) => {
+                let items = pieces.items.as_slice().iter();
+                items.map(|object| object.bytes().len()).sum()
+            }
+            BodyContent::Stream(_) | BodyContent::Compressed(_) => return None,
+        };
+        u64::try_from(length).ok()
+    }
+
+    /// The same body, compressed as it is sent.
+    pub(super) fn compressed(self) -> Self {
+        let content = Box::new((self.content, Gzip::new()));
+        Self {
+            content: BodyContent::Compressed(content),
         }
     }
 
@@ -79,6 +102,7 @@ impl Body for ServerBody {
                 Poll::Ready(data) => data,
                 Poll::Pending => return Poll::Pending,
             },
+            BodyContent::Compressed(content) => next_compressed(content),
         };
         Poll::Ready(data.map(|data| Ok(Frame::data(data))))
     }
@@ -93,7 +117,9 @@ impl Body for ServerBody {
                 let length = bytes.as_ref().map_or(0, Bytes::len);
                 SizeHint::with_exact(u64::try_from(length).unwrap_or(u64::MAX))
             }
-            BodyContent::List(_) | BodyContent::Stream(_) => SizeHint::default(),
+            BodyContent::List(_) | BodyContent::Stream(_) | BodyContent::Compressed(_) => {
+                SizeHint::default()
+            }
         }
     }
 }
@@ -104,8 +130,25 @@ impl fmt::Debug for ServerBody {
             BodyContent::Whole(bytes) => return f.debug_tuple("Whole").field(bytes).finish(),
             BodyContent::List(_) => "List",
             BodyContent::Stream(_) => "Stream",
+            BodyContent::Compressed(_) => "Compressed",
         };
         f.write_str(kind)
+    }
+}
+
+/// The next compressed bytes.
+fn next_compressed((content, gzip): &mut (BodyContent, Gzip)) -> Option<Bytes> {
+    loop {
+        let piece = match content {
+            BodyContent::Whole(bytes) => bytes.take(),
+            BodyContent::List(pieces) => pieces.next(),
+            // Watches are not compressed, and nothing twice.
+            BodyContent::Stream(_) | BodyContent::Compressed(_) => None,
+        };
+        match gzip.take(piece) {
+            Some(bytes) if bytes.is_empty() => {}
+            other => return other,
+        }
     }
 }
 

@@ -6,15 +6,16 @@ use serde_json::{Map, Value, json};
 use super::target::Target;
 use crate::crd;
 use crate::server::Server;
-use crate::store::{Expected, Object, Race};
+use crate::store::{Expected, NotStored, Object, Race, Seen};
 
-/// Stores a new object; a dry run only shows it.
+/// Stores a new object, if what it was admitted by still holds; a dry run only shows it.
 pub(super) fn create(
     server: &Server,
     target: &Target,
     value: Value,
+    admitted_by: &[Seen],
     is_dry_run: bool,
-) -> Result<Arc<Object>, Race> {
+) -> Result<Arc<Object>, NotStored> {
     let name = value["metadata"]["name"]
         .as_str()
         .unwrap_or_default()
@@ -22,13 +23,11 @@ pub(super) fn create(
     let key = target.key(&name);
     if is_dry_run {
         return match server.store().get(&key) {
-            Some(current) => Err(Race {
-                current: Some(current),
-            }),
+            Some(current) => Err(NotStored::Taken(current)),
             None => Ok(Arc::new(Object::encoded(value, Default::default()))),
         };
     }
-    server.store().put(key, Expected::Absent, value)
+    server.store().create(key, value, admitted_by)
 }
 
 /// Stores a changed object. One that was only waiting for its last finalizer is removed instead.

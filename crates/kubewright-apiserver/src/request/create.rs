@@ -15,7 +15,7 @@ use crate::crd;
 use crate::kinds::{notices, refusal};
 use crate::may::Review;
 use crate::server::Server;
-use crate::store::Object;
+use crate::store::{NotStored, Object};
 
 /// How often a generated name is tried anew when it is taken.
 const GENERATED_NAMES: usize = 8;
@@ -78,13 +78,13 @@ pub(super) fn store_new(
     if let Some(why) = refusal(target.kind()).filter(|_| !is_custom) {
         return Err(Status::not_implemented(why));
     }
-    admission::admit_create(server, target, name)?;
     if let Some(custom) = target.served.custom() {
-        custom.refuse_when_terminating(&target.served.resource, name)?;
         value["apiVersion"] = Value::String(custom.storage_api_version.clone());
     }
+    let mut admitted_by = admission::admit_create(server, target, name)?;
     prepare_create(server, target, &mut value);
-    for _ in 0..GENERATED_NAMES {
+    let mut taken = 0;
+    while taken < GENERATED_NAMES {
         let mut value = value.clone();
         generate_name(server, &mut value);
         validate::create(target, &value)?;
@@ -94,10 +94,16 @@ pub(super) fn store_new(
         {
             crd::accept(server, &mut value, None)?;
         }
-        match commit::create(server, target, value, options.is_dry_run) {
+        match commit::create(server, target, value, &admitted_by, options.is_dry_run) {
             Ok(object) => return Ok(object),
-            Err(race) if has_name => return Err(already_exists(target, name, race.current)),
-            Err(_) => {}
+            Err(NotStored::Taken(current)) if has_name => {
+                return Err(already_exists(target, name, Some(current)));
+            }
+            Err(NotStored::Taken(_)) => taken += 1,
+            // Its namespace or definition changed meanwhile: asked again.
+            Err(NotStored::Moved) => {
+                admitted_by = admission::admit_create(server, target, name)?;
+            }
         }
     }
     let base = value["metadata"]["generateName"].as_str();

@@ -42,6 +42,23 @@ pub(super) fn object(
     Ok(Decoded { value, warnings })
 }
 
+/// The same for a part of an object that has a built-in kind of its own, such as `Scale`.
+pub(super) fn part(
+    content: &Content,
+    kind: &Kind,
+    validation: FieldValidation,
+) -> Result<Decoded, Status> {
+    let Json {
+        mut value,
+        duplicates,
+    } = members(content).map_err(|error| unrecognized(kind, &error, content))?;
+    check_kind(&mut value, kind)?;
+    let unknown = builtin(&mut value, kind)
+        .map_err(|error| Status::bad_request(format!("{}: {error}", cannot_handle(kind))))?;
+    let warnings = report(kind, validation, unknown, duplicates)?;
+    Ok(Decoded { value, warnings })
+}
+
 /// The members of a body; `null` has none.
 pub(super) fn members(content: &Content) -> Result<Json, String> {
     let json = read(content)

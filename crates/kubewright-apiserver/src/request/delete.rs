@@ -107,6 +107,15 @@ pub(crate) fn delete_instance(server: &Server, resource: &str, object: &Object) 
     }
 }
 
+/// Deletes a Pod that is evicted.
+pub(super) fn delete_evicted(
+    server: &Server,
+    target: &Target,
+    options: &DeleteOptions,
+) -> Result<(), Status> {
+    delete_one(server, target, target.name()?, options).map(drop)
+}
+
 fn refuse_protected(target: &Target, name: &str) -> Result<(), Status> {
     if target.served.is("", "Namespace") && is_undeletable(name) {
         let why = "this namespace may not be deleted";

@@ -47,6 +47,22 @@ impl DeleteOptions {
         Ok(options)
     }
 
+    /// Those in the body of another request, such as an eviction.
+    pub(super) fn of(value: &Value) -> Result<Self, Status> {
+        let value = match value {
+            Value::Null => json!({}),
+            other => without_nulls(other.clone()),
+        };
+        Self::deserialize(&value).map_err(|error| Status::bad_request(error.to_string()))
+    }
+
+    /// The same as a dry run.
+    #[must_use]
+    pub(super) fn dry_run(mut self) -> Self {
+        self.dry_run = vec!["All".to_owned()];
+        self
+    }
+
     fn from_query(query: &Query) -> Result<Self, Status> {
         let text = |name| query.get(name).filter(|value| !value.is_empty());
         let grace_period_seconds = match text("gracePeriodSeconds") {

@@ -9,6 +9,7 @@ use super::{ApiResponse, create, delete, list, patch, read, subresource, update,
 use crate::kinds::is_convertible;
 use crate::may::Review;
 use crate::server::Server;
+use crate::table::{Form, shape};
 use crate::who::User;
 
 /// A request about objects, from a client or from a part of the cluster itself.
@@ -25,6 +26,8 @@ pub struct ApiRequest {
     pub patch: Option<PatchKind>,
     /// The body.
     pub content: Content,
+    /// The form of the answer.
+    pub form: Form,
     /// The program that sends it; it owns the fields that are written, unless the parameter
     /// `fieldManager` names another.
     pub user_agent: String,
@@ -83,6 +86,7 @@ impl ApiRequest {
             query: Query::default(),
             patch: None,
             content: Content::Empty,
+            form: Form::Whole,
             user_agent,
         }
     }
@@ -144,21 +148,30 @@ impl Server {
                 target.served.resource.qualified_name()
             )));
         }
+        let response = self.carry_out(&target, &request).await?;
+        shape(self, &target.served, request.form, response)
+    }
+
+    async fn carry_out(
+        &self,
+        target: &Target,
+        request: &ApiRequest,
+    ) -> Result<ApiResponse, Status> {
         if let Some(name) = &request.route.subresource {
-            return subresource::execute(self, &target, name, &request);
+            return subresource::execute(self, target, name, request);
         }
         if !target.served.has_verb(request.route.verb.as_str()) {
             return Err(Status::method_not_supported());
         }
         match request.route.verb {
-            Verb::Get => read::get(self, &target, &request).await,
-            Verb::List => list::list(self, &target, &request).await,
-            Verb::Watch => watch::watch(self, &target, &request),
-            Verb::Create => create::create(self, &target, &request),
-            Verb::Update => update::update(self, &target, &request),
-            Verb::Patch => patch::patch(self, &target, &request),
-            Verb::Delete => delete::delete(self, &target, &request),
-            Verb::DeleteCollection => delete::delete_collection(self, &target, &request),
+            Verb::Get => read::get(self, target, request).await,
+            Verb::List => list::list(self, target, request).await,
+            Verb::Watch => watch::watch(self, target, request),
+            Verb::Create => create::create(self, target, request),
+            Verb::Update => update::update(self, target, request),
+            Verb::Patch => patch::patch(self, target, request),
+            Verb::Delete => delete::delete(self, target, request),
+            Verb::DeleteCollection => delete::delete_collection(self, target, request),
             other => Err(Status::not_implemented(format!(
                 "the verb {other} is not implemented yet"
             ))),

@@ -1,6 +1,8 @@
 use http::StatusCode;
+use kubewright_core::Kind;
 use kubewright_wire::apply::Force;
-use kubewright_wire::patch::merge;
+use kubewright_wire::patch::{StrategicPatchError, merge, strategic_merge};
+use kubewright_wire::schema::Schema;
 use kubewright_wire::status::{Cause, Reason, Status};
 use serde_json::{Map, Value};
 
@@ -13,7 +15,7 @@ use super::metadata::{Part, accept_namespace, accept_new, check_name};
 use super::options::WriteOptions;
 use super::ownership::merge as merge_applied;
 use super::target::Target;
-use super::update::{Write, may_create, writer};
+use super::update::{ATTEMPTS, Write, may_create, writer};
 use super::{admission, decode};
 use crate::server::Server;
 use crate::store::{Object, metadata_mut};
@@ -47,18 +49,14 @@ pub(super) fn patch_part(
              application/json-patch+json, application/merge-patch+json, \
              application/apply-patch+yaml",
         )),
-        PatchKind::StrategicMerge => Err(Status::not_implemented(
-            "strategic merge patch is not implemented yet: use a merge patch, a JSON patch or \
-             server-side apply",
-        )),
-        PatchKind::Json | PatchKind::Merge => {
+        PatchKind::Json | PatchKind::Merge | PatchKind::StrategicMerge => {
             change(server, target, request, (part, &options), kind)
         }
     }
 }
 
 /// `ValidatePatchOptions` of k8s.io/apimachinery.
-fn check_options(kind: PatchKind, options: &WriteOptions) -> Result<(), Status> {
+pub(super) fn check_options(kind: PatchKind, options: &WriteOptions) -> Result<(), Status> {
     let mut causes = Vec::new();
     match kind {
         PatchKind::Apply if options.field_manager.is_none() => {
@@ -93,19 +91,7 @@ fn change(
     kind: PatchKind,
 ) -> Result<ApiResponse, Status> {
     let name = target.name()?;
-    let patch = decode::parse(&request.content)
-        .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?;
-    let wanted = match kind {
-        PatchKind::Merge if !patch.is_object() => Some("map[string]interface {}"),
-        PatchKind::Json if !patch.is_array() => Some("[]handlers.jsonPatchOp"),
-        _ => None,
-    };
-    if let Some(wanted) = wanted {
-        return Err(Status::bad_request(format!(
-            "error decoding patch: json: cannot unmarshal {} into Go value of type {wanted}",
-            go_type(&patch)
-        )));
-    }
+    let patch = read_patch(&request.content, kind)?;
     let write = Write {
         target,
         options,
@@ -122,6 +108,26 @@ fn change(
     Ok(response.warn(write_notices(target)))
 }
 
+/// The patch in a body, of the form that its kind has.
+pub(super) fn read_patch(content: &Content, kind: PatchKind) -> Result<Value, Status> {
+    let refuse = |why: String| match kind {
+        PatchKind::StrategicMerge => Status::bad_request(why),
+        _ => Status::bad_request(format!("error decoding patch: {why}")),
+    };
+    let patch = decode::parse(content).map_err(refuse)?;
+    let wanted = match kind {
+        PatchKind::Json if !patch.is_array() => "[]handlers.jsonPatchOp",
+        PatchKind::Merge | PatchKind::StrategicMerge if !patch.is_object() => {
+            "map[string]interface {}"
+        }
+        _ => return Ok(patch),
+    };
+    let sent = go_type(&patch);
+    Err(refuse(format!(
+        "json: cannot unmarshal {sent} into Go value of type {wanted}"
+    )))
+}
+
 /// The stored object with the patch, made to conform to its kind again.
 fn patched(
     target: &Target,
@@ -133,10 +139,7 @@ fn patched(
     // The revision stays: one that the patch puts in its place is a condition.
     let mut value = old.value().clone();
     value["apiVersion"] = Value::String(target.kind().api_version());
-    match kind {
-        PatchKind::Json => json_patch(&mut value, patch).map_err(refuse_json_patch)?,
-        _ => merge(&mut value, patch),
-    }
+    patch_value(&mut value, target.kind(), kind, patch)?;
     let metadata = metadata_mut(&mut value);
     accept_namespace(target, metadata)?;
     check_name(metadata, old.name())?;
@@ -174,12 +177,46 @@ fn refuse_json_patch(error: JsonPatchError) -> Status {
                  10000, got {count}"
             ),
         ),
-        JsonPatchError::Failed(_) => {
-            let message = "the server rejected our request due to an error in our request";
-            let mut status = Status::failure(422, Some(Reason::Invalid), message);
-            status.details = Some(Box::default());
-            status
+        JsonPatchError::Failed(_) => rejected(),
+    }
+}
+
+/// What the server says where it keeps the reason to itself.
+fn rejected() -> Status {
+    let message = "the server rejected our request due to an error in our request";
+    let mut status = Status::failure(422, Some(Reason::Invalid), message);
+    status.details = Some(Box::default());
+    status
+}
+
+/// Carries out a patch that was read, on a value of the given kind.
+pub(super) fn patch_value(
+    value: &mut Value,
+    of: &Kind,
+    kind: PatchKind,
+    patch: &Value,
+) -> Result<(), Status> {
+    match kind {
+        PatchKind::Json => json_patch(value, patch).map_err(refuse_json_patch),
+        PatchKind::StrategicMerge => {
+            let schema = Schema::builtin().kind(of);
+            let schema = schema.unwrap_or_else(|| Schema::builtin().untyped());
+            let patch = patch.as_object().cloned().unwrap_or_default();
+            strategic_merge(value, patch, schema).map_err(refuse_strategic_patch)
         }
+        PatchKind::Merge | PatchKind::Apply => {
+            merge(value, patch);
+            Ok(())
+        }
+    }
+}
+
+/// `interpretStrategicMergePatchError` of k8s.io/apiserver.
+fn refuse_strategic_patch(error: StrategicPatchError) -> Status {
+    match error {
+        StrategicPatchError::ListOfLists => rejected(),
+        StrategicPatchError::Mismatch(message) => Status::unknown(message),
+        malformed => Status::bad_request(malformed.to_string()),
     }
 }
 
@@ -199,29 +236,66 @@ fn apply_part(
         Some(true) => Force::Yes,
         _ => Force::No,
     };
-    let absent = server.store().get(&target.key(name)).is_none();
-    if absent {
-        if part != Part::Main {
-            return Err(target.not_found(name));
-        }
-        may_create(server, target, request)?;
-        refuse_uid(target, &applied)?;
-        let mut value = merge_applied(target, None, &applied, &writer, force)?;
-        decode::conform(target, &mut value, target.kind())?;
-        metadata_mut(&mut value).remove("resourceVersion");
-        accept_new(target, &mut value)?;
-        admission::default_namespace_label(target, &mut value);
-        let object = store_new(server, target, value, options)?;
-        let response = ApiResponse::object(StatusCode::CREATED, target, object);
-        return Ok(response.warn(write_notices(target)));
-    }
     let write = Write {
         target,
         options,
         writer,
     };
-    let object = write.change_owned(server, name, |old| {
-        let mut value = merge_applied(target, Some(old), &applied, &write.writer, force)?;
+    // Others may create or delete it meanwhile: then it is looked at again.
+    for _ in 0..ATTEMPTS {
+        let is_there = || server.store().get(&target.key(name)).is_some();
+        match is_there() {
+            false => match create_applied(server, request, &write, &applied, force) {
+                Err(Status {
+                    reason: Some(Reason::AlreadyExists),
+                    ..
+                }) if is_there() => {}
+                other => return other,
+            },
+            true => match update_applied(server, &write, &applied, force) {
+                Err(Status {
+                    reason: Some(Reason::NotFound),
+                    ..
+                }) if !is_there() => {}
+                other => return other,
+            },
+        }
+    }
+    Err(Status::conflict(&target.served.resource, name))
+}
+
+fn create_applied(
+    server: &Server,
+    request: &ApiRequest,
+    write: &Write<'_>,
+    applied: &Value,
+    force: Force,
+) -> Result<ApiResponse, Status> {
+    let target = write.target;
+    if write.writer.part != Part::Main {
+        return Err(target.not_found(target.name()?));
+    }
+    may_create(server, target, request)?;
+    refuse_uid(target, applied)?;
+    let mut value = merge_applied(target, None, applied, &write.writer, force)?;
+    decode::conform(target, &mut value, target.kind())?;
+    metadata_mut(&mut value).remove("resourceVersion");
+    accept_new(target, &mut value)?;
+    admission::default_namespace_label(target, &mut value);
+    let object = store_new(server, target, value, write.options)?;
+    let response = ApiResponse::object(StatusCode::CREATED, target, object);
+    Ok(response.warn(write_notices(target)))
+}
+
+fn update_applied(
+    server: &Server,
+    write: &Write<'_>,
+    applied: &Value,
+    force: Force,
+) -> Result<ApiResponse, Status> {
+    let target = write.target;
+    let object = write.change_owned(server, target.name()?, |old| {
+        let mut value = merge_applied(target, Some(old), applied, &write.writer, force)?;
         decode::conform(target, &mut value, target.kind())?;
         Ok(value)
     })?;

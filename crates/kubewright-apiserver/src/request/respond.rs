@@ -12,11 +12,12 @@ use kubewright_wire::yaml;
 use serde_json::Value;
 
 use super::execute::{ApiRequest, Content};
-use super::negotiate::{BodyType, Format, accepted, body_type, patch_kind};
-use super::{ApiBody, ApiResponse, ServerBody};
+use super::negotiate::{BodyType, Format, body_type, negotiated, patch_kind};
+use super::{ApiBody, ApiResponse, ServerBody, gzip};
 use crate::discovery;
 use crate::may::Envelope;
 use crate::server::Server;
+use crate::table::Form;
 use crate::who::{Credentials, User};
 
 /// What a request may hold at most, as in Kubernetes.
@@ -37,7 +38,9 @@ where
 {
     let (parts, body) = request.into_parts();
     let audit_id = parts.headers.get(AUDIT_ID).cloned();
+    let wants_gzip = gzip::is_wanted(&parts);
     let mut response = match steps(server, credentials, parts, body).await {
+        Ok(response) if wants_gzip => gzip::compress(response),
         Ok(response) => response,
         Err(status) => failure(&status),
     };
@@ -76,8 +79,10 @@ where
     match route {
         Route::Path(path) => discovery::answer(server, &parts, &path),
         Route::Resource(route) => {
-            let format = accepted(&parts.headers)?;
-            let request = read(user, route, &parts, body).await?;
+            let query = Query::parse(parts.uri.query().unwrap_or_default());
+            let (format, form) = negotiated(&parts.headers, &query)?;
+            let mut request = read(user, route, &parts, body).await?;
+            request.form = form;
             let response = server.execute(request).await?;
             Ok(encode(response, format))
         }
@@ -125,6 +130,7 @@ where
         query: Query::parse(parts.uri.query().unwrap_or_default()),
         patch,
         content,
+        form: Form::Whole,
         user_agent: agent.unwrap_or_default().to_owned(),
     })
 }

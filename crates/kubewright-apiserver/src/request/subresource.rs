@@ -4,13 +4,13 @@ use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
 use super::answer::{ApiBody, ApiResponse};
-use super::decode;
 use super::execute::ApiRequest;
 use super::metadata::Part;
 use super::options::WriteOptions;
 use super::patch::patch_part;
 use super::target::Target;
 use super::update::{Write, replace, writer};
+use super::{decode, eviction, scale};
 use crate::kinds::bind;
 use crate::server::Server;
 use crate::who::TokenRequest;
@@ -40,6 +40,9 @@ pub(super) fn execute(
         ("finalize", Verb::Update) if target.served.is("", "Namespace") => {
             finalize(server, target, request)
         }
+        ("scale", Verb::Get) => scale::get(server, target),
+        ("scale", Verb::Update | Verb::Patch) => scale::write(server, target, request),
+        ("eviction", Verb::Create) if is_pod => eviction::evict(server, target, request),
         ("binding", Verb::Create) if is_pod => binding(server, target, request),
         ("token", Verb::Create) if target.served.is("", "ServiceAccount") => {
             token(server, target, request)

@@ -23,7 +23,7 @@ use crate::server::Server;
 use crate::store::{Object, metadata_mut};
 
 /// How often a write without a revision is tried again when others write in between.
-const ATTEMPTS: usize = 64;
+pub(super) const ATTEMPTS: usize = 64;
 
 /// Puts what was sent in the place of the stored object.
 pub(super) fn update(
@@ -213,7 +213,7 @@ impl Write<'_> {
     }
 
     /// A revision in the object is a condition: it must be the stored one.
-    fn check_revision(&self, old: &Object, value: &Value) -> Result<(), Status> {
+    pub(super) fn check_revision(&self, old: &Object, value: &Value) -> Result<(), Status> {
         let metadata = value["metadata"].as_object();
         let version = metadata.map(|metadata| text(metadata, "resourceVersion"));
         let version = version.unwrap_or_default();

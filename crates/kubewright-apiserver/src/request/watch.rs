@@ -18,6 +18,7 @@ use super::select::Selection;
 use super::target::Target;
 use crate::server::Server;
 use crate::store::{Change, ChangeKind, Changes, Object};
+use crate::table::Shaper;
 
 const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
 /// A watch that names no end lives this long and up to twice as long.
@@ -38,6 +39,8 @@ pub struct Watch {
     sends_bookmarks: bool,
     next_bookmark: Instant,
     end: Instant,
+    /// How events are shown, where not as they are.
+    shaper: Option<Shaper>,
 }
 
 /// What is still to come before the changes.
@@ -89,10 +92,16 @@ pub(super) fn watch(
         sends_bookmarks: options.sends_bookmarks,
         next_bookmark: now + BOOKMARK_PERIOD,
         end: now.checked_add(lifetime).unwrap_or(now + LONGEST_LIFETIME),
+        shaper: None,
     }))))
 }
 
 impl Watch {
+    /// Has the events shown in another form.
+    pub(crate) fn shape(&mut self, shaper: Shaper) {
+        self.shaper = Some(shaper);
+    }
+
     /// The next lines; none at the end.
     ///
     /// # Cancel safety
@@ -132,10 +141,12 @@ impl Watch {
         let Start::Initial(objects) = &mut self.start else {
             return lines;
         };
-        for object in objects.by_ref().take(INITIAL_BATCH) {
-            write_event(&mut lines, "ADDED", &object);
+        let batch: Vec<Arc<Object>> = objects.by_ref().take(INITIAL_BATCH).collect();
+        let is_last = objects.len() == 0;
+        for object in batch {
+            self.write_event(&mut lines, "ADDED", &object);
         }
-        if objects.len() == 0 {
+        if is_last {
             self.start = Start::Done;
             if self.sends_bookmarks {
                 let annotations = json!({"k8s.io/initial-events-end": "true"});
@@ -173,7 +184,7 @@ impl Watch {
         }
     }
 
-    fn write_change(&self, lines: &mut Vec<u8>, change: &Change) {
+    fn write_change(&mut self, lines: &mut Vec<u8>, change: &Change) {
         let namespace = self.target.namespace.as_deref();
         if namespace.is_some() && change.key.namespace() != namespace {
             return;
@@ -196,10 +207,10 @@ impl Watch {
                 ("DELETED", Arc::new(gone))
             }
         };
-        write_event(lines, event, &present(&self.target, object));
+        self.write_event(lines, event, &present(&self.target, object));
     }
 
-    fn write_bookmark(&self, lines: &mut Vec<u8>, annotations: Option<Value>) {
+    fn write_bookmark(&mut self, lines: &mut Vec<u8>, annotations: Option<Value>) {
         let kind = self.target.kind();
         let mut metadata = json!({"resourceVersion": self.changes.position().to_string()});
         if let Some(annotations) = annotations {
@@ -214,9 +225,20 @@ impl Watch {
         object["kind"] = json!(kind.kind);
         object["apiVersion"] = json!(kind.api_version());
         object["metadata"] = metadata;
-        let event = json!({"type": "BOOKMARK", "object": object});
-        lines.extend_from_slice(event.to_string().as_bytes());
-        lines.push(b'\n');
+        if let Some(shaper) = &mut self.shaper {
+            object = shaper.event(&object, self.server.clock().now());
+        }
+        write_line(lines, "BOOKMARK", object.to_string().as_bytes());
+    }
+
+    fn write_event(&mut self, lines: &mut Vec<u8>, event: &str, object: &Object) {
+        match &mut self.shaper {
+            None => write_line(lines, event, object.bytes()),
+            Some(shaper) => {
+                let shown = shaper.event(object.value(), self.server.clock().now());
+                write_line(lines, event, shown.to_string().as_bytes());
+            }
+        }
     }
 
     /// The event that tells of a failure, after which the watch is over.
@@ -240,11 +262,11 @@ impl fmt::Debug for Watch {
     }
 }
 
-fn write_event(lines: &mut Vec<u8>, event: &str, object: &Object) {
+fn write_line(lines: &mut Vec<u8>, event: &str, object: &[u8]) {
     lines.extend_from_slice(b"{\"type\":\"");
     lines.extend_from_slice(event.as_bytes());
     lines.extend_from_slice(b"\",\"object\":");
-    lines.extend_from_slice(object.bytes());
+    lines.extend_from_slice(object);
     lines.extend_from_slice(b"}\n");
 }
 

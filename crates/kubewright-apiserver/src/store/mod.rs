@@ -20,4 +20,5 @@ pub use object::Object;
 pub(crate) use object::metadata_mut;
 pub(crate) use random::Random;
 pub use snapshot::Snapshot;
-pub use state::{Expected, Race, Store};
+pub(crate) use state::NotStored;
+pub use state::{Expected, Race, Seen, Store};

@@ -42,6 +42,24 @@ pub enum Expected {
     At(Revision),
 }
 
+/// An object that a writer decided by, at the revision it saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Where it lies.
+    pub key: Key,
+    /// Which state of it was seen.
+    pub revision: Revision,
+}
+
+/// Why a new object was not stored.
+#[derive(Clone, Debug)]
+pub(crate) enum NotStored {
+    /// There is one already.
+    Taken(Arc<Object>),
+    /// What was decided by is no longer so: decide again.
+    Moved,
+}
+
 /// Another write came in between: read again and decide again.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the object changed between reading and writing it")]
@@ -151,7 +169,35 @@ impl Store {
     /// Stores `value` under `key` and gives it the next revision. A value that equals the stored
     /// one changes nothing and keeps its revision.
     pub fn put(&self, key: Key, expected: Expected, value: Value) -> Result<Arc<Object>, Race> {
-        let mut state = self.shared.state.lock();
+        self.put_locked(self.shared.state.lock(), key, expected, value)
+    }
+
+    /// Stores a new object, if all that its writer decided by is still as he saw it.
+    pub(crate) fn create(
+        &self,
+        key: Key,
+        value: Value,
+        decided_by: &[Seen],
+    ) -> Result<Arc<Object>, NotStored> {
+        let state = self.shared.state.lock();
+        let is_so = |seen: &Seen| {
+            let current = state.objects.get(&seen.key);
+            current.is_some_and(|object| object.revision() == seen.revision)
+        };
+        if !decided_by.iter().all(is_so) {
+            return Err(NotStored::Moved);
+        }
+        self.put_locked(state, key, Expected::Absent, value)
+            .map_err(|race| race.current.map_or(NotStored::Moved, NotStored::Taken))
+    }
+
+    fn put_locked(
+        &self,
+        mut state: parking_lot::MutexGuard<'_, State>,
+        key: Key,
+        expected: Expected,
+        value: Value,
+    ) -> Result<Arc<Object>, Race> {
         let before = check(&state, &key, expected)?;
         if let Some(before) = &before
             && same(before.value(), &value)
@@ -287,7 +333,7 @@ mod tests {
     use kubewright_core::Revision;
     use serde_json::{Value, json};
 
-    use super::{Expected, Key, Store};
+    use super::{Expected, Key, NotStored, Seen, Store};
 
     fn key(name: &str) -> Key {
         Key::new("pods", Some("ns"), name)
@@ -331,6 +377,24 @@ mod tests {
             .unwrap_err();
         assert_eq!(race.current.unwrap().value()["phase"], 1);
         assert!(store.remove(key("b"), Revision::new(1), None).is_err());
+    }
+
+    #[test]
+    fn a_new_object_needs_what_it_was_decided_by() {
+        let store = Store::new(8);
+        let first = store.put(key("a"), Expected::Absent, pod("a", 1)).unwrap();
+        let seen = [Seen {
+            key: key("a"),
+            revision: first.revision(),
+        }];
+        assert!(store.create(key("b"), pod("b", 1), &seen).is_ok());
+        let taken = store.create(key("b"), pod("b", 1), &seen);
+        assert!(matches!(taken, Err(NotStored::Taken(_))));
+        let at = Expected::At(first.revision());
+        store.put(key("a"), at, pod("a", 2)).unwrap();
+        let moved = store.create(key("c"), pod("c", 1), &seen);
+        assert!(matches!(moved, Err(NotStored::Moved)));
+        assert!(store.get(&key("c")).is_none());
     }
 
     #[test]

@@ -81,7 +81,30 @@ impl Caller {
             .clone()
     }
 
+    /// The events of a watch that ends by itself.
+    pub(crate) async fn events(&self, path: &str) -> Vec<Value> {
+        let (_, bytes) = self
+            .exchange(Method::GET, path, "application/json", None)
+            .await;
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
     async fn send(&self, method: Method, path: &str, kind: &str, body: Option<&Value>) -> Answer {
+        let (code, bytes) = self.exchange(method, path, kind, body).await;
+        let body = serde_json::from_slice(&bytes).unwrap_or_default();
+        Answer { code, body }
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        kind: &str,
+        body: Option<&Value>,
+    ) -> (u16, bytes::Bytes) {
         let bytes = body.map(Value::to_string).unwrap_or_default();
         let mut request = Request::builder()
             .method(method)
@@ -93,7 +116,6 @@ impl Caller {
         let answer = self.service.clone().oneshot(request).await.unwrap();
         let code = answer.status().as_u16();
         let bytes = answer.into_body().collect().await.unwrap().to_bytes();
-        let body = serde_json::from_slice(&bytes).unwrap_or_default();
-        Answer { code, body }
+        (code, bytes)
     }
 }

@@ -117,7 +117,6 @@ async fn what_is_not_there_yet_names_itself() {
     let client = Client::admin(&server());
     for path in [
         "/openapi/v2",
-        "/openapi/v3",
         "/api/v1/namespaces/default/pods/p/log",
         "/apis/autoscaling/v1/horizontalpodautoscalers",
         "/api/v1/componentstatuses",

@@ -1,3 +1,5 @@
+use http::Request;
+use http_body_util::{BodyExt as _, Full};
 use serde_json::{Value, json};
 
 use crate::client::{Client, server};
@@ -107,4 +109,37 @@ async fn yaml_is_answered_when_asked_for() {
         .await;
     assert_eq!(answer.headers["content-type"], "application/yaml");
     assert!(answer.text.contains("kind: ConfigMap"), "{}", answer.text);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_list_is_compressed_when_asked_for() {
+    use std::io::Read as _;
+
+    let server = server();
+    let client = Client::admin(&server);
+    let text = "x".repeat(10_000);
+    for number in 0..20 {
+        let map = json!({"metadata": {"name": format!("m{number}")}, "data": {"k": text}});
+        client.post(MAPS, map).await;
+    }
+    let plain = client.get(MAPS).await;
+    assert_eq!(plain.headers.get("content-encoding"), None);
+    let request = Request::get(MAPS)
+        .header("accept-encoding", "gzip")
+        .body(Full::default())
+        .expect("a request");
+    let answer = client.open(request).await;
+    assert_eq!(answer.headers()["content-encoding"], "gzip");
+    let bytes = answer
+        .into_body()
+        .collect()
+        .await
+        .expect("a body")
+        .to_bytes();
+    assert!(bytes.len() < 50_000);
+    let mut read = String::new();
+    flate2::read::GzDecoder::new(&*bytes)
+        .read_to_string(&mut read)
+        .expect("it is whole");
+    assert_eq!(read, plain.text);
 }

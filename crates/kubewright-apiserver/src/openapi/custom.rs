@@ -1,0 +1,52 @@
+use serde_json::{Value, json};
+
+use super::schemas::{Schemas, reference};
+use crate::catalog::Served;
+use crate::crd::DEFINITIONS;
+use crate::store::{Key, Snapshot};
+
+const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
+
+/// What the stored definition says about the objects of a custom resource.
+pub(super) fn schema_of(snapshot: &Snapshot, served: &Served) -> Option<Value> {
+    let definition = snapshot.get(&Key::new(DEFINITIONS, None, &served.id))?;
+    let versions = definition.value()["spec"]["versions"].as_array()?;
+    let mut versions = versions.iter();
+    let version = versions.find(|version| version["name"] == served.kind().version())?;
+    version.pointer("/schema/openAPIV3Schema").cloned()
+}
+
+/// Adds the schemas of a custom resource and of its lists.
+pub(super) fn add(schemas: &mut Schemas, served: &Served, mut schema: Value) {
+    let kind = served.kind();
+    let mut parts: Vec<&str> = kind.group().split('.').rev().collect();
+    parts.push(kind.version());
+    let package = parts.join(".");
+    let entry =
+        |name: &str| json!([{"group": kind.group(), "version": kind.version(), "kind": name}]);
+    if !schema["properties"].is_object() {
+        schema["properties"] = json!({});
+    }
+    let text = json!({"type": "string"});
+    let properties = &mut schema["properties"];
+    properties["apiVersion"] = text.clone();
+    properties["kind"] = text.clone();
+    properties["metadata"] = json!({"allOf": [reference(OBJECT_META)]});
+    schema["type"] = json!("object");
+    schema["x-kubernetes-group-version-kind"] = entry(&kind.kind);
+    let name = format!("{package}.{}", kind.kind);
+    let list = json!({
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            "apiVersion": text,
+            "kind": text,
+            "metadata": {"allOf": [reference(LIST_META)]},
+            "items": {"type": "array", "items": reference(&name)},
+        },
+        "x-kubernetes-group-version-kind": entry(&served.list_kind),
+    });
+    schemas.add(name, schema);
+    schemas.add(format!("{package}.{}", served.list_kind), list);
+}

@@ -1,0 +1,82 @@
+use std::sync::Arc;
+
+use kubewright_core::GroupVersion;
+use ring::digest::{Context, SHA256};
+use serde_json::{Map, Value, json};
+
+use super::schemas::Schemas;
+use super::{custom, paths};
+use crate::catalog::{Served, builtins};
+use crate::crd::DEFINITIONS;
+use crate::server::Server;
+
+/// Where the document of each group and version lies; the hash in its address changes with it.
+pub(crate) fn index(server: &Server) -> Value {
+    let snapshot = server.store().snapshot();
+    let defined = snapshot.last_change(DEFINITIONS).to_string();
+    let mut versions: Vec<GroupVersion> = builtins().groups().to_vec();
+    for definition in server.catalog().customs(&snapshot) {
+        for served in definition.versions() {
+            let group_version = &served.kind().group_version;
+            if !versions.contains(group_version) {
+                versions.push(group_version.clone());
+            }
+        }
+    }
+    let mut found = Map::new();
+    for version in versions {
+        let path = match version.group.as_str() {
+            "" => format!("api/{}", version.version),
+            group => format!("apis/{group}/{}", version.version),
+        };
+        let is_builtin = builtins().has_group(&version.group);
+        let salt = if is_builtin { "" } else { defined.as_str() };
+        let url = format!("/openapi/v3/{path}?hash={}", hash(&path, salt));
+        found.insert(path, json!({"serverRelativeURL": url}));
+    }
+    json!({ "paths": found })
+}
+
+/// The document of a group and version; none where there is no such version.
+pub(crate) fn document(server: &Server, group: &str, version: &str) -> Option<Value> {
+    let snapshot = server.store().snapshot();
+    let served: Vec<Arc<Served>> = server
+        .catalog()
+        .all(&snapshot)
+        .into_iter()
+        .filter(|one| one.kind().group() == group && one.kind().version() == version)
+        .collect();
+    if served.is_empty() && !builtins().has_group_version(group, version) {
+        return None;
+    }
+    let mut schemas = Schemas::read();
+    for one in served.iter().filter(|one| one.custom().is_some()) {
+        let schema = custom::schema_of(&snapshot, one).unwrap_or_else(|| json!({}));
+        custom::add(&mut schemas, one, schema);
+    }
+    let paths = paths::all(&served, &schemas);
+    Some(json!({
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": "v1.36.3"},
+        "components": {
+            "schemas": schemas.reachable(&paths, &GroupVersion::new(group, version)),
+            "securitySchemes": {"BearerToken": {
+                "type": "apiKey", "name": "authorization", "in": "header",
+            }},
+        },
+        "paths": paths,
+    }))
+}
+
+fn hash(path: &str, salt: &str) -> String {
+    let mut context = Context::new(&SHA256);
+    for part in [Schemas::packed(), path.as_bytes(), salt.as_bytes()] {
+        context.update(part);
+    }
+    let digest = context.finish();
+    digest
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02X}"))
+        .collect()
+}

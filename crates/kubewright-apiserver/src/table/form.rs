@@ -1,0 +1,25 @@
+/// The form in which objects are answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// As they are.
+    #[default]
+    Whole,
+    /// As the rows of a `Table`.
+    Table(Included),
+    /// A `PartialObjectMetadata`: only the metadata.
+    Metadata,
+    /// A `PartialObjectMetadataList`: only the metadata of each.
+    MetadataList,
+}
+
+/// What a row of a table carries of its object besides the cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Included {
+    /// Its metadata.
+    #[default]
+    Metadata,
+    /// All of it.
+    Object,
+    /// Nothing.
+    Nothing,
+}

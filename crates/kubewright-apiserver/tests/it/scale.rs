@@ -1,0 +1,71 @@
+use kubewright_apiserver::{Server, ServerOptions, User};
+use serde_json::{Value, json};
+
+use crate::caller::Caller;
+
+const SETS: &str = "/apis/apps/v1/namespaces/default/replicasets";
+
+async fn world() -> (Server, Caller) {
+    let server = Server::new(ServerOptions::default());
+    let admin = Caller::new(&server, User::admin());
+    let labels = json!({"app": "web"});
+    let set = json!({
+        "metadata": {"name": "web"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [
+                {"name": "c", "image": "i"},
+            ]}},
+        },
+    });
+    admin.post(SETS, &set).await.ok();
+    (server, admin)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_scale_is_read_and_written_apart() {
+    let (_server, admin) = world().await;
+    let path = format!("{SETS}/web/scale");
+    let scale = admin.get(&path).await.ok();
+    assert_eq!(scale["kind"], "Scale");
+    assert_eq!(scale["spec"], json!({"replicas": 2}));
+    assert_eq!(scale["status"]["selector"], "app=web");
+    let scaled = admin
+        .patch(&path, &json!({"spec": {"replicas": 5}}))
+        .await
+        .ok();
+    assert_eq!(scaled["spec"]["replicas"], 5);
+    let set = admin.get(&format!("{SETS}/web")).await.ok();
+    assert_eq!(set["spec"]["replicas"], 5);
+    assert_eq!(set["metadata"]["generation"], 2);
+    let entries = set["metadata"]["managedFields"]
+        .as_array()
+        .expect("entries");
+    let mine: Vec<&Value> = entries
+        .iter()
+        .filter(|entry| entry["subresource"] == "scale")
+        .collect();
+    assert_eq!(mine.len(), 1);
+    assert_eq!(mine[0]["fieldsV1"], json!({"f:spec": {"f:replicas": {}}}));
+    assert_eq!(mine[0].get("time"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_scale_below_zero_or_of_another_state_is_refused() {
+    let (_server, admin) = world().await;
+    let path = format!("{SETS}/web/scale");
+    assert_eq!(
+        admin
+            .patch(&path, &json!({"spec": {"replicas": -1}}))
+            .await
+            .failure(),
+        (
+            422,
+            "Scale.autoscaling \"web\" is invalid: spec.replicas: Invalid value: -1: must be \
+             greater than or equal to 0"
+        )
+    );
+    let stale = json!({"metadata": {"resourceVersion": "1"}, "spec": {"replicas": 3}});
+    assert_eq!(admin.patch(&path, &stale).await.code, 409);
+}
