@@ -24,7 +24,7 @@ pub(crate) fn fill(server: &Server) {
         add(server, "", "namespaces", namespace);
     }
     for (plural, object) in bootstrap_objects() {
-        add(server, "rbac.authorization.k8s.io", plural, object);
+        add(server, "rbac.authorization.k8s.io", plural, object.clone());
     }
 }
 
@@ -37,8 +37,9 @@ fn add(server: &Server, group: &str, plural: &str, mut object: Value) {
     let metadata = metadata_mut(&mut object);
     metadata.insert("uid".to_owned(), json!(server.random().uid()));
     metadata.insert("creationTimestamp".to_owned(), json!(server.timestamp()));
-    let name = metadata.get("name").and_then(Value::as_str);
-    let key = Key::new(Arc::clone(&served.id), None, name.unwrap_or_default());
+    let text = |field: &str| metadata.get(field).and_then(Value::as_str);
+    let (name, namespace) = (text("name"), text("namespace"));
+    let key = Key::new(Arc::clone(&served.id), namespace, name.unwrap_or_default());
     if server.store().put(key, Expected::Absent, object).is_err() {
         tracing::debug!(plural, "an object of the start is there already");
     }

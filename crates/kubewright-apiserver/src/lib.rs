@@ -19,7 +19,7 @@ pub mod store;
 mod table;
 mod who;
 
-pub use behaviour::{Behaviour, Behaviours, node};
+pub use behaviour::{Behaviour, Behaviours, NodeControl, PodControl, PodFate, PodSelector, node};
 pub use request::{
     ApiBody, ApiRequest, ApiResponse, Content, InProcess, List, PatchKind, ServerBody, Watch,
 };

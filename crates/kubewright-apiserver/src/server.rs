@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use kubewright_core::{Clock, Resource, Revision};
 use tokio::sync::watch;
 
+use crate::behaviour::{NodeControl, OrderBook, PodControl};
 use crate::bootstrap;
 use crate::catalog::Catalog;
 use crate::may::Access;
@@ -32,6 +33,7 @@ struct Inner {
     random: Random,
     catalog: Catalog,
     access: Access,
+    orders: OrderBook,
 }
 
 /// How a [`Server`] starts.
@@ -62,13 +64,35 @@ impl Server {
     /// that Kubernetes needs.
     pub fn new(options: ServerOptions) -> Self {
         let store = Store::new(options.history);
+        let access = Access::new(store.clone());
+        Self::with(options, store, access)
+    }
+
+    /// A server that keeps everything in a folder, and has what is there already: what it has
+    /// answered survives the end of the process, however that comes.
+    ///
+    /// The seed must be another at each start, or names and uids are given twice.
+    #[cfg(feature = "disk")]
+    pub fn open(
+        options: ServerOptions,
+        folder: &std::path::Path,
+    ) -> Result<Self, crate::store::DiskError> {
+        let disk = crate::store::Disk::open(folder)?;
+        let key = disk.secret("token-key", crate::who::TokenSigner::new_key)?;
+        let store = Store::on_disk(disk, options.history)?;
+        let access = Access::signing_with(store.clone(), key);
+        Ok(Self::with(options, store, access))
+    }
+
+    fn with(options: ServerOptions, store: Store, access: Access) -> Self {
         let server = Self {
             inner: Arc::new(Inner {
-                access: Access::new(store.clone()),
+                access,
                 store,
                 clock: options.clock,
                 random: Random::new(options.seed),
                 catalog: Catalog::default(),
+                orders: OrderBook::default(),
             }),
         };
         bootstrap::fill(&server);
@@ -88,6 +112,7 @@ impl Server {
                 clock: self.inner.clock.clone(),
                 random: self.inner.random.fork(),
                 catalog: Catalog::default(),
+                orders: self.inner.orders.fork(),
             }),
         }
     }
@@ -111,6 +136,20 @@ impl Server {
     /// The stored objects, for reading and following past every rule.
     pub fn store(&self) -> &Store {
         &self.inner.store
+    }
+
+    /// Decides what becomes of Pods: which are held, fail, crash, are never ready.
+    pub fn pods(&self) -> PodControl {
+        PodControl::new(self.inner.orders.clone())
+    }
+
+    /// Stops and starts the kubelets of nodes.
+    pub fn nodes(&self) -> NodeControl {
+        NodeControl::new(self.inner.orders.clone())
+    }
+
+    pub(crate) fn orders(&self) -> &OrderBook {
+        &self.inner.orders
     }
 
     /// The clock that timestamps come from.

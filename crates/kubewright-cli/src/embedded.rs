@@ -1,3 +1,4 @@
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -16,6 +17,9 @@ use crate::error::Error;
 use crate::interrupt::Interrupts;
 use crate::kubeconfig::{Credentials, kubeconfig};
 
+/// The name of the authority that a cluster's certificates are from.
+const AUTHORITY: &str = "kubewright";
+
 /// An embedded cluster that serves TLS on loopback.
 #[derive(Debug)]
 pub(crate) struct Embedded {
@@ -30,7 +34,33 @@ impl Embedded {
     /// Starts the cluster with nodes `node-1`, `node-2`, ... on the port, or on a free one for 0.
     pub(crate) async fn start(nodes: usize, port: u16) -> Result<Self, Error> {
         let certificates = |source| Error::Certificates { source };
-        let authority = Authority::new("kubewright").map_err(certificates)?;
+        let authority = Authority::new(AUTHORITY).map_err(certificates)?;
+        let server = Server::new(ServerOptions::default());
+        Self::serve(server, authority, nodes, port).await
+    }
+
+    /// The same with everything kept in a folder, beginning with what is there.
+    pub(crate) async fn open(folder: &Path, nodes: usize, port: u16) -> Result<Self, Error> {
+        let options = ServerOptions {
+            // Names and uids must not come again.
+            seed: RandomState::new().hash_one(std::process::id()),
+            ..ServerOptions::default()
+        };
+        let server = Server::open(options, folder).map_err(|source| Error::Data {
+            folder: folder.to_owned(),
+            source,
+        })?;
+        let authority = kept_authority(&folder.join("ca.key"))?;
+        Self::serve(server, authority, nodes, port).await
+    }
+
+    async fn serve(
+        server: Server,
+        authority: Authority,
+        nodes: usize,
+        port: u16,
+    ) -> Result<Self, Error> {
+        let certificates = |source| Error::Certificates { source };
         let serving = authority
             .issue(&Subject {
                 common_name: "kube-apiserver".to_owned(),
@@ -54,7 +84,6 @@ impl Embedded {
             .local_addr()
             .map_err(|source| Error::Listen { port, source })?;
 
-        let server = Server::new(ServerOptions::default());
         let cancel = CancellationToken::new();
         let mut tasks = JoinSet::new();
         let (run, stop) = (server.clone(), cancel.clone());
@@ -96,10 +125,11 @@ impl Embedded {
             };
             let node = serde_json::from_value(kubewright_apiserver::node(&name))
                 .map_err(|source| failed(kube::Error::SerdeError(source)))?;
-            nodes
-                .create(&PostParams::default(), &node)
-                .await
-                .map_err(failed)?;
+            match nodes.create(&PostParams::default(), &node).await {
+                // It was kept.
+                Err(kube::Error::Api(status)) if status.code == 409 => {}
+                made => drop(made.map_err(failed)?),
+            }
         }
         Ok(())
     }
@@ -144,13 +174,7 @@ impl Embedded {
             path: path.to_owned(),
             source,
         };
-        let mut file = std::fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(path)
-            .map_err(failed)?;
-        file.write_all(text.as_bytes()).map_err(failed)?;
+        write_private(path, &text, Replace::Never).map_err(failed)?;
         path.canonicalize().map_err(failed)
     }
 
@@ -180,4 +204,51 @@ impl Embedded {
         }
         Ok(())
     }
+}
+
+/// The authority with the key in a file, which is made when it is not there: kubeconfigs of
+/// earlier days stay valid.
+fn kept_authority(path: &Path) -> Result<Authority, Error> {
+    let certificates = |source| Error::Certificates { source };
+    match std::fs::read_to_string(path) {
+        Ok(key) => Authority::with_key(AUTHORITY, &key).map_err(certificates),
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
+            let authority = Authority::new(AUTHORITY).map_err(certificates)?;
+            // Whole or not at all, whenever the process ends.
+            let part = path.with_extension("part");
+            write_private(&part, &authority.key_pem(), Replace::Yes)
+                .and_then(|()| std::fs::rename(&part, path))
+                .map_err(|source| file("write the authority's key", path, source))?;
+            Ok(authority)
+        }
+        Err(source) => Err(file("read the authority's key", path, source)),
+    }
+}
+
+fn file(action: &'static str, path: &Path, source: std::io::Error) -> Error {
+    Error::File {
+        action,
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// What becomes of a file that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Replace {
+    Yes,
+    Never,
+}
+
+/// Writes a file that only its owner may read.
+fn write_private(path: &Path, text: &str, replace: Replace) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).mode(0o600);
+    match replace {
+        Replace::Yes => options.create(true).truncate(true),
+        Replace::Never => options.create_new(true),
+    };
+    let mut file = options.open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }

@@ -40,6 +40,24 @@ pub(crate) enum Error {
         #[source]
         source: io::Error,
     },
+    /// The data folder cannot be used.
+    #[error("use the data folder {folder}")]
+    Data {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        #[source]
+        source: kubewright_apiserver::store::DiskError,
+    },
+    /// What is to be logged cannot be read.
+    #[error("read the log filter {filter:?}: name a level such as info, or part=level")]
+    LogFilter {
+        /// The filter.
+        filter: String,
+        /// What is wrong with it.
+        #[source]
+        source: tracing_subscriber::filter::ParseError,
+    },
     /// The cluster's certificates could not be made.
     #[error("make the cluster's certificates")]
     Certificates {

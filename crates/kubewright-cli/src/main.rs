@@ -27,18 +27,10 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve an embedded cluster on loopback until Ctrl-C.
-    #[command(after_help = "Example:\n  kubewright cluster --nodes 3 --kubeconfig cluster.yaml")]
-    Cluster {
-        /// How many nodes it has; they are only objects, and run every Pod.
-        #[arg(long, default_value_t = 1)]
-        nodes: usize,
-        /// The port to listen on; 0 takes a free one.
-        #[arg(long, default_value_t = 0)]
-        port: u16,
-        /// Where to write the kubeconfig; a file that is there already is left alone.
-        #[arg(long, value_name = "FILE", default_value = "kubewright-cluster.yaml")]
-        kubeconfig: PathBuf,
-    },
+    #[command(
+        after_help = "Examples:\n  kubewright cluster --nodes 3 --kubeconfig cluster.yaml\n  kubewright cluster --data state"
+    )]
+    Cluster(cluster::Arguments),
     /// Build an operator and run it on an embedded cluster, with its samples.
     #[command(after_help = "Example:\n  kubewright dev operators/mydaemonset --once")]
     Dev {
@@ -75,11 +67,7 @@ fn run(command: Command) -> Result<(), error::Error> {
         .map_err(|source| error::Error::Runtime { source })?;
     runtime.block_on(async {
         match command {
-            Command::Cluster {
-                nodes,
-                port,
-                kubeconfig,
-            } => cluster::run(nodes, port, &kubeconfig).await,
+            Command::Cluster(arguments) => cluster::run(&arguments).await,
             Command::Dev {
                 folder,
                 nodes,

@@ -2,6 +2,7 @@
 
 mod discovery;
 mod openapi;
+mod roles;
 mod server;
 mod types;
 mod write;
@@ -22,11 +23,12 @@ pub(crate) fn run(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let (definitions, resources) = runtime.block_on(async {
+    let (definitions, resources, roles) = runtime.block_on(async {
         let server = server::Server::connect(kubeconfig).await?;
         Ok::<_, Box<dyn Error>>((
             openapi::read(&server).await?,
             discovery::read(&server).await?,
+            roles::read(&server).await?,
         ))
     })?;
     let tables = [
@@ -42,6 +44,7 @@ pub(crate) fn run(
             "crates/kubewright-apiserver/tables/resources.json.gz",
             resources,
         ),
+        ("crates/kubewright-apiserver/tables/roles.json.gz", roles),
     ];
     write::all(root, &tables, mode)
 }

@@ -1,10 +1,11 @@
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
 use kubewright_core::{GroupVersion, Kind, Resource, Scope, Verb};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
+use super::events::Reports;
 use super::view::text;
 use crate::request::{ApiRequest, PatchKind};
 use crate::server::{Server, timestamp};
@@ -26,6 +27,27 @@ pub(super) static SERVICE_ACCOUNTS: LazyLock<Resource> =
 pub(super) static CONFIG_MAPS: LazyLock<Resource> =
     LazyLock::new(|| core("ConfigMap", "configmaps"));
 
+pub(super) static EVENTS: LazyLock<Resource> = LazyLock::new(|| core("Event", "events"));
+pub(super) static SERVICES: LazyLock<Resource> = LazyLock::new(|| core("Service", "services"));
+pub(super) static LEASES: LazyLock<Resource> =
+    LazyLock::new(|| namespaced("coordination.k8s.io", "Lease", "leases"));
+pub(super) static DEPLOYMENTS: LazyLock<Resource> =
+    LazyLock::new(|| namespaced("apps", "Deployment", "deployments"));
+pub(super) static REPLICA_SETS: LazyLock<Resource> =
+    LazyLock::new(|| namespaced("apps", "ReplicaSet", "replicasets"));
+pub(super) static BUDGETS: LazyLock<Resource> =
+    LazyLock::new(|| namespaced("policy", "PodDisruptionBudget", "poddisruptionbudgets"));
+pub(super) static ENDPOINT_SLICES: LazyLock<Resource> =
+    LazyLock::new(|| namespaced("discovery.k8s.io", "EndpointSlice", "endpointslices"));
+pub(super) static CLUSTER_ROLES: LazyLock<Resource> = LazyLock::new(|| {
+    let kind = Kind::new("rbac.authorization.k8s.io", "v1", "ClusterRole");
+    Resource::new(kind, "clusterroles", Scope::Cluster)
+});
+
+fn namespaced(group: &str, kind: &str, plural: &str) -> Resource {
+    Resource::new(Kind::new(group, "v1", kind), plural, Scope::Namespaced)
+}
+
 fn core(kind: &str, plural: &str) -> Resource {
     Resource::new(Kind::new("", "v1", kind), plural, Scope::Namespaced)
 }
@@ -38,6 +60,9 @@ pub(super) struct Cluster {
     user: User,
     /// What owns the written fields.
     manager: &'static str,
+    /// The name under which the part tells what it did, and what it told; none when it tells
+    /// nothing.
+    reporter: Option<(&'static str, Reports)>,
 }
 
 /// How an object is to be deleted.
@@ -55,7 +80,19 @@ impl Cluster {
             server,
             user: User::system(user),
             manager,
+            reporter: None,
         }
+    }
+
+    /// The same, telling what it did under a name.
+    pub(super) fn reporting_as(mut self, component: &'static str) -> Self {
+        self.reporter = Some((component, Reports::default()));
+        self
+    }
+
+    pub(super) fn reporter(&self) -> Option<(&str, &Reports)> {
+        let (component, reports) = self.reporter.as_ref()?;
+        Some((component, reports))
     }
 
     /// The same under another name.
@@ -91,6 +128,31 @@ impl Cluster {
     ) -> Result<(), Status> {
         let request = self.request(Verb::Create, resource, namespace, None);
         self.send(request.body(object)).await
+    }
+
+    /// Creates an object and says what was stored.
+    pub(super) async fn make(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+        object: Value,
+    ) -> Result<Arc<Object>, Status> {
+        let request = self.request(Verb::Create, resource, namespace, None);
+        let answer = self.server.execute(request.body(object)).await?;
+        answer.into_object().ok_or_else(Status::unknown_resource)
+    }
+
+    /// Takes over fields of an object, whoever owns them.
+    pub(super) async fn apply(
+        &self,
+        resource: &Resource,
+        object: &Object,
+        fields: Value,
+    ) -> Result<(), Status> {
+        let request = self.about(Verb::Patch, resource, object);
+        let request = request.patch(PatchKind::Apply, fields);
+        let parameters = format!("fieldManager={}&force=true", self.manager);
+        self.send(request.parameters(&parameters)).await
     }
 
     /// Creates a subresource of an object, such as a Pod's binding.

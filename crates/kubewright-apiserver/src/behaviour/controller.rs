@@ -14,6 +14,13 @@ pub(super) trait Controller: Send {
     /// Notes a change: updates the index and remembers what to look at.
     fn observe(&mut self, event: &Event<'_>);
 
+    /// Waits for a reason to step that is neither a change nor a time; there is none by default.
+    ///
+    /// Dropped before it is done, it has changed nothing.
+    fn signal(&mut self) -> impl Future<Output = ()> + Send {
+        std::future::pending()
+    }
+
     /// Does the next piece of work, if there is any.
     fn step(&mut self, cluster: &Cluster) -> impl Future<Output = Step> + Send;
 }
@@ -100,6 +107,7 @@ async fn follow<C: Controller>(
                 Ok(batch) => observe(controller, &batch),
                 Err(Compacted { .. }) => return End::Lost,
             },
+            () = controller.signal() => {}
             () = until(wake) => {}
         }
     }

@@ -5,21 +5,34 @@
 //! controller that has nothing to do waits for the next write or for its next deadline, so that
 //! paused time can jump. What is lost with the log is read again from a snapshot.
 //!
-//! Not there yet: events, node heartbeats and leases, eviction by NoExecute taints, resources
-//! other than the number of Pods, Jobs and other workloads, probes.
+//! Not there yet: StatefulSets, DaemonSets, Jobs and CronJobs, affinity between Pods, preemption,
+//! probes.
 
 mod accounts;
+mod budget;
+mod claim;
 mod cluster;
 mod controller;
+mod deployment;
+mod endpoints;
+mod events;
 mod garbage;
 mod kubelet;
 mod namespaces;
 mod node;
+mod node_health;
 mod node_taints;
 mod options;
+mod orders;
+mod owned;
 mod pod_cleanup;
+mod portion;
+mod replica_set;
+mod role_aggregation;
 mod run;
 mod scheduler;
+mod selection;
+mod taint_eviction;
 mod view;
 mod work;
 
@@ -29,3 +42,5 @@ use work::Work;
 
 pub use node::node;
 pub use options::{Behaviour, Behaviours};
+pub(crate) use orders::OrderBook;
+pub use orders::{NodeControl, PodControl, PodFate, PodSelector};

@@ -14,11 +14,48 @@ pub enum Behaviour {
     NamespaceDeletion,
     /// Every namespace has the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`.
     ServiceAccounts,
-    /// A node that is marked unschedulable carries the taint that says so.
+    /// A node that is marked unschedulable, or is not ready, carries the taint that says so.
     NodeTaints,
     /// Pods whose node is gone are deleted.
     PodCleanup,
+    /// Nodes renew their Leases every ten seconds and report their status every five minutes.
+    Heartbeats,
+    /// Nodes that have been silent for 50 seconds count as unreachable.
+    NodeHealth,
+    /// Pods that do not tolerate a NoExecute taint of their node are deleted from it.
+    TaintEviction,
+    /// ReplicaSets make and delete their Pods.
+    ReplicaSets,
+    /// Deployments make and size their ReplicaSets.
+    Deployments,
+    /// Services have EndpointSlices with the Pods that they select.
+    EndpointSlices,
+    /// PodDisruptionBudgets say how many Pods may be evicted.
+    DisruptionBudgets,
+    /// Cluster roles with an aggregation rule have the rules of those that they select.
+    RoleAggregation,
+    /// The others tell in Events what they did.
+    Events,
 }
+
+const ALL: [Behaviour; 16] = [
+    Behaviour::Scheduler,
+    Behaviour::Kubelet,
+    Behaviour::GarbageCollector,
+    Behaviour::NamespaceDeletion,
+    Behaviour::ServiceAccounts,
+    Behaviour::NodeTaints,
+    Behaviour::PodCleanup,
+    Behaviour::Heartbeats,
+    Behaviour::NodeHealth,
+    Behaviour::TaintEviction,
+    Behaviour::ReplicaSets,
+    Behaviour::Deployments,
+    Behaviour::EndpointSlices,
+    Behaviour::DisruptionBudgets,
+    Behaviour::RoleAggregation,
+    Behaviour::Events,
+];
 
 /// Which of them happen, and what they need to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,15 +68,7 @@ impl Behaviours {
     /// All of them.
     pub fn all() -> Self {
         Self {
-            enabled: BTreeSet::from([
-                Behaviour::Scheduler,
-                Behaviour::Kubelet,
-                Behaviour::GarbageCollector,
-                Behaviour::NamespaceDeletion,
-                Behaviour::ServiceAccounts,
-                Behaviour::NodeTaints,
-                Behaviour::PodCleanup,
-            ]),
+            enabled: BTreeSet::from(ALL),
             root_certificate: String::new(),
         }
     }
@@ -77,6 +106,10 @@ impl Behaviours {
     /// Those that happen, in a fixed order.
     pub(super) fn enabled(&self) -> impl Iterator<Item = Behaviour> {
         self.enabled.iter().copied()
+    }
+
+    pub(super) fn has(&self, behaviour: Behaviour) -> bool {
+        self.enabled.contains(&behaviour)
     }
 
     pub(super) fn root_certificate_pem(&self) -> &str {

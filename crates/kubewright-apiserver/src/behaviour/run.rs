@@ -5,13 +5,20 @@ use tokio::task::{Id, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::accounts::Accounts;
+use super::budget::Budgets;
 use super::controller::drive;
+use super::deployment::Deployments;
+use super::endpoints::EndpointSlices;
 use super::garbage::GarbageCollector;
-use super::kubelet::Kubelet;
+use super::kubelet::{Heartbeats, Kubelet};
 use super::namespaces::Namespaces;
+use super::node_health::NodeHealth;
 use super::node_taints::NodeTaints;
 use super::pod_cleanup::PodCleanup;
+use super::replica_set::ReplicaSets;
+use super::role_aggregation::RoleAggregation;
 use super::scheduler::Scheduler;
+use super::taint_eviction::TaintEviction;
 use super::{Behaviour, Behaviours, Cluster};
 use crate::server::Server;
 
@@ -39,8 +46,9 @@ impl Server {
         let mut tasks = JoinSet::new();
         let mut names = HashMap::new();
         let start = |tasks: &mut JoinSet<()>, names: &mut HashMap<Id, Behaviour>, one| {
-            let task = spawn(tasks, self, behaviours, one, cancel.clone());
-            names.insert(task, one);
+            if let Some(task) = spawn(tasks, self, behaviours, one, cancel.clone()) {
+                names.insert(task, one);
+            }
         };
         for behaviour in behaviours.enabled() {
             start(&mut tasks, &mut names, behaviour);
@@ -61,50 +69,91 @@ impl Server {
     }
 }
 
+/// The name under which a part writes, and the one under which it tells what it did.
+type Names = (&'static str, &'static str);
+
 fn spawn(
     tasks: &mut JoinSet<()>,
     server: &Server,
     behaviours: &Behaviours,
     behaviour: Behaviour,
     cancel: CancellationToken,
-) -> Id {
-    let part = |user: &str, manager| Cluster::new(server.clone(), user, manager);
-    let controller = |account: &str| {
-        let user = format!("system:serviceaccount:kube-system:{account}");
-        part(&user, "kube-controller-manager")
+) -> Option<Id> {
+    let speaking = |cluster: Cluster, component| match behaviours.has(Behaviour::Events) {
+        true => cluster.reporting_as(component),
+        false => cluster,
     };
+    let part = |user: &str, manager, component| {
+        speaking(Cluster::new(server.clone(), user, manager), component)
+    };
+    let controller = |(account, component): Names| {
+        let user = format!("system:serviceaccount:kube-system:{account}");
+        part(&user, "kube-controller-manager", component)
+    };
+    let scheduler = || {
+        part(
+            "system:kube-scheduler",
+            "kube-scheduler",
+            "default-scheduler",
+        )
+    };
+    // Each write names the node it is made for.
+    let kubelet = || part("system:node:", "kubelet", "kubelet");
+    let node = ("node-controller", "node-controller");
+    let orders = server.orders().clone();
     let task = match behaviour {
-        Behaviour::Scheduler => {
-            let cluster = part("system:kube-scheduler", "kube-scheduler");
-            tasks.spawn(drive(cluster, Scheduler::default, cancel))
-        }
-        Behaviour::Kubelet => {
-            // Each write names the node it is made for.
-            let cluster = part("system:node:", "kubelet");
-            tasks.spawn(drive(cluster, Kubelet::default, cancel))
+        Behaviour::Events => return None,
+        Behaviour::Scheduler => tasks.spawn(drive(scheduler(), Scheduler::default, cancel)),
+        Behaviour::Kubelet => tasks.spawn(drive(kubelet(), move || Kubelet::new(&orders), cancel)),
+        Behaviour::Heartbeats => {
+            tasks.spawn(drive(kubelet(), move || Heartbeats::new(&orders), cancel))
         }
         Behaviour::GarbageCollector => {
-            let cluster = controller("generic-garbage-collector");
-            tasks.spawn(drive(cluster, GarbageCollector::default, cancel))
+            let names = ("generic-garbage-collector", "garbage-collector-controller");
+            tasks.spawn(drive(controller(names), GarbageCollector::default, cancel))
         }
         Behaviour::NamespaceDeletion => {
-            let cluster = controller("namespace-controller");
-            tasks.spawn(drive(cluster, Namespaces::default, cancel))
+            let names = ("namespace-controller", "namespace-controller");
+            tasks.spawn(drive(controller(names), Namespaces::default, cancel))
         }
         Behaviour::ServiceAccounts => {
-            let cluster = controller("service-account-controller");
+            let cluster = controller(("service-account-controller", ""));
             let certificate = behaviours.root_certificate_pem().to_owned();
             let make = move || Accounts::new(certificate.clone());
             tasks.spawn(drive(cluster, make, cancel))
         }
-        Behaviour::NodeTaints => {
-            let cluster = controller("node-controller");
-            tasks.spawn(drive(cluster, NodeTaints::default, cancel))
+        Behaviour::NodeTaints => tasks.spawn(drive(controller(node), NodeTaints::default, cancel)),
+        Behaviour::NodeHealth => tasks.spawn(drive(controller(node), NodeHealth::default, cancel)),
+        Behaviour::TaintEviction => {
+            let names = ("node-controller", "taint-eviction-controller");
+            tasks.spawn(drive(controller(names), TaintEviction::default, cancel))
         }
         Behaviour::PodCleanup => {
-            let cluster = controller("pod-garbage-collector");
-            tasks.spawn(drive(cluster, PodCleanup::default, cancel))
+            let names = ("pod-garbage-collector", "pod-garbage-collector");
+            tasks.spawn(drive(controller(names), PodCleanup::default, cancel))
+        }
+        Behaviour::ReplicaSets => {
+            let names = ("replicaset-controller", "replicaset-controller");
+            tasks.spawn(drive(controller(names), ReplicaSets::default, cancel))
+        }
+        Behaviour::Deployments => {
+            let names = ("deployment-controller", "deployment-controller");
+            tasks.spawn(drive(controller(names), Deployments::default, cancel))
+        }
+        Behaviour::EndpointSlices => {
+            let names = ("endpointslice-controller", "endpoint-slice-controller");
+            tasks.spawn(drive(controller(names), EndpointSlices::default, cancel))
+        }
+        Behaviour::DisruptionBudgets => {
+            let names = ("disruption-controller", "controllermanager");
+            tasks.spawn(drive(controller(names), Budgets::default, cancel))
+        }
+        Behaviour::RoleAggregation => {
+            let name = "clusterrole-aggregation-controller";
+            let user = format!("system:serviceaccount:kube-system:{name}");
+            let cluster = part(&user, name, name);
+            tasks.spawn(drive(cluster, RoleAggregation::default, cancel))
         }
     };
-    task.id()
+    Some(task.id())
 }

@@ -12,6 +12,19 @@ pub(super) fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     found.map(Vec::as_slice).unwrap_or_default()
 }
 
+/// The number at a JSON pointer.
+pub(super) fn number(value: &Value, pointer: &str) -> Option<i64> {
+    value.pointer(pointer).and_then(Value::as_i64)
+}
+
+/// A count as Kubernetes stores it: zero is left out, which null says in a patch.
+pub(super) fn unless_zero(count: impl TryInto<i64>) -> Value {
+    match count.try_into().unwrap_or_default() {
+        0 => Value::Null,
+        count => count.into(),
+    }
+}
+
 /// The condition of the given type in `status.conditions`.
 pub(super) fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a Value> {
     let mut conditions = items(object, "/status/conditions").iter();

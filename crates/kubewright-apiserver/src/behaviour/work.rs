@@ -42,6 +42,12 @@ impl<K: Ord + Clone + std::fmt::Debug> Work<K> {
         self.later.insert((time, key));
     }
 
+    /// Looks at the key at the given time and not before, however often it was to be looked at.
+    pub(super) fn put_off(&mut self, time: Instant, key: K) {
+        self.later.retain(|(_, other)| *other != key);
+        self.add_at(time, key);
+    }
+
     /// The next key to look at.
     pub(super) fn next(&mut self) -> Option<K> {
         let now = Instant::now();

@@ -13,9 +13,6 @@ pub(crate) fn notices(kind: &Kind) -> Vec<String> {
             kind.kind
         ));
     }
-    if kind.group() == "rbac.authorization.k8s.io" {
-        notices.push("kubewright: privilege escalation is not checked yet".to_owned());
-    }
     notices
 }
 
@@ -37,10 +34,8 @@ pub(crate) fn refusal(kind: &Kind) -> Option<String> {
 fn needs_absent_controller(kind: &Kind) -> bool {
     matches!(
         (kind.group(), kind.kind.as_str()),
-        (
-            "apps",
-            "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet"
-        ) | ("batch", "Job" | "CronJob")
+        ("apps", "StatefulSet" | "DaemonSet")
+            | ("batch", "Job" | "CronJob")
             | (
                 "",
                 "ReplicationController"
@@ -48,7 +43,6 @@ fn needs_absent_controller(kind: &Kind) -> bool {
                     | "PersistentVolumeClaim"
                     | "LimitRange"
                     | "ResourceQuota"
-                    | "Service"
             )
             | ("flowcontrol.apiserver.k8s.io", _)
             | ("networking.k8s.io", "Ingress" | "NetworkPolicy")
@@ -56,7 +50,6 @@ fn needs_absent_controller(kind: &Kind) -> bool {
             | ("scheduling.k8s.io", "PriorityClass")
             | ("storage.k8s.io", "StorageClass" | "VolumeAttachment")
             | ("autoscaling", "HorizontalPodAutoscaler")
-            | ("policy", "PodDisruptionBudget")
             | ("certificates.k8s.io", "CertificateSigningRequest")
             | ("resource.k8s.io", "ResourceClaim")
     )
@@ -69,18 +62,14 @@ mod tests {
     use super::{notices, refusal};
 
     #[test]
-    fn a_deployment_says_that_nobody_rolls_it_out() {
-        assert_eq!(notices(&Kind::new("apps", "v1", "Deployment")).len(), 2);
+    fn a_stateful_set_says_that_nobody_makes_its_pods() {
+        assert_eq!(notices(&Kind::new("apps", "v1", "StatefulSet")).len(), 2);
+        assert_eq!(notices(&Kind::new("apps", "v1", "Deployment")).len(), 1);
         assert_eq!(
             notices(&Kind::new("", "v1", "Pod")),
             ["kubewright: defaults and validation of Pod are not implemented yet"]
         );
         assert_eq!(notices(&Kind::new("", "v1", "LimitRange")).len(), 2);
-        let role = Kind::new("rbac.authorization.k8s.io", "v1", "Role");
-        assert_eq!(
-            notices(&role).last().map(String::as_str),
-            Some("kubewright: privilege escalation is not checked yet")
-        );
     }
 
     #[test]

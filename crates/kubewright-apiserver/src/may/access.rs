@@ -7,10 +7,12 @@ use kubewright_wire::status::Status;
 use serde_json::Value;
 
 use super::policies::Policies;
-use super::{Attributes, ResourceTarget, Review, Target, answer_review, forbidden};
+use super::rules_review::answer_rules_review;
+use super::{Attributes, Grant, ResourceTarget, Review, Target, answer_review, forbidden};
 use crate::store::{Key, Object, Store};
 use crate::who::{
-    Credentials, Impersonation, TokenRequest, TokenSigner, User, answer_token_request, authenticate,
+    Credentials, Impersonation, TokenRequest, TokenSigner, User, answer_token_request,
+    answer_token_review, authenticate,
 };
 
 /// The two steps of a request that decide who sends it and whether he may: authentication and
@@ -37,6 +39,16 @@ impl Access {
             signer: Arc::default(),
             policies: Policies::new(store.clone()),
             store,
+        }
+    }
+
+    /// The same with a key for tokens that was made before.
+    #[cfg(feature = "disk")]
+    pub(crate) fn signing_with(store: Store, key: Option<Vec<u8>>) -> Self {
+        let signer = key.map(|key| TokenSigner::with_key(&key));
+        Self {
+            signer: Arc::new(signer.unwrap_or_default()),
+            ..Self::new(store)
         }
     }
 
@@ -91,6 +103,11 @@ impl Access {
         self.allow(&Attributes { user, verb, target })
     }
 
+    /// Whether the user may write a role or binding with what it gives; 403 when not.
+    pub(crate) fn may_grant(&self, grant: &Grant<'_>) -> Result<(), Status> {
+        grant.check(&self.policies)
+    }
+
     fn allow(&self, asked: &Attributes<'_>) -> Result<(), Status> {
         // No role can say otherwise, so none is read.
         if asked.user.is_master() {
@@ -110,8 +127,20 @@ impl Access {
         user: &User,
         namespace: Option<&str>,
         body: Value,
+        now: Timestamp,
     ) -> Result<Value, Status> {
         let policy = self.policies.current();
+        match review {
+            Review::SelfSubjectRules => return answer_rules_review(user, &body, &policy),
+            Review::Token => {
+                let directory = |plural: &str, namespace: &str, name: &str| {
+                    let found = self.object(plural, namespace, name);
+                    found.map(|object| object.uid().to_owned())
+                };
+                return answer_token_review(body, &self.signer, now, &directory);
+            }
+            _ => {}
+        }
         let namespace = namespace.unwrap_or_default();
         answer_review(review, user, namespace, body, |asked| policy.decide(asked))
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::rule::allows;
 use super::subject::Subject;
 use super::{Attributes, Target};
+use crate::who::User;
 
 /// The stored roles and bindings in the form in which they are asked.
 ///
@@ -65,15 +66,7 @@ impl Policy {
         if !namespace.is_empty() && matches!(asked.target, Target::Resource(_)) {
             scopes.push(namespace);
         }
-        for binding in scopes
-            .iter()
-            .filter_map(|scope| self.bindings.get(*scope))
-            .flatten()
-        {
-            let mut subjects = binding.subjects.iter();
-            let Some(subject) = subjects.find(|one| one.is(asked.user, &binding.namespace)) else {
-                continue;
-            };
+        for (binding, subject) in self.bindings_of(asked.user, &scopes) {
             match self.rules(binding) {
                 Ok(rules) if rules.iter().any(|rule| allows(rule, asked)) => {
                     return Decision::allowed(binding.describe(subject));
@@ -85,18 +78,66 @@ impl Policy {
         Decision::denied(&faults)
     }
 
+    /// All rules that a user has in a namespace (everywhere, for an empty one), and what could not
+    /// be found out.
+    pub(crate) fn rules_for(&self, user: &User, namespace: &str) -> (Vec<PolicyRule>, Vec<String>) {
+        let mut scopes = vec![""];
+        if !namespace.is_empty() {
+            scopes.push(namespace);
+        }
+        let (mut found, mut faults) = (Vec::new(), Vec::new());
+        for (binding, _) in self.bindings_of(user, &scopes) {
+            match self.rules(binding) {
+                Ok(rules) => found.extend(rules.iter().cloned()),
+                Err(fault) => faults.push(fault),
+            }
+        }
+        (found, faults)
+    }
+
+    /// The rules of the role that a binding in a namespace would refer to.
+    pub(crate) fn role_rules(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Option<&[PolicyRule]> {
+        let namespace = match kind {
+            "Role" => namespace,
+            "ClusterRole" => "",
+            _ => return None,
+        };
+        let rules = self.roles.get(&(namespace.to_owned(), name.to_owned()));
+        rules.map(Vec::as_slice)
+    }
+
+    /// The bindings of these scopes that name the user, and as whom.
+    fn bindings_of<'a>(
+        &'a self,
+        user: &'a User,
+        scopes: &'a [&'a str],
+    ) -> impl Iterator<Item = (&'a Binding, &'a Subject)> {
+        let bindings = scopes
+            .iter()
+            .filter_map(|scope| self.bindings.get(*scope))
+            .flatten();
+        bindings.filter_map(|binding| {
+            let mut subjects = binding.subjects.iter();
+            let subject = subjects.find(|one| one.is(user, &binding.namespace))?;
+            Some((binding, subject))
+        })
+    }
+
     fn rules(&self, binding: &Binding) -> Result<&[PolicyRule], String> {
         let RoleReference { kind, name } = &binding.role;
-        let namespace = match kind.as_str() {
-            "Role" => binding.namespace.as_str(),
-            "ClusterRole" => "",
-            kind => return Err(format!("unsupported role reference kind: {kind:?}")),
-        };
-        let rules = self.roles.get(&(namespace.to_owned(), name.clone()));
-        rules.map(Vec::as_slice).ok_or_else(|| {
-            let singular = kind.to_lowercase();
-            format!("{singular}.rbac.authorization.k8s.io {name:?} not found")
-        })
+        if !matches!(kind.as_str(), "Role" | "ClusterRole") {
+            return Err(format!("unsupported role reference kind: {kind:?}"));
+        }
+        self.role_rules(kind, &binding.namespace, name)
+            .ok_or_else(|| {
+                let singular = kind.to_lowercase();
+                format!("{singular}.rbac.authorization.k8s.io {name:?} not found")
+            })
     }
 
     fn add_role(&mut self, object: &Value) {
@@ -279,7 +320,7 @@ mod tests {
     fn from_the_start_masters_may_all_and_others_may_discover() {
         let mut policy = Policy::default();
         for (plural, object) in bootstrap_objects() {
-            policy.add(plural, &object);
+            policy.add(plural, object);
         }
         let bob = User::new("bob", [""; 0]);
         let may_get = |user: &User, path| {

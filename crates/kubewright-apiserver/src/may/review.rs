@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Attributes, Decision, ResourceTarget, Target};
-use crate::who::User;
+use crate::who::{User, user_info};
 
 /// The kinds that ask a question and are answered instead of stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,10 @@ pub(crate) enum Review {
     LocalSubjectAccess,
     /// Who am I?
     SelfSubject,
+    /// What may I do in this namespace?
+    SelfSubjectRules,
+    /// Whom does this token stand for?
+    Token,
 }
 
 #[derive(Default, Deserialize)]
@@ -57,6 +61,8 @@ impl Review {
             ("authorization.k8s.io", "subjectaccessreviews") => Some(Self::SubjectAccess),
             ("authorization.k8s.io", "localsubjectaccessreviews") => Some(Self::LocalSubjectAccess),
             ("authentication.k8s.io", "selfsubjectreviews") => Some(Self::SelfSubject),
+            ("authorization.k8s.io", "selfsubjectrulesreviews") => Some(Self::SelfSubjectRules),
+            ("authentication.k8s.io", "tokenreviews") => Some(Self::Token),
             _ => None,
         }
     }
@@ -67,6 +73,8 @@ impl Review {
             Self::SubjectAccess => "SubjectAccessReview",
             Self::LocalSubjectAccess => "LocalSubjectAccessReview",
             Self::SelfSubject => "SelfSubjectReview",
+            Self::SelfSubjectRules => "SelfSubjectRulesReview",
+            Self::Token => "TokenReview",
         }
     }
 }
@@ -114,8 +122,8 @@ pub(crate) fn answer_review(
         extra: spec.extra.clone(),
     };
     let user = match review {
-        Review::SelfSubjectAccess | Review::SelfSubject => user,
         Review::SubjectAccess | Review::LocalSubjectAccess => &somebody,
+        _ => user,
     };
     let decision = decide(&spec.attributes(user));
     let mut status = json!({"allowed": decision.is_allowed});
@@ -203,20 +211,6 @@ impl Spec {
             },
         }
     }
-}
-
-fn user_info(user: &User) -> Value {
-    let mut info = json!({"username": user.name});
-    if !user.uid.is_empty() {
-        info["uid"] = user.uid.clone().into();
-    }
-    if !user.groups.is_empty() {
-        info["groups"] = user.groups.clone().into();
-    }
-    if !user.extra.is_empty() {
-        info["extra"] = json!(user.extra);
-    }
-    info
 }
 
 #[cfg(test)]

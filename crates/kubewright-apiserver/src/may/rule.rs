@@ -11,7 +11,10 @@ pub(super) fn allows(rule: &PolicyRule, asked: &Attributes<'_>) -> bool {
     contains(&rule.verbs, asked.verb)
         && match asked.target {
             Target::Resource(resource) => allows_resource(rule, &resource),
-            Target::Path(path) => rule.non_resource_urls.iter().any(|one| covers(one, path)),
+            Target::Path(path) => {
+                let mut paths = rule.non_resource_urls.iter();
+                paths.any(|one| covers_path(one, path))
+            }
         }
 }
 
@@ -37,7 +40,7 @@ fn contains(allowed: &[String], wanted: &str) -> bool {
 }
 
 /// Whether a nonResourceURL, `*` or with a `*` at its end, covers the path.
-fn covers(pattern: &str, path: &str) -> bool {
+pub(super) fn covers_path(pattern: &str, path: &str) -> bool {
     pattern == path || pattern.ends_with('*') && path.starts_with(pattern.trim_end_matches('*'))
 }
 

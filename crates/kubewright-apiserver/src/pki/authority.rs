@@ -43,12 +43,24 @@ impl Authority {
         Self::valid_from(common_name, Clock::system().now(), DAYS)
     }
 
+    /// An authority with a key (PKCS #8) that was used before: what it issued then stays valid.
+    pub fn with_key(common_name: &str, key_pem: &str) -> Result<Self, Error> {
+        let failed = |source| Error::new("read the key of an authority", common_name, source);
+        let key = KeyPair::from_pem(key_pem).map_err(failed)?;
+        Self::made_of(common_name, key, Validity::new(Clock::system().now(), DAYS))
+    }
+
     /// A new authority, valid for `days` whole days after that of `now`; so is what it issues.
     ///
     /// Validity begins a day early, so that a peer whose clock is behind accepts it.
     pub fn valid_from(common_name: &str, now: Timestamp, days: u16) -> Result<Self, Error> {
         let failed = |source| Error::new("make a certificate authority", common_name, source);
-        let validity = Validity::new(now, days);
+        let key = KeyPair::generate().map_err(failed)?;
+        Self::made_of(common_name, key, Validity::new(now, days))
+    }
+
+    fn made_of(common_name: &str, key: KeyPair, validity: Validity) -> Result<Self, Error> {
+        let failed = |source| Error::new("make a certificate authority", common_name, source);
         let mut params = CertificateParams::default();
         params
             .distinguished_name
@@ -56,7 +68,6 @@ impl Authority {
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         validity.limit(&mut params);
-        let key = KeyPair::generate().map_err(failed)?;
         let issuer = CertifiedIssuer::self_signed(params, key).map_err(failed)?;
         Ok(Self {
             issuer: Arc::new(issuer),

@@ -3,8 +3,10 @@ use serde_json::{Map, Value, json};
 
 use super::target::Target;
 use crate::crd::{DEFINITIONS, terminating_definition};
+use crate::may::{Grant, Policy};
 use crate::server::Server;
-use crate::store::{Key, Seen, metadata_mut};
+use crate::store::{Key, Object, Seen, metadata_mut};
+use crate::who::User;
 
 /// What stands between decoding and validation of a new object: nothing is created in a
 /// namespace that is not there or is going (`NamespaceLifecycle`).
@@ -55,6 +57,28 @@ fn definition(server: &Server, target: &Target, name: &str) -> Result<Seen, Stat
     Ok(Seen {
         revision: stored.revision(),
         key,
+    })
+}
+
+/// Whether the user may write this object, if it is a role or a binding: he must hold what it
+/// gives.
+pub(super) fn may_grant(
+    server: &Server,
+    target: &Target,
+    user: &User,
+    old: Option<&Object>,
+    new: &Value,
+) -> Result<(), Status> {
+    if target.kind().group() != Policy::GROUP {
+        return Ok(());
+    }
+    server.access().may_grant(&Grant {
+        user,
+        plural: &target.served.resource.plural,
+        namespace: target.namespace.as_deref().unwrap_or_default(),
+        name: target.name.as_deref().unwrap_or_default(),
+        old,
+        new,
     })
 }
 

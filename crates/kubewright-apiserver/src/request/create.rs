@@ -31,9 +31,9 @@ pub(super) fn create(
     let decoded = decode::object(target, &request.content, target.kind(), validation)?;
     if let Some(review) = Review::of(target.kind().group(), &target.served.resource.plural) {
         let namespace = target.namespace.as_deref();
-        let answer = server
-            .access()
-            .review(review, &request.user, namespace, decoded.value)?;
+        let now = server.clock().now();
+        let access = server.access();
+        let answer = access.review(review, &request.user, namespace, decoded.value, now)?;
         return Ok(ApiResponse::new(
             StatusCode::CREATED,
             ApiBody::Value(answer),
@@ -45,12 +45,14 @@ pub(super) fn create(
     warnings.extend(admission::drop_duplicate_owners(&mut value));
     admission::default_namespace_label(target, &mut value);
     let writer = Writer {
+        user: request.user.clone(),
         manager: options.manager(&request.user_agent),
         subresource: None,
         part: Part::Main,
         now: server.clock().now(),
     };
     let value = track(target, None, value, &writer);
+    admission::may_grant(server, target, &request.user, None, &value)?;
     let object = store_new(server, target, value, &options)?;
     let response = ApiResponse::object(StatusCode::CREATED, target, object);
     Ok(response.warn(warnings).warn(write_notices(target)))

@@ -128,6 +128,16 @@ impl Server {
     ///
     /// A write has either happened whole or not at all.
     pub async fn execute(&self, request: ApiRequest) -> Result<ApiResponse, Status> {
+        let answer = self.answer(request).await;
+        // Nobody is told of what could still be lost.
+        #[cfg(feature = "disk")]
+        if let Err(failure) = self.store().settled().await {
+            return Err(Status::internal(failure.to_string()));
+        }
+        answer
+    }
+
+    async fn answer(&self, request: ApiRequest) -> Result<ApiResponse, Status> {
         let snapshot = self.store().snapshot();
         let Some(served) = self.catalog().find(&snapshot, &request.route)? else {
             return Ok(ApiResponse::page_not_found());

@@ -10,10 +10,12 @@ use serde_json::Value;
 use super::metadata::Part;
 use super::target::Target;
 use crate::store::Object;
+use crate::who::User;
 
 /// In whose name, when and where fields are written.
 #[derive(Clone, Debug)]
 pub(super) struct Writer {
+    pub(super) user: User,
     pub(super) manager: String,
     pub(super) subresource: Option<String>,
     pub(super) part: Part,

@@ -282,6 +282,7 @@ fn create_applied(
     metadata_mut(&mut value).remove("resourceVersion");
     accept_new(target, &mut value)?;
     admission::default_namespace_label(target, &mut value);
+    admission::may_grant(server, target, &write.writer.user, None, &value)?;
     let object = store_new(server, target, value, write.options)?;
     let response = ApiResponse::object(StatusCode::CREATED, target, object);
     Ok(response.warn(write_notices(target)))

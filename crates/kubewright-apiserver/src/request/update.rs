@@ -96,6 +96,7 @@ fn create_instead(
     accept_new(target, &mut value)?;
     let writer = writer(server, request, &options, Part::Main);
     let value = track(target, None, value, &writer);
+    admission::may_grant(server, target, &request.user, None, &value)?;
     let object = store_new(server, target, value, &options)?;
     let response = ApiResponse::object(StatusCode::CREATED, target, object);
     Ok(response.warn(warnings).warn(write_notices(target)))
@@ -108,6 +109,7 @@ pub(super) fn writer(
     part: Part,
 ) -> Writer {
     Writer {
+        user: request.user.clone(),
         manager: options.manager(&request.user_agent),
         subresource: request.route.subresource.clone(),
         part,
@@ -201,6 +203,7 @@ impl Write<'_> {
             value["apiVersion"] = Value::String(custom.storage_api_version.clone());
         }
         split_parts(target, self.writer.part, old, &mut value);
+        admission::may_grant(server, target, &self.writer.user, Some(old), &value)?;
         validate::update(target, old, &value)?;
         if target
             .served

@@ -56,6 +56,8 @@ pub(super) struct Log {
     /// For each resource that lost entries the revision of the last one lost: a reader of a quiet
     /// resource need not start again because others were busy.
     lost: OrdMap<Arc<str>, Revision>,
+    /// Nothing before this was ever in the log.
+    floor: Revision,
     capacity: usize,
 }
 
@@ -65,7 +67,18 @@ impl Log {
             entries: Vector::new(),
             begin: Revision::default(),
             lost: OrdMap::new(),
+            floor: Revision::default(),
             capacity: capacity.max(1),
+        }
+    }
+
+    /// A log of what comes after a revision.
+    #[cfg(feature = "disk")]
+    pub(super) fn starting_at(revision: Revision, capacity: usize) -> Self {
+        Self {
+            begin: revision,
+            floor: revision,
+            ..Self::new(capacity)
         }
     }
 
@@ -87,7 +100,10 @@ impl Log {
         resource: Option<&str>,
     ) -> Result<impl Iterator<Item = &Arc<Change>> + use<'_>, Compacted> {
         let oldest = match resource {
-            Some(resource) => self.lost.get(resource).copied().unwrap_or_default(),
+            Some(resource) => {
+                let lost = self.lost.get(resource).copied();
+                lost.unwrap_or_default().max(self.floor)
+            }
             None => self.begin,
         };
         if after < oldest {

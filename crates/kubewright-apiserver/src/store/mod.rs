@@ -4,8 +4,16 @@
 //! Objects are immutable and carry their encoded bytes. A snapshot and a fork are pointers. A
 //! reader of the log that falls behind reads the log again: nothing is buffered for it, and what
 //! the log no longer holds is reported as [`Compacted`].
+//!
+//! With the feature `disk` a store can be kept in a folder: what was answered to anybody survives
+//! the end of the process. What is not on the disk yet is shown to nobody.
 
 mod changes;
+#[cfg(feature = "disk")]
+mod disk;
+mod followers;
+#[cfg(feature = "disk")]
+mod keeper;
 mod key;
 mod log;
 mod object;
@@ -14,6 +22,10 @@ mod snapshot;
 mod state;
 
 pub use changes::Changes;
+#[cfg(feature = "disk")]
+pub(crate) use disk::Disk;
+#[cfg(feature = "disk")]
+pub use disk::DiskError;
 pub use key::Key;
 pub use log::{Change, ChangeKind, Compacted};
 pub use object::Object;

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -12,6 +13,12 @@ use serde_json::{Map, Value};
 pub struct Object {
     value: Value,
     revision: Revision,
+    /// Written when first asked for, outside every lock, and then shared by all who read.
+    encoded: OnceLock<Encoded>,
+}
+
+#[derive(Clone)]
+struct Encoded {
     bytes: Bytes,
     /// Where the first member after `kind` and `apiVersion` begins in `bytes`.
     body: usize,
@@ -29,13 +36,18 @@ impl Object {
 
     /// The value as it is: an answer to a dry run carries the revision of the stored object.
     pub(crate) fn encoded(value: Value, revision: Revision) -> Self {
-        let (bytes, body) = encode(&value);
         Self {
             value,
             revision,
-            bytes,
-            body,
+            encoded: OnceLock::new(),
         }
+    }
+
+    fn encoding(&self) -> &Encoded {
+        self.encoded.get_or_init(|| {
+            let (bytes, body) = encode(&self.value);
+            Encoded { bytes, body }
+        })
     }
 
     /// The whole object.
@@ -45,13 +57,14 @@ impl Object {
 
     /// The object as JSON.
     pub fn bytes(&self) -> &Bytes {
-        &self.bytes
+        &self.encoding().bytes
     }
 
     /// The members after `kind` and `apiVersion` with the closing brace, as items of a list of a
     /// built-in kind show them (after an opening brace).
     pub(crate) fn bytes_without_kind(&self) -> Bytes {
-        self.bytes.slice(self.body..)
+        let Encoded { bytes, body } = self.encoding();
+        bytes.slice(*body..)
     }
 
     /// The revision of the write that stored it.
@@ -135,7 +148,7 @@ impl Object {
 
 impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(&self.bytes))
+        f.write_str(&String::from_utf8_lossy(self.bytes()))
     }
 }
 

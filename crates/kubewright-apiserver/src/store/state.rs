@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,6 +7,11 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
 
+#[cfg(feature = "disk")]
+use super::disk::{Disk, DiskError};
+use super::followers::Followers;
+#[cfg(feature = "disk")]
+use super::keeper::Keeper;
 use super::log::Log;
 use super::{Change, ChangeKind, Changes, Compacted, Key, Object, Snapshot};
 
@@ -19,9 +23,10 @@ pub struct Store {
 
 struct Shared {
     state: Mutex<State>,
-    revisions: watch::Sender<Revision>,
-    /// One sender for each resource that somebody follows: a write wakes only its followers.
-    followers: Mutex<BTreeMap<Arc<str>, watch::Sender<Revision>>>,
+    followers: Arc<Followers>,
+    /// Keeps what is written on a disk, where there is one.
+    #[cfg(feature = "disk")]
+    keeper: Option<Keeper>,
 }
 
 #[derive(Clone)]
@@ -89,13 +94,48 @@ impl Store {
     }
 
     fn with_state(state: State) -> Self {
-        let (revisions, _) = watch::channel(state.revision);
         Self {
             shared: Arc::new(Shared {
+                followers: Arc::new(Followers::new(state.revision)),
                 state: Mutex::new(state),
-                revisions,
-                followers: Mutex::new(BTreeMap::new()),
+                #[cfg(feature = "disk")]
+                keeper: None,
             }),
+        }
+    }
+
+    /// The store that is kept on a disk; its history begins with what is there.
+    #[cfg(feature = "disk")]
+    pub(crate) fn on_disk(disk: Disk, history: usize) -> Result<Self, DiskError> {
+        let kept = disk.load()?;
+        let mut latest = OrdMap::new();
+        for key in kept.objects.keys() {
+            latest.insert(Arc::from(key.resource()), kept.revision);
+        }
+        let followers = Arc::new(Followers::new(kept.revision));
+        let keeper = Keeper::start(disk, kept.revision, Arc::clone(&followers))?;
+        let state = State {
+            objects: kept.objects,
+            revision: kept.revision,
+            latest,
+            log: Log::starting_at(kept.revision, history),
+        };
+        Ok(Self {
+            shared: Arc::new(Shared {
+                state: Mutex::new(state),
+                followers,
+                keeper: Some(keeper),
+            }),
+        })
+    }
+
+    /// Waits until everything that is stored now would survive the end of the process; at once
+    /// where nothing is kept.
+    #[cfg(feature = "disk")]
+    pub(crate) async fn settled(&self) -> Result<(), Arc<DiskError>> {
+        match &self.shared.keeper {
+            None => Ok(()),
+            Some(keeper) => keeper.until(self.revision()).await,
         }
     }
 
@@ -106,7 +146,7 @@ impl Store {
 
     /// Changes at each stored write.
     pub fn revisions(&self) -> watch::Receiver<Revision> {
-        self.shared.revisions.subscribe()
+        self.shared.followers.of_all()
     }
 
     /// Everything as it is now.
@@ -156,13 +196,7 @@ impl Store {
     /// Follows the writes to one resource after `from`.
     pub fn watch_resource_from(&self, resource: &str, from: Revision) -> Changes {
         let resource: Arc<str> = resource.into();
-        let wake = {
-            let mut followers = self.shared.followers.lock();
-            let sender = followers
-                .entry(Arc::clone(&resource))
-                .or_insert_with(|| watch::channel(Revision::default()).0);
-            sender.subscribe()
-        };
+        let wake = self.shared.followers.of(&resource);
         Changes::new(self.clone(), Some(resource), from, wake)
     }
 
@@ -248,28 +282,28 @@ impl Store {
 
     fn record(&self, mut state: parking_lot::MutexGuard<'_, State>, change: Change) {
         let revision = change.revision();
-        let resource: Arc<str> = change.key.resource().into();
+        let change = Arc::new(change);
         state.revision = revision;
-        state.latest.insert(Arc::clone(&resource), revision);
-        state.log.push(Arc::new(change));
-        drop(state);
-        // Two writers may get here in either order; a receiver must not see time go back.
-        let forward = |seen: &mut Revision| {
-            let later = revision > *seen;
-            if later {
-                *seen = revision;
-            }
-            later
-        };
-        self.shared.revisions.send_if_modified(forward);
-        let mut followers = self.shared.followers.lock();
-        if let Some(sender) = followers.get(&resource) {
-            if sender.receiver_count() == 0 {
-                followers.remove(&resource);
-            } else {
-                sender.send_if_modified(forward);
-            }
+        state.latest.insert(change.key.resource().into(), revision);
+        state.log.push(Arc::clone(&change));
+        #[cfg(feature = "disk")]
+        if let Some(keeper) = &self.shared.keeper {
+            // Under the lock, so that writes come to the disk in their order; followers hear of
+            // them when they are there.
+            keeper.push(change);
+            return;
         }
+        drop(state);
+        self.shared.followers.announce_one(&change);
+    }
+
+    /// The last revision that those who follow may see: what is not kept yet may never have been.
+    fn visible(&self, state: &State) -> Revision {
+        #[cfg(feature = "disk")]
+        if let Some(keeper) = &self.shared.keeper {
+            return keeper.kept();
+        }
+        state.revision
     }
 
     /// Up to `limit` log entries after `at`, and how far they were read.
@@ -280,8 +314,12 @@ impl Store {
         limit: usize,
     ) -> Result<(Vec<Arc<Change>>, Revision), Compacted> {
         let state = self.shared.state.lock();
+        let visible = self.visible(&state);
         let mut found = Vec::new();
         for change in state.log.since(at, resource)? {
+            if change.revision() > visible {
+                break;
+            }
             if resource.is_none_or(|resource| change.key.resource() == resource) {
                 found.push(Arc::clone(change));
             }
@@ -289,7 +327,7 @@ impl Store {
                 return Ok((found, change.revision()));
             }
         }
-        Ok((found, state.revision.max(at)))
+        Ok((found, visible.max(at)))
     }
 }
 

@@ -78,6 +78,21 @@ struct Header {
     kid: String,
 }
 
+#[cfg(feature = "disk")]
+impl TokenSigner {
+    /// A key to be kept (PKCS#8); none when the system has no randomness.
+    pub(crate) fn new_key() -> Option<Vec<u8>> {
+        new_key()
+    }
+
+    /// Signs with a key that was kept, so that tokens of earlier days stay valid.
+    pub(crate) fn with_key(document: &[u8]) -> Self {
+        Self {
+            key: OnceLock::from(SigningKey::read(document)),
+        }
+    }
+}
+
 impl TokenSigner {
     /// The signed token with these claims; none when the key cannot be made.
     pub(crate) fn sign(&self, claims: &Claims) -> Option<String> {
@@ -103,14 +118,32 @@ impl TokenSigner {
         now: Timestamp,
         directory: &Directory<'_>,
     ) -> Option<User> {
+        let found = self.user_for(token, &[ISSUER], now, directory);
+        found.map(|(user, _)| user)
+    }
+
+    /// The same for others than this server: the user, and those of the audiences that the token
+    /// is meant for, which is at least one.
+    pub(crate) fn user_for(
+        &self,
+        token: &str,
+        audiences: &[&str],
+        now: Timestamp,
+        directory: &Directory<'_>,
+    ) -> Option<(User, Vec<String>)> {
         let claims = self.verify(token)?;
         let now = now.as_second();
         let in_time = now <= claims.exp + LEEWAY_SECONDS && claims.nbf - LEEWAY_SECONDS <= now;
-        let meant_for_us = claims.iss == ISSUER && claims.aud.iter().any(|one| one == ISSUER);
-        if !in_time || !meant_for_us || !claims.kubernetes.is_alive(directory) {
+        let meant: Vec<String> = audiences
+            .iter()
+            .filter(|audience| claims.aud.iter().any(|one| one == *audience))
+            .map(|audience| (*audience).to_owned())
+            .collect();
+        let is_ours = claims.iss == ISSUER && !meant.is_empty();
+        if !in_time || !is_ours || !claims.kubernetes.is_alive(directory) {
             return None;
         }
-        Some(claims.user())
+        Some((claims.user(), meant))
     }
 
     fn verify(&self, token: &str) -> Option<Claims> {
@@ -141,14 +174,23 @@ impl fmt::Debug for TokenSigner {
 
 impl SigningKey {
     fn generate() -> Option<Self> {
-        let random = SystemRandom::new();
+        Self::read(&new_key()?)
+    }
+
+    fn read(document: &[u8]) -> Option<Self> {
         let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
-        let document = EcdsaKeyPair::generate_pkcs8(algorithm, &random).ok()?;
-        let pair = EcdsaKeyPair::from_pkcs8(algorithm, document.as_ref(), &random).ok()?;
+        let pair = EcdsaKeyPair::from_pkcs8(algorithm, document, &SystemRandom::new()).ok()?;
         let digest = ring::digest::digest(&ring::digest::SHA256, pair.public_key().as_ref());
         let id = URL_SAFE_NO_PAD.encode(digest);
         Some(Self { pair, id })
     }
+}
+
+/// A new key (PKCS#8); none when the system has no randomness.
+fn new_key() -> Option<Vec<u8>> {
+    let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
+    let document = EcdsaKeyPair::generate_pkcs8(algorithm, &SystemRandom::new()).ok()?;
+    Some(document.as_ref().to_vec())
 }
 
 impl Claims {

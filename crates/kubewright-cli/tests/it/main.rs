@@ -1,6 +1,7 @@
 //! The command as a user calls it.
 
 mod cluster;
+mod data;
 mod dev;
 
 use std::process::{Command, Output};

@@ -36,6 +36,19 @@ impl Answer {
             body: read(body),
         }
     }
+
+    /// The same with only these parts of the body (JSON pointers); with all of it when none is
+    /// named.
+    pub(super) fn only(mut self, pointers: &[String]) -> Self {
+        if !pointers.is_empty() {
+            let part = |pointer: &String| {
+                let part = self.body.pointer(pointer).cloned();
+                (pointer.clone(), part.unwrap_or_default())
+            };
+            self.body = Value::Object(pointers.iter().map(part).collect());
+        }
+        self
+    }
 }
 
 fn read(body: &[u8]) -> Value {

@@ -56,6 +56,12 @@ pub struct Step {
     /// Ask again until this status is answered; only that answer counts.
     #[serde(default)]
     pub until: Option<u16>,
+    /// Ask again until the body has these values: JSON pointers, and what stands there.
+    #[serde(default)]
+    pub awaits: BTreeMap<String, Value>,
+    /// The parts of the body that are compared (JSON pointers); all of it when none is named.
+    #[serde(default)]
+    pub only: Vec<String>,
     /// Only prepares: the answer is not compared.
     #[serde(default)]
     pub aside: bool,

@@ -13,6 +13,7 @@ pub struct Masks {
     count: MaskCount,
     uids: Vec<String>,
     revisions: BTreeSet<u64>,
+    hashes: Vec<String>,
 }
 
 /// How often each mask was used.
@@ -54,6 +55,8 @@ impl Masks {
         for answer in answers.iter() {
             self.collect(&answer.body);
         }
+        let mut seen = BTreeSet::new();
+        self.hashes.retain(|hash| seen.insert(hash.clone()));
         for answer in answers {
             self.mask_warnings(answer);
             self.mask(&mut answer.body, "");
@@ -67,6 +70,7 @@ impl Masks {
             Value::Object(fields) => {
                 for (name, field) in fields {
                     self.revisions.extend(revision(name, field));
+                    self.hashes.extend(template_hash(name, field));
                     self.collect(field);
                 }
             }
@@ -151,6 +155,13 @@ impl Masks {
             "time".clone_into(text);
             self.count.add("times");
         }
+        // Hashes of templates also stand inside names and messages.
+        for (rank, hash) in self.hashes.iter().enumerate() {
+            if text.contains(hash.as_str()) {
+                *text = text.replace(hash.as_str(), &format!("hash-{rank}"));
+                self.count.add("template hashes");
+            }
+        }
         // Uids also stand inside messages.
         let words: Vec<String> = text
             .split(|letter: char| !letter.is_ascii_hexdigit() && letter != '-')
@@ -172,6 +183,12 @@ impl Masks {
 fn revision(name: &str, field: &Value) -> Option<u64> {
     let text = field.as_str().filter(|_| name == "resourceVersion")?;
     text.parse().ok()
+}
+
+/// What tells the ReplicaSets of a Deployment apart, which no two implementations compute alike.
+fn template_hash(name: &str, field: &Value) -> Option<String> {
+    let hash = field.as_str().filter(|_| name == "pod-template-hash")?;
+    Some(hash.to_owned()).filter(|hash| hash.len() > 4)
 }
 
 /// Whether a text is a time as objects carry it.

@@ -57,12 +57,12 @@ impl Player<'_> {
         let start = Instant::now();
         let answer = loop {
             let answer = self.ask(&client, step).await?;
-            let Some(wanted) = step.until.filter(|wanted| answer.status != *wanted) else {
+            let Some(wanted) = missing(step, &answer) else {
                 break answer;
             };
             if start.elapsed() >= PATIENCE {
                 return Err(Error::Waited {
-                    what: format!("status {wanted} of {}: {}", self.case.name, step.request),
+                    what: format!("{wanted} of {}: {}", self.case.name, step.request),
                     waited: start.elapsed(),
                     last: format!("{} {}", answer.status, answer.body),
                 });
@@ -74,7 +74,7 @@ impl Player<'_> {
             let found = found.ok_or_else(|| self.wrong(step, format!("no {pointer} to save")))?;
             self.saved.insert(name.clone(), found.to_owned());
         }
-        Ok(answer)
+        Ok(answer.only(&step.only))
     }
 
     async fn ask(&self, client: &Client, step: &Step) -> Result<Answer, Error> {
@@ -132,6 +132,18 @@ impl Player<'_> {
             why: format!("{}: {why}", step.request),
         }
     }
+}
+
+/// What a step waits for and an answer lacks.
+fn missing(step: &Step, answer: &Answer) -> Option<String> {
+    if let Some(wanted) = step.until.filter(|wanted| answer.status != *wanted) {
+        return Some(format!("status {wanted}"));
+    }
+    let is_there = |(pointer, wanted): &(&String, &Value)| {
+        answer.body.pointer(pointer).unwrap_or(&Value::Null) == *wanted
+    };
+    let (pointer, wanted) = step.awaits.iter().find(|one| !is_there(one))?;
+    Some(format!("{wanted} at {pointer}"))
 }
 
 #[cfg(test)]

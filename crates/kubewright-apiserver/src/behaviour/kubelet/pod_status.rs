@@ -1,7 +1,11 @@
 use serde_json::{Value, json};
 
-use super::containers::{completed, initialized, replaced, started};
-use crate::behaviour::view::{condition, is_true, items, text};
+use super::containers::{
+    Crash, completed, crashed, failed, initialized, recovered, replaced, started, waiting,
+};
+use super::pod_conditions::{Readiness, conditions, gates_are_open};
+use crate::behaviour::orders::PodFate;
+use crate::behaviour::view::{is_true, items, text};
 
 /// What the kubelet knows besides the Pod.
 #[derive(Clone, Copy, Debug)]
@@ -9,45 +13,45 @@ pub(super) struct Surroundings<'a> {
     pub(super) now: &'a str,
     pub(super) host_address: &'a str,
     pub(super) pod_address: &'a str,
+    pub(super) fate: &'a PodFate,
+    /// Whether the wait after the last crash is over.
+    pub(super) may_crash: bool,
 }
 
 /// What the kubelet says of a Pod that its node has taken on; none when nothing is new.
 pub(super) fn next_status(pod: &Value, around: Surroundings<'_>) -> Option<Value> {
-    match text(pod, "/status/phase") {
-        "" | "Pending" => Some(running(pod, around)),
-        "Running" if is_of_job(pod) => Some(succeeded(pod, around)),
-        "Running" if is_image_changed(pod) => Some(restarted(pod, around)),
-        "Running" if has_gates(pod) && gates_are_open(pod) != is_true(pod, "Ready") => {
-            Some(json!({"conditions": conditions(pod, around.now)}))
+    let phase = text(pod, "/status/phase");
+    match (phase, around.fate) {
+        ("" | "Pending" | "Running", PodFate::Fail(reason)) => Some(fail(pod, reason, around)),
+        ("" | "Pending", PodFate::Hold) => held(pod, around),
+        ("" | "Pending", _) => Some(running(pod, around)),
+        ("Running", PodFate::CrashLoop) if around.may_crash => {
+            Some(crash(pod, Crash::Error, around))
         }
+        ("Running", PodFate::CrashLoop) => None,
+        ("Running", PodFate::Complete) if !is_restarted(pod) => Some(succeeded(pod, around)),
+        ("Running", PodFate::Complete) => around
+            .may_crash
+            .then(|| crash(pod, Crash::Completed, around)),
+        ("Running", PodFate::Normal) if is_of_job(pod) => Some(succeeded(pod, around)),
+        ("Running", _) if is_image_changed(pod) => Some(restarted(pod, around)),
+        ("Running", _) => settled(pod, around),
         _ => None,
     }
 }
 
-/// The order in which a kubelet writes conditions; what it does not write comes after them.
-const CONDITIONS: [&str; 4] = [
-    "PodReadyToStartContainers",
-    "Initialized",
-    "Ready",
-    "ContainersReady",
-];
-
 fn running(pod: &Value, around: Surroundings<'_>) -> Value {
+    let is_ready = is_ready(around);
     let containers = items(pod, "/spec/containers").iter();
     let containers: Vec<_> = containers
-        .map(|one| started(pod, one, around.now))
+        .map(|one| started(pod, one, is_ready, around.now))
         .collect();
-    let mut status = json!({
-        "conditions": conditions(pod, around.now),
-        "containerStatuses": containers,
-        "hostIP": around.host_address,
-        "hostIPs": [{"ip": around.host_address}],
-        "observedGeneration": generation(pod),
-        "phase": "Running",
-        "podIP": around.pod_address,
-        "podIPs": [{"ip": around.pod_address}],
-        "startTime": around.now,
-    });
+    let mut status = placed(pod, around);
+    status["conditions"] = conditions(pod, &readiness(pod, is_ready), around.now).into();
+    status["containerStatuses"] = containers.into();
+    status["phase"] = "Running".into();
+    status["podIP"] = around.pod_address.into();
+    status["podIPs"] = json!([{"ip": around.pod_address}]);
     let initial = items(pod, "/spec/initContainers").iter();
     let initial: Vec<_> = initial
         .map(|one| initialized(pod, one, around.now))
@@ -58,14 +62,56 @@ fn running(pod: &Value, around: Surroundings<'_>) -> Value {
     status
 }
 
+/// What is said of every Pod that a node has taken on.
+fn placed(pod: &Value, around: Surroundings<'_>) -> Value {
+    let start = match text(pod, "/status/startTime") {
+        "" => around.now,
+        time => time,
+    };
+    json!({
+        "hostIP": around.host_address,
+        "hostIPs": [{"ip": around.host_address}],
+        "observedGeneration": generation(pod),
+        "startTime": start,
+    })
+}
+
+/// The containers are being created, for ever; said once.
+fn held(pod: &Value, around: Surroundings<'_>) -> Option<Value> {
+    if !items(pod, "/status/containerStatuses").is_empty() {
+        return None;
+    }
+    let containers = items(pod, "/spec/containers").iter().map(waiting);
+    let containers: Vec<_> = containers.collect();
+    let initial = items(pod, "/spec/initContainers").iter().map(waiting);
+    let initial: Vec<_> = initial.collect();
+    let mut status = placed(pod, around);
+    let readiness = match initial.is_empty() {
+        true => Readiness::unready(pod),
+        false => Readiness::Uninitialized,
+    };
+    status["conditions"] = conditions(pod, &readiness, around.now).into();
+    status["containerStatuses"] = containers.into();
+    if !initial.is_empty() {
+        status["initContainerStatuses"] = initial.into();
+    }
+    status["phase"] = "Pending".into();
+    Some(status)
+}
+
 /// Containers whose image changed are restarted, the others stay as they are.
 fn restarted(pod: &Value, around: Surroundings<'_>) -> Value {
+    let is_ready = is_ready(around);
     let containers = items(pod, "/spec/containers").iter().enumerate();
     let containers = containers.map(
         |(index, container)| match status_of(pod, index, container) {
-            None => started(pod, container, around.now),
+            None => started(pod, container, is_ready, around.now),
             Some(old) if has_image_of(old, container) => old.clone(),
-            Some(old) => replaced(pod, container, old, around.now),
+            Some(old) => {
+                let mut new = replaced(pod, container, old, around.now);
+                new["ready"] = is_ready.into();
+                new
+            }
         },
     );
     json!({
@@ -74,29 +120,80 @@ fn restarted(pod: &Value, around: Surroundings<'_>) -> Value {
     })
 }
 
-/// The containers of a Job have nothing to do and are done with it.
+/// Containers that do not run, or are not as ready as they should be, are put right.
+fn settled(pod: &Value, around: Surroundings<'_>) -> Option<Value> {
+    let is_ready = is_ready(around);
+    let statuses = items(pod, "/status/containerStatuses");
+    let is_settled = |one: &Value| {
+        one["ready"].as_bool() == Some(is_ready) && one.pointer("/state/running").is_some()
+    };
+    let wanted = is_ready && gates_are_open(pod);
+    if statuses.iter().all(is_settled) && is_true(pod, "Ready") == wanted {
+        return None;
+    }
+    let containers = statuses
+        .iter()
+        .map(|one| recovered(one, is_ready, around.now));
+    Some(json!({
+        "conditions": conditions(pod, &readiness(pod, is_ready), around.now),
+        "containerStatuses": containers.collect::<Vec<_>>(),
+    }))
+}
+
+/// The containers have ended once more and wait to be started again.
+fn crash(pod: &Value, how: Crash, around: Surroundings<'_>) -> Value {
+    let containers = items(pod, "/status/containerStatuses").iter();
+    let containers = containers.map(|one| crashed(pod, one, how, around.now));
+    json!({
+        "conditions": conditions(pod, &Readiness::unready(pod), around.now),
+        "containerStatuses": containers.collect::<Vec<_>>(),
+    })
+}
+
+fn fail(pod: &Value, reason: &str, around: Surroundings<'_>) -> Value {
+    let containers = items(pod, "/status/containerStatuses").iter();
+    let containers = containers.map(|one| failed(one, around.now));
+    let ended = Readiness::Ended("PodFailed");
+    let mut status = placed(pod, around);
+    status["conditions"] = conditions(pod, &ended, around.now).into();
+    status["containerStatuses"] = containers.collect::<Vec<_>>().into();
+    status["phase"] = "Failed".into();
+    status["reason"] = reason.into();
+    status
+}
+
+/// The containers have nothing to do and are done with it.
 fn succeeded(pod: &Value, around: Surroundings<'_>) -> Value {
     let containers = items(pod, "/status/containerStatuses").iter();
     let containers: Vec<_> = containers.map(|one| completed(one, around.now)).collect();
-    let mut conditions = conditions(pod, around.now);
-    for condition in &mut conditions {
-        if matches!(text(condition, "/type"), "Ready" | "ContainersReady") {
-            condition["status"] = "False".into();
-            condition["reason"] = "PodCompleted".into();
-            condition["lastTransitionTime"] = around.now.into();
-        }
-    }
+    let ended = Readiness::Ended("PodCompleted");
     json!({
-        "conditions": conditions,
+        "conditions": conditions(pod, &ended, around.now),
         "containerStatuses": containers,
         "observedGeneration": generation(pod),
         "phase": "Succeeded",
     })
 }
 
+fn is_ready(around: Surroundings<'_>) -> bool {
+    !matches!(around.fate, PodFate::NeverReady)
+}
+
+fn readiness(pod: &Value, is_ready: bool) -> Readiness {
+    match is_ready {
+        true => Readiness::Ready,
+        false => Readiness::unready(pod),
+    }
+}
+
 fn is_of_job(pod: &Value) -> bool {
     let mut owners = items(pod, "/metadata/ownerReferences").iter();
     owners.any(|owner| text(owner, "/kind") == "Job")
+}
+
+/// Whether containers that have ended are started again whatever they ended with.
+fn is_restarted(pod: &Value) -> bool {
+    matches!(text(pod, "/spec/restartPolicy"), "" | "Always")
 }
 
 fn is_image_changed(pod: &Value) -> bool {
@@ -120,54 +217,7 @@ fn status_of<'a>(pod: &'a Value, index: usize, container: &Value) -> Option<&'a 
     at_place.or_else(|| statuses.iter().find(is_of))
 }
 
-fn conditions(pod: &Value, now: &str) -> Vec<Value> {
-    let mut conditions: Vec<Value> = CONDITIONS
-        .iter()
-        .map(|kind| {
-            let mut new = fulfilled(pod, kind, now);
-            if *kind == "Ready" && !gates_are_open(pod) {
-                new["status"] = "False".into();
-                new["reason"] = "ReadinessGatesNotReady".into();
-                new["message"] = "the status of pod readiness gates is not \"True\"".into();
-            }
-            if let Some(old) = condition(pod, kind)
-                && old["status"] == new["status"]
-            {
-                new["lastTransitionTime"] = old["lastTransitionTime"].clone();
-            }
-            new
-        })
-        .collect();
-    let others = items(pod, "/status/conditions").iter();
-    let others = others.filter(|one| !CONDITIONS.contains(&text(one, "/type")));
-    conditions.extend(others.cloned());
-    if condition(pod, "PodScheduled").is_none() {
-        conditions.push(fulfilled(pod, "PodScheduled", now));
-    }
-    conditions
-}
-
-fn fulfilled(pod: &Value, kind: &str, now: &str) -> Value {
-    json!({
-        "type": kind,
-        "status": "True",
-        "observedGeneration": generation(pod),
-        "lastProbeTime": null,
-        "lastTransitionTime": now,
-    })
-}
-
-fn has_gates(pod: &Value) -> bool {
-    !items(pod, "/spec/readinessGates").is_empty()
-}
-
-/// Whether everything that others report and that the Pod waits for is true.
-fn gates_are_open(pod: &Value) -> bool {
-    let mut gates = items(pod, "/spec/readinessGates").iter();
-    gates.all(|gate| is_true(pod, text(gate, "/conditionType")))
-}
-
-fn generation(pod: &Value) -> i64 {
+pub(super) fn generation(pod: &Value) -> i64 {
     let generation = pod.pointer("/metadata/generation").and_then(Value::as_i64);
     generation.unwrap_or_default()
 }
@@ -177,12 +227,19 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Surroundings, next_status};
+    use crate::behaviour::orders::PodFate;
 
     fn next(pod: &Value, now: &str) -> Option<Value> {
+        next_of(&PodFate::Normal, pod, now)
+    }
+
+    fn next_of(fate: &PodFate, pod: &Value, now: &str) -> Option<Value> {
         let around = Surroundings {
             now,
             host_address: "127.0.0.1",
             pod_address: "10.64.0.1",
+            fate,
+            may_crash: true,
         };
         next_status(pod, around)
     }
@@ -333,5 +390,73 @@ mod tests {
         let mut ended = pod("a:1");
         ended["status"]["phase"] = "Failed".into();
         assert_eq!(next(&ended, "T1"), None);
+    }
+
+    #[test]
+    fn a_held_pod_waits_and_runs_when_it_is_let_go() {
+        let held = next_of(&PodFate::Hold, &pod("a:1"), "T1").unwrap();
+        assert_eq!(held["phase"], "Pending");
+        let state = &held["containerStatuses"][0]["state"];
+        assert_eq!(state["waiting"]["reason"], "ContainerCreating");
+        let waits = after(pod("a:1"), held);
+        assert_eq!(next_of(&PodFate::Hold, &waits, "T2"), None);
+        let status = next(&waits, "T3").unwrap();
+        assert_eq!(
+            (&status["phase"], &status["startTime"]),
+            (&json!("Running"), &json!("T1"))
+        );
+    }
+
+    #[test]
+    fn a_pod_that_is_never_ready_runs_and_recovers() {
+        let status = next_of(&PodFate::NeverReady, &pod("a:1"), "T1").unwrap();
+        assert_eq!(status["conditions"][2]["reason"], "ContainersNotReady");
+        assert_eq!(
+            status["conditions"][2]["message"],
+            "containers with unready status: [app side]"
+        );
+        let unready = after(pod("a:1"), status);
+        assert_eq!(next_of(&PodFate::NeverReady, &unready, "T2"), None);
+        let status = next(&unready, "T3").unwrap();
+        assert_eq!(status["conditions"][2]["status"], "True");
+        assert_eq!(status["containerStatuses"][1]["ready"], true);
+        assert_eq!(next(&after(unready, status), "T4"), None);
+    }
+
+    #[test]
+    fn a_crashing_pod_counts_its_restarts() {
+        let ran = after(pod("a:1"), next(&pod("a:1"), "T1").unwrap());
+        let once = after(
+            ran.clone(),
+            next_of(&PodFate::CrashLoop, &ran, "T2").unwrap(),
+        );
+        let container = &once["status"]["containerStatuses"][0];
+        assert_eq!(container["restartCount"], 1);
+        assert_eq!(container["state"]["waiting"]["reason"], "CrashLoopBackOff");
+        assert_eq!(container["lastState"]["terminated"]["exitCode"], 1);
+        let twice = next_of(&PodFate::CrashLoop, &once, "T3").unwrap();
+        assert_eq!(twice["containerStatuses"][0]["restartCount"], 2);
+        let recovered = next(&after(once, twice), "T4").unwrap();
+        let container = &recovered["containerStatuses"][0];
+        assert_eq!(container["restartCount"], 2);
+        assert_eq!(container["state"]["running"]["startedAt"], "T4");
+    }
+
+    #[test]
+    fn a_pod_fails_or_succeeds_on_request() {
+        let ran = after(pod("a:1"), next(&pod("a:1"), "T1").unwrap());
+        let failed = next_of(&PodFate::Fail("Evicted".to_owned()), &ran, "T2").unwrap();
+        assert_eq!(
+            (&failed["phase"], &failed["reason"]),
+            (&json!("Failed"), &json!("Evicted"))
+        );
+        let mut once = ran;
+        once["spec"]["restartPolicy"] = "Never".into();
+        let done = next_of(&PodFate::Complete, &once, "T2").unwrap();
+        assert_eq!(done["phase"], "Succeeded");
+        once["spec"]["restartPolicy"] = "Always".into();
+        let again = next_of(&PodFate::Complete, &once, "T2").unwrap();
+        let last = &again["containerStatuses"][0]["lastState"];
+        assert_eq!(last["terminated"]["reason"], "Completed");
     }
 }

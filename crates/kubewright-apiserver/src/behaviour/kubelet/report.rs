@@ -1,19 +1,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::{SignedDuration, Timestamp};
 use kubewright_wire::status::Status;
 use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::addresses::Addresses;
+use super::containers::crash_wait;
 use super::node_status::{host_address, ready};
 use super::pod_status::{Surroundings, next_status};
 use crate::behaviour::cluster::{Deletion, NODES, PODS};
-use crate::behaviour::view::{status_patch, text};
+use crate::behaviour::orders::{OrderBook, Orders, PodFate};
+use crate::behaviour::view::{items, status_patch, text};
 use crate::behaviour::{Cluster, Controller, Event, Step, Work};
 use crate::store::{Key, Object};
 
 /// The kubelets of all nodes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::behaviour) struct Kubelet {
+    orders: watch::Receiver<Orders>,
+    nodes: BTreeSet<String>,
     /// The Pods that are bound to each node, whether the node is there or not.
     pods: BTreeMap<String, BTreeSet<Key>>,
     addresses: Addresses,
@@ -29,13 +36,26 @@ impl Controller for Kubelet {
         }
     }
 
+    async fn signal(&mut self) {
+        // The sender lives in the server, which this part of it holds.
+        if self.orders.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        for node in &self.nodes {
+            self.work.add(Key::new("nodes", None, node));
+        }
+        for pod in self.pods.values().flatten() {
+            self.work.add(pod.clone());
+        }
+    }
+
     async fn step(&mut self, cluster: &Cluster) -> Step {
         let Some(key) = self.work.next() else {
             return self.work.idle();
         };
         let result = match cluster.store().get(&key) {
             None => Ok(()),
-            Some(node) if key.resource() == "nodes" => tend_node(cluster, &node).await,
+            Some(node) if key.resource() == "nodes" => self.tend_node(cluster, &node).await,
             Some(pod) => self.tend_pod(cluster, &key, &pod).await,
         };
         self.work.settle(key, result);
@@ -44,10 +64,22 @@ impl Controller for Kubelet {
 }
 
 impl Kubelet {
+    pub(in crate::behaviour) fn new(orders: &OrderBook) -> Self {
+        Self {
+            orders: orders.subscribe(),
+            nodes: BTreeSet::new(),
+            pods: BTreeMap::new(),
+            addresses: Addresses::default(),
+            work: Work::default(),
+        }
+    }
+
     fn observe_node(&mut self, event: &Event<'_>) {
         if event.now.is_none() {
+            self.nodes.remove(event.key.name());
             return;
         }
+        self.nodes.insert(event.key.name().to_owned());
         self.work.add(event.key.clone());
         if event.before.is_none() {
             let waiting = self.pods.get(event.key.name()).into_iter().flatten();
@@ -92,6 +124,13 @@ impl Kubelet {
         let Some(node) = cluster.store().get(&Key::new("nodes", None, name)) else {
             return Ok(());
         };
+        let (fate, is_stopped) = {
+            let orders = self.orders.borrow();
+            (orders.fate(pod), orders.is_stopped(name))
+        };
+        if is_stopped || pod.is_terminating() && fate == PodFate::Linger {
+            return Ok(());
+        }
         let kubelet = cluster.acting_as(&format!("system:node:{name}"));
         if pod.is_terminating() {
             let deletion = Deletion {
@@ -109,10 +148,16 @@ impl Kubelet {
                 None => return Err(Status::internal("all addresses of 10.64.0.0/16 are taken")),
             },
         };
+        let may_crash = match fate {
+            PodFate::CrashLoop | PodFate::Complete => self.may_crash(cluster, key, pod),
+            _ => true,
+        };
         let around = Surroundings {
             now: &cluster.timestamp(),
             host_address,
             pod_address: &pod_address,
+            fate: &fate,
+            may_crash,
         };
         match next_status(pod.value(), around) {
             None => Ok(()),
@@ -122,15 +167,43 @@ impl Kubelet {
             }
         }
     }
+
+    /// Whether the wait after the last crash is over; if not, the Pod is looked at again then.
+    fn may_crash(&mut self, cluster: &Cluster, key: &Key, pod: &Object) -> bool {
+        let Some(start) = next_start(pod.value()) else {
+            return true;
+        };
+        let wait = cluster.server().clock().until(start);
+        if wait.is_zero() {
+            return true;
+        }
+        self.work.add_at(Instant::now() + wait, key.clone());
+        false
+    }
+
+    async fn tend_node(&self, cluster: &Cluster, node: &Object) -> Result<(), Status> {
+        if self.orders.borrow().is_stopped(node.name()) {
+            return Ok(());
+        }
+        let Some(status) = ready(node.value(), &cluster.timestamp()) else {
+            return Ok(());
+        };
+        let kubelet = cluster.acting_as(&format!("system:node:{}", node.name()));
+        let patch = status_patch(node.value(), &status);
+        kubelet.patch_status(&NODES, node, patch).await
+    }
 }
 
-async fn tend_node(cluster: &Cluster, node: &Object) -> Result<(), Status> {
-    let Some(status) = ready(node.value(), &cluster.timestamp()) else {
-        return Ok(());
-    };
-    let kubelet = cluster.acting_as(&format!("system:node:{}", node.name()));
-    let patch = status_patch(node.value(), &status);
-    kubelet.patch_status(&NODES, node, patch).await
+/// When a container that ended and waits may be started again; none when it runs.
+fn next_start(pod: &Value) -> Option<Timestamp> {
+    let container = items(pod, "/status/containerStatuses").first()?;
+    container.pointer("/state/waiting")?;
+    let ended: Timestamp = text(container, "/lastState/terminated/finishedAt")
+        .parse()
+        .ok()?;
+    let wait = crash_wait(container["restartCount"].as_u64().unwrap_or_default());
+    let wait = SignedDuration::from_secs(i64::try_from(wait).unwrap_or(i64::MAX));
+    ended.checked_add(wait).ok()
 }
 
 fn node_of(pod: &Object) -> &str {

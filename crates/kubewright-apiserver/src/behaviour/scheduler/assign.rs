@@ -3,10 +3,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
-use super::fit::{Misfit, explain, misfit};
+use super::amounts::Amounts;
+use super::fit::{Load, Misfit, explain, misfit};
 use super::node_facts::NodeFacts;
 use super::pod_needs::PodNeeds;
 use crate::behaviour::cluster::PODS;
+use crate::behaviour::events::Report;
 use crate::behaviour::view::{items, status_patch, text, with_condition};
 use crate::behaviour::{Cluster, Controller, Event, Step, Work};
 use crate::store::{Key, Object};
@@ -15,10 +17,10 @@ use crate::store::{Key, Object};
 #[derive(Debug, Default)]
 pub(in crate::behaviour) struct Scheduler {
     nodes: BTreeMap<String, NodeFacts>,
-    /// Where Pods are that take up room.
-    assigned: BTreeMap<Key, String>,
-    /// How many there are on each node.
-    load: BTreeMap<String, usize>,
+    /// Where Pods are that take up room, and how much.
+    assigned: BTreeMap<Key, (String, Amounts)>,
+    /// What those on each node take up together.
+    load: BTreeMap<String, Load>,
     /// Pods that fitted nowhere: looked at again when a node changes or room is made.
     unschedulable: BTreeSet<Key>,
     pods: Work<Key>,
@@ -61,13 +63,13 @@ impl Scheduler {
     }
 
     fn observe_pod(&mut self, event: &Event<'_>) {
-        let node = event.now.and_then(|pod| node_taken(pod.value()));
-        let old = match node {
-            Some(node) => self.assigned.insert(event.key.clone(), node.to_owned()),
+        let taken = event.now.and_then(|pod| taken(pod.value()));
+        let old = match &taken {
+            Some(taken) => self.assigned.insert(event.key.clone(), taken.clone()),
             None => self.assigned.remove(event.key),
         };
-        if old.as_deref() != node {
-            self.count(old.as_deref(), node);
+        if old != taken {
+            self.count(old, taken);
         }
         if event.now.is_some_and(|pod| is_waiting(pod.value())) {
             // The condition that tells of no fit is our own write: no reason to look again.
@@ -79,18 +81,18 @@ impl Scheduler {
         }
     }
 
-    fn count(&mut self, left: Option<&str>, taken: Option<&str>) {
-        if let Some(node) = taken {
-            *self.load.entry(node.to_owned()).or_default() += 1;
+    fn count(&mut self, left: Option<(String, Amounts)>, taken: Option<(String, Amounts)>) {
+        if let Some((node, amounts)) = taken {
+            let load = self.load.entry(node).or_default();
+            load.pods += 1;
+            load.used.add(&amounts);
         }
-        if let Some(node) = left
-            && let Some(pods) = self.load.get_mut(node)
+        if let Some((node, amounts)) = left
+            && let Some(load) = self.load.get_mut(&node)
         {
-            *pods = pods.saturating_sub(1);
-            let capacity = self.nodes.get(node).and_then(|node| node.pod_capacity);
-            if capacity.is_some_and(|capacity| *pods + 1 >= capacity) {
-                self.try_again();
-            }
+            load.pods = load.pods.saturating_sub(1);
+            load.used.subtract(&amounts);
+            self.try_again();
         }
     }
 
@@ -112,10 +114,21 @@ impl Scheduler {
                     "metadata": {"name": pod.name(), "namespace": pod.namespace(), "uid": pod.uid()},
                     "target": {"kind": "Node", "name": node},
                 });
-                cluster.create_at(&PODS, pod, "binding", binding).await
+                let message = format!(
+                    "Successfully assigned {}/{} to {node}",
+                    pod.namespace().unwrap_or_default(),
+                    pod.name()
+                );
+                cluster.create_at(&PODS, pod, "binding", binding).await?;
+                let report = Report::normal("Scheduled", message);
+                cluster.report(&PODS, pod, report).await;
+                Ok(())
             }
             Err(misfits) => {
-                report(cluster, pod, &explain(&misfits)).await?;
+                let message = explain(&misfits);
+                report(cluster, pod, &message).await?;
+                let event = Report::warning("FailedScheduling", message);
+                cluster.report(&PODS, pod, event).await;
                 self.unschedulable.insert(key.clone());
                 Ok(())
             }
@@ -124,13 +137,16 @@ impl Scheduler {
 
     /// The node with the fewest Pods among those that fit, or why each does not.
     fn choose(&self, pod: &PodNeeds) -> Result<&str, Vec<Misfit>> {
+        let none = Load::default();
         let mut misfits = Vec::new();
         let mut best: Option<(usize, &str)> = None;
         for (name, node) in &self.nodes {
-            let pods = self.load.get(name).copied().unwrap_or_default();
-            match misfit(pod, node, pods) {
+            let load = self.load.get(name).unwrap_or(&none);
+            match misfit(pod, node, load) {
                 Some(misfit) => misfits.push(misfit),
-                None if best.is_none_or(|(fewest, _)| pods < fewest) => best = Some((pods, name)),
+                None if best.is_none_or(|(fewest, _)| load.pods < fewest) => {
+                    best = Some((load.pods, name));
+                }
                 None => {}
             }
         }
@@ -138,10 +154,12 @@ impl Scheduler {
     }
 }
 
-/// The node on which a Pod takes up room: one that has ended takes up none.
-fn node_taken(pod: &Value) -> Option<&str> {
+/// The node on which a Pod takes up room, and how much: one that has ended takes up none.
+fn taken(pod: &Value) -> Option<(String, Amounts)> {
     let has_ended = matches!(text(pod, "/status/phase"), "Succeeded" | "Failed");
-    Some(text(pod, "/spec/nodeName")).filter(|node| !node.is_empty() && !has_ended)
+    let node = text(pod, "/spec/nodeName");
+    let is_taken = !node.is_empty() && !has_ended;
+    is_taken.then(|| (node.to_owned(), Amounts::of_pod(&pod["spec"])))
 }
 
 /// Whether the Pod is to be given a node by this scheduler.

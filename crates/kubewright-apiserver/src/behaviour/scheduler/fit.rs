@@ -1,41 +1,50 @@
 use std::collections::BTreeMap;
 
+use super::amounts::Amounts;
 use super::node_facts::{NodeFacts, Taint};
 use super::pod_needs::PodNeeds;
 
 /// Why a Pod does not go to a node, in the order in which the scheduler asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Misfit {
     /// The Pod names the nodes it may go to, and this is none of them.
     NotNamed,
     Unschedulable,
     Taint,
     Affinity,
-    TooManyPods,
+    /// There is too little of something; of what, as the scheduler says it.
+    Room(Vec<String>),
 }
 
 impl Misfit {
-    fn reason(self) -> &'static str {
+    fn reasons(&self) -> Vec<&str> {
         match self {
-            Self::NotNamed => "node(s) didn't satisfy plugin(s) [NodeAffinity]",
-            Self::Unschedulable => "node(s) were unschedulable",
-            Self::Taint => "node(s) had untolerated taint(s)",
-            Self::Affinity => "node(s) didn't match Pod's node affinity/selector",
-            Self::TooManyPods => "Too many pods",
+            Self::NotNamed => vec!["node(s) didn't satisfy plugin(s) [NodeAffinity]"],
+            Self::Unschedulable => vec!["node(s) were unschedulable"],
+            Self::Taint => vec!["node(s) had untolerated taint(s)"],
+            Self::Affinity => vec!["node(s) didn't match Pod's node affinity/selector"],
+            Self::Room(lacking) => lacking.iter().map(String::as_str).collect(),
         }
     }
 
     /// What the scheduler finds when it looks for Pods that could make room.
-    fn preemption(self) -> &'static str {
+    fn preemption(&self) -> &'static str {
         match self {
-            Self::TooManyPods => "No preemption victims found for incoming pod",
+            Self::Room(_) => "No preemption victims found for incoming pod",
             _ => "Preemption is not helpful for scheduling",
         }
     }
 }
 
-/// Why the Pod does not fit on a node that has this many Pods; none when it fits.
-pub(super) fn misfit(pod: &PodNeeds, node: &NodeFacts, pods: usize) -> Option<Misfit> {
+/// What the Pods of a node take up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Load {
+    pub(super) pods: usize,
+    pub(super) used: Amounts,
+}
+
+/// Why the Pod does not fit on a node with this load; none when it fits.
+pub(super) fn misfit(pod: &PodNeeds, node: &NodeFacts, load: &Load) -> Option<Misfit> {
     let affinity = pod.required_affinity();
     let names = affinity.and_then(|affinity| affinity.names());
     if names.is_some_and(|names| !names.contains(node.name.as_str())) {
@@ -59,8 +68,13 @@ pub(super) fn misfit(pod: &PodNeeds, node: &NodeFacts, pods: usize) -> Option<Mi
     if !selected || affinity.is_some_and(|terms| !terms.matches(&node.name, &node.labels)) {
         return Some(Misfit::Affinity);
     }
-    let is_full = node.pod_capacity.is_some_and(|capacity| pods >= capacity);
-    is_full.then_some(Misfit::TooManyPods)
+    let mut lacking = Vec::new();
+    if node.pod_capacity.is_some_and(|most| load.pods >= most) {
+        lacking.push("Too many pods".to_owned());
+    }
+    let short = node.room.lacking(&load.used, &pod.requests);
+    lacking.extend(short.iter().map(|name| format!("Insufficient {name}")));
+    (!lacking.is_empty()).then_some(Misfit::Room(lacking))
 }
 
 /// What the Pod's condition says when no node fits.
@@ -69,8 +83,8 @@ pub(super) fn explain(misfits: &[Misfit]) -> String {
         return "no nodes available to schedule pods".to_owned();
     }
     let nodes = misfits.len();
-    let reasons = histogram(misfits.iter().map(|misfit| misfit.reason()));
-    let preemption = histogram(misfits.iter().map(|misfit| misfit.preemption()));
+    let reasons = histogram(misfits.iter().flat_map(Misfit::reasons));
+    let preemption = histogram(misfits.iter().map(Misfit::preemption));
     format!(
         "0/{nodes} nodes are available: {reasons}. no new claims to deallocate, \
          preemption: 0/{nodes} nodes are available: {preemption}."
@@ -103,13 +117,23 @@ fn cordon() -> Taint {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Misfit, explain, misfit};
+    use super::{Load, Misfit, explain, misfit};
     use crate::behaviour::scheduler::node_facts::NodeFacts;
     use crate::behaviour::scheduler::pod_needs::PodNeeds;
 
     fn judge(spec: Value, node: Value, pods: usize) -> Option<Misfit> {
         let pod = PodNeeds::read(&json!({"spec": spec})).unwrap();
-        misfit(&pod, &NodeFacts::read(&node), pods)
+        let load = Load {
+            pods,
+            ..Load::default()
+        };
+        misfit(&pod, &NodeFacts::read(&node), &load)
+    }
+
+    fn lacking(what: &[&str]) -> Option<Misfit> {
+        Some(Misfit::Room(
+            what.iter().map(|one| (*one).to_owned()).collect(),
+        ))
     }
 
     fn pinned(node: &str) -> Value {
@@ -127,7 +151,13 @@ mod tests {
         let tolerant = json!({"tolerations": [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]});
         for (wanted, spec, node, pods) in [
             (None, json!({}), &node, 1),
-            (Some(Misfit::TooManyPods), json!({}), &node, 2),
+            (lacking(&["Too many pods"]), json!({}), &node, 2),
+            (
+                lacking(&["Too many pods", "Insufficient cpu"]),
+                json!({"containers": [{"resources": {"requests": {"cpu": "1"}}}]}),
+                &node,
+                2,
+            ),
             (None, json!({"nodeSelector": {"zone": "a"}}), &node, 0),
             (
                 Some(Misfit::Affinity),

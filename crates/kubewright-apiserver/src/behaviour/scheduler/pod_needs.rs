@@ -4,15 +4,19 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::affinity::NodeSelector;
+use super::amounts::Amounts;
 use super::node_facts::Taint;
 
 /// What the scheduler looks at of a Pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct PodNeeds {
+pub(in crate::behaviour) struct PodNeeds {
     pub(super) node_selector: BTreeMap<String, String>,
     affinity: Option<Affinity>,
     tolerations: Vec<Toleration>,
+    /// What the Pod asks of each resource.
+    #[serde(skip)]
+    pub(super) requests: Amounts,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -27,19 +31,37 @@ struct NodeAffinity {
     required_during_scheduling_ignored_during_execution: Option<NodeSelector>,
 }
 
+/// One entry of `spec.tolerations`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-struct Toleration {
+#[serde(rename_all = "camelCase", default)]
+pub(in crate::behaviour) struct Toleration {
     key: String,
     operator: String,
     value: String,
     effect: String,
+    toleration_seconds: Option<i64>,
 }
 
 impl PodNeeds {
     /// What a Pod's spec asks for; none when it cannot be read.
-    pub(super) fn read(pod: &Value) -> Option<Self> {
-        Self::deserialize(pod.get("spec")?).ok()
+    pub(in crate::behaviour) fn read(pod: &Value) -> Option<Self> {
+        let spec = pod.get("spec")?;
+        let mut needs = Self::deserialize(spec).ok()?;
+        needs.requests = Amounts::of_pod(spec);
+        Some(needs)
+    }
+
+    /// The tolerations that cover these taints; none when a taint is not covered.
+    pub(in crate::behaviour) fn tolerations_of(
+        &self,
+        taints: &[&Taint],
+    ) -> Option<Vec<&Toleration>> {
+        let is_covered = |taint: &&Taint| self.tolerates(taint);
+        if !taints.iter().all(is_covered) {
+            return None;
+        }
+        let covers = |one: &&Toleration| taints.iter().any(|taint| one.covers(taint));
+        Some(self.tolerations.iter().filter(covers).collect())
     }
 
     pub(super) fn required_affinity(&self) -> Option<&NodeSelector> {
@@ -55,6 +77,12 @@ impl PodNeeds {
 }
 
 impl Toleration {
+    /// For how long the taint is tolerated; none for ever, and a negative time is none at all.
+    pub(in crate::behaviour) fn seconds(&self) -> Option<u64> {
+        let seconds = self.toleration_seconds?;
+        Some(u64::try_from(seconds).unwrap_or_default())
+    }
+
     /// As `ToleratesTaint` of k8s.io/component-helpers decides it.
     fn covers(&self, taint: &Taint) -> bool {
         let effect = self.effect.is_empty() || self.effect == taint.effect;

@@ -1,0 +1,44 @@
+use std::collections::BTreeMap;
+use std::error::Error;
+
+use serde_json::{Map, Value};
+
+use super::server::Server;
+use super::write;
+
+/// The kinds of roles and bindings.
+const PLURALS: [&str; 4] = [
+    "clusterrolebindings",
+    "clusterroles",
+    "rolebindings",
+    "roles",
+];
+
+/// What of their metadata is the same in every cluster.
+const METADATA: [&str; 4] = ["annotations", "labels", "name", "namespace"];
+
+/// The roles and bindings that a server makes when it starts, without a controller manager.
+pub(super) async fn read(server: &Server) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut table: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for plural in PLURALS {
+        let path = format!("/apis/rbac.authorization.k8s.io/v1/{plural}");
+        let list = server.read(&path).await?;
+        let items = list["items"].as_array().into_iter().flatten();
+        table.insert(plural, items.map(without_chance).collect());
+    }
+    write::pack(&serde_json::to_vec(&table)?)
+}
+
+/// The object without what differs from cluster to cluster.
+fn without_chance(object: &Value) -> Value {
+    let mut members = object.as_object().cloned().unwrap_or_default();
+    members
+        .retain(|name, value| !matches!(name.as_str(), "kind" | "apiVersion") && !value.is_null());
+    let metadata = object["metadata"].as_object().into_iter().flatten();
+    let metadata: Map<String, Value> = metadata
+        .filter(|(name, _)| METADATA.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    members.insert("metadata".to_owned(), metadata.into());
+    members.into()
+}
