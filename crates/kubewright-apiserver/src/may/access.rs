@@ -120,14 +120,13 @@ impl Access {
         }
     }
 
-    /// Answers a review, which is created and never stored.
+    /// Answers a review, which is created and never stored: the one that was sent, as of a time.
     pub(crate) fn review(
         &self,
         review: Review,
         user: &User,
         namespace: Option<&str>,
-        body: Value,
-        now: Timestamp,
+        (body, now): (Value, Timestamp),
     ) -> Result<Value, Status> {
         let policy = self.policies.current();
         match review {

@@ -76,18 +76,18 @@ fn covers(held: &PolicyRule, part: &PolicyRule) -> bool {
 /// The rules as a message lists them: verbs of the same resource together, one rule a line, sorted
 /// (`CompactRules`, `CompactString`).
 pub(super) fn describe(rules: &[PolicyRule]) -> String {
-    let mut together: BTreeMap<(&[String], &[String], &[String]), PolicyRule> = BTreeMap::new();
+    let mut together: BTreeMap<[&[String]; 3], PolicyRule> = BTreeMap::new();
     let mut lines = BTreeSet::new();
     for rule in rules {
         if rule.resources.is_empty() {
             lines.insert(line(rule));
             continue;
         }
-        let key = (
+        let key = [
             rule.api_groups.as_slice(),
             rule.resources.as_slice(),
             rule.resource_names.as_slice(),
-        );
+        ];
         let entry = together.entry(key).or_insert_with(|| PolicyRule {
             verbs: Vec::new(),
             ..rule.clone()

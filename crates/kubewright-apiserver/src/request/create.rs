@@ -33,7 +33,7 @@ pub(super) fn create(
         let namespace = target.namespace.as_deref();
         let now = server.clock().now();
         let access = server.access();
-        let answer = access.review(review, &request.user, namespace, decoded.value, now)?;
+        let answer = access.review(review, &request.user, namespace, (decoded.value, now))?;
         return Ok(ApiResponse::new(
             StatusCode::CREATED,
             ApiBody::Value(answer),

@@ -71,6 +71,9 @@ pub(crate) struct Disk {
     folder: PathBuf,
 }
 
+/// A key and a value as the file has them.
+type Stored = (String, Vec<u8>);
+
 /// What was kept.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
@@ -118,7 +121,7 @@ impl Disk {
         Ok(kept)
     }
 
-    fn read_all(&self) -> Result<(u64, Vec<(String, Vec<u8>)>), redb::Error> {
+    fn read_all(&self) -> Result<(u64, Vec<Stored>), redb::Error> {
         let writing = self.database.begin_write()?;
         writing.open_table(OBJECTS)?;
         writing.open_table(COUNTERS)?;

@@ -289,7 +289,7 @@ async fn a_log_that_is_too_short_is_made_up_for_by_reading_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pod_costs_three_writes_however_many_there_are() {
-    let world = World::new();
+    let world = World::with(Behaviours::all().without(Behaviour::Events), 8192);
     world.add_nodes(&["n1", "n2", "n3"]).await;
     world.settle().await;
     let before = world.server.store().revision().number();

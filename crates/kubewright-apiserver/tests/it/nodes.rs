@@ -31,6 +31,7 @@ async fn a_node_renews_its_lease_and_reports_now_and_then() {
             lease().await["spec"]["holderIdentity"] == "n1"
         })
         .await;
+    world.settle().await;
     let first = lease().await;
     assert_eq!(first["spec"]["leaseDurationSeconds"], 40);
     assert_eq!(first["metadata"]["ownerReferences"][0]["kind"], "Node");

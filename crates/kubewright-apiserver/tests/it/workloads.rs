@@ -155,18 +155,29 @@ async fn a_new_image_rolls_out_without_ever_missing_a_pod() {
     set_image(&world, "a:2").await;
     rolled_out(&world).await;
     assert_eq!(images(&world.admin.list(PODS).await), vec!["\"a:2\""; 4]);
-    let mut most = 0;
-    let mut least = i64::MAX;
+    let before: i64 = 4;
+    let mut asked = std::collections::BTreeMap::new();
+    let (mut most, mut least) = (0, i64::MAX);
     while let Ok(batch) = changes.now() {
         if batch.is_empty() {
             break;
         }
-        let own = batch
-            .iter()
-            .filter(|change| change.key.resource() == "deployments.apps");
-        for status in own.map(|change| &change.after.value()["status"]) {
-            most = most.max(status["replicas"].as_i64().unwrap_or(0));
-            least = least.min(status["availableReplicas"].as_i64().unwrap_or(0));
+        for change in &batch {
+            let value = change.after.value();
+            match change.key.resource() {
+                "replicasets.apps" => {
+                    let size = value["spec"]["replicas"].as_i64().unwrap_or(0);
+                    asked.insert(change.key.name().to_owned(), size);
+                    let sum: i64 = asked.values().sum();
+                    // The old one is first heard of when it shrinks.
+                    most = most.max(if asked.len() == 1 { sum + before } else { sum });
+                }
+                "deployments.apps" => {
+                    let available = &value["status"]["availableReplicas"];
+                    least = least.min(available.as_i64().unwrap_or(0));
+                }
+                _ => {}
+            }
         }
     }
     // A quarter of four more, a quarter of four fewer.

@@ -116,7 +116,7 @@ async fn nothing_acknowledged_is_lost_in_fifty_kills_under_load() {
     let cluster = Running::start(folder.path());
     let client = Running::client(folder.path()).await;
     check(&client, &kept, &unsure).await;
-    assert!(writes > 500, "only {writes} writes were tried");
+    assert!(writes > 100, "only {writes} objects were written");
     drop(cluster);
 }
 
