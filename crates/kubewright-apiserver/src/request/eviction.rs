@@ -18,6 +18,7 @@ use crate::catalog::builtins;
 use crate::kinds::label_selector;
 use crate::server::Server;
 use crate::store::Object;
+use crate::who::User;
 
 const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
 /// As many evicted Pods may wait for the controller of their budget.
@@ -144,6 +145,7 @@ fn take_from_budget(
         target: &budgets,
         options: &options,
         writer: Writer {
+            user: User::system("system:apiserver"),
             manager: "kube-apiserver".to_owned(),
             subresource: Some("status".to_owned()),
             part: Part::Status,
@@ -259,6 +261,7 @@ fn finish(server: &Server, target: &Target, how: &DeleteOptions) -> Result<ApiRe
             target,
             options: &options,
             writer: Writer {
+                user: User::system("system:apiserver"),
                 manager: "kube-apiserver".to_owned(),
                 subresource: None,
                 part: Part::Whole,
