@@ -94,6 +94,14 @@ pub enum Error {
         /// What was tried, on what.
         what: String,
     },
+    /// A streaming list did not come to its end.
+    #[error("{what}: the end of the state was not told; listing it in pages instead")]
+    Endless {
+        /// What was tried, on what.
+        what: String,
+        /// How long no object had come.
+        after: Duration,
+    },
     /// A bug of ours.
     #[error("{what}: a bug, please report it: {message}; starting again")]
     Panicked {

@@ -10,7 +10,7 @@ use super::List;
 use super::complaints::Complaints;
 use super::decoded::Decoded;
 use crate::informer::Informer;
-use crate::store::Store;
+use crate::store::{Store, UnknownIndex};
 
 /// An informer's objects as values of type `K`: the kind's own type, or any struct with some of
 /// its fields. Cloning shares what is decoded, as do all views of one informer and type.
@@ -85,6 +85,29 @@ impl<K: DeserializeOwned + Send + Sync + 'static> View<K> {
     pub fn by_owner(&self, uid: &str) -> List<K> {
         let records = self.informer.store().by_owner(uid);
         List::cached(records, Arc::clone(&self.shared))
+    }
+
+    /// The objects that have the value in the index of this name.
+    pub fn by_index(&self, name: &str, value: &str) -> Result<List<K>, UnknownIndex> {
+        let records = self.informer.store().by_index(name, value)?;
+        Ok(List::cached(records, Arc::clone(&self.shared)))
+    }
+
+    /// Adds an index to the informer's store: `values` says under which values an object is found,
+    /// and must depend on the object alone. An object that is not a `K` is found under none.
+    ///
+    /// It takes the place of one of the same name, and is there for all who use the informer. One
+    /// that reads few fields costs least with a view of a struct that has only those.
+    pub fn add_index(
+        &self,
+        name: &str,
+        values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static,
+    ) {
+        let by_record = move |record: &Record| match record.decode::<K>() {
+            Ok(object) => values(&object),
+            Err(_) => Vec::new(),
+        };
+        self.informer.store().add_index(name, Arc::new(by_record));
     }
 
     /// An object of an event; one that does not decode is logged once for each revision.

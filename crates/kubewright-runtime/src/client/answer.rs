@@ -33,8 +33,23 @@ pub async fn open(
     path: &str,
     patience: Duration,
 ) -> Result<Answer, Error> {
+    open_as(client, what, path, "application/json", patience).await
+}
+
+/// As [`open`], for an answer in one of the forms that `accept` names.
+///
+/// # Cancel safety
+///
+/// Dropped, the request is given up.
+pub async fn open_as(
+    client: &Client,
+    what: &str,
+    path: &str,
+    accept: &str,
+    patience: Duration,
+) -> Result<Answer, Error> {
     let request = Request::get(path)
-        .header(http::header::ACCEPT, "application/json")
+        .header(http::header::ACCEPT, accept)
         .body(Body::empty())
         .map_err(|source| Error::Request {
             what: what.to_owned(),
@@ -102,9 +117,12 @@ impl Answer {
     }
 }
 
-/// The `Status` of a refusal; where the body is none, one made from code and text.
+/// The `Status` of a refusal; where the body is none, one made from code and text. What the head
+/// says about when to come back is in it too.
 async fn read_refusal(response: Response<Body>) -> Status {
     let code = response.status().as_u16();
+    let retry_after = response.headers().get(http::header::RETRY_AFTER);
+    let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
     let mut body = response.into_body();
     let mut bytes = Vec::new();
     while let Some(Ok(frame)) = body.frame().await {
@@ -115,7 +133,7 @@ async fn read_refusal(response: Response<Body>) -> Status {
             break;
         }
     }
-    match serde_json::from_slice::<Status>(&bytes) {
+    let mut status = match serde_json::from_slice::<Status>(&bytes) {
         Ok(status) if status.code != 0 => status,
         Ok(status) if status.reason.is_some() => Status { code, ..status },
         _ => Status {
@@ -123,5 +141,10 @@ async fn read_refusal(response: Response<Body>) -> Status {
             message: String::from_utf8_lossy(&bytes).trim().to_owned(),
             ..Status::default()
         },
+    };
+    if let Some(seconds) = retry_after {
+        let details = status.details.get_or_insert_default();
+        details.retry_after_seconds = details.retry_after_seconds.max(seconds);
     }
+    status
 }

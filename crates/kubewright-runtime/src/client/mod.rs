@@ -6,7 +6,7 @@ mod meaning;
 mod query;
 mod unsent;
 
-pub use answer::{Answer, open};
+pub use answer::{Answer, open, open_as};
 pub use connect::{connect, load_config};
 pub use meaning::Meaning;
 pub use query::Query;

@@ -71,6 +71,23 @@ impl Inbox {
         }
     }
 
+    /// Everything in `objects` is told again; what waits is told anyway.
+    pub(super) fn repeat(&mut self, objects: &OrdMap<ObjectKey, Record>) {
+        if self.replay.is_some() || self.synced != Synced::Told {
+            return;
+        }
+        for (key, record) in objects {
+            if !self.changes.contains_key(key) {
+                self.push(Event {
+                    key: key.clone(),
+                    old: Some(record.clone()),
+                    new: Some(record.clone()),
+                    initial: false,
+                });
+            }
+        }
+    }
+
     /// The first list has been taken in.
     pub(super) fn sync(&mut self) {
         if self.synced == Synced::NotYet {

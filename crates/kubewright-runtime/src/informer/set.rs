@@ -1,15 +1,18 @@
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use kube::Client;
 use parking_lot::Mutex;
+use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{Informer, InformerSpec};
-use crate::cache::Budget;
-use crate::reflector::{Reflector, ReflectorOptions};
+use super::lease::Lease;
+use super::stats::with_lags;
+use super::{Informer, InformerSpec, InformerStatus, handle};
+use crate::cache::{Budget, View};
+use crate::reflector::{Content, Reflector, ReflectorOptions};
 
 /// How the informers of a set work.
 #[derive(Clone, Debug, Default)]
@@ -21,20 +24,49 @@ pub struct InformerOptions {
     pub decoded_bytes: Option<usize>,
 }
 
-/// The informers of a process: one per [`InformerSpec`], each with a task that belongs to the
-/// set. Cloning shares it.
+/// The informers of a process: one per [`InformerSpec`] that somebody uses, each with a task that
+/// belongs to the set. Cloning shares it.
 #[derive(Clone)]
 pub struct Informers {
     shared: Arc<Shared>,
 }
 
-struct Shared {
+pub(super) struct Shared {
     client: Client,
     options: InformerOptions,
     budget: Arc<Budget>,
-    informers: Mutex<HashMap<InformerSpec, Informer>>,
+    informers: Mutex<HashMap<InformerSpec, Entry>>,
     tasks: TaskTracker,
     cancel: CancellationToken,
+}
+
+/// An informer that is there as long as somebody else holds its lease.
+struct Entry {
+    shared: Arc<handle::Shared>,
+    lease: Weak<Lease>,
+}
+
+impl Entry {
+    fn informer(&self) -> Option<Informer> {
+        Some(Informer::new(
+            Arc::clone(&self.shared),
+            self.lease.upgrade()?,
+        ))
+    }
+}
+
+impl Shared {
+    /// Drops an informer that nobody uses any more.
+    pub(super) fn forget(&self, spec: &InformerSpec) {
+        let mut informers = self.informers.lock();
+        // Another may have taken its place meanwhile.
+        if informers
+            .get(spec)
+            .is_some_and(|entry| entry.lease.strong_count() == 0)
+        {
+            informers.remove(spec);
+        }
+    }
 }
 
 impl Informers {
@@ -56,28 +88,90 @@ impl Informers {
         }
     }
 
-    /// The informer for `spec`, started with the first call for it. It runs until
-    /// [`Informers::shutdown`]; after that it is there but stopped.
+    /// The informer for `spec`, started with the first call for it. It stops with its last user:
+    /// clone, view or subscription. After [`Informers::shutdown`] it is there but stopped.
+    ///
+    /// Where only some fields are asked for and the whole objects are followed already, the
+    /// informer of those is given, so that nothing is read twice.
     ///
     /// # Panics
     ///
     /// Outside a tokio runtime, when it has to be started.
     pub fn get(&self, spec: &InformerSpec) -> Informer {
         let mut informers = self.shared.informers.lock();
-        if let Some(informer) = informers.get(spec) {
-            return informer.clone();
+        let present = |spec: &InformerSpec| informers.get(spec).and_then(Entry::informer);
+        let whole = || match spec.content {
+            Content::Whole => None,
+            _ => present(&spec.clone().keeping(Content::Whole)),
+        };
+        if let Some(informer) = present(spec).or_else(whole) {
+            return informer;
         }
-        let informer = Informer::new(spec.clone(), Arc::clone(&self.shared.budget));
-        informers.insert(spec.clone(), informer.clone());
-        self.start(informer.clone());
+        let lease = Arc::new(Lease {
+            spec: spec.clone(),
+            stop: self.shared.cancel.child_token(),
+            set: Arc::downgrade(&self.shared),
+        });
+        let shared = handle::Shared::new(spec.clone(), Arc::clone(&self.shared.budget));
+        let informer = Informer::new(Arc::new(shared), lease);
+        let entry = Entry {
+            shared: Arc::clone(informer.shared()),
+            lease: Arc::downgrade(informer.lease()),
+        };
+        informers.insert(spec.clone(), entry);
+        self.start(&informer);
         informer
     }
 
-    /// The informers that have been asked for.
+    /// A view of the objects as values of type `T`, which may be a struct with some of their
+    /// fields, or [`Metadata`](crate::cache::Metadata): no more than it reads is kept.
+    ///
+    /// ```no_run
+    /// # use kubewright_core::{Kind, Resource, Scope};
+    /// use kubewright_runtime::informer::{InformerSpec, Informers};
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize)]
+    /// struct Placed {
+    ///     spec: Placement,
+    /// }
+    /// #[derive(Deserialize)]
+    /// #[serde(rename_all = "camelCase")]
+    /// struct Placement {
+    ///     node_name: Option<String>,
+    /// }
+    ///
+    /// # async fn run(informers: Informers) -> Result<(), Box<dyn std::error::Error>> {
+    /// let pods = Resource::new(Kind::new("", "v1", "Pod"), "pods", Scope::Namespaced);
+    /// let placed = informers.view::<Placed>(&InformerSpec::all(pods));
+    /// placed.informer().synced().await?;
+    /// let nodes = placed.list().iter().filter(|pod| pod.spec.node_name.is_some()).count();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// As [`Informers::get`].
+    pub fn view<T: DeserializeOwned + Send + Sync + 'static>(
+        &self,
+        spec: &InformerSpec,
+    ) -> View<T> {
+        View::new(self.get(&spec.clone().keeping(Content::of::<T>())))
+    }
+
+    /// The informers that are in use.
     pub fn all(&self) -> Vec<Informer> {
-        let mut all: Vec<Informer> = self.shared.informers.lock().values().cloned().collect();
+        let informers = self.shared.informers.lock();
+        let mut all: Vec<Informer> = informers.values().filter_map(Entry::informer).collect();
+        drop(informers);
         all.sort_by(|one, other| one.spec().resource.cmp(&other.spec().resource));
         all
+    }
+
+    /// How the informers are that are in use.
+    pub fn stats(&self) -> Vec<InformerStatus> {
+        with_lags(self.all().iter().map(Informer::status).collect())
     }
 
     /// Stops all informers and waits for their tasks. Their stores stay readable.
@@ -91,16 +185,17 @@ impl Informers {
         self.shared.tasks.wait().await;
     }
 
-    fn start(&self, informer: Informer) {
+    fn start(&self, informer: &Informer) {
         let reflector = Reflector::new(
             self.shared.client.clone(),
             informer.spec().clone(),
             self.shared.options.reflector.clone(),
         );
-        let cancel = self.shared.cancel.clone();
+        let stop = informer.lease().stop.clone();
+        let mut feed = informer.feed();
         self.shared.tasks.spawn(async move {
-            reflector.run(&mut informer.feed(), &cancel).await;
-            informer.stop();
+            reflector.run(&mut feed, &stop).await;
+            feed.stop();
         });
     }
 }

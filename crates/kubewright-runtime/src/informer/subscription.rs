@@ -4,6 +4,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use super::Informer;
 use super::inbox::Inbox;
 use crate::store::Event;
 
@@ -24,6 +25,7 @@ pub enum Notice {
 /// between is not mentioned. The store is always at least as new as the notice.
 pub struct Subscription {
     pub(super) shared: Arc<Shared>,
+    informer: Informer,
 }
 
 pub(super) struct Shared {
@@ -40,13 +42,21 @@ impl Shared {
 }
 
 impl Subscription {
-    pub(super) fn new(inbox: Inbox) -> Self {
+    pub(super) fn new(inbox: Inbox, informer: Informer) -> Self {
         Self {
+            informer,
             shared: Arc::new(Shared {
                 inbox: Mutex::new(inbox),
                 filled: Notify::new(),
             }),
         }
+    }
+
+    /// Tells of every object once more, as a change whose old and new state are the same, after
+    /// what waits already. Nobody does this unasked: a subscriber hears of real changes only.
+    pub fn replay(&self) {
+        let snapshot = self.informer.store().snapshot();
+        self.shared.fill(|inbox| inbox.repeat(snapshot.delivered()));
     }
 
     /// The next notice; none once the informer has stopped and everything was fetched.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use kube::Client;
-use kubewright_wire::record::{Encoder, EncoderOptions};
 use tokio_util::sync::CancellationToken;
 
+use super::intake::Intake;
 use super::list::{Freshness, List, is_expired};
 use super::watch::Watch;
 use super::{InformerSpec, ReflectorOptions, RetryBackoff, Sink};
@@ -19,27 +19,29 @@ use crate::controller::panic::message_of;
 /// cluster end at once.
 const WATCH_LENGTH: (Duration, Duration) = (Duration::from_secs(300), Duration::from_secs(600));
 
+/// What somebody has to permit or to install is looked for so often at least.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
 /// Follows one collection and tells a [`Sink`] about it.
 pub struct Reflector {
     client: Client,
     spec: InformerSpec,
     options: ReflectorOptions,
-    encoder: Encoder,
+    intake: Intake,
     backoff: RetryBackoff,
+    /// Whether the sink has the state of a kind that was served.
+    is_filled: bool,
 }
 
 impl Reflector {
     /// A reflector of the objects that `spec` names.
     pub fn new(client: Client, spec: InformerSpec, options: ReflectorOptions) -> Self {
-        let encoder = Encoder::new(EncoderOptions {
-            field_manager: options.field_manager.clone(),
-            kind: Some(spec.resource.kind.clone()),
-        });
         Self {
             client,
+            intake: Intake::new(&spec, &options),
             spec,
-            encoder,
             backoff: RetryBackoff::new(options.seed),
+            is_filled: false,
             options,
         }
     }
@@ -71,66 +73,128 @@ impl Reflector {
 
     async fn follow(&mut self, mut freshness: Freshness, sink: &mut impl Sink) -> Infallible {
         loop {
-            let mut resource_version = self.list(&mut freshness, sink).await;
-            // Ends when the server has forgotten the revision; then only a list can help, and one
-            // from its cache would be as old.
-            self.watch(&mut resource_version, sink).await;
+            let mut resource_version = String::new();
+            let begun = self
+                .start(&mut freshness, &mut resource_version, sink)
+                .await;
+            self.is_filled = true;
+            // Ends when the server has forgotten the revision; then only the state can help, and
+            // one from its cache would be as old.
+            self.watch(begun, &mut resource_version, sink).await;
             freshness = Freshness::Latest;
         }
     }
 
-    /// Lists until it succeeds.
-    async fn list(&mut self, freshness: &mut Freshness, sink: &mut impl Sink) -> String {
+    /// Takes the state in, however often it has to be tried; the result is that of the watch that
+    /// it was the beginning of.
+    async fn start(
+        &mut self,
+        freshness: &mut Freshness,
+        resource_version: &mut String,
+        sink: &mut impl Sink,
+    ) -> Result<(), Error> {
+        let mut missed = 0;
         loop {
-            let list = List {
-                client: &self.client,
-                spec: &self.spec,
-                options: &self.options,
-                encoder: &mut self.encoder,
+            let tried = match self.options.streaming.is_on() {
+                true => self.stream(resource_version, sink).await,
+                false => self.list(*freshness, resource_version, sink).await,
             };
-            let error = match list.read(*freshness, sink).await {
-                Ok(listed) => {
-                    sink.replace(listed.records, &listed.resource_version);
-                    let what = format!("list {}", self.spec.what());
-                    listed.skipped.tell(&what, sink);
-                    return listed.resource_version;
-                }
-                Err(error) => error,
+            if !resource_version.is_empty() {
+                return tried;
+            }
+            let Err(error) = tried else {
+                // A list without a revision: there is none to watch from.
+                return Ok(());
             };
-            // The cache of this server is behind, or its history is gone.
             let meaning = error.status().map(Meaning::of);
+            // The cache of this server is behind, or its history is gone.
             if matches!(meaning, Some(Meaning::Expired | Meaning::Ahead)) {
                 *freshness = Freshness::Latest;
             }
-            let wait = self.backoff.failed();
-            self.pause(error, wait, sink).await;
+            if self.options.streaming.is_on() && refuses_streams(&error) {
+                self.options.streaming.decline(&error);
+                continue;
+            }
+            let is_missing = meaning == Some(Meaning::NotFound);
+            missed = if is_missing { missed + 1 } else { 0 };
+            // Said twice, with a pause between: one answer may be that of a server in disorder.
+            if missed == 2 && std::mem::take(&mut self.is_filled) {
+                sink.withdrawn();
+            }
+            self.after_failure(error, sink).await;
         }
     }
 
-    /// Watches, again and again, until the server no longer knows the revision.
-    async fn watch(&mut self, resource_version: &mut String, sink: &mut impl Sink) {
+    async fn list(
+        &mut self,
+        freshness: Freshness,
+        resource_version: &mut String,
+        sink: &mut impl Sink,
+    ) -> Result<(), Error> {
+        let list = List {
+            client: &self.client,
+            spec: &self.spec,
+            options: &self.options,
+            intake: &mut self.intake,
+        };
+        let listed = list.read(freshness, sink).await?;
+        sink.replace(listed.records, &listed.resource_version);
+        let what = format!("list {}", self.spec.what());
+        listed.skipped.tell(&what, sink);
+        *resource_version = listed.resource_version;
+        Ok(())
+    }
+
+    async fn stream(
+        &mut self,
+        resource_version: &mut String,
+        sink: &mut impl Sink,
+    ) -> Result<(), Error> {
+        let watch = self.one_watch();
+        watch.follow_state(resource_version, sink).await
+    }
+
+    /// Watches, again and again, until the state must be read anew: the server no longer knows the
+    /// revision, or nobody serves the kind. `ended` is the result of the watch before.
+    async fn watch(
+        &mut self,
+        mut ended: Result<(), Error>,
+        resource_version: &mut String,
+        sink: &mut impl Sink,
+    ) {
         loop {
-            let watch = Watch {
-                client: &self.client,
-                spec: &self.spec,
-                options: &self.options,
-                encoder: &mut self.encoder,
-                length: self.backoff.between(WATCH_LENGTH.0, WATCH_LENGTH.1),
-            };
-            let Err(error) = watch.follow(resource_version, sink).await else {
-                continue;
-            };
-            let expired = is_expired(&error);
-            let wait = match &error {
-                _ if expired => self.backoff.interrupted(),
-                Error::Broken { .. } | Error::Silent { .. } => self.backoff.interrupted(),
-                _ => self.backoff.failed(),
-            };
-            self.pause(error, wait, sink).await;
-            if expired {
-                return;
+            if let Err(error) = ended {
+                let meaning = error.status().map(Meaning::of);
+                self.after_failure(error, sink).await;
+                if matches!(meaning, Some(Meaning::Expired | Meaning::NotFound)) {
+                    return;
+                }
             }
+            ended = self.one_watch().follow(resource_version, sink).await;
         }
+    }
+
+    fn one_watch(&mut self) -> Watch<'_> {
+        Watch {
+            client: &self.client,
+            spec: &self.spec,
+            options: &self.options,
+            intake: &mut self.intake,
+            length: self.backoff.between(WATCH_LENGTH.0, WATCH_LENGTH.1),
+        }
+    }
+
+    async fn after_failure(&mut self, error: Error, sink: &mut impl Sink) {
+        let wait = match &error {
+            Error::Broken { .. } | Error::Silent { .. } => self.backoff.interrupted(),
+            _ if is_expired(&error) => self.backoff.interrupted(),
+            _ => self.backoff.failed(),
+        };
+        let wait = match error.status().map(Meaning::of) {
+            Some(Meaning::NotFound | Meaning::Forbidden) => wait.min(LOOK_AGAIN),
+            _ => wait,
+        };
+        self.pause(error, wait, sink).await;
     }
 
     async fn pause(&self, error: Error, wait: Duration, sink: &mut impl Sink) {
@@ -139,6 +203,16 @@ impl Reflector {
         sink.failed(Arc::new(error));
         tokio::time::sleep(wait.max(Duration::from_secs(asked.into()))).await;
     }
+}
+
+/// Whether the server has shown that it does not stream lists: it refuses the question, or does
+/// not tell the end of the state.
+fn refuses_streams(error: &Error) -> bool {
+    let Some(status) = error.status() else {
+        return matches!(error, Error::Endless { .. });
+    };
+    // Before 1.27, and where the gate WatchList is off: "sendInitialEvents is forbidden".
+    Meaning::of(status) == Meaning::Invalid || matches!(status.code, 400 | 405 | 406 | 501)
 }
 
 impl std::fmt::Debug for Reflector {

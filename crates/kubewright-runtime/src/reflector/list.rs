@@ -1,13 +1,14 @@
 use std::time::Duration;
 
-use kubewright_wire::record::{Encoder, Record};
+use kubewright_wire::record::Record;
 use kubewright_wire::scan::{ListEnd, ListScanner};
 use tokio::time::Instant;
 
-use super::item::{ItemError, Skipped, encode};
+use super::intake::{Intake, ItemError, Skipped};
+use super::spec::Asked;
 use super::{InformerSpec, ReflectorOptions, Sink};
 use crate::Error;
-use crate::client::{Meaning, Query, open};
+use crate::client::{Meaning, Query, open_as};
 
 /// A server that sends nothing for so long has died.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -33,7 +34,7 @@ pub(super) struct List<'a> {
     pub(super) client: &'a kube::Client,
     pub(super) spec: &'a InformerSpec,
     pub(super) options: &'a ReflectorOptions,
-    pub(super) encoder: &'a mut Encoder,
+    pub(super) intake: &'a mut Intake,
 }
 
 impl List<'_> {
@@ -101,11 +102,12 @@ impl List<'_> {
         sink: &impl Sink,
     ) -> Result<ListEnd, Error> {
         let what = format!("list {}", self.spec.what());
-        let mut answer = open(self.client, &what, &self.spec.path(query), PATIENCE).await?;
+        let (path, accept) = (self.spec.path(query), self.spec.accept(Asked::List));
+        let mut answer = open_as(self.client, &what, &path, accept, PATIENCE).await?;
         let mut scanner = ListScanner::new(self.options.largest_object);
         while let Some(chunk) = answer.chunk(Instant::now() + PATIENCE).await? {
             let taken = scanner.push(&chunk, |item| {
-                match encode(self.encoder, item) {
+                match self.intake.record(item) {
                     // What has not changed is kept once, not twice, while the list is read.
                     Ok(record) => records.push(sink.held(&record).unwrap_or(record)),
                     Err(error) => skipped.note(error),

@@ -13,6 +13,9 @@ pub trait Sink: Send {
     /// The whole collection, as of the given resourceVersion.
     fn replace(&mut self, list: Vec<Record>, resource_version: &str);
 
+    /// Nobody serves the kind any more, so that there are no objects of it.
+    fn withdrawn(&mut self);
+
     /// What a watch has said, in its order.
     fn apply(&mut self, deltas: Vec<Delta>);
 

@@ -1,5 +1,9 @@
-use kubewright_core::{FieldSelector, LabelSelector, Resource};
+use std::collections::HashMap;
 
+use kubewright_core::{FieldSelector, LabelSelector, Resource};
+use kubewright_wire::record::FieldTree;
+
+use super::{Content, Streaming, Transform};
 use crate::client::Query;
 use crate::store::Filter;
 
@@ -14,6 +18,8 @@ pub struct InformerSpec {
     pub labels: LabelSelector,
     /// Only with such fields.
     pub fields: FieldSelector,
+    /// How much of each object.
+    pub content: Content,
 }
 
 impl InformerSpec {
@@ -24,7 +30,23 @@ impl InformerSpec {
             namespace: None,
             labels: LabelSelector::default(),
             fields: FieldSelector::default(),
+            content: Content::default(),
         }
+    }
+
+    /// The same objects, of which so much is kept.
+    ///
+    /// ```
+    /// use kubewright_core::{Kind, Resource, Scope};
+    /// use kubewright_runtime::reflector::{Content, InformerSpec};
+    ///
+    /// let pods = Resource::new(Kind::new("", "v1", "Pod"), "pods", Scope::Namespaced);
+    /// let metadata = InformerSpec::all(pods).keeping(Content::Metadata);
+    /// assert_eq!(metadata.content, Content::Metadata);
+    /// ```
+    #[must_use]
+    pub fn keeping(self, content: Content) -> Self {
+        Self { content, ..self }
     }
 
     /// The same, as a store's filter.
@@ -36,12 +58,31 @@ impl InformerSpec {
         }
     }
 
+    /// The form in which the server shall answer a list, or a watch.
+    pub(super) fn accept(&self, asked: Asked) -> &'static str {
+        match (&self.content, asked) {
+            (Content::Metadata, Asked::List) => {
+                "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+            }
+            (Content::Metadata, Asked::Watch) => {
+                "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+            }
+            _ => "application/json",
+        }
+    }
+
     /// The path of the collection with the given query and the selectors.
     pub(super) fn path(&self, query: Query) -> String {
         let query = query
             .with("labelSelector", &self.labels)
             .with("fieldSelector", &self.fields);
         format!("{}{query}", self.resource.path(self.namespace.as_deref()))
+    }
+
+    /// The fields that the records keep: also those by which objects are selected.
+    pub(super) fn kept(&self) -> FieldTree {
+        let selected = self.fields.requirements.iter();
+        selected.fold(self.content.kept(), |kept, one| kept.with(&one.path))
     }
 
     /// How errors and logs name the collection: `pods in shop`.
@@ -54,15 +95,26 @@ impl InformerSpec {
     }
 }
 
+/// What is asked of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    List,
+    Watch,
+}
+
 /// How a reflector reads.
 #[derive(Clone, Debug)]
 pub struct ReflectorOptions {
     /// Whose Apply entry of `metadata.managedFields` leaves its hash in the records.
     pub field_manager: Option<String>,
-    /// How many objects are asked for at once.
+    /// Whether the state is read as the beginning of the watch, where the server does that.
+    pub streaming: Streaming,
+    /// How many objects are asked for at once where the state is listed.
     pub page_size: u32,
-    /// The largest object that is read, in bytes of JSON.
+    /// How many bytes of JSON are read of an object; of a larger one only the metadata is kept.
     pub largest_object: usize,
+    /// What is done to each object of a kind before it is stored.
+    pub transforms: HashMap<Resource, Transform>,
     /// Where jitter comes from; none takes a new one for each reflector.
     pub seed: Option<u64>,
 }
@@ -71,9 +123,11 @@ impl Default for ReflectorOptions {
     fn default() -> Self {
         Self {
             field_manager: None,
+            streaming: Streaming::default(),
             page_size: 500,
             // etcd takes 1.5 MB by default, and 8 MB is the most that is advised.
             largest_object: 16 << 20,
+            transforms: HashMap::new(),
             seed: None,
         }
     }

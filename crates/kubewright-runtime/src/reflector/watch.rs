@@ -1,14 +1,16 @@
 use std::time::Duration;
 
-use kubewright_wire::record::{Encoder, RecordError};
-use kubewright_wire::scan::{Bookmark, Frame, FrameKind, LineScanner};
+use kubewright_wire::record::RecordError;
+use kubewright_wire::scan::{Bookmark, Frame, FrameKind, Item, LineScanner, ScanError};
 use kubewright_wire::status::Status;
 use tokio::time::Instant;
 
-use super::item::{ItemError, Skipped, encode};
+use super::gathering::Gathering;
+use super::intake::{Intake, ItemError, Skipped};
+use super::spec::Asked;
 use super::{InformerSpec, ReflectorOptions, Sink};
 use crate::Error;
-use crate::client::{Query, open};
+use crate::client::{Answer, Query, open_as};
 use crate::store::Delta;
 
 /// A watch is answered at once, if at all.
@@ -25,9 +27,42 @@ pub(super) struct Watch<'a> {
     pub(super) client: &'a kube::Client,
     pub(super) spec: &'a InformerSpec,
     pub(super) options: &'a ReflectorOptions,
-    pub(super) encoder: &'a mut Encoder,
+    pub(super) intake: &'a mut Intake,
     /// How long the server shall keep it open.
     pub(super) length: Duration,
+}
+
+/// How a watch begins.
+struct Beginning {
+    what: String,
+    query: Query,
+    gathering: Option<Gathering>,
+}
+
+/// What one frame says.
+enum Told {
+    Delta(Delta),
+    /// The state is whole, as of this resourceVersion.
+    Complete(String),
+    /// The object could not be read.
+    Unreadable(RecordError),
+}
+
+/// What one chunk of a watch says.
+#[derive(Default)]
+struct Batch {
+    deltas: Vec<Delta>,
+    skipped: Skipped,
+}
+
+/// A watch under way.
+struct Stream<'a> {
+    what: String,
+    intake: &'a mut Intake,
+    /// The state that comes first, until it is whole.
+    gathering: Option<Gathering>,
+    deadline: Instant,
+    heard: bool,
 }
 
 impl Watch<'_> {
@@ -45,50 +80,172 @@ impl Watch<'_> {
         let query = Query::new()
             .with("watch", true)
             .with("allowWatchBookmarks", true)
-            .with("resourceVersion", &resource_version)
-            .with("timeoutSeconds", self.length.as_secs());
+            .with("resourceVersion", &resource_version);
+        let beginning = Beginning {
+            what,
+            query,
+            gathering: None,
+        };
+        self.run(beginning, resource_version, sink).await
+    }
+
+    /// As [`Watch::follow`], beginning with the whole state, which replaces what the sink has once
+    /// it is whole; `resource_version` is empty until then.
+    pub(super) async fn follow_state(
+        self,
+        resource_version: &mut String,
+        sink: &mut impl Sink,
+    ) -> Result<(), Error> {
+        resource_version.clear();
+        let query = Query::new()
+            .with("watch", true)
+            .with("allowWatchBookmarks", true)
+            .with("sendInitialEvents", true)
+            .with("resourceVersionMatch", "NotOlderThan");
+        let beginning = Beginning {
+            what: format!("stream {}", self.spec.what()),
+            query,
+            gathering: Some(Gathering::new()),
+        };
+        self.run(beginning, resource_version, sink).await
+    }
+
+    async fn run(
+        self,
+        beginning: Beginning,
+        resource_version: &mut String,
+        sink: &mut impl Sink,
+    ) -> Result<(), Error> {
         let began = Instant::now();
-        let deadline = began + self.length + GRACE;
-        let mut answer = open(self.client, &what, &self.spec.path(query), PATIENCE).await?;
-        let mut scanner = LineScanner::new(self.options.largest_object);
-        let mut heard = false;
-        while let Some(chunk) = answer.chunk(deadline.min(Instant::now() + IDLE)).await? {
-            let mut deltas = Vec::new();
-            let mut skipped = Skipped::default();
-            let taken = scanner.push(&chunk, |line| {
-                heard = true;
-                match read_frame(self.encoder, line)? {
-                    Ok(delta) => deltas.push(delta),
-                    Err(error) => skipped.note(error),
-                }
-                Ok(())
-            });
-            // What came before a failure in the same chunk still counts.
-            if let Some(last) = deltas.last() {
-                last.resource_version().clone_into(resource_version);
-                sink.apply(deltas);
-            }
-            skipped.tell(&what, sink);
-            taken.map_err(|error: ItemError| error.about(&what))?;
+        let Beginning {
+            what,
+            query,
+            gathering,
+        } = beginning;
+        let query = query.with("timeoutSeconds", self.length.as_secs());
+        let (path, accept) = (self.spec.path(query), self.spec.accept(Asked::Watch));
+        let answer = open_as(self.client, &what, &path, accept, PATIENCE).await?;
+        let mut stream = Stream {
+            what,
+            intake: self.intake,
+            gathering,
+            deadline: began + self.length + GRACE,
+            heard: false,
+        };
+        let scanner = LineScanner::new(self.options.largest_object);
+        stream.read(answer, scanner, resource_version, sink).await?;
+        if let Some(gathering) = stream.gathering {
+            let (records, _) = gathering.finish();
+            let items = records.len();
+            return Err(ItemError::Scan(ScanError::Cut { items }).about(&stream.what));
         }
-        if !heard && began.elapsed() < TOO_SHORT {
-            return Err(Error::TooShort { what });
+        if !stream.heard && began.elapsed() < TOO_SHORT {
+            return Err(Error::TooShort { what: stream.what });
         }
         Ok(())
     }
 }
 
-/// The outer error ends the watch, the inner one is about one object.
-fn read_frame(encoder: &mut Encoder, line: &[u8]) -> Result<Result<Delta, RecordError>, ItemError> {
-    let frame = Frame::parse(line)?;
+impl Stream<'_> {
+    async fn read(
+        &mut self,
+        mut answer: Answer,
+        mut scanner: LineScanner,
+        resource_version: &mut String,
+        sink: &mut impl Sink,
+    ) -> Result<(), Error> {
+        while let Some(chunk) = self.next(&mut answer).await? {
+            let mut batch = Batch::default();
+            let taken = scanner.push(&chunk, |line| {
+                self.heard = true;
+                match read_frame(self.intake, line)? {
+                    Told::Complete(reached) => self.complete(reached, resource_version, sink),
+                    told => self.take(told, &mut batch, sink),
+                }
+                Ok(())
+            });
+            // What came before a failure in the same chunk still counts.
+            if let Some(last) = batch.deltas.last() {
+                last.resource_version().clone_into(resource_version);
+                sink.apply(batch.deltas);
+            }
+            batch.skipped.tell(&self.what, sink);
+            taken.map_err(|error: ItemError| error.about(&self.what))?;
+        }
+        Ok(())
+    }
+
+    /// One frame about an object, or about how far the watch has come.
+    fn take(&mut self, told: Told, batch: &mut Batch, sink: &impl Sink) {
+        match (told, &mut self.gathering) {
+            (Told::Delta(delta), Some(gathering)) => {
+                gathering.take(delta, |record| sink.held(record));
+            }
+            (Told::Delta(delta), None) => batch.deltas.push(delta),
+            (Told::Complete(reached), _) => batch.deltas.push(Delta::Reached(reached)),
+            (Told::Unreadable(error), Some(gathering)) => gathering.skipped.note(error),
+            (Told::Unreadable(error), None) => batch.skipped.note(error),
+        }
+    }
+
+    /// The state is whole.
+    fn complete(&mut self, reached: String, resource_version: &mut String, sink: &mut impl Sink) {
+        if let Some(gathering) = self.gathering.take() {
+            let (records, skipped) = gathering.finish();
+            sink.replace(records, &reached);
+            skipped.tell(&self.what, sink);
+            *resource_version = reached;
+        }
+    }
+
+    async fn next(&self, answer: &mut Answer) -> Result<Option<bytes::Bytes>, Error> {
+        let Some(gathering) = &self.gathering else {
+            let deadline = self.deadline.min(Instant::now() + IDLE);
+            return answer.chunk(deadline).await;
+        };
+        let endless = || Error::Endless {
+            what: self.what.clone(),
+            after: gathering.silence(),
+        };
+        // Frames that are no progress may keep coming.
+        if gathering.deadline() <= Instant::now() {
+            return Err(endless());
+        }
+        match answer.chunk(gathering.deadline()).await {
+            Err(Error::Silent { .. }) => Err(endless()),
+            chunk => chunk,
+        }
+    }
+}
+
+/// An error ends the watch.
+fn read_frame(intake: &mut Intake, line: Item<'_>) -> Result<Told, ItemError> {
+    let (frame, is_whole) = match line {
+        Item::Whole(line) => (Frame::parse(line)?, true),
+        Item::Cut(line) => match Frame::parse_beginning(line) {
+            Some(frame) => (frame, false),
+            None => {
+                let read = line.len();
+                return Ok(Told::Unreadable(RecordError::Oversized { read }));
+            }
+        },
+    };
+    let object = match is_whole {
+        true => Item::Whole(frame.object),
+        false => Item::Cut(frame.object),
+    };
+    let told = |delta: Result<Delta, RecordError>| delta.map_or_else(Told::Unreadable, Told::Delta);
     match frame.kind {
         FrameKind::Added | FrameKind::Modified => {
-            Ok(encode(encoder, frame.object).map(Delta::Present))
+            Ok(told(intake.record(object).map(Delta::Present)))
         }
-        FrameKind::Deleted => Ok(encode(encoder, frame.object).map(Delta::Gone)),
+        FrameKind::Deleted => Ok(told(intake.record(object).map(Delta::Gone))),
         FrameKind::Bookmark => {
             let bookmark = Bookmark::parse(frame.object)?;
-            Ok(Ok(Delta::Reached(bookmark.resource_version)))
+            Ok(match bookmark.ends_initial_state {
+                true => Told::Complete(bookmark.resource_version),
+                false => Told::Delta(Delta::Reached(bookmark.resource_version)),
+            })
         }
         FrameKind::Error => {
             let status: Status = serde_json::from_slice(frame.object).unwrap_or_default();

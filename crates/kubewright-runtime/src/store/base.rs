@@ -4,14 +4,16 @@ use imbl::OrdMap;
 use kubewright_core::{ObjectKey, Revision};
 use kubewright_wire::record::Record;
 
-use super::owners::Owners;
+use super::index::Indexes;
 use super::{Delta, Event};
 
 /// What list and watch have delivered. Cloning costs a few pointers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Base {
     pub(super) objects: OrdMap<ObjectKey, Record>,
-    pub(super) owners: Owners,
+    pub(super) indexes: Indexes,
+    /// How many bytes the records take.
+    bytes: usize,
     /// How far the server's history is known, as the server spells it; empty before the first
     /// list.
     resource_version: Arc<str>,
@@ -20,6 +22,10 @@ pub(super) struct Base {
 impl Base {
     pub(super) fn resource_version(&self) -> &str {
         &self.resource_version
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// How far the server's history is known: zero before the first list, none where revisions
@@ -51,8 +57,13 @@ impl Base {
         self.reach(resource_version);
         for record in list {
             let key = record.key();
-            self.owners.insert(&key, &record);
-            self.objects.insert(key, record);
+            // A list may show an object twice, where it was changed between two pages.
+            if let Some(former) = self.objects.insert(key.clone(), record.clone()) {
+                self.indexes.remove(&key, &former);
+                self.bytes -= former.byte_len();
+            }
+            self.indexes.insert(&key, &record);
+            self.bytes += record.byte_len();
         }
     }
 
@@ -103,9 +114,11 @@ impl Base {
             return;
         }
         if let Some(old) = &old {
-            self.owners.remove(&key, old);
+            self.indexes.remove(&key, old);
+            self.bytes -= old.byte_len();
         }
-        self.owners.insert(&key, &record);
+        self.indexes.insert(&key, &record);
+        self.bytes += record.byte_len();
         self.objects.insert(key.clone(), record.clone());
         out.extend(changes(key, old, Some(record)));
     }
@@ -114,7 +127,8 @@ impl Base {
         let Some(old) = self.objects.remove(key) else {
             return;
         };
-        self.owners.remove(key, &old);
+        self.indexes.remove(key, &old);
+        self.bytes -= old.byte_len();
         out.extend(changes(key.clone(), Some(old), None));
     }
 }

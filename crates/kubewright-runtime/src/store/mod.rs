@@ -8,13 +8,14 @@
 mod base;
 mod event;
 mod filter;
+mod index;
 mod overlay;
-mod owners;
 mod records;
 mod snapshot;
 
 pub(crate) use base::changes;
 pub use event::{Delta, Event};
 pub use filter::Filter;
+pub use index::{IndexFunction, UnknownIndex};
 pub use records::{Replaced, Store};
 pub use snapshot::{Iter, Snapshot};

@@ -5,13 +5,13 @@ use kubewright_core::{ObjectKey, Revision};
 use kubewright_wire::record::Record;
 
 use super::base::Base;
-use super::owners::Owners;
+use super::index::Indexes;
 
 /// Answers to own writes that the base does not show yet. Cloning costs a few pointers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Overlay {
     pub(super) entries: OrdMap<ObjectKey, Entry>,
-    pub(super) owners: Owners,
+    pub(super) indexes: Indexes,
 }
 
 #[derive(Clone, Debug)]
@@ -100,16 +100,19 @@ impl Overlay {
         if self.is_empty() {
             return;
         }
-        let Some(reached) = base.revision() else {
-            *self = Self::default();
-            return;
-        };
-        let settled = |key: &ObjectKey, entry: &Entry| match entry {
-            Entry::Written { revision, .. } | Entry::Hidden { revision } => *revision <= reached,
-            Entry::Deleted { uid, last } => match base.objects.get(key) {
-                Some(record) => succeeds(record, uid, *last),
-                None => *last <= reached,
-            },
+        let reached = base.revision();
+        let settled = |key: &ObjectKey, entry: &Entry| {
+            // Revisions that cannot be compared settle nothing, and nothing is kept for ever.
+            let Some(reached) = reached else { return true };
+            match entry {
+                Entry::Written { revision, .. } | Entry::Hidden { revision } => {
+                    *revision <= reached
+                }
+                Entry::Deleted { uid, last } => match base.objects.get(key) {
+                    Some(record) => succeeds(record, uid, *last),
+                    None => *last <= reached,
+                },
+            }
         };
         let settled: Vec<ObjectKey> = self
             .entries
@@ -122,17 +125,25 @@ impl Overlay {
         }
     }
 
+    /// The records of the entries that have one.
+    pub(super) fn written(&self) -> impl Iterator<Item = (&ObjectKey, &Record)> {
+        self.entries.iter().filter_map(|(key, entry)| match entry {
+            Entry::Written { record, .. } => Some((key, record)),
+            Entry::Hidden { .. } | Entry::Deleted { .. } => None,
+        })
+    }
+
     fn set(&mut self, key: ObjectKey, entry: Entry) {
         self.unset(&key);
         if let Entry::Written { record, .. } = &entry {
-            self.owners.insert(&key, record);
+            self.indexes.insert(&key, record);
         }
         self.entries.insert(key, entry);
     }
 
     fn unset(&mut self, key: &ObjectKey) {
         if let Some(Entry::Written { record, .. }) = self.entries.remove(key) {
-            self.owners.remove(key, &record);
+            self.indexes.remove(key, &record);
         }
     }
 }

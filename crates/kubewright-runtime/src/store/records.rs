@@ -3,12 +3,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwap;
-use kubewright_core::ObjectKey;
+use kubewright_core::{ObjectKey, Revision};
 use kubewright_wire::record::Record;
 use parking_lot::Mutex;
 
 use super::snapshot::{Layers, Snapshot};
-use super::{Delta, Event, Filter};
+use super::{Delta, Event, Filter, IndexFunction, UnknownIndex};
 
 /// The objects of one kind. Cloning shares them.
 ///
@@ -70,6 +70,69 @@ impl Store {
     /// The objects that name the owner with this uid, in key order.
     pub fn by_owner(&self, uid: &str) -> Vec<(ObjectKey, Record)> {
         self.shared.layers.load().by_owner(uid)
+    }
+
+    /// The objects that have the value in the index of this name, in key order.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use kubewright_runtime::store::{Delta, Filter, Store};
+    /// use kubewright_wire::record::Record;
+    ///
+    /// let store = Store::new(Filter::default());
+    /// store.add_index("node", Arc::new(|record| {
+    ///     record.selectable("spec.nodeName").map(str::to_owned).into_iter().collect()
+    /// }));
+    /// let pod = br#"{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"nodeName":"n1"}}"#;
+    /// store.apply([Delta::Present(Record::from_json(pod)?)]);
+    /// assert_eq!(store.by_index("node", "n1")?.len(), 1);
+    /// store.remove_index("node");
+    /// assert!(store.by_index("node", "n1").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn by_index(
+        &self,
+        name: &str,
+        value: &str,
+    ) -> Result<Vec<(ObjectKey, Record)>, UnknownIndex> {
+        self.shared.layers.load().by_index(name, value)
+    }
+
+    /// Adds an index, or puts another function in the place of the one of that name. The objects
+    /// that are there are in it at once.
+    pub fn add_index(&self, name: &str, function: IndexFunction) {
+        let name = name.into();
+        self.write(|layers| {
+            let Layers { base, overlay } = layers;
+            base.indexes.add(&name, &function, base.objects.iter());
+            let mut indexes = std::mem::take(&mut overlay.indexes);
+            indexes.add(&name, &function, overlay.written());
+            overlay.indexes = indexes;
+        });
+    }
+
+    /// Removes the index of this name.
+    pub fn remove_index(&self, name: &str) {
+        self.write(|layers| {
+            layers.base.indexes.take_away(name);
+            layers.overlay.indexes.take_away(name);
+        });
+    }
+
+    /// How many bytes the records take that list and watch have delivered.
+    pub fn byte_len(&self) -> usize {
+        self.shared.layers.load().base.bytes()
+    }
+
+    /// How many objects list and watch have delivered.
+    pub(crate) fn delivered_count(&self) -> usize {
+        self.shared.layers.load().base.objects.len()
+    }
+
+    /// How far the server's history is known as a number; none where revisions are none.
+    pub(crate) fn revision(&self) -> Option<Revision> {
+        self.shared.layers.load().base.revision()
     }
 
     /// All objects at this moment.

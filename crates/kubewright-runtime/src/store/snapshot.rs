@@ -6,9 +6,10 @@ use imbl::ordmap;
 use kubewright_core::ObjectKey;
 use kubewright_wire::record::Record;
 
+use super::UnknownIndex;
 use super::base::Base;
+use super::index::Index;
 use super::overlay::{Entry, Overlay};
-use super::owners::is_owned_by;
 
 /// The objects of a store at one moment, own writes included. Cloning shares everything.
 #[derive(Clone, Debug, Default)]
@@ -32,15 +33,31 @@ impl Layers {
     }
 
     pub(super) fn by_owner(&self, uid: &str) -> Vec<(ObjectKey, Record)> {
+        let (base, overlay) = (&self.base.indexes, &self.overlay.indexes);
+        self.find(&base.owners, &overlay.owners, uid)
+    }
+
+    pub(super) fn by_index(
+        &self,
+        name: &str,
+        value: &str,
+    ) -> Result<Vec<(ObjectKey, Record)>, UnknownIndex> {
+        let base = self.base.indexes.named(name)?;
+        let overlay = self.overlay.indexes.named(name)?;
+        Ok(self.find(base, overlay, value))
+    }
+
+    /// The objects with the value in one index, of which each layer has its part.
+    fn find(&self, base: &Index, overlay: &Index, value: &str) -> Vec<(ObjectKey, Record)> {
         let found = |key: &ObjectKey| {
-            let record = self.get(key).filter(|record| is_owned_by(record, uid))?;
+            let record = self.get(key).filter(|record| base.has(record, value))?;
             Some((key.clone(), record.clone()))
         };
-        let base = self.base.owners.candidates(uid);
+        let candidates = base.candidates(value);
         if self.overlay.is_empty() {
-            return base.filter_map(found).collect();
+            return candidates.filter_map(found).collect();
         }
-        let mut keys: Vec<&ObjectKey> = base.chain(self.overlay.owners.candidates(uid)).collect();
+        let mut keys: Vec<&ObjectKey> = candidates.chain(overlay.candidates(value)).collect();
         keys.sort_unstable();
         keys.dedup();
         keys.into_iter().filter_map(found).collect()
@@ -56,6 +73,15 @@ impl Snapshot {
     /// The objects that name the owner with this uid, in key order.
     pub fn by_owner(&self, uid: &str) -> Vec<(ObjectKey, Record)> {
         self.layers.by_owner(uid)
+    }
+
+    /// The objects that have the value in the index of this name, in key order.
+    pub fn by_index(
+        &self,
+        name: &str,
+        value: &str,
+    ) -> Result<Vec<(ObjectKey, Record)>, UnknownIndex> {
+        self.layers.by_index(name, value)
     }
 
     /// All objects, in key order.

@@ -4,6 +4,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kubewright_runtime::cache::{List, View};
 use kubewright_runtime::informer::{Informer, InformerOptions, Informers};
 use kubewright_runtime::record::Record;
+use kubewright_runtime::reflector::{ReflectorOptions, Streaming};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -13,8 +14,11 @@ async fn informer(objects: &[Value], decoded_bytes: usize) -> (Informers, Inform
     let server = Scripted::default();
     server.list(10, objects);
     let options = InformerOptions {
+        reflector: ReflectorOptions {
+            streaming: Streaming::off(),
+            ..ReflectorOptions::default()
+        },
         decoded_bytes: Some(decoded_bytes),
-        ..InformerOptions::default()
     };
     let informers = Informers::new(server.client(), options);
     let informer = informers.get(&pods());

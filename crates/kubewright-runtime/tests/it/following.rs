@@ -189,7 +189,7 @@ async fn what_a_relist_shows_unchanged_is_neither_told_nor_stored_twice() {
 async fn failing_lists_wait_longer_and_longer_and_say_why() {
     let server = Scripted::default();
     for _ in 0..8 {
-        server.answer(404, "404 page not found");
+        server.answer(500, "out of order");
     }
     server.list(10, &[]);
     let informers = server.informers();
@@ -198,7 +198,7 @@ async fn failing_lists_wait_longer_and_longer_and_say_why() {
     assert!(!informer.is_synced());
     let error = informer.last_error().expect("the list has failed");
     assert_eq!(error.to_string(), "list pods: the API server refused");
-    assert_eq!(error.status().unwrap().code, 404);
+    assert_eq!(error.status().unwrap().code, 500);
     informer.synced().await.unwrap();
     let times = server.times();
     let waits: Vec<f64> = times
@@ -282,7 +282,8 @@ async fn a_revision_from_the_future_makes_the_list_fresh() {
     server.answer(504, ahead);
     server.list(10, &[pod("a", 3)]);
     let informers = server.informers();
-    informers.get(&pods()).synced().await.unwrap();
+    let informer = informers.get(&pods());
+    informer.synced().await.unwrap();
     assert_eq!(server.requests()[1], "/api/v1/pods?limit=2");
 }
 
@@ -295,7 +296,8 @@ async fn selectors_and_namespace_reach_the_server() {
     spec.labels = "app in (a,b)".parse().unwrap();
     spec.fields = "spec.nodeName=n1".parse().unwrap();
     let informers = server.informers();
-    informers.get(&spec).synced().await.unwrap();
+    let informer = informers.get(&spec);
+    informer.synced().await.unwrap();
     assert_eq!(
         server.requests()[0],
         "/api/v1/namespaces/shop/pods?limit=2&resourceVersion=0&labelSelector=app%20in%20%28a%2Cb%29&fieldSelector=spec.nodeName%3Dn1"

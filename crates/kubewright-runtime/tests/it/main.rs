@@ -3,9 +3,14 @@
 mod cache;
 mod controllers;
 mod following;
+mod indexes;
+mod lifetimes;
+mod obstacles;
+mod projections;
 mod queue_model;
 mod scripted;
 mod store_model;
+mod streaming;
 mod subscriptions;
 mod unreadable;
 mod withheld;

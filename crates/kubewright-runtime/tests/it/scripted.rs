@@ -16,7 +16,7 @@ use kube::Client;
 use kube::client::Body;
 use kubewright_core::{Kind, ObjectKey, Resource, Scope};
 use kubewright_runtime::informer::{InformerOptions, InformerSpec, Informers};
-use kubewright_runtime::reflector::ReflectorOptions;
+use kubewright_runtime::reflector::{ReflectorOptions, Streaming};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc};
@@ -34,6 +34,7 @@ pub(crate) struct Scripted {
 struct Script {
     answers: VecDeque<(u16, mpsc::Receiver<io::Result<Bytes>>)>,
     requests: Vec<(Instant, String)>,
+    accepted: Vec<String>,
 }
 
 /// A chunk that makes whoever reads it panic.
@@ -47,11 +48,19 @@ impl Scripted {
         Client::new(self.clone(), "default")
     }
 
+    /// Informers that list.
     pub(crate) fn informers(&self) -> Informers {
+        self.informers_with(ReflectorOptions {
+            streaming: Streaming::off(),
+            ..ReflectorOptions::default()
+        })
+    }
+
+    pub(crate) fn informers_with(&self, reflector: ReflectorOptions) -> Informers {
         let reflector = ReflectorOptions {
             page_size: 2,
             seed: Some(7),
-            ..ReflectorOptions::default()
+            ..reflector
         };
         let options = InformerOptions {
             reflector,
@@ -93,14 +102,27 @@ impl Scripted {
             .collect()
     }
 
+    /// Which forms of an answer were asked for.
+    pub(crate) fn accepted(&self) -> Vec<String> {
+        self.script.lock().accepted.clone()
+    }
+
     /// When the requests came.
     pub(crate) fn times(&self) -> Vec<Instant> {
         let script = self.script.lock();
         script.requests.iter().map(|(time, _)| *time).collect()
     }
 
-    async fn respond(self, path: String) -> Response<UnsyncBoxBody<Bytes, io::Error>> {
-        self.script.lock().requests.push((Instant::now(), path));
+    async fn respond(
+        self,
+        path: String,
+        accept: String,
+    ) -> Response<UnsyncBoxBody<Bytes, io::Error>> {
+        {
+            let mut script = self.script.lock();
+            script.requests.push((Instant::now(), path));
+            script.accepted.push(accept);
+        }
         loop {
             let queued = self.queued.notified();
             let answer = self.script.lock().answers.pop_front();
@@ -134,7 +156,10 @@ impl tower::Service<Request<Body>> for Scripted {
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let server = self.clone();
         let path = request.uri().to_string();
-        Box::pin(async move { Ok(server.respond(path).await) })
+        let accept = request.headers().get(http::header::ACCEPT);
+        let accept = accept.and_then(|value| value.to_str().ok());
+        let accept = accept.unwrap_or_default().to_owned();
+        Box::pin(async move { Ok(server.respond(path, accept).await) })
     }
 }
 
@@ -150,6 +175,13 @@ pub(crate) fn frame(kind: &str, object: &Value) -> String {
 
 pub(crate) fn bookmark(revision: u64) -> String {
     let object = json!({"kind": "Pod", "metadata": {"resourceVersion": revision.to_string()}});
+    frame("BOOKMARK", &object)
+}
+
+/// The bookmark behind the state that a streaming list begins with.
+pub(crate) fn end_of_state(revision: u64) -> String {
+    let object = json!({"kind": "Pod", "metadata": {"resourceVersion": revision.to_string(),
+        "annotations": {"k8s.io/initial-events-end": "true"}}});
     frame("BOOKMARK", &object)
 }
 

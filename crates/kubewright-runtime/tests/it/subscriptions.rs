@@ -101,13 +101,15 @@ async fn equal_specs_share_one_informer_and_others_do_not() {
     let server = Scripted::default();
     server.list(10, &[]);
     let informers = server.informers();
-    informers.get(&pods()).synced().await.unwrap();
-    informers.get(&pods()).synced().await.unwrap();
+    let (one, same) = (informers.get(&pods()), informers.get(&pods()));
+    one.synced().await.unwrap();
+    same.synced().await.unwrap();
     assert_eq!(informers.all().len(), 1);
     let mut other = pods();
     other.namespace = Some("shop".to_owned());
-    informers.get(&other);
+    let other = informers.get(&other);
     assert_eq!(informers.all().len(), 2);
+    assert!(!other.is_synced());
 }
 
 #[tokio::test(start_paused = true)]

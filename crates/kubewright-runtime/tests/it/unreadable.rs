@@ -1,6 +1,7 @@
 use k8s_openapi::api::core::v1::Pod;
 use kubewright_runtime::cache::View;
 use kubewright_runtime::informer::{Notice, Subscription};
+use kubewright_runtime::reflector::{ReflectorOptions, Streaming};
 use kubewright_runtime::store::{Filter, Store};
 use kubewright_runtime::write::{Intent, Target, Writer};
 use serde_json::json;
@@ -99,4 +100,61 @@ async fn an_answer_that_cannot_be_read_whole_is_no_failed_write() {
     server.answer(200, deep("a", 12));
     writer.delete(target, &key("a"), "uid-a").await.unwrap();
     assert!(store.get(&key("a")).is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_larger_than_is_read_is_an_error_alone_and_holds_nobody_up() {
+    let server = Scripted::default();
+    let large = |name: &str, revision| {
+        let mut object = pod(name, revision);
+        object["spec"]["args"] = json!("x".repeat(5000));
+        // As servers do it: the metadata stands before what is large.
+        format!(
+            r#"{{"kind":"Pod","metadata":{},"spec":{}}}"#,
+            object["metadata"], object["spec"]
+        )
+    };
+    let list = format!(
+        r#"{{"metadata":{{"resourceVersion":"10"}},"items":[{},{},{}]}}"#,
+        pod("a", 1),
+        large("b", 2),
+        pod("c", 3)
+    );
+    server.answer(200, list);
+    let informers = server.informers_with(ReflectorOptions {
+        streaming: Streaming::off(),
+        largest_object: 1000,
+        ..ReflectorOptions::default()
+    });
+    let informer = informers.get(&pods());
+    let mut changes = informer.subscribe();
+    for name in ["a", "b", "c"] {
+        assert_eq!(changed(&mut changes).await, name);
+    }
+    let view = View::<Pod>::new(informer.clone());
+    assert_eq!(view.list().iter().count(), 2);
+    assert!(view.get(&key("b")).is_err());
+
+    let watch = server.open(200);
+    let large_frame = |kind, object| format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n");
+    send(&watch, large_frame("MODIFIED", large("a", 11)));
+    send(&watch, frame("ADDED", &pod("d", 12)));
+    assert_eq!(changed(&mut changes).await, "a");
+    assert_eq!(changed(&mut changes).await, "d");
+    assert!(
+        view.get(&key("a")).is_err(),
+        "its former state is not shown"
+    );
+    send(&watch, large_frame("DELETED", large("a", 13)));
+    assert_eq!(changed(&mut changes).await, "a");
+    assert!(informer.store().get(&key("a")).is_none());
+    // One whose beginning does not tell which it is.
+    send(
+        &watch,
+        large_frame("ADDED", format!("{{\"spec\":\"{}\"}}", "x".repeat(5000))),
+    );
+    send(&watch, frame("ADDED", &pod("e", 15)));
+    assert_eq!(changed(&mut changes).await, "e");
+    let stats = informer.stats();
+    assert_eq!((stats.unreadable, stats.failures, stats.lists), (1, 0, 1));
 }

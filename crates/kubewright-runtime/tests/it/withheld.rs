@@ -46,7 +46,10 @@ async fn a_request_that_a_layer_stopped_is_not_blamed_on_the_api_server() {
     let [written, read] = said(failing(|| Unsent::new("not granted").into())).await;
     assert_eq!(written.0, "delete pods shop/a: the request was not sent");
     assert_eq!(written.1, "not granted");
-    assert_eq!(read.0, "list pods: the request was not sent; trying again");
+    assert_eq!(
+        read.0,
+        "stream pods: the request was not sent; trying again"
+    );
     assert_eq!(read.1, "not granted");
 }
 
@@ -58,7 +61,10 @@ struct Around(#[source] Unsent);
 async fn a_stopped_request_is_known_through_further_layers() {
     let [written, read] = said(failing(|| Around(Unsent::new("not granted")).into())).await;
     assert_eq!(written.0, "delete pods shop/a: the request was not sent");
-    assert_eq!(read.0, "list pods: the request was not sent; trying again");
+    assert_eq!(
+        read.0,
+        "stream pods: the request was not sent; trying again"
+    );
     assert_eq!(read.1, "a layer around it failed");
 }
 
@@ -71,6 +77,6 @@ async fn any_other_failure_of_the_client_is_no_answer() {
     );
     assert_eq!(
         read.0,
-        "list pods: no answer from the API server; trying again"
+        "stream pods: no answer from the API server; trying again"
     );
 }

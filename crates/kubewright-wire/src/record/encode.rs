@@ -10,7 +10,7 @@ use super::flat::{self, Record};
 use super::node::tag;
 use super::stub::Stub;
 use super::writer::{Ends, Writer};
-use super::{RecordError, dictionary};
+use super::{FieldTree, RecordError, dictionary};
 
 /// What an [`Encoder`] keeps and adds.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +35,7 @@ pub struct EncoderOptions {
 #[derive(Debug)]
 pub struct Encoder {
     options: EncoderOptions,
+    kept: FieldTree,
     buffer: Vec<u8>,
 }
 
@@ -46,8 +47,15 @@ impl Encoder {
     pub fn new(options: EncoderOptions) -> Self {
         Self {
             options,
+            kept: FieldTree::Whole,
             buffer: Vec::new(),
         }
+    }
+
+    /// The same encoder, which keeps only these fields beside `apiVersion` and `kind`.
+    #[must_use]
+    pub fn keeping(self, kept: FieldTree) -> Self {
+        Self { kept, ..self }
     }
 
     /// The record of the JSON object in `json`.
@@ -62,6 +70,16 @@ impl Encoder {
     /// the object everywhere but in [`Record::decode`], which fails.
     pub fn encode_stub(&mut self, json: &[u8]) -> Result<Record, RecordError> {
         let stub: Stub = serde_json::from_slice(json).map_err(RecordError::Parse)?;
+        self.finish_stub(&stub)
+    }
+
+    /// A record of the metadata alone, for an object of which only the beginning is there.
+    pub fn encode_beginning(&mut self, json: &[u8]) -> Result<Record, RecordError> {
+        let stub = Stub::of_beginning(json).ok_or(RecordError::Oversized { read: json.len() })?;
+        self.finish_stub(&stub)
+    }
+
+    fn finish_stub(&mut self, stub: &Stub) -> Result<Record, RecordError> {
         let value = serde_json::to_value(stub).map_err(RecordError::Parse)?;
         let ends = self.write(&value).map_err(RecordError::Parse)?;
         self.finish(Ends {
@@ -86,6 +104,7 @@ impl Encoder {
         deserializer.deserialize_map(NodeVisitor {
             writer: &mut writer,
             place: Place::Root,
+            kept: &self.kept,
         })?;
         Ok(writer.ends)
     }
@@ -116,9 +135,8 @@ enum Place {
 }
 
 /// What a key says about its value.
-enum Below {
-    At(Place),
-    Metadata,
+enum Below<'a> {
+    At(Place, &'a FieldTree),
     ManagedFields,
     Dropped,
 }
@@ -141,37 +159,41 @@ const USER_KEYED: [&str; 14] = [
     "options",
 ];
 
-struct KeySeed<'a, 'w> {
+struct KeySeed<'a, 'w, 'k> {
     writer: &'a mut Writer<'w>,
     place: Place,
+    kept: &'k FieldTree,
     content: usize,
 }
 
-impl<'de> DeserializeSeed<'de> for KeySeed<'_, '_> {
-    type Value = Below;
+impl<'de, 'k> DeserializeSeed<'de> for KeySeed<'_, '_, 'k> {
+    type Value = Below<'k>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Below, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Below<'k>, D::Error> {
         deserializer.deserialize_str(self)
     }
 }
 
-impl<'de> Visitor<'de> for KeySeed<'_, '_> {
-    type Value = Below;
+impl<'de, 'k> Visitor<'de> for KeySeed<'_, '_, 'k> {
+    type Value = Below<'k>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the name of a field")
     }
 
-    fn visit_str<E>(self, key: &str) -> Result<Below, E> {
-        let below = match (self.place, key) {
-            (Place::Root, "metadata") => Below::Metadata,
+    fn visit_str<E>(self, key: &str) -> Result<Below<'k>, E> {
+        let place = match (self.place, key) {
+            (Place::Root, "metadata") => Place::Metadata,
             (Place::Root, "apiVersion" | "kind") if self.writer.options.kind.is_some() => {
                 return Ok(Below::Dropped);
             }
             (Place::Metadata, "managedFields") => return Ok(Below::ManagedFields),
-            (Place::UserKeys, _) => Below::At(Place::Plain),
-            _ if USER_KEYED.contains(&key) => Below::At(Place::UserKeys),
-            _ => Below::At(Place::Plain),
+            (Place::UserKeys, _) => Place::Plain,
+            _ if USER_KEYED.contains(&key) => Place::UserKeys,
+            _ => Place::Plain,
+        };
+        let Some(kept) = self.kept.below(key) else {
+            return Ok(Below::Dropped);
         };
         let id = if self.place == Place::UserKeys || !is_field_name(key) {
             dictionary::find(key)
@@ -179,10 +201,10 @@ impl<'de> Visitor<'de> for KeySeed<'_, '_> {
             dictionary::intern(key)
         };
         self.writer.key(key, id);
-        if matches!(below, Below::Metadata) {
+        if place == Place::Metadata {
             self.writer.ends.metadata = Some(self.writer.out.len() - self.content);
         }
-        Ok(below)
+        Ok(Below::At(place, kept))
     }
 }
 
@@ -192,12 +214,13 @@ fn is_field_name(key: &str) -> bool {
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-struct NodeVisitor<'a, 'w> {
+struct NodeVisitor<'a, 'w, 'k> {
     writer: &'a mut Writer<'w>,
     place: Place,
+    kept: &'k FieldTree,
 }
 
-impl<'de> DeserializeSeed<'de> for NodeVisitor<'_, '_> {
+impl<'de> DeserializeSeed<'de> for NodeVisitor<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -205,7 +228,7 @@ impl<'de> DeserializeSeed<'de> for NodeVisitor<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for NodeVisitor<'_, '_> {
+impl<'de> Visitor<'de> for NodeVisitor<'_, '_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -254,12 +277,16 @@ impl<'de> Visitor<'de> for NodeVisitor<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
-        let writer = self.writer;
+        let Self { writer, kept, .. } = self;
         let start = writer.open(tag::ARRAY);
         let mut count = 0;
         let place = Place::Plain;
         while elements
-            .next_element_seed(NodeVisitor { writer, place })?
+            .next_element_seed(NodeVisitor {
+                writer,
+                place,
+                kept,
+            })?
             .is_some()
         {
             count += 1;
@@ -269,7 +296,11 @@ impl<'de> Visitor<'de> for NodeVisitor<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        let Self { writer, place } = self;
+        let Self {
+            writer,
+            place,
+            kept,
+        } = self;
         let start = writer.open(tag::OBJECT);
         let content = writer.out.len();
         let mut count = match place {
@@ -279,9 +310,10 @@ impl<'de> Visitor<'de> for NodeVisitor<'_, '_> {
         while let Some(below) = fields.next_key_seed(KeySeed {
             writer,
             place,
+            kept,
             content,
         })? {
-            let place = match below {
+            let (place, kept) = match below {
                 Below::Dropped => {
                     fields.next_value::<IgnoredAny>()?;
                     continue;
@@ -290,10 +322,13 @@ impl<'de> Visitor<'de> for NodeVisitor<'_, '_> {
                     managed_fields(writer, &mut fields)?;
                     continue;
                 }
-                Below::Metadata => Place::Metadata,
-                Below::At(place) => place,
+                Below::At(place, kept) => (place, kept),
             };
-            fields.next_value_seed(NodeVisitor { writer, place })?;
+            fields.next_value_seed(NodeVisitor {
+                writer,
+                place,
+                kept,
+            })?;
             count += 1;
         }
         writer.close(start, count);

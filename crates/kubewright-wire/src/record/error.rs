@@ -19,9 +19,16 @@ pub enum RecordError {
     /// Only the metadata of the object was read.
     #[error(
         "decode a stored object: its JSON could not be read whole, so only its metadata is kept; \
-         objects nested deeper than 127 levels cannot be used"
+         objects that are larger than the reader allows or nested deeper than 127 levels cannot be \
+         used"
     )]
     Stub,
+    /// The object is larger than the reader allows, and its beginning does not say which it is.
+    #[error("read an object: it is larger than the {read} bytes that are read of one")]
+    Oversized {
+        /// How many bytes were read of it.
+        read: usize,
+    },
     /// The object does not have the shape that was asked for.
     #[error("decode a stored object: {0}")]
     Decode(String),

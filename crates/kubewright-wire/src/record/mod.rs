@@ -5,7 +5,8 @@
 //! are a tag byte (three bits of type, five of value) followed by what the type needs; objects
 //! and arrays carry their length, so that a reader skips what it does not want. Field names come
 //! from one dictionary per process. `metadata.managedFields` is left out but for a hash of one
-//! manager's own field set ([`FieldHash`]).
+//! manager's own field set ([`FieldHash`]). A [`FieldTree`] narrows what is kept to the fields that
+//! somebody reads.
 
 mod decode;
 mod dictionary;
@@ -13,8 +14,10 @@ mod encode;
 mod error;
 mod field_hash;
 mod flat;
+mod kept;
 mod metadata;
 mod node;
+mod probe;
 mod stub;
 mod words;
 mod writer;
@@ -23,5 +26,6 @@ pub use encode::{Encoder, EncoderOptions};
 pub use error::RecordError;
 pub use field_hash::FieldHash;
 pub use flat::Record;
+pub use kept::FieldTree;
 pub use metadata::Labels;
 pub use node::{Array, Node, Object};

@@ -1,3 +1,6 @@
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -26,6 +29,50 @@ struct StubMetadata {
     finalizers: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     owner_references: Option<Value>,
+}
+
+impl Stub {
+    /// The stub of an object whose bytes end too early, when its metadata is among them: the API
+    /// server writes it before everything that can be large.
+    pub(super) fn of_beginning(json: &[u8]) -> Option<Self> {
+        let mut metadata = None;
+        let mut deserializer = serde_json::Deserializer::from_slice(json);
+        // That the rest is missing is known.
+        Beginning(&mut metadata)
+            .deserialize(&mut deserializer)
+            .unwrap_or_default();
+        metadata.map(|metadata| Self { metadata })
+    }
+}
+
+/// Notes the metadata as soon as it is read.
+struct Beginning<'m>(&'m mut Option<StubMetadata>);
+
+impl<'de> DeserializeSeed<'de> for Beginning<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Beginning<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        while let Some(key) = fields.next_key::<String>()? {
+            if key == "metadata" {
+                *self.0 = Some(fields.next_value()?);
+                return Ok(());
+            }
+            fields.next_value::<IgnoredAny>()?;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -94,6 +141,22 @@ mod tests {
                 encoder().encode_stub(json.as_bytes()).is_err(),
                 "{metadata}"
             );
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_an_object_is_enough_for_a_stub_once_its_metadata_is_there() {
+        let head = r#"{"kind":"ConfigMap","metadata":{"name":"a","uid":"1"}"#;
+        let whole = format!(r#"{head},"data":{{"k":"{}"}}}}"#, "x".repeat(50));
+        for length in 0..whole.len() {
+            let (beginning, _) = whole.as_bytes().split_at(length);
+            match encoder().encode_beginning(beginning) {
+                Ok(stub) => {
+                    assert!(length >= head.len() && stub.is_stub());
+                    assert_eq!((stub.name(), stub.uid()), ("a", "1"));
+                }
+                Err(error) => assert!(length < head.len(), "{length}: {error}"),
+            }
         }
     }
 }

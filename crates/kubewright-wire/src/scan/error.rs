@@ -2,8 +2,8 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScanError {
-    /// One object is larger than the reader allows.
-    #[error("read an object of more than {limit} bytes: raise the limit or shrink the object")]
+    /// The metadata of a list is larger than the reader allows an object to be.
+    #[error("read the metadata of a list: it has more than {limit} bytes")]
     TooLarge {
         /// The most that is allowed.
         limit: usize,

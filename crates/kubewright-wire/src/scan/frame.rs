@@ -54,6 +54,17 @@ impl<'a> Frame<'a> {
             object: raw.object.get().as_bytes(),
         })
     }
+
+    /// Reads the beginning of a line that is too long, `{"type":..,"object":..` in this order; the
+    /// object is cut where the line is.
+    pub fn parse_beginning(line: &'a [u8]) -> Option<Self> {
+        let rest = line.strip_prefix(br#"{"type":"#)?;
+        let (word, rest) = rest.split_at_checked(rest.iter().position(|byte| *byte == b',')?)?;
+        Some(Self {
+            kind: serde_json::from_slice(word).ok()?,
+            object: rest.strip_prefix(br#","object":"#)?,
+        })
+    }
 }
 
 /// What a [`FrameKind::Bookmark`] carries.
@@ -61,6 +72,9 @@ impl<'a> Frame<'a> {
 pub struct Bookmark {
     /// How far the watch has come.
     pub resource_version: String,
+    /// Whether everything that was there when the watch began has been sent: the end of a
+    /// streaming list.
+    pub ends_initial_state: bool,
 }
 
 impl Bookmark {
@@ -74,6 +88,14 @@ impl Bookmark {
         #[serde(rename_all = "camelCase")]
         struct Metadata {
             resource_version: String,
+            #[serde(default)]
+            annotations: Annotations,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Annotations {
+            #[serde(rename = "k8s.io/initial-events-end")]
+            initial_events_end: String,
         }
         let raw: Raw = serde_json::from_slice(object).map_err(|source| ScanError::Parse {
             what: "a bookmark of a watch",
@@ -81,6 +103,7 @@ impl Bookmark {
         })?;
         Ok(Self {
             resource_version: raw.metadata.resource_version,
+            ends_initial_state: raw.metadata.annotations.initial_events_end == "true",
         })
     }
 }
@@ -101,7 +124,21 @@ mod tests {
     fn a_bookmark_says_how_far_the_watch_has_come() {
         let object =
             br#"{"kind":"Pod","metadata":{"resourceVersion":"12","creationTimestamp":null}}"#;
-        assert_eq!(Bookmark::parse(object).unwrap().resource_version, "12");
+        let bookmark = Bookmark::parse(object).unwrap();
+        assert_eq!(bookmark.resource_version, "12");
+        assert!(!bookmark.ends_initial_state);
+        let object = br#"{"metadata":{"resourceVersion":"12","annotations":{"k8s.io/initial-events-end":"true"}}}"#;
+        assert!(Bookmark::parse(object).unwrap().ends_initial_state);
+    }
+
+    #[test]
+    fn the_beginning_of_a_frame_tells_what_happened_to_the_object() {
+        let frame = Frame::parse_beginning(br#"{"type":"MODIFIED","object":{"kind":"Po"#).unwrap();
+        assert_eq!(frame.kind, FrameKind::Modified);
+        assert_eq!(frame.object, br#"{"kind":"Po"#);
+        for bad in [&br#"{"type":"MODI"#[..], br#"{"object":{"type":"#, b""] {
+            assert!(Frame::parse_beginning(bad).is_none());
+        }
     }
 
     #[test]

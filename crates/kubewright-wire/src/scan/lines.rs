@@ -1,6 +1,6 @@
 use memchr::memchr;
 
-use super::ScanError;
+use super::Item;
 
 /// Splits a watch into its lines, one frame each.
 #[derive(Debug)]
@@ -8,89 +8,129 @@ pub struct LineScanner {
     limit: usize,
     /// The beginning of a line whose end has not come yet.
     partial: Vec<u8>,
+    /// Whether the rest of the line is passed over: its beginning was handed out.
+    cut: bool,
 }
 
 impl LineScanner {
-    /// A scanner that refuses lines of more than `limit` bytes.
+    /// A scanner that reads at most `limit` bytes of a line.
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
             partial: Vec::new(),
+            cut: false,
         }
     }
 
-    /// Takes the next chunk and calls `each` for every line that is whole, without its end;
-    /// empty lines are skipped.
-    pub fn push<E: From<ScanError>>(
+    /// Takes the next chunk and calls `each` for every line that is whole, without its end, and
+    /// for every line that is found to be too long; empty lines are skipped.
+    pub fn push<E>(
         &mut self,
         mut chunk: &[u8],
-        mut each: impl FnMut(&[u8]) -> Result<(), E>,
+        mut each: impl FnMut(Item<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         while let Some(end) = memchr(b'\n', chunk) {
             let (line, rest) = chunk.split_at(end);
             chunk = rest.get(1..).unwrap_or_default();
-            if self.partial.is_empty() {
-                self.check(line.len())?;
-                if !line.is_empty() {
-                    each(line)?;
-                }
-                continue;
-            }
-            self.check(self.partial.len() + line.len())?;
-            self.partial.extend_from_slice(line);
+            self.take(line, &mut each)?;
             // A large line's buffer is not kept.
             let whole = std::mem::take(&mut self.partial);
-            each(&whole)?;
+            if !std::mem::take(&mut self.cut) && !whole.is_empty() {
+                each(Item::Whole(&whole))?;
+            }
         }
-        self.check(self.partial.len() + chunk.len())?;
-        self.partial.extend_from_slice(chunk);
-        Ok(())
+        self.keep(chunk, &mut each)
     }
 
-    fn check(&self, length: usize) -> Result<(), ScanError> {
-        if length > self.limit {
-            return Err(ScanError::TooLarge { limit: self.limit });
+    /// The last part of a line: one that came in one piece is not copied.
+    fn take<E>(
+        &mut self,
+        line: &[u8],
+        each: &mut impl FnMut(Item<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.cut || !self.partial.is_empty() || line.len() > self.limit {
+            return self.keep(line, each);
         }
-        Ok(())
+        if line.is_empty() {
+            return Ok(());
+        }
+        each(Item::Whole(line))
+    }
+
+    fn keep<E>(
+        &mut self,
+        part: &[u8],
+        each: &mut impl FnMut(Item<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.cut {
+            return Ok(());
+        }
+        let room = self.limit - self.partial.len();
+        let (kept, over) = part.split_at(part.len().min(room));
+        self.partial.extend_from_slice(kept);
+        if over.is_empty() {
+            return Ok(());
+        }
+        self.cut = true;
+        let beginning = std::mem::take(&mut self.partial);
+        each(Item::Cut(&beginning))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LineScanner, ScanError};
+    use std::convert::Infallible;
 
-    fn lines(chunks: &[&[u8]], limit: usize) -> Result<Vec<Vec<u8>>, ScanError> {
+    use super::{Item, LineScanner};
+
+    /// The lines of the chunks; of those that are too long, `<` and the beginning.
+    fn lines(chunks: &[&[u8]], limit: usize) -> Vec<String> {
         let mut scanner = LineScanner::new(limit);
         let mut lines = Vec::new();
         for chunk in chunks {
-            scanner.push(chunk, |line| {
-                lines.push(line.to_vec());
-                Ok::<_, ScanError>(())
-            })?;
+            let Ok(()) = scanner.push(chunk, |line| {
+                let (sign, bytes) = match line {
+                    Item::Whole(bytes) => ("", bytes),
+                    Item::Cut(bytes) => ("<", bytes),
+                };
+                let text = String::from_utf8(bytes.to_vec()).unwrap();
+                lines.push(format!("{sign}{text}"));
+                Ok::<_, Infallible>(())
+            });
         }
-        Ok(lines)
+        lines
+    }
+
+    /// The stream in three parts, cut in every way.
+    fn cuts(stream: &[u8]) -> impl Iterator<Item = [&[u8]; 3]> {
+        let places =
+            (0..=stream.len()).flat_map(|cut| (cut..=stream.len()).map(move |end| (cut, end)));
+        places.map(|(cut, second)| {
+            let (head, rest) = stream.split_at(cut);
+            let (middle, tail) = rest.split_at(second - cut);
+            [head, middle, tail]
+        })
     }
 
     #[test]
     fn lines_are_the_same_wherever_the_stream_is_cut() {
-        let stream = b"{\"a\":1}\n\n{\"b\":\"\\n\"}\n{\"c\"";
-        let expected = vec![b"{\"a\":1}".to_vec(), b"{\"b\":\"\\n\"}".to_vec()];
-        for cut in 0..=stream.len() {
-            for second in cut..=stream.len() {
-                let (head, rest) = stream.split_at(cut);
-                let (middle, tail) = rest.split_at(second - cut);
-                let found = lines(&[head, middle, tail], 100).unwrap();
-                assert_eq!(found, expected, "{cut} {second}");
-            }
+        for chunks in cuts(b"{\"a\":1}\n\n{\"b\":\"\\n\"}\n{\"c\"") {
+            assert_eq!(lines(&chunks, 100), ["{\"a\":1}", "{\"b\":\"\\n\"}"]);
         }
     }
 
     #[test]
-    fn a_line_over_the_limit_is_refused_before_its_end() {
-        for chunks in [[&b"12345678"[..], b"9\n"], [b"123456789", b""]] {
-            let error = lines(&chunks, 8).unwrap_err();
-            assert!(matches!(error, ScanError::TooLarge { limit: 8 }));
+    fn of_a_line_over_the_limit_the_beginning_is_told_and_the_next_line_is_whole() {
+        for chunks in cuts(b"12345678\n123456789\n12345678901234567890\nabc\n") {
+            assert_eq!(
+                lines(&chunks, 8),
+                ["12345678", "<12345678", "<12345678", "abc"]
+            );
         }
-        assert!(lines(&[b"12345678\n"], 8).is_ok());
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_told_before_its_end() {
+        assert_eq!(lines(&[b"123456789"], 8), ["<12345678"]);
     }
 }

@@ -1,7 +1,7 @@
 use memchr::memchr2;
 use serde::Deserialize;
 
-use super::ScanError;
+use super::{Item, ScanError};
 
 /// Splits the body of a list, `{"metadata":{..},"items":[..]}`, into its items.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub struct ListScanner {
     text: Text,
     /// The part of the current value, key or item that came with earlier chunks.
     partial: Vec<u8>,
+    /// Whether the rest of the item is passed over: its beginning was handed out.
+    cut: bool,
     metadata: Vec<u8>,
     items: usize,
     at: usize,
@@ -62,7 +64,7 @@ enum Text {
 }
 
 impl ListScanner {
-    /// A scanner that refuses items of more than `limit` bytes.
+    /// A scanner that reads at most `limit` bytes of an item.
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -71,17 +73,19 @@ impl ListScanner {
             depth: 0,
             text: Text::Outside,
             partial: Vec::new(),
+            cut: false,
             metadata: Vec::new(),
             items: 0,
             at: 0,
         }
     }
 
-    /// Takes the next chunk and calls `each` for every item that is whole.
+    /// Takes the next chunk and calls `each` for every item that is whole, and for every item that
+    /// is found to be too long.
     pub fn push<E: From<ScanError>>(
         &mut self,
         chunk: &[u8],
-        mut each: impl FnMut(&[u8]) -> Result<(), E>,
+        mut each: impl FnMut(Item<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut rest = chunk;
         while let Some(&byte) = rest.first() {
@@ -90,7 +94,9 @@ impl ListScanner {
                 let (part, after) = rest.split_at(taken);
                 rest = after;
                 self.at += taken;
-                self.check(self.partial.len() + part.len())?;
+                if self.partial.len() + part.len() > self.limit {
+                    self.cut_off(part, &mut each)?;
+                }
                 if !whole {
                     self.keep(part);
                 } else if self.partial.is_empty() {
@@ -131,8 +137,30 @@ impl ListScanner {
         Ok(end)
     }
 
+    /// Hands out the beginning of an item that is too long; nothing else may be so long.
+    fn cut_off<E: From<ScanError>>(
+        &mut self,
+        part: &[u8],
+        each: &mut impl FnMut(Item<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.cut {
+            return Ok(());
+        }
+        if self.state != State::Item {
+            return Err(ScanError::TooLarge { limit: self.limit }.into());
+        }
+        self.cut = true;
+        let mut beginning = std::mem::take(&mut self.partial);
+        let room = self.limit - beginning.len();
+        beginning.extend_from_slice(part.get(..room).unwrap_or(part));
+        each(Item::Cut(&beginning))
+    }
+
     /// What only counts for its nesting is not kept.
     fn keep(&mut self, part: &[u8]) {
+        if self.cut {
+            return;
+        }
         if self.state != State::Value || self.member != Member::Other {
             self.partial.extend_from_slice(part);
         }
@@ -200,13 +228,15 @@ impl ListScanner {
     fn finish_value<E: From<ScanError>>(
         &mut self,
         value: &[u8],
-        each: &mut impl FnMut(&[u8]) -> Result<(), E>,
+        each: &mut impl FnMut(Item<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.text = Text::Outside;
         self.state = match self.state {
             State::Item => {
                 self.items += 1;
-                each(value)?;
+                if !std::mem::take(&mut self.cut) {
+                    each(Item::Whole(value))?;
+                }
                 State::AfterItem
             }
             State::Key => {
@@ -224,13 +254,6 @@ impl ListScanner {
                 State::AfterValue
             }
         };
-        Ok(())
-    }
-
-    fn check(&self, length: usize) -> Result<(), ScanError> {
-        if length > self.limit {
-            return Err(ScanError::TooLarge { limit: self.limit });
-        }
         Ok(())
     }
 }
@@ -267,14 +290,19 @@ struct ListMetadata {
 
 #[cfg(test)]
 mod tests {
-    use super::{ListEnd, ListScanner, ScanError};
+    use super::{Item, ListEnd, ListScanner, ScanError};
 
     fn scan(chunks: &[&[u8]], limit: usize) -> Result<(Vec<String>, ListEnd), ScanError> {
         let mut scanner = ListScanner::new(limit);
         let mut items = Vec::new();
         for chunk in chunks {
             scanner.push(chunk, |item| {
-                items.push(String::from_utf8(item.to_vec()).unwrap());
+                let (sign, bytes) = match item {
+                    Item::Whole(bytes) => ("", bytes),
+                    Item::Cut(bytes) => ("<", bytes),
+                };
+                let text = String::from_utf8(bytes.to_vec()).unwrap();
+                items.push(format!("{sign}{text}"));
                 Ok::<_, ScanError>(())
             })?;
         }
@@ -345,8 +373,42 @@ mod tests {
     }
 
     #[test]
-    fn an_item_over_the_limit_is_refused_before_its_end() {
+    fn of_an_item_over_the_limit_the_beginning_is_told_and_the_next_item_is_whole() {
+        let body = br#"{"items":[{"a":1},{"a":"12345678901234567890"},{"b":[{}]},{"c":"\"}{"},{}],"metadata":{}}"#;
+        for cut in 0..=body.len() {
+            for second in cut..=body.len() {
+                let (head, rest) = body.split_at(cut);
+                let (middle, tail) = rest.split_at(second - cut);
+                let (items, end) = scan(&[head, middle, tail], 12).unwrap();
+                let expected = [
+                    r#"{"a":1}"#,
+                    r#"<{"a":"123456"#,
+                    r#"{"b":[{}]}"#,
+                    r#"{"c":"\"}{"}"#,
+                    "{}",
+                ];
+                assert_eq!(items, expected, "{cut} {second}");
+                assert_eq!(end.items, 5);
+            }
+        }
+    }
+
+    #[test]
+    fn an_item_over_the_limit_is_told_before_its_end() {
+        let mut scanner = ListScanner::new(20);
+        let mut told = 0;
         let body = br#"{"items":[{"a":"12345678901234567890"#;
+        let pushed = scanner.push(body, |_| {
+            told += 1;
+            Ok::<_, ScanError>(())
+        });
+        assert!(pushed.is_ok());
+        assert_eq!(told, 1);
+    }
+
+    #[test]
+    fn a_list_whose_own_metadata_is_over_the_limit_is_refused() {
+        let body = br#"{"metadata":{"continue":"12345678901234567890"}}"#;
         let error = scan(&[body], 20).unwrap_err();
         assert!(matches!(error, ScanError::TooLarge { limit: 20 }));
     }

@@ -203,10 +203,8 @@ mod tests {
         // Its own client: what it asks is not counted.
         let informers = Informers::new(self::client().0, Default::default());
         let informer = informers.get(&InformerSpec {
-            resource: resource_of::<ConfigMap>(),
-            namespace: None,
             labels: labels.parse().unwrap(),
-            fields: Default::default(),
+            ..InformerSpec::all(resource_of::<ConfigMap>())
         });
         let mut encoder = Encoder::new(EncoderOptions {
             field_manager: Some("us".to_owned()),

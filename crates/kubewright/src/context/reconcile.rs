@@ -55,8 +55,11 @@ impl<K: TypedKind> Context<K> {
     /// One object: `cx.get::<ConfigMap>("settings")?` in the reconciled object's own namespace,
     /// `("namespace", "name")` or a key anywhere.
     pub fn get<'n, W: TypedKind>(&self, name: impl Into<Name<'n>>) -> Result<Option<Arc<W>>> {
-        let key = name.into().key(&resource_of::<W>(), self.key.namespace());
-        Ok(self.shared.views.view::<W>()?.get(&key)?)
+        let view = self.shared.views.view::<W>()?;
+        // The informer knows the resource: making it anew would cost more than the read.
+        let resource = &view.informer().spec().resource;
+        let key = name.into().key(resource, self.key.namespace());
+        Ok(view.get(&key)?)
     }
 
     /// The informer behind the reads of a kind: its store, its state, its events.

@@ -326,10 +326,8 @@ impl<K: TypedKind> Registered for Controller<K> {
 
 fn spec(resource: &Resource, labels: LabelSelector) -> InformerSpec {
     InformerSpec {
-        resource: resource.clone(),
-        namespace: None,
         labels,
-        fields: Default::default(),
+        ..InformerSpec::all(resource.clone())
     }
 }
 

@@ -59,12 +59,7 @@ mod tests {
     use crate::registration::{Cache, TypedKind, resource_of};
 
     fn informer<W: TypedKind>(informers: &Informers) -> Informer {
-        informers.get(&InformerSpec {
-            resource: resource_of::<W>(),
-            namespace: None,
-            labels: Default::default(),
-            fields: Default::default(),
-        })
+        informers.get(&InformerSpec::all(resource_of::<W>()))
     }
 
     /// Which ConfigMaps of `a` and `b` a new node wakes, by a mapper that names the first.

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
-use kubewright_wire::record::{Encoder, Record, RecordError};
-use kubewright_wire::scan::ScanError;
+use kubewright_wire::record::{Encoder, EncoderOptions, Record, RecordError};
+use kubewright_wire::scan::{Item, ScanError};
 use kubewright_wire::status::Status;
 
-use super::Sink;
+use super::{InformerSpec, ReflectorOptions, Sink, Transform};
 use crate::Error;
 
 /// What can go wrong with the bytes of a stream.
@@ -34,11 +34,39 @@ impl ItemError {
     }
 }
 
-/// The record of one object; of one that cannot be read whole, a stub.
-pub(super) fn encode(encoder: &mut Encoder, json: &[u8]) -> Result<Record, RecordError> {
-    encoder.encode(json).or_else(|cause| {
+/// Makes the records of one collection from the bytes of its objects.
+pub(super) struct Intake {
+    encoder: Encoder,
+    transform: Option<Transform>,
+}
+
+impl Intake {
+    pub(super) fn new(spec: &InformerSpec, options: &ReflectorOptions) -> Self {
+        let encoder = Encoder::new(EncoderOptions {
+            field_manager: options.field_manager.clone(),
+            kind: Some(spec.resource.kind.clone()),
+        });
+        Self {
+            encoder: encoder.keeping(spec.kept()),
+            transform: options.transforms.get(&spec.resource).cloned(),
+        }
+    }
+
+    /// The record of one object; of one that cannot be read whole, a stub.
+    pub(super) fn record(&mut self, object: Item<'_>) -> Result<Record, RecordError> {
+        let (stub, cause) = match object {
+            Item::Whole(json) => match self.whole(json) {
+                Ok(record) => return Ok(record),
+                Err(cause) => (self.encoder.encode_stub(json), cause),
+            },
+            Item::Cut(beginning) => {
+                let read = beginning.len();
+                let stub = self.encoder.encode_beginning(beginning);
+                (stub, RecordError::Oversized { read })
+            }
+        };
         // Where there is no stub either, the first error says more.
-        let Ok(stub) = encoder.encode_stub(json) else {
+        let Ok(stub) = stub else {
             return Err(cause);
         };
         tracing::warn!(
@@ -51,7 +79,15 @@ pub(super) fn encode(encoder: &mut Encoder, json: &[u8]) -> Result<Record, Recor
             stub.key()
         );
         Ok(stub)
-    })
+    }
+
+    fn whole(&mut self, json: &[u8]) -> Result<Record, RecordError> {
+        let Some(transform) = &self.transform else {
+            return self.encoder.encode(json);
+        };
+        let object = serde_json::from_slice(json).map_err(RecordError::Parse)?;
+        self.encoder.encode_value(&transform.apply(object))
+    }
 }
 
 /// The objects of an answer that were left out: one bad object is no reason to lose the others.

@@ -1,0 +1,123 @@
+use std::sync::Arc;
+
+use kubewright_wire::record::Record;
+
+use super::handle::Shared;
+use super::inbox::Inbox;
+use super::sync::{Obstacle, Phase};
+use crate::Error;
+use crate::reflector::Sink;
+use crate::store::{Delta, Event, Replaced};
+
+/// The side of an informer that its reflector feeds.
+pub(super) struct Feed {
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Feed {
+    fn count(&self, changes: usize, lists: u64) {
+        let mut stats = self.shared.stats.lock();
+        stats.changes += changes as u64;
+        stats.lists += lists;
+        stats.last_error = None;
+    }
+
+    fn enter(&self, phase: Phase) {
+        self.shared.phase.send_if_modified(|present| {
+            let is_new = *present != phase;
+            *present = phase;
+            is_new
+        });
+    }
+
+    /// Ends the subscriptions; the store stays readable.
+    pub(super) fn stop(&self) {
+        let mut subscribers = self.shared.subscribers.lock();
+        subscribers.closed = true;
+        // A store that was filled stays synced for its readers; those who still wait are told.
+        if *self.shared.phase.borrow() != Phase::Synced {
+            self.enter(Phase::Stopped);
+        }
+        subscribers.tell(Inbox::close);
+    }
+}
+
+fn push_all(events: &[Event]) -> impl Fn(&mut Inbox) {
+    move |inbox| events.iter().for_each(|event| inbox.push(event.clone()))
+}
+
+impl Sink for Feed {
+    fn held(&self, record: &Record) -> Option<Record> {
+        let held = self.shared.store.delivered(&record.key())?;
+        let same =
+            held.uid() == record.uid() && held.resource_version() == record.resource_version();
+        same.then_some(held)
+    }
+
+    fn replace(&mut self, list: Vec<Record>, resource_version: &str) {
+        let mut subscribers = self.shared.subscribers.lock();
+        let listed = list.len();
+        match self.shared.store.replace(list, resource_version) {
+            Replaced::Filled => {
+                let snapshot = self.shared.store.snapshot();
+                subscribers.tell(|inbox| {
+                    inbox.fill(snapshot.delivered());
+                    inbox.sync();
+                });
+                self.count(listed, 1);
+            }
+            Replaced::Changed(events) => {
+                subscribers.tell(push_all(&events));
+                self.count(events.len(), 1);
+            }
+        }
+        self.enter(Phase::Synced);
+    }
+
+    fn withdrawn(&mut self) {
+        let mut subscribers = self.shared.subscribers.lock();
+        if let Replaced::Changed(events) = self.shared.store.replace(Vec::new(), "") {
+            subscribers.tell(push_all(&events));
+            self.shared.stats.lock().changes += events.len() as u64;
+        }
+        self.enter(Phase::Blocked(Obstacle::NotServed));
+    }
+
+    fn apply(&mut self, deltas: Vec<Delta>) {
+        let mut subscribers = self.shared.subscribers.lock();
+        let events = self.shared.store.apply(deltas);
+        if !events.is_empty() {
+            subscribers.tell(push_all(&events));
+        }
+        self.count(events.len(), 0);
+    }
+
+    fn skipped(&mut self, objects: u64, last: Arc<Error>) {
+        tracing::warn!(
+            error = &*last as &(dyn std::error::Error + 'static),
+            "{objects} of {} left out",
+            self.shared.spec.what()
+        );
+        let mut stats = self.shared.stats.lock();
+        stats.unreadable += objects;
+        stats.last_error = Some(last);
+    }
+
+    fn failed(&mut self, error: Arc<Error>) {
+        tracing::warn!(
+            error = &*error as &(dyn std::error::Error + 'static),
+            "following {} failed",
+            self.shared.spec.what()
+        );
+        let obstacle = Obstacle::of(&error);
+        {
+            let mut stats = self.shared.stats.lock();
+            stats.failures += 1;
+            stats.last_error = Some(error);
+        }
+        // What was read once stays readable while its permission is missing.
+        if *self.shared.phase.borrow() != Phase::Synced {
+            self.enter(obstacle.map_or(Phase::Starting, Phase::Blocked));
+        }
+    }
+}

@@ -1,0 +1,147 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::Arc;
+
+use imbl::OrdSet;
+use kubewright_core::ObjectKey;
+use kubewright_wire::record::Record;
+
+/// Says under which values of an index an object is found. It must depend on the object alone.
+pub type IndexFunction = Arc<dyn Fn(&Record) -> Vec<String> + Send + Sync>;
+
+/// An index that was not added, or was removed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("look objects up by the index {name:?}: there is none of this name; add it first")]
+pub struct UnknownIndex {
+    pub(super) name: String,
+}
+
+/// Which objects have a value.
+///
+/// One ordered set of (hash of the value, key): an entry of 32 bytes per value and object, and no
+/// set per value. Two values may share a hash, so who reads asks the object again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index {
+    values: Values,
+    entries: OrdSet<(u64, ObjectKey)>,
+}
+
+#[derive(Clone, Default)]
+enum Values {
+    /// The uids of the owners.
+    #[default]
+    Owners,
+    By(IndexFunction),
+}
+
+impl Values {
+    fn each(&self, record: &Record, mut each: impl FnMut(&str)) {
+        match self {
+            Self::Owners => record.owner_uids().for_each(each),
+            Self::By(function) => function(record).iter().for_each(|value| each(value)),
+        }
+    }
+}
+
+impl fmt::Debug for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Owners => "Owners",
+            Self::By(_) => "By",
+        })
+    }
+}
+
+impl Index {
+    fn by(function: IndexFunction) -> Self {
+        Self {
+            values: Values::By(function),
+            entries: OrdSet::new(),
+        }
+    }
+
+    fn insert(&mut self, key: &ObjectKey, record: &Record) {
+        let Self { values, entries } = self;
+        values.each(record, |value| {
+            entries.insert((hash(value), key.clone()));
+        });
+    }
+
+    fn remove(&mut self, key: &ObjectKey, record: &Record) {
+        let Self { values, entries } = self;
+        values.each(record, |value| {
+            entries.remove(&(hash(value), key.clone()));
+        });
+    }
+
+    /// The keys of objects that may have the value, in key order.
+    pub(super) fn candidates(&self, value: &str) -> impl Iterator<Item = &ObjectKey> {
+        let hash = hash(value);
+        // No key is below this one.
+        let first = (hash, ObjectKey::cluster_scoped(""));
+        self.entries
+            .range(first..)
+            .take_while(move |(other, _)| *other == hash)
+            .map(|(_, key)| key)
+    }
+
+    /// Whether the object has the value.
+    pub(super) fn has(&self, record: &Record, value: &str) -> bool {
+        let mut found = false;
+        self.values.each(record, |one| found |= one == value);
+        found
+    }
+}
+
+/// The indexes of one layer: the owners', and those that were added by name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Indexes {
+    pub(super) owners: Index,
+    named: BTreeMap<Arc<str>, Index>,
+}
+
+impl Indexes {
+    pub(super) fn named(&self, name: &str) -> Result<&Index, UnknownIndex> {
+        self.named.get(name).ok_or_else(|| UnknownIndex {
+            name: name.to_owned(),
+        })
+    }
+
+    pub(super) fn insert(&mut self, key: &ObjectKey, record: &Record) {
+        self.owners.insert(key, record);
+        for index in self.named.values_mut() {
+            index.insert(key, record);
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: &ObjectKey, record: &Record) {
+        self.owners.remove(key, record);
+        for index in self.named.values_mut() {
+            index.remove(key, record);
+        }
+    }
+
+    pub(super) fn add<'r>(
+        &mut self,
+        name: &Arc<str>,
+        function: &IndexFunction,
+        objects: impl Iterator<Item = (&'r ObjectKey, &'r Record)>,
+    ) {
+        let mut index = Index::by(Arc::clone(function));
+        for (key, record) in objects {
+            index.insert(key, record);
+        }
+        self.named.insert(Arc::clone(name), index);
+    }
+
+    pub(super) fn take_away(&mut self, name: &str) {
+        self.named.remove(name);
+    }
+}
+
+fn hash(value: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(value.as_bytes());
+    hasher.finish()
+}

@@ -1,0 +1,105 @@
+use std::sync::Arc;
+
+use kubewright_runtime::cache::View;
+use kubewright_runtime::record::Record;
+use kubewright_runtime::store::{Delta, Filter, IndexFunction, Store};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::scripted::{Scripted, key, pod, pods};
+
+fn on_node(name: &str, revision: u64, node: &str) -> Value {
+    let mut object = pod(name, revision);
+    object["spec"]["nodeName"] = json!(node);
+    object
+}
+
+fn record(object: &Value) -> Record {
+    Record::from_value(object).expect("an object")
+}
+
+fn by_node() -> IndexFunction {
+    Arc::new(|record| {
+        let node = record.selectable("spec.nodeName");
+        node.map(str::to_owned).into_iter().collect()
+    })
+}
+
+fn names(store: &Store, index: &str, value: &str) -> Vec<String> {
+    let found = store.by_index(index, value).expect("the index is there");
+    found.iter().map(|(key, _)| key.name().to_owned()).collect()
+}
+
+#[test]
+fn an_index_has_what_was_there_before_it_and_follows_what_changes() {
+    let store = Store::new(Filter::default());
+    let list = [on_node("a", 1, "n1"), on_node("b", 2, "n2")];
+    store.replace(list.iter().map(record).collect(), "10");
+    store.add_index("node", by_node());
+    assert_eq!(names(&store, "node", "n1"), ["a"]);
+    store.apply([
+        Delta::Present(record(&on_node("a", 11, "n2"))),
+        Delta::Present(record(&on_node("c", 12, "n1"))),
+    ]);
+    assert_eq!(names(&store, "node", "n1"), ["c"]);
+    assert_eq!(names(&store, "node", "n2"), ["a", "b"]);
+    store.apply([Delta::Gone(record(&on_node("b", 13, "n2")))]);
+    assert_eq!(names(&store, "node", "n2"), ["a"]);
+    store.replace(vec![record(&on_node("d", 14, "n2"))], "20");
+    assert_eq!(names(&store, "node", "n2"), ["d"]);
+    assert!(names(&store, "node", "n1").is_empty());
+}
+
+#[test]
+fn an_index_shows_own_writes_and_not_what_they_replaced() {
+    let store = Store::new(Filter::default());
+    let list = [on_node("a", 1, "n1"), on_node("b", 2, "n1")];
+    store.replace(list.iter().map(record).collect(), "10");
+    store.note_write(key("a"), record(&on_node("a", 11, "n2")));
+    // Also one that is added while an own write waits.
+    store.add_index("node", by_node());
+    assert_eq!(names(&store, "node", "n1"), ["b"]);
+    assert_eq!(names(&store, "node", "n2"), ["a"]);
+    store.note_delete(key("b"), "uid-b");
+    assert!(names(&store, "node", "n1").is_empty());
+}
+
+#[test]
+fn an_index_that_is_not_there_is_an_error_that_names_it() {
+    let store = Store::new(Filter::default());
+    store.add_index("node", by_node());
+    assert!(store.by_index("node", "n1").is_ok());
+    store.remove_index("node");
+    let error = store.by_index("node", "n1").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "look objects up by the index \"node\": there is none of this name; add it first"
+    );
+}
+
+#[derive(Deserialize)]
+struct Placed {
+    spec: Placement,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Placement {
+    node_name: String,
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_index_may_read_a_struct_of_the_users_own() {
+    let server = Scripted::default();
+    let mut odd = pod("odd", 3);
+    odd["spec"]["nodeName"] = json!(7);
+    server.list(10, &[on_node("a", 1, "n1"), on_node("b", 2, "n2"), odd]);
+    let informers = server.informers();
+    let view = View::<Placed>::new(informers.get(&pods()));
+    view.add_index("node", |pod| vec![pod.spec.node_name.clone()]);
+    view.informer().synced().await.unwrap();
+    let found = view.by_index("node", "n2").unwrap();
+    let found: Vec<String> = found.iter().map(|pod| pod.spec.node_name.clone()).collect();
+    assert_eq!(found, ["n2"]);
+    assert!(view.by_index("nodes", "n2").is_err());
+}

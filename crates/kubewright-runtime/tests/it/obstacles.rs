@@ -1,0 +1,93 @@
+use std::time::Duration;
+
+use kubewright_runtime::informer::{Notice, Obstacle, SyncError};
+use serde_json::json;
+
+use crate::scripted::{Scripted, key, pod, pods};
+
+#[tokio::test(start_paused = true)]
+async fn a_missing_kind_is_told_at_once_and_picked_up_within_seconds_when_it_appears() {
+    let server = Scripted::default();
+    for _ in 0..20 {
+        server.answer(404, "404 page not found");
+    }
+    let informers = server.informers();
+    let informer = informers.get(&pods());
+    let error = informer.try_synced().await.unwrap_err();
+    assert!(matches!(error, SyncError::NotServed { .. }), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "read pods: the API server does not know it; install its CustomResourceDefinition, which is then noticed by itself"
+    );
+    assert_eq!(informer.obstacle(), Some(Obstacle::NotServed));
+    assert_eq!(informers.stats()[0].obstacle, Some(Obstacle::NotServed));
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    server.list(10, &[pod("a", 1)]);
+    informer.synced().await.unwrap();
+    assert_eq!(informer.obstacle(), None);
+    let times = server.times();
+    let waits = times.windows(2).map(|pair| pair[1] - pair[0]);
+    assert!(waits.max().unwrap() <= Duration::from_secs(6));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_missing_permission_is_told_at_once_and_does_not_hide_what_was_read() {
+    let server = Scripted::default();
+    let forbidden = json!({"kind": "Status", "code": 403, "reason": "Forbidden",
+        "message": "pods is forbidden"});
+    server.answer(403, &forbidden);
+    server.list(10, &[pod("a", 1)]);
+    server.answer(403, &forbidden);
+    let informers = server.informers();
+    let informer = informers.get(&pods());
+    let error = informer.try_synced().await.unwrap_err();
+    assert!(matches!(error, SyncError::Forbidden { .. }), "{error}");
+    assert_eq!(informer.obstacle(), Some(Obstacle::Forbidden));
+    informer.synced().await.unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(informer.is_synced() && informer.last_error().is_some());
+    assert!(informer.store().get(&key("a")).is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_goes_takes_its_objects_along_and_may_come_back() {
+    let server = Scripted::default();
+    server.list(10, &[pod("a", 1)]);
+    let informers = server.informers();
+    let informer = informers.get(&pods());
+    let mut changes = informer.subscribe();
+    while !matches!(changes.next().await, Some(Notice::Synced)) {}
+    // One such answer may be a mistake: the watch, then two lists.
+    for _ in 0..3 {
+        server.answer(404, "404 page not found");
+    }
+    let Some(Notice::Change(gone)) = changes.next().await else {
+        panic!("the object is gone");
+    };
+    assert!(gone.new.is_none() && gone.key == key("a"));
+    assert_eq!(server.requests().len(), 4);
+    assert!(!informer.is_synced());
+    assert_eq!(informer.obstacle(), Some(Obstacle::NotServed));
+    server.list(20, &[pod("b", 15)]);
+    let Some(Notice::Change(new)) = changes.next().await else {
+        panic!("the kind is back");
+    };
+    assert!(new.old.is_none() && new.key == key("b"));
+    assert!(informer.is_synced());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_was_missing_for_a_moment_keeps_its_objects() {
+    let server = Scripted::default();
+    server.list(10, &[pod("a", 1)]);
+    server.answer(404, "404 page not found");
+    server.answer(404, "404 page not found");
+    server.list(20, &[pod("a", 1)]);
+    let informers = server.informers();
+    let informer = informers.get(&pods());
+    let mut changes = informer.subscribe();
+    while !matches!(changes.next().await, Some(Notice::Synced)) {}
+    let minute = Duration::from_secs(60);
+    assert!(tokio::time::timeout(minute, changes.next()).await.is_err());
+    assert_eq!(informer.stats().relists(), 1);
+}

@@ -1,0 +1,155 @@
+use std::collections::HashMap;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Pod;
+use kubewright_runtime::cache::{Metadata, View};
+use kubewright_runtime::informer::{Content, Informers};
+use kubewright_runtime::reflector::{ReflectorOptions, Streaming, Transform};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::scripted::{Scripted, frame, key, pod, pods, send};
+
+#[derive(Debug, Deserialize)]
+struct Placed {
+    spec: Placement,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Placement {
+    node_name: Option<String>,
+    containers: Vec<Image>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Image {
+    image: String,
+}
+
+fn full(name: &str, revision: u64) -> Value {
+    let mut object = pod(name, revision);
+    object["metadata"]["labels"] = json!({"app": "web"});
+    object["metadata"]["annotations"] = json!({"note": "x"});
+    object["spec"]["containers"] = json!([{"name": "main", "image": "nginx", "env": []}]);
+    object["status"] = json!({"phase": "Running"});
+    object
+}
+
+fn stored(view: &View<Placed>, name: &str) -> Value {
+    let record = view.informer().store().get(&key(name));
+    record.expect("the object is there").to_value()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_informer_of_a_projection_keeps_only_its_fields_and_what_identifies_an_object() {
+    let server = Scripted::default();
+    server.list(10, &[full("a", 1)]);
+    let watch = server.open(200);
+    let informers = server.informers();
+    let view = informers.view::<Placed>(&pods());
+    view.informer().synced().await.unwrap();
+    let kept = |name: &str, revision: u64| {
+        json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "namespace": "shop", "uid": format!("uid-{name}"),
+                "resourceVersion": revision.to_string(), "labels": {"app": "web"}},
+            "spec": {"nodeName": "n1", "containers": [{"image": "nginx"}]},
+        })
+    };
+    assert_eq!(stored(&view, "a"), kept("a", 1));
+    send(&watch, frame("ADDED", &full("b", 11)));
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert_eq!(stored(&view, "b"), kept("b", 11));
+    let placed = view.get(&key("b")).unwrap().unwrap();
+    assert_eq!(placed.spec.node_name.as_deref(), Some("n1"));
+    assert_eq!(placed.spec.containers[0].image, "nginx");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_projection_shares_the_informer_of_whole_objects_that_is_there() {
+    let server = Scripted::default();
+    server.list(10, &[full("a", 1)]);
+    let informers = server.informers();
+    let whole = informers.view::<Value>(&pods());
+    let placed = informers.view::<Placed>(&pods());
+    assert_eq!(placed.informer().spec().content, Content::Whole);
+    assert_eq!(informers.all().len(), 1);
+    whole.informer().synced().await.unwrap();
+    assert!(placed.get(&key("a")).unwrap().is_some());
+    drop((whole, placed));
+    let alone = informers.view::<Placed>(&pods());
+    assert!(matches!(
+        alone.informer().spec().content,
+        Content::Fields(_)
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn fields_that_select_objects_are_kept_too() {
+    let server = Scripted::default();
+    server.list(10, &[full("a", 1)]);
+    let informers = server.informers();
+    let mut spec = pods();
+    spec.fields = "status.phase=Running".parse().unwrap();
+    let view = informers.view::<Placed>(&spec);
+    view.informer().synced().await.unwrap();
+    assert_eq!(stored(&view, "a")["status"], json!({"phase": "Running"}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn metadata_alone_is_asked_for_and_kept_even_where_the_server_sends_all() {
+    let server = Scripted::default();
+    // One object as a server sends it that leaves the rest out, one as others do.
+    let partial = json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1",
+        "metadata": full("a", 1)["metadata"]});
+    server.list(10, &[partial, full("b", 2)]);
+    let _watch = server.open(200);
+    let informers = server.informers();
+    let view = informers.view::<Metadata<Pod>>(&pods());
+    view.informer().synced().await.unwrap();
+    for name in ["a", "b"] {
+        let pod = view.get(&key(name)).unwrap().unwrap();
+        assert_eq!(pod.metadata.annotations.as_ref().unwrap()["note"], "x");
+        let record = view.informer().store().get(&key(name)).unwrap();
+        let names: Vec<_> = record.root().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["apiVersion", "kind", "metadata"]);
+        assert_eq!(record.selectable("kind"), Some("Pod"));
+    }
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert_eq!(
+        server.accepted(),
+        [
+            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+            "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+        ]
+    );
+}
+
+fn transforming(server: &Scripted) -> Informers {
+    let strip = Transform::new(|object| {
+        object["status"] = json!("stripped");
+        object["metadata"]["name"] = json!("another");
+    });
+    server.informers_with(ReflectorOptions {
+        streaming: Streaming::off(),
+        transforms: HashMap::from([(pods().resource, strip)]),
+        ..ReflectorOptions::default()
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transform_changes_each_object_before_it_is_stored_but_not_which_it_is() {
+    let server = Scripted::default();
+    server.list(10, &[full("a", 1)]);
+    let watch = server.open(200);
+    let informers = transforming(&server);
+    let informer = informers.get(&pods());
+    informer.synced().await.unwrap();
+    send(&watch, frame("ADDED", &full("b", 11)));
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    for name in ["a", "b"] {
+        let record = informer.store().get(&key(name)).unwrap();
+        assert_eq!(record.selectable("status"), Some("stripped"));
+    }
+}

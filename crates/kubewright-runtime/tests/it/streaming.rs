@@ -1,0 +1,178 @@
+use std::time::Duration;
+
+use kubewright_runtime::informer::{InformerSpec, Informers};
+use kubewright_runtime::reflector::ReflectorOptions;
+use kubewright_runtime::store::Store;
+use serde_json::json;
+
+use crate::scripted::{Scripted, bookmark, end_of_state, expired, frame, pod, pods, send};
+
+fn streaming(server: &Scripted) -> Informers {
+    server.informers_with(ReflectorOptions::default())
+}
+
+/// `name@revision` of all objects, in order.
+fn content(store: &Store) -> Vec<String> {
+    let snapshot = store.snapshot();
+    let objects = snapshot.iter();
+    objects
+        .map(|(key, record)| format!("{}@{}", key.name(), record.resource_version()))
+        .collect()
+}
+
+const STREAM: &str = "/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=";
+const LIST: &str = "/api/v1/pods?limit=2&resourceVersion=0";
+
+#[tokio::test(start_paused = true)]
+async fn the_state_is_the_beginning_of_the_watch_and_shown_when_it_is_whole() {
+    let server = Scripted::default();
+    let stream = server.open(200);
+    let informers = streaming(&server);
+    let informer = informers.get(&pods());
+    send(&stream, frame("ADDED", &pod("a", 3)));
+    send(&stream, frame("ADDED", &pod("b", 4)));
+    // The state may be older than asked for, and is then brought up to date.
+    send(&stream, frame("MODIFIED", &pod("a", 8)));
+    send(&stream, frame("DELETED", &pod("b", 9)));
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert!(!informer.is_synced());
+    assert!(content(informer.store()).is_empty());
+    send(&stream, end_of_state(10) + &frame("ADDED", &pod("c", 11)));
+    informer.synced().await.unwrap();
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert_eq!(content(informer.store()), ["a@8", "c@11"]);
+    assert!(server.requests()[0].starts_with(STREAM));
+    drop(stream);
+    let next = server.open(200);
+    send(&next, frame("ADDED", &pod("d", 12)));
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(content(informer.store()), ["a@8", "c@11", "d@12"]);
+    assert!(server.requests()[1].contains("&resourceVersion=11&"));
+    assert_eq!((server.requests().len(), informer.stats().lists), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_never_sends_the_end_bookmark_is_listed_from_then_on() {
+    let server = Scripted::default();
+    let stream = server.open(200);
+    send(&stream, frame("ADDED", &pod("a", 3)));
+    let informers = streaming(&server);
+    let informer = informers.get(&pods());
+    server.list(10, &[pod("a", 3), pod("b", 4)]);
+    // It is alive all the same: changes and plain bookmarks are no progress.
+    for second in 0..9 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        send(&stream, bookmark(20 + second));
+        send(&stream, frame("MODIFIED", &pod("a", 30 + second)));
+    }
+    assert!(!informer.is_synced());
+    informer.synced().await.unwrap();
+    assert_eq!(content(informer.store()), ["a@3", "b@4"]);
+    let times = server.times();
+    let waited = (times[1] - times[0]).as_secs();
+    assert!((10..12).contains(&waited), "{waited} s");
+    assert_eq!(server.requests()[1], LIST);
+    // Every informer of the set knows it, and so does this one after it has lost its place.
+    server.answer(410, expired());
+    server.list(50, &[]);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(server.requests()[3], "/api/v1/pods?limit=2");
+    let mut spec = pods();
+    spec.namespace = Some("shop".to_owned());
+    let _other = informers.get(&spec);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let last = server.requests().pop().unwrap();
+    assert_eq!(
+        last,
+        "/api/v1/namespaces/shop/pods?limit=2&resourceVersion=0"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_that_keeps_coming_is_waited_for_however_long_it_takes() {
+    let server = Scripted::default();
+    let stream = server.open(200);
+    let informers = streaming(&server);
+    let informer = informers.get(&pods());
+    for number in 0..10 {
+        tokio::time::sleep(Duration::from_secs(9)).await;
+        send(&stream, frame("ADDED", &pod(&format!("p{number}"), 3)));
+    }
+    send(&stream, end_of_state(10));
+    informer.synced().await.unwrap();
+    assert_eq!(content(informer.store()).len(), 10);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_refuses_the_question_is_listed_at_once() {
+    let server = Scripted::default();
+    let refusal = json!({"kind": "Status", "code": 422, "reason": "Invalid", "message":
+        "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"});
+    server.answer(422, refusal);
+    server.list(10, &[pod("a", 3)]);
+    let informers = streaming(&server);
+    let informer = informers.get(&pods());
+    informer.synced().await.unwrap();
+    let times = server.times();
+    assert_eq!(times[0], times[1]);
+    assert_eq!(server.requests()[1], LIST);
+    assert_eq!(informer.stats().failures, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_cut_at_any_byte_is_streamed_anew_and_nothing_of_it_is_shown() {
+    let state = [
+        frame("ADDED", &pod("a", 3)),
+        frame("ADDED", &pod("b", 4)),
+        end_of_state(10),
+    ]
+    .concat();
+    for cut in 0..state.len() {
+        let server = Scripted::default();
+        let (head, _) = state.as_bytes().split_at(cut);
+        server.answer(200, String::from_utf8(head.to_vec()).unwrap());
+        let second = server.open(200);
+        let informers = streaming(&server);
+        let informer = informers.get(&pods());
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        assert!(!informer.is_synced(), "cut at {cut}");
+        assert!(content(informer.store()).is_empty(), "cut at {cut}");
+        send(&second, frame("ADDED", &pod("c", 5)) + &end_of_state(11));
+        informer.synced().await.unwrap();
+        assert_eq!(content(informer.store()), ["c@5"], "cut at {cut}");
+        assert!(server.requests()[1].starts_with(STREAM), "cut at {cut}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_expired_watch_is_followed_by_a_new_state_that_tells_what_was_missed() {
+    let server = Scripted::default();
+    let first = frame("ADDED", &pod("a", 3)) + &frame("ADDED", &pod("b", 4)) + &end_of_state(10);
+    server.answer(200, first + &frame("ERROR", &expired()));
+    server.answer(200, frame("ADDED", &pod("b", 15)) + &end_of_state(20));
+    let _open = server.open(200);
+    let informers = streaming(&server);
+    let informer = informers.get(&pods());
+    informer.synced().await.unwrap();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(content(informer.store()), ["b@15"]);
+    assert!(server.requests()[1].starts_with(STREAM));
+    assert_eq!(informer.stats().relists(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_busy_server_is_asked_again_for_a_stream_when_it_said() {
+    let server = Scripted::default();
+    let busy = json!({"kind": "Status", "code": 429, "reason": "TooManyRequests",
+        "details": {"retryAfterSeconds": 17}});
+    server.answer(429, busy);
+    server.answer(200, end_of_state(10));
+    let _open = server.open(200);
+    let informers = streaming(&server);
+    let informer = informers.get(&InformerSpec::all(pods().resource));
+    informer.synced().await.unwrap();
+    let times = server.times();
+    assert!(times[1] - times[0] >= Duration::from_secs(17));
+    assert!(server.requests()[1].starts_with(STREAM));
+}
