@@ -1,4 +1,4 @@
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::subject::Subject;
 
@@ -21,21 +21,44 @@ pub(crate) enum Benchmark {
 /// How the benchmark `cache` is run.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CacheOptions {
-    /// How many Pods the API server holds.
-    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) objects: u32,
+    /// How many Pods the API server holds; several sizes are measured one after the other.
+    #[arg(long, value_delimiter = ',', default_value = "10000", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) objects: Vec<u32>,
+    /// Which API server: the real one, or the embedded one.
+    #[arg(long, value_enum, default_value_t = ServerKind::Real)]
+    pub(crate) server: ServerKind,
     /// How often each subject runs; the medians count.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: u32,
-    /// Which subjects run, in which order.
-    #[arg(long, value_delimiter = ',', default_values_t = Subject::ALL)]
-    pub(crate) subjects: Vec<Subject>,
+    /// Which subjects run, in which order; all of them, or ours on the embedded server.
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) subjects: Option<Vec<Subject>>,
     /// Seconds to wait before settled memory is read; less than 30 is for trying out.
     #[arg(long, default_value_t = 30.0, value_parser = seconds)]
     pub(crate) settle: f64,
     /// One line of JSON a measurement instead of the table.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl CacheOptions {
+    /// The subjects that run. How fast the embedded server answers says nothing about the peers.
+    pub(crate) fn subjects(&self) -> Vec<Subject> {
+        match (&self.subjects, self.server) {
+            (Some(subjects), _) => subjects.clone(),
+            (None, ServerKind::Real) => Subject::ALL.to_vec(),
+            (None, ServerKind::Embedded) => vec![Subject::Kubewright],
+        }
+    }
+}
+
+/// Which API server holds the objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ServerKind {
+    /// Kubernetes' own.
+    Real,
+    /// This project's.
+    Embedded,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -65,8 +88,11 @@ mod tests {
     #[test]
     fn by_default_all_subjects_run_three_times_on_10000_pods_and_settle_for_30_seconds() {
         let options = cache(&[]).unwrap();
-        assert_eq!((options.objects, options.runs), (10_000, 3));
-        assert_eq!(options.subjects, Subject::ALL);
+        assert_eq!(
+            (options.objects.as_slice(), options.runs),
+            (&[10_000][..], 3)
+        );
+        assert_eq!(options.subjects(), Subject::ALL);
         assert!((options.settle - 30.0).abs() < f64::EPSILON);
     }
 
@@ -91,10 +117,17 @@ mod tests {
     }
 
     #[test]
+    fn on_the_embedded_server_ours_alone_runs_for_each_size() {
+        let options = cache(&["--server=embedded", "--objects=1000,10000"]).unwrap();
+        assert_eq!(options.objects, [1000, 10_000]);
+        assert_eq!(options.subjects(), [Subject::Kubewright]);
+    }
+
+    #[test]
     fn subjects_run_in_the_order_given() {
         let options = cache(&["--subjects=kubewright,controller-runtime"]).unwrap();
         assert_eq!(
-            options.subjects,
+            options.subjects(),
             [Subject::Kubewright, Subject::ControllerRuntime]
         );
     }

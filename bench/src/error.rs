@@ -30,6 +30,11 @@ pub(crate) enum Error {
     },
     #[error("start a real control plane for the benchmark")]
     Cluster(#[from] kubewright_testing::Error),
+    #[error("start an embedded API server for the benchmark")]
+    Embedded {
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     #[error("load Pod {name}")]
     Load {
         name: String,

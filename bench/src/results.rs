@@ -42,6 +42,7 @@ impl Run {
             })
         };
         let costs = Metric::ALL.into_iter().filter(|metric| metric.is_cost());
+        let costs = costs.filter(|metric| metric.is_common() || values.contains_key(metric));
         let costs = costs.map(|metric| {
             let cost = value(metric)?.as_f64();
             let cost = cost.ok_or(Error::MetricMissing { subject, metric })?;
@@ -129,8 +130,34 @@ fn summary(first: &Run, runs: &[Run]) -> Summary {
 struct Line<'a> {
     benchmark: &'a str,
     subject: Subject,
+    size: u64,
     metric: Metric,
     value: Number,
+}
+
+/// Fills in by how much memory grows with each further object, from each size to the next; of the
+/// first size it is not known.
+pub(crate) fn with_growth(mut sizes: Vec<Vec<Summary>>) -> Vec<Vec<Summary>> {
+    for at in (1..sizes.len()).rev() {
+        let (before, after) = sizes.split_at_mut(at);
+        let (Some(smaller), Some(larger)) = (before.last(), after.first_mut()) else {
+            continue;
+        };
+        for one in larger {
+            let former = smaller.iter().find(|other| other.subject == one.subject);
+            if let Some(growth) = former.and_then(|former| growth(former, one)) {
+                one.costs.insert(Metric::BytesPerObject, growth);
+            }
+        }
+    }
+    sizes
+}
+
+fn growth(smaller: &Summary, larger: &Summary) -> Option<f64> {
+    let settled = |one: &Summary| one.costs.get(&Metric::SettledMb).copied();
+    let objects = u32::try_from(larger.objects.checked_sub(smaller.objects)?).ok()?;
+    let bytes = (settled(larger)? - settled(smaller)?) * 1e6;
+    (objects > 0).then(|| bytes / f64::from(objects))
 }
 
 /// One line of JSON a measurement.
@@ -144,6 +171,7 @@ pub(crate) fn json_lines(benchmark: &str, summaries: &[Summary]) -> String {
             let line = serde_json::to_string(&Line {
                 benchmark,
                 subject: summary.subject,
+                size: summary.objects,
                 metric,
                 value,
             });
@@ -169,12 +197,13 @@ impl Summary {
 pub(crate) mod tests {
     use kubewright_bench_subject::Metric;
 
-    use super::{Run, Summary, json_lines, summarize};
+    use super::{Run, Summary, json_lines, summarize, with_growth};
     use crate::subject::Subject;
 
     /// A run in which every cost is `cost`.
     pub(crate) fn run(subject: Subject, cost: f64, checksum: u64) -> Run {
-        let costs = Metric::ALL.into_iter().filter(|metric| metric.is_cost());
+        let costs = Metric::ALL.into_iter();
+        let costs = costs.filter(|metric| metric.is_cost() && metric.is_common());
         Run {
             subject,
             costs: costs.map(|metric| (metric, cost)).collect(),
@@ -196,7 +225,9 @@ pub(crate) mod tests {
     fn a_run_is_read_from_the_lines_of_its_subject() {
         let run = Run::parse(Subject::Kube, &printed(None)).unwrap();
         assert_eq!((run.objects, run.checksum), (7, 7));
-        assert_eq!(run.costs.len(), 6);
+        assert_eq!(run.costs.len(), 8);
+        let run = Run::parse(Subject::Kube, &printed(Some(Metric::IndexGetUs))).unwrap();
+        assert_eq!(run.costs.len(), 7);
     }
 
     #[test]
@@ -259,6 +290,25 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn memory_for_each_further_object_is_the_growth_from_size_to_size() {
+        let size = |objects: u64, settled: f64| {
+            let mut run = run(Subject::Kubewright, settled, 1);
+            run.objects = objects;
+            summarize(&[run], objects).unwrap()
+        };
+        let sizes = with_growth(vec![
+            size(1000, 20.0),
+            size(10_000, 38.0),
+            size(100_000, 218.0),
+        ]);
+        let growth = |at: usize| sizes[at][0].costs.get(&Metric::BytesPerObject).copied();
+        assert_eq!(
+            [growth(0), growth(1), growth(2)],
+            [None, Some(2000.0), Some(2000.0)]
+        );
+    }
+
+    #[test]
     fn json_has_one_line_a_measurement() {
         let runs = [run(Subject::ControllerRuntime, 1.289_96, (1 << 53) - 1)];
         let text = json_lines("cache", &summarize(&runs, 10).unwrap());
@@ -266,11 +316,11 @@ pub(crate) mod tests {
         assert_eq!(lines.len(), 8);
         assert_eq!(
             lines[0],
-            r#"{"benchmark":"cache","subject":"controller-runtime","metric":"seconds","value":1.29}"#
+            r#"{"benchmark":"cache","subject":"controller-runtime","size":10,"metric":"seconds","value":1.29}"#
         );
         assert_eq!(
             lines[7],
-            r#"{"benchmark":"cache","subject":"controller-runtime","metric":"checksum","value":9007199254740991}"#
+            r#"{"benchmark":"cache","subject":"controller-runtime","size":10,"metric":"checksum","value":9007199254740991}"#
         );
     }
 }

@@ -9,12 +9,16 @@ const BASELINE: Subject = Subject::ControllerRuntime;
 /// One row a subject; each cost beside its ratio to the baseline, when that ran too.
 pub(crate) fn render(summaries: &[Summary]) -> String {
     let baseline = summaries.iter().find(|one| one.subject == BASELINE);
-    let header = std::iter::once("subject".to_owned()).chain(Metric::ALL.map(|m| m.to_string()));
+    let is_measured = |metric: &Metric| {
+        metric.is_common() || summaries.iter().any(|one| one.costs.contains_key(metric))
+    };
+    let columns = || Metric::ALL.into_iter().filter(is_measured);
+    let header = std::iter::once("subject".to_owned()).chain(columns().map(|m| m.to_string()));
     let mut rows: Vec<Vec<String>> = vec![header.collect()];
     for summary in summaries {
         let baseline = baseline.filter(|_| summary.subject != BASELINE);
         let mut row = vec![summary.subject.to_string()];
-        row.extend(Metric::ALL.map(|metric| cell(metric, summary, baseline)));
+        row.extend(columns().map(|metric| cell(metric, summary, baseline)));
         rows.push(row);
     }
     align(&rows)

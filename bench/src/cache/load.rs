@@ -25,6 +25,12 @@ pub(super) async fn load(client: &Client, count: u32) -> Result<(), Error> {
         "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE},
     });
     create(client, "/api/v1/namespaces", NAMESPACE, &namespace).await?;
+    // Nobody else makes it here, and an API server may ask for it.
+    let account = json!({
+        "apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"},
+    });
+    let accounts = format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts");
+    create(client, &accounts, "default", &account).await?;
     let pods = Pods::new();
     let path = format!("/api/v1/namespaces/{NAMESPACE}/pods");
     let start = Instant::now();

@@ -1,57 +1,58 @@
 use kubewright_testing::Settings;
-use kubewright_testing::control_plane::{ControlPlane, Release};
-use kubewright_testing::real::{RealCluster, RealOptions};
 
 use super::load::load;
+use super::server::Server;
 use crate::command::CacheOptions;
 use crate::error::Error;
 use crate::machine::{Machine, load_average};
-use crate::results::{Run, json_lines, summarize};
+use crate::results::{Run, Summary, json_lines, summarize, with_growth};
 use crate::subject::{self, Builder, Built, Launch, Subject};
 use crate::versions::Versions;
 use crate::{output, table};
 
 const NAME: &str = "cache";
 
-/// Builds the subjects, fills an API server, runs the subjects in turn, prints the medians.
+/// Builds the subjects, fills an API server, runs the subjects in turn, prints the medians; once
+/// for each size.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends the subject under way and the control plane.
+/// Dropping the future ends the subject under way and the API server.
 pub(crate) async fn run(options: &CacheOptions) -> Result<(), Error> {
     let settings = Settings::from_environment()?;
     let builder = Builder::new(NAME, &settings);
     let mut built = Vec::new();
-    for subject in &options.subjects {
-        built.push(builder.build(*subject).await?);
+    for subject in options.subjects() {
+        built.push(builder.build(subject).await?);
     }
-
-    output::note("start a real control plane");
-    let control_plane = ControlPlane::locate(Release::current(), &settings).await?;
-    let cluster = RealCluster::start(&control_plane, &RealOptions::default()).await?;
-    let client = cluster.client().await?;
-    let kubeconfig = cluster.kubeconfig();
-    let versions = Versions::ask(&client, &settings.go).await?;
-    load(&client, options.objects).await?;
-
     let load_before = load_average();
-    let launch = Launch {
-        kubeconfig: &kubeconfig,
-        objects: options.objects,
-        settle: options.settle,
-    };
-    let runs = alternate(&built, options.runs, launch).await?;
-    let summaries = summarize(&runs, options.objects.into())?;
+    let mut sizes = Vec::new();
+    let mut versions = None;
+    for objects in &options.objects {
+        let server = Server::start(options.server, &settings).await?;
+        let client = server.client().await?;
+        versions = Some(Versions::ask(&client, &settings.go).await?);
+        load(&client, *objects).await?;
+        let kubeconfig = server.kubeconfig();
+        let launch = Launch {
+            kubeconfig: &kubeconfig,
+            objects: *objects,
+            settle: options.settle,
+        };
+        let runs = alternate(&built, options.runs, launch).await?;
+        sizes.push(summarize(&runs, (*objects).into())?);
+    }
+    let sizes = with_growth(sizes);
     if options.json {
-        return output::result(&json_lines(NAME, &summaries));
+        let lines: String = sizes.iter().map(|one| json_lines(NAME, one)).collect();
+        return output::result(&lines);
     }
     let measured = Measured {
         versions,
         load_before,
         load_after: load_average(),
     };
-    let text = report(options, &table::render(&summaries), &measured);
-    output::result(&text)
+    output::result(&report(options, &sizes, &measured))
 }
 
 /// Each round runs every subject once, so that what changes on the machine meets all of them.
@@ -83,28 +84,38 @@ fn progress(round: u32, rounds: u32, run: &Run) -> String {
 /// What stands below the table.
 #[derive(Clone, Debug)]
 struct Measured {
-    versions: Versions,
+    versions: Option<Versions>,
     load_before: Option<f64>,
     load_after: Option<f64>,
 }
 
-fn report(options: &CacheOptions, table: &str, measured: &Measured) -> String {
-    let CacheOptions { objects, runs, .. } = options;
+fn report(options: &CacheOptions, sizes: &[Vec<Summary>], measured: &Measured) -> String {
+    let runs = options.runs;
     let load =
         |average: Option<f64>| average.map_or("unknown".to_owned(), |one| format!("{one:.2}"));
-    let mut text =
-        format!("{NAME}: {objects} Pods, median of {runs} alternating runs\n\n{table}\n");
-    if options.subjects.contains(&Subject::ControllerRuntime) {
+    let mut text = String::new();
+    for (objects, summaries) in options.objects.iter().zip(sizes) {
+        let table = table::render(summaries);
+        text.push_str(&format!(
+            "{NAME}: {objects} Pods, median of {runs} alternating runs\n\n{table}\n"
+        ));
+    }
+    if options.subjects().contains(&Subject::ControllerRuntime) {
         text.push_str("ratios: to controller-runtime\n");
     }
+    if options.objects.len() > 1 {
+        text.push_str("bytes_per_object: growth of settled_mb from the size before\n");
+    }
     text.push_str(&format!(
-        "machine: {}\nload average: {} before the runs, {} after\nversions: {}\n",
+        "machine: {}\nload average: {} before the runs, {} after\n",
         Machine::here(),
         load(measured.load_before),
         load(measured.load_after),
-        measured.versions,
     ));
-    if *runs < 3 || options.settle < 30.0 {
+    if let Some(versions) = &measured.versions {
+        text.push_str(&format!("versions: {versions}\n"));
+    }
+    if runs < 3 || options.settle < 30.0 {
         text.push_str("note: a result takes at least 3 runs and 30 seconds to settle\n");
     }
     text

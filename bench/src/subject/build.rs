@@ -54,7 +54,7 @@ impl Builder {
         let program = match subject {
             Subject::ControllerRuntime => self.go(subject, &package).await?,
             Subject::Kube => self.cargo_workspace(subject, &package).await?,
-            Subject::Kubewright => {
+            Subject::Kubewright | Subject::KubewrightProjection => {
                 let mut command = Command::new(&self.cargo);
                 command.args(["build", "--release", "--package", &package]);
                 self.cargo(subject, command).await?

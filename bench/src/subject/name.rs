@@ -13,17 +13,25 @@ pub(crate) enum Subject {
     Kube,
     /// This project.
     Kubewright,
+    /// This project, keeping seven fields of each object.
+    KubewrightProjection,
 }
 
 impl Subject {
     /// All, the baseline first.
-    pub(crate) const ALL: [Self; 3] = [Self::ControllerRuntime, Self::Kube, Self::Kubewright];
+    pub(crate) const ALL: [Self; 4] = [
+        Self::ControllerRuntime,
+        Self::Kube,
+        Self::Kubewright,
+        Self::KubewrightProjection,
+    ];
 
     const fn as_str(self) -> &'static str {
         match self {
             Self::ControllerRuntime => "controller-runtime",
             Self::Kube => "kube",
             Self::Kubewright => "kubewright",
+            Self::KubewrightProjection => "kubewright-projection",
         }
     }
 }

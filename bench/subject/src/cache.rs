@@ -19,6 +19,12 @@ pub trait CachedPods {
     /// Reads one object as a user would.
     fn get(&self, key: &Self::Key) -> Result<Option<Self::Object>, Error>;
 
+    /// How many objects an index finds under the name of this one; none where the subject has no
+    /// such index.
+    fn find(&self, _key: &Self::Key) -> Result<Option<usize>, Error> {
+        Ok(None)
+    }
+
     /// Reads the seven fields of every object, typed, and drops each.
     fn list(&self) -> Result<Listed, Error>;
 }
@@ -74,6 +80,7 @@ pub async fn measure_cache<C: CachedPods>(
         Ok::<_, Error>(())
     })?;
     Measurement::cost(Metric::ListMs, list * 1e3)?.print()?;
+    measure_index(cache, keys)?;
     Measurement::cost(Metric::SettledMb, settled.max(resident_mb()?))?.print()?;
 
     let objects = u64::try_from(listed.objects).unwrap_or(u64::MAX);
@@ -83,6 +90,25 @@ pub async fn measure_cache<C: CachedPods>(
         return Err(Error::Disagree { reconciled, listed });
     }
     Ok(())
+}
+
+fn measure_index<C: CachedPods>(cache: &C, keys: &[C::Key]) -> Result<(), Error> {
+    let Some(first) = keys.first() else {
+        return Ok(());
+    };
+    if cache.find(first)?.is_none() {
+        return Ok(());
+    }
+    let seconds = median_seconds(GET_PASSES, || {
+        for key in keys {
+            if cache.find(key)? != Some(1) {
+                let key = key.to_string();
+                return Err(Error::Missing { key });
+            }
+        }
+        Ok(())
+    })?;
+    Measurement::cost(Metric::IndexGetUs, micros_each(seconds, keys.len()))?.print()
 }
 
 fn read_each<'a, C: CachedPods>(

@@ -23,6 +23,10 @@ pub enum Metric {
     GetHotUs,
     /// Every object typed, seven fields read, dropped.
     ListMs,
+    /// One lookup by an index that finds one object.
+    IndexGetUs,
+    /// Memory for each further object: what settled memory grows by from one size to the next.
+    BytesPerObject,
     /// How many objects the list held.
     Objects,
     /// The sum over the seven fields of all of them.
@@ -31,13 +35,15 @@ pub enum Metric {
 
 impl Metric {
     /// All, in the order of the table's columns.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Seconds,
         Self::PeakMb,
         Self::SettledMb,
         Self::GetColdUs,
         Self::GetHotUs,
         Self::ListMs,
+        Self::IndexGetUs,
+        Self::BytesPerObject,
         Self::Objects,
         Self::Checksum,
     ];
@@ -45,6 +51,11 @@ impl Metric {
     /// Whether subjects are compared by it; the others must be equal.
     pub const fn is_cost(self) -> bool {
         !matches!(self, Self::Objects | Self::Checksum)
+    }
+
+    /// Whether every subject measures it.
+    pub const fn is_common(self) -> bool {
+        !matches!(self, Self::IndexGetUs | Self::BytesPerObject)
     }
 
     /// The spelling on the wire and in the table.
@@ -56,6 +67,8 @@ impl Metric {
             Self::GetColdUs => "get_cold_us",
             Self::GetHotUs => "get_hot_us",
             Self::ListMs => "list_ms",
+            Self::IndexGetUs => "index_get_us",
+            Self::BytesPerObject => "bytes_per_object",
             Self::Objects => "objects",
             Self::Checksum => "checksum",
         }

@@ -26,10 +26,15 @@ impl<K: Eq + Hash + Display> Tally<K> {
 
     /// Notes that `pod` was read under `key`; true when it was the last one missing.
     pub fn note(&mut self, key: K, pod: &Pod) -> bool {
+        self.note_sum(key, pod_checksum(pod))
+    }
+
+    /// As [`Tally::note`], of an object with this checksum.
+    pub fn note_sum(&mut self, key: K, checksum: u64) -> bool {
         if !self.seen.insert(key) {
             return false;
         }
-        self.sum = self.sum.wrapping_add(pod_checksum(pod)) & CHECKSUM_MASK;
+        self.sum = self.sum.wrapping_add(checksum) & CHECKSUM_MASK;
         self.seen.len() == self.expected
     }
 

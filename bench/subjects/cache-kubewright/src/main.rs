@@ -14,6 +14,7 @@ use kubewright_bench_subject::{
     measure_cache, pod_checksum,
 };
 use kubewright_runtime::client::{connect, load_config};
+use kubewright_runtime::record::Record;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
@@ -21,6 +22,8 @@ use tokio::sync::oneshot;
 static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;
 
 const NAME: &str = "cache-kubewright";
+/// An index by name, added once the cache has settled.
+const BY_NAME: &str = "name";
 const SYNC_LIMIT: Duration = Duration::from_secs(600);
 
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +76,17 @@ impl CachedPods for Cache {
         })
     }
 
+    fn find(&self, key: &ObjectKey) -> Result<Option<usize>, Error> {
+        let failed = |source: Box<dyn std::error::Error + Send + Sync>| Error::Read {
+            what: key.to_string(),
+            source,
+        };
+        let informer = self.0.informer::<Pod>();
+        let informer = informer.map_err(|error| failed(error.to_string().into()))?;
+        let found = informer.store().by_index(BY_NAME, key.name());
+        Ok(Some(found.map_err(|error| failed(error.into()))?.len()))
+    }
+
     fn list(&self) -> Result<Listed, Error> {
         let pods = self.0.list::<Pod>().map_err(|error| Error::Read {
             what: "all Pods".to_owned(),
@@ -121,6 +135,10 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     Measurement::cost(Metric::Seconds, seconds)?.print()?;
     let (keys, read) = tally.finish();
+    if let Ok(informer) = cx.informer::<Pod>() {
+        let by_name = |record: &Record| vec![record.name().to_owned()];
+        informer.store().add_index(BY_NAME, Arc::new(by_name));
+    }
     measure_cache(&Cache(cx), &keys, read, arguments.settle).await?;
     running.stop().await;
     Ok(())
