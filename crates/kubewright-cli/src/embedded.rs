@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
 use kube::api::PostParams;
-use kubewright_apiserver::pki::{Authority, Subject, Usage};
+use kubewright_apiserver::pki::{Authority, Identity, Subject, Usage};
 use kubewright_apiserver::{Behaviours, Server, ServerOptions, ServingIdentity, User};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::Error;
 use crate::interrupt::Interrupts;
-use crate::kubeconfig::{Credentials, kubeconfig};
+use crate::kubeconfig::kubeconfig;
 
 /// The name of the authority that a cluster's certificates are from.
 const AUTHORITY: &str = "kubewright";
@@ -160,16 +160,12 @@ impl Embedded {
                 names: Vec::new(),
             })
             .map_err(|source| Error::Certificates { source })?;
-        self.write_kubeconfig(path, &Credentials::Certificate(&admin))
+        self.write_kubeconfig(path, &admin)
     }
 
     /// Writes a kubeconfig with these credentials into a new file, readable by its owner alone.
-    pub(crate) fn write_kubeconfig(
-        &self,
-        path: &Path,
-        credentials: &Credentials<'_>,
-    ) -> Result<PathBuf, Error> {
-        let text = kubeconfig(self.address, &self.authority.certificate_pem(), credentials);
+    fn write_kubeconfig(&self, path: &Path, identity: &Identity) -> Result<PathBuf, Error> {
+        let text = kubeconfig(self.address, &self.authority.certificate_pem(), identity);
         let failed = |source| Error::Kubeconfig {
             path: path.to_owned(),
             source,

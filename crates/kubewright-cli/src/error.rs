@@ -142,4 +142,224 @@ pub(crate) enum Error {
         /// What was missing.
         reason: String,
     },
+    /// A flag's value is not what it has to be.
+    #[error("{flag} {value:?}: give {wanted}")]
+    Argument {
+        /// The flag.
+        flag: &'static str,
+        /// What was given.
+        value: String,
+        /// What would do.
+        wanted: &'static str,
+    },
+    /// A flag is missing, and nobody is at a terminal to be asked.
+    #[error("{flag} is missing: give it, or answer the question at a terminal")]
+    MissingFlag {
+        /// The flag.
+        flag: &'static str,
+    },
+    /// The terminal could not be used.
+    #[error("ask at the terminal: give all flags instead")]
+    Terminal {
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// `init` found a project.
+    #[error(
+        "make a project: {path} is there already and nothing was changed; \
+         to add a kind to it, use `kubewright create api`"
+    )]
+    ProjectIsThere {
+        /// The file that is there.
+        path: PathBuf,
+    },
+    /// A new file would replace one.
+    #[error("make {path}: it is there already and nothing was changed; move it away first")]
+    FileIsThere {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The folder has no `Cargo.toml`.
+    #[error(
+        "find a project in {folder}: make one with `kubewright init`, or name another --folder"
+    )]
+    NoProject {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// `Cargo.toml` cannot be read.
+    #[error("read {path} as TOML")]
+    CargoToml {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        #[source]
+        source: Box<toml::de::Error>,
+    },
+    /// `Cargo.toml` is that of a workspace.
+    #[error("read {path}: it has no [package]; name the folder of one of its packages")]
+    NotAPackage {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The project has no Rust.
+    #[error("find Rust files in {folder}: a project has a src/lib.rs with `pub fn operator()`")]
+    NoSource {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A file does not parse.
+    #[error("read {path}:{line}:{column} as Rust: mend it first; nothing was changed")]
+    NotRust {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What the parser said.
+        #[source]
+        source: syn::Error,
+    },
+    /// The project has the kind already.
+    #[error("add {kind}: {path} has that kind already and nothing was changed")]
+    KindIsThere {
+        /// Group, version and kind as they are there.
+        kind: String,
+        /// The file that has it.
+        path: PathBuf,
+    },
+    /// The project has a webhook for the kind already.
+    #[error(
+        "add a webhook for {kind}: {path} has one already and nothing was changed; edit it there"
+    )]
+    WebhookIsThere {
+        /// The kind.
+        kind: String,
+        /// The file that has it.
+        path: PathBuf,
+    },
+    /// The crate has a module of the name already.
+    #[error(
+        "add the module `{module}`: {path} has one already and nothing was changed; rename it first"
+    )]
+    ModuleIsThere {
+        /// The crate's root.
+        path: PathBuf,
+        /// The module.
+        module: String,
+    },
+    /// No file derives the kind, and it is not one of Kubernetes' own.
+    #[error(
+        "find {kind} in {folder}: make it with `kubewright create api`, \
+         or name --group and --version of a kind of Kubernetes' own (core and v1 for Pod)"
+    )]
+    NoSuchKind {
+        /// The kind.
+        kind: String,
+        /// Where it was looked for.
+        folder: PathBuf,
+    },
+    /// A line has to be added by hand.
+    #[error("register it in {path}: {place} add\n    {lines}")]
+    AddByHand {
+        /// The file.
+        path: PathBuf,
+        /// Where in it, and why it was not done.
+        place: String,
+        /// What to add.
+        lines: String,
+    },
+    /// Somebody typed a command of kubebuilder's.
+    #[error("`{typed}` is kubebuilder's; here it is: {ours}")]
+    FormerCommand {
+        /// What was typed.
+        typed: String,
+        /// What to type.
+        ours: String,
+    },
+    /// Not there yet.
+    #[error("{what}: this is not there yet; {instead}")]
+    NotYet {
+        /// What was asked for.
+        what: &'static str,
+        /// What works now.
+        instead: &'static str,
+    },
+    /// The real control plane did not start.
+    #[error("start a real control plane")]
+    RealCluster {
+        /// Why.
+        #[source]
+        source: Box<kubewright_testing::Error>,
+    },
+    /// The kubeconfig cannot be used.
+    #[error(
+        "reach a cluster by the kubeconfig {file}: name another with --kubeconfig or --context"
+    )]
+    Access {
+        /// Which file.
+        file: String,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Somebody else has set a field.
+    #[error(
+        "apply {object}: somebody else has set fields of it; \
+         --force-conflicts takes them over, nothing was changed"
+    )]
+    Conflict {
+        /// Which object.
+        object: String,
+        /// The server's answer, which names fields and managers.
+        #[source]
+        source: Box<kube::Error>,
+    },
+    /// A definition would break what is there.
+    #[error(
+        "change definitions: objects that are there would break, so nothing was changed; \
+         --allow-unsafe does it nevertheless\n  {reasons}"
+    )]
+    UnsafeChange {
+        /// One line each.
+        reasons: String,
+    },
+    /// Objects of a kind would go with its definition.
+    #[error(
+        "delete the definitions: {remaining} would go with them, so nothing was deleted; \
+         delete the objects first, or say --delete-instances"
+    )]
+    InstancesRemain {
+        /// How many of which kind.
+        remaining: String,
+    },
+    /// Manifests have no text.
+    #[error("write the manifests")]
+    Manifest {
+        /// Why.
+        #[source]
+        source: kubewright_manifest::Error,
+    },
+    /// Standard output is closed.
+    #[error("write to standard output")]
+    Output {
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// Whether a server answered that something is not there.
+    pub(crate) fn is_not_found(&self) -> bool {
+        let Self::Request { source, .. } = self else {
+            return false;
+        };
+        matches!(&**source, kube::Error::Api(status) if status.code == 404)
+    }
 }

@@ -1,32 +1,37 @@
+use std::io::Write as _;
 use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kubewright_apiserver::pki::Identity;
 use serde_json::{Value, json};
 
-/// How a kubeconfig's user proves who it is.
-#[derive(Debug)]
-pub(crate) enum Credentials<'a> {
-    /// A client certificate.
-    Certificate(&'a Identity),
-    /// A bearer token.
-    Token(&'a str),
+use crate::error::Error;
+
+/// Writes a text that only its owner may read, in the place of what was there.
+pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), Error> {
+    let failed = |source| Error::Kubeconfig {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)
 }
 
 /// A kubeconfig for one cluster on loopback, one user and one context, as YAML.
-pub(crate) fn kubeconfig(
-    address: SocketAddr,
-    authority_pem: &str,
-    credentials: &Credentials<'_>,
-) -> String {
-    let user = match credentials {
-        Credentials::Certificate(identity) => json!({
-            "client-certificate-data": STANDARD.encode(&identity.certificate_pem),
-            "client-key-data": STANDARD.encode(&identity.key_pem),
-        }),
-        Credentials::Token(token) => json!({ "token": token }),
-    };
+pub(crate) fn kubeconfig(address: SocketAddr, authority_pem: &str, identity: &Identity) -> String {
+    let user = json!({
+        "client-certificate-data": STANDARD.encode(&identity.certificate_pem),
+        "client-key-data": STANDARD.encode(&identity.key_pem),
+    });
     let config: Value = json!({
         "apiVersion": "v1",
         "kind": "Config",

@@ -7,10 +7,22 @@
 
 use std::error::Error;
 use std::fmt::Display;
+use std::io::{self, Write as _};
 
 /// Prints one line of what was asked for.
 pub(crate) fn say(line: impl Display) {
     println!("{line}");
+}
+
+/// Prints a text as it is. A reader that has seen enough, such as `head`, is no failure.
+pub(crate) fn print(text: &str) -> Result<(), crate::error::Error> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(source) if source.kind() != io::ErrorKind::BrokenPipe => {
+            Err(crate::error::Error::Output { source })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Prints one line about the work itself.

@@ -1,4 +1,4 @@
-//! The YAML that follows from a `Description`: CRDs and roles.
+//! The YAML that follows from a `Description`: CRDs, roles, Deployment, kustomize, Helm chart.
 //!
 //! ```
 //! use kubewright_core::Description;
@@ -11,11 +11,21 @@
 //! ```
 
 mod crd;
+mod crd_change;
+mod deployment;
 mod error;
+mod helm;
+mod kustomize;
 mod objects;
+mod output;
 mod yaml;
 
 pub use crd::tidy_crd;
+pub use crd_change::unsafe_changes;
+pub use deployment::deployment;
 pub use error::Error;
+pub use helm::{Chart, helm_chart};
+pub use kustomize::kustomization;
 pub use objects::{ManifestOptions, objects};
+pub use output::OutputFile;
 pub use yaml::to_yaml;

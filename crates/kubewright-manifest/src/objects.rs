@@ -16,11 +16,8 @@ pub struct ManifestOptions {
 /// The order is one in which the objects can be created.
 pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Value> {
     let name = description.name.as_str();
-    let namespace = match &options.namespace {
-        Some(namespace) => namespace.clone(),
-        None => format!("{name}-system"),
-    };
-    let labels = json!({"app.kubernetes.io/name": name});
+    let namespace = namespace_of(description, options);
+    let labels = labels(description);
     let mut objects = vec![json!({
         "apiVersion": "v1",
         "kind": "Namespace",
@@ -50,6 +47,19 @@ pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Valu
         "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
     }));
     objects
+}
+
+/// Where the operator runs.
+pub(crate) fn namespace_of(description: &Description, options: &ManifestOptions) -> String {
+    match &options.namespace {
+        Some(namespace) => namespace.clone(),
+        None => format!("{}-system", description.name),
+    }
+}
+
+/// What all objects of the operator carry.
+pub(crate) fn labels(description: &Description) -> Value {
+    json!({"app.kubernetes.io/name": description.name})
 }
 
 /// Labels that the user gave the definition win.

@@ -1,13 +1,11 @@
-use std::path::Path;
-use std::process::Stdio;
-
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::Api;
 use kube::api::PostParams;
-use tokio::process::Command;
+use serde_json::Value;
 
 use crate::error::Error;
+use crate::objects::{Ownership, apply_all};
 use crate::output::note;
 
 /// The account that an operator's manifests bring along.
@@ -17,34 +15,13 @@ pub(crate) struct Account {
     name: String,
 }
 
-/// Applies what `PROGRAM manifests` prints and returns the operator's account.
+/// Applies what the program's `manifests` prints and returns the operator's account.
 ///
 /// # Cancel safety
 ///
 /// Dropping the future may leave part of the objects applied.
-pub(crate) async fn install(client: &kube::Client, program: &Path) -> Result<Account, Error> {
-    let origin = format!("{} manifests", program.display());
-    let failed = |source| Error::Start {
-        command: origin.clone(),
-        source,
-    };
-    let printing = Command::new(program)
-        .arg("manifests")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(failed)?;
-    let output = printing.wait_with_output().await.map_err(failed)?;
-    if !output.status.success() {
-        return Err(Error::Failed {
-            command: origin,
-            status: output.status,
-        });
-    }
-    let text = String::from_utf8_lossy(&output.stdout);
-    let objects = super::samples::read(&origin, &text)?;
-    super::samples::apply_all(client, &objects).await?;
+pub(crate) async fn install(client: &kube::Client, objects: &[Value]) -> Result<Account, Error> {
+    apply_all(client, objects, Ownership::Dev).await?;
     note(format_args!(
         "installed: {} objects from `manifests`",
         objects.len()

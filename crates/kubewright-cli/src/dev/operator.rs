@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-use super::install::{self, Account};
-use crate::embedded::Embedded;
 use crate::error::Error;
-use crate::kubeconfig::Credentials;
 
 /// How long a stopping operator may take before it is ended.
 const GRACE: Duration = Duration::from_secs(10);
@@ -19,36 +16,29 @@ pub(crate) struct Operator {
     child: Child,
 }
 
-/// Starts the program with a kubeconfig that holds a token of its ServiceAccount.
-///
-/// # Cancel safety
-///
-/// Dropping the future ends the process.
-pub(crate) async fn start(
-    cluster: &Embedded,
-    program: &Path,
-    account: &Account,
-    scratch: &Path,
-) -> Result<Operator, Error> {
-    let token = install::token(&cluster.admin(), account).await?;
-    let kubeconfig =
-        cluster.write_kubeconfig(&scratch.join("operator.yaml"), &Credentials::Token(&token))?;
-    let command = program.display().to_string();
-    let child = Command::new(program)
-        .arg("run")
-        .arg("--kubeconfig")
-        .arg(kubeconfig)
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|source| Error::Start {
-            command: command.clone(),
-            source,
-        })?;
-    Ok(Operator { command, child })
-}
-
 impl Operator {
+    /// Starts the program with a kubeconfig that holds a token of its ServiceAccount.
+    pub(crate) fn start(
+        program: &Path,
+        kubeconfig: &Path,
+        flags: &[String],
+    ) -> Result<Self, Error> {
+        let command = program.display().to_string();
+        let child = Command::new(program)
+            .arg("run")
+            .arg("--kubeconfig")
+            .arg(kubeconfig)
+            .args(flags)
+            .stdin(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|source| Error::Start {
+                command: command.clone(),
+                source,
+            })?;
+        Ok(Self { command, child })
+    }
+
     /// Waits until the process ends by itself, which it should not.
     ///
     /// # Cancel safety

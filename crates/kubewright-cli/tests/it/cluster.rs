@@ -1,12 +1,14 @@
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Lines};
 use std::net::TcpListener;
-use std::process::{Child, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Stdio};
 
 use k8s_openapi::api::core::v1::Node;
 use kube::api::ListParams;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config, ResourceExt as _};
 use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 
 use super::{complaint, kubewright};
 
@@ -17,6 +19,49 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.0.kill().ok();
         self.0.wait().ok();
+    }
+}
+
+/// A cluster that the command serves until the test ends.
+pub(super) struct Served {
+    // Ends before the folder goes.
+    _cluster: Running,
+    // A reader that goes away would end the command at its next line.
+    _said: Lines<BufReader<ChildStdout>>,
+    kubeconfig: PathBuf,
+    _folder: TempDir,
+}
+
+impl Served {
+    pub(super) fn start(nodes: usize) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let kubeconfig = folder.path().join("kubeconfig");
+        let path = kubeconfig.to_str().expect("a path in UTF-8");
+        let arguments = [
+            "cluster",
+            "--nodes",
+            &nodes.to_string(),
+            "--kubeconfig",
+            path,
+        ];
+        let mut cluster = Running(
+            kubewright(&arguments)
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("the command starts"),
+        );
+        let mut said = BufReader::new(cluster.0.stdout.take().expect("a pipe")).lines();
+        said.next().expect("a line").expect("text");
+        Self {
+            _cluster: cluster,
+            _said: said,
+            kubeconfig,
+            _folder: folder,
+        }
+    }
+
+    pub(super) fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
     }
 }
 

@@ -3,6 +3,10 @@
 mod cluster;
 mod data;
 mod dev;
+mod flow;
+mod scaffold;
+mod shapes;
+mod ship;
 
 use std::process::{Command, Output};
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use kubewright_manifest::{ManifestOptions, objects, to_yaml};
+use kubewright_manifest::{ManifestOptions, deployment, objects, to_yaml};
 use kubewright_runtime::client::{connect, load_config};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -36,6 +36,9 @@ enum Command {
         /// The namespace to run in [default: NAME-system]
         #[arg(long)]
         namespace: Option<String>,
+        /// The operator's image; with it, also print what runs the operator inside the cluster
+        #[arg(long)]
+        image: Option<String>,
     },
     /// Print the versions
     Version,
@@ -67,7 +70,9 @@ pub(super) fn main(operator: Operator) -> ExitCode {
     let done = match arguments.command {
         None => run(operator, &arguments.run),
         Some(Command::Run(run_arguments)) => run(operator, &run_arguments),
-        Some(Command::Manifests { namespace }) => manifests(&operator, namespace),
+        Some(Command::Manifests { namespace, image }) => {
+            manifests(&operator, namespace, image.as_deref())
+        }
         Some(Command::Version) => version(&operator),
     };
     done.unwrap_or_else(|error| {
@@ -84,10 +89,18 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-fn manifests(operator: &Operator, namespace: Option<String>) -> Result<ExitCode, Error> {
+fn manifests(
+    operator: &Operator,
+    namespace: Option<String>,
+    image: Option<&str>,
+) -> Result<ExitCode, Error> {
     operator.check()?;
     namespace.as_deref().map_or(Ok(()), check_namespace)?;
-    let objects = objects(&operator.description(), &ManifestOptions { namespace });
+    let (description, options) = (operator.description(), ManifestOptions { namespace });
+    let mut objects = objects(&description, &options);
+    if let Some(image) = image {
+        objects.extend(deployment(&description, &options, image));
+    }
     let text = to_yaml(&objects).map_err(Error::Manifest)?;
     print(&text)
 }

@@ -2,13 +2,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::process::ExitCode;
 
-use kube::Client;
+use kube::{Client, CustomResourceExt};
 use kubewright_core::{Description, PolicyRule};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::task::{Task, TaskContext};
 use super::{RunOptions, Running, command};
-use crate::registration::{Controller, Registered, TypedKind};
+use crate::registration::{Controller, Registered, Selection, TypedKind};
 use crate::{Error, Result};
 
 /// A program that keeps a cluster as its objects say: controllers, and tasks of its own.
@@ -19,6 +20,8 @@ pub struct Operator {
     pub(super) version: Option<String>,
     pub(super) controllers: Vec<Box<dyn Registered>>,
     pub(super) tasks: Vec<Task>,
+    /// Definitions of kinds that no controller here is for.
+    definitions: Vec<Value>,
     rules: Vec<PolicyRule>,
 }
 
@@ -31,6 +34,7 @@ impl Operator {
             version: None,
             controllers: Vec::new(),
             tasks: Vec::new(),
+            definitions: Vec::new(),
             rules: Vec::new(),
         }
     }
@@ -46,6 +50,16 @@ impl Operator {
     #[must_use]
     pub fn controller<K: TypedKind>(mut self, controller: Controller<K>) -> Self {
         self.controllers.push(Box::new(controller));
+        self
+    }
+
+    /// Brings the definition of a kind along that no controller here is for.
+    #[must_use]
+    pub fn brings<K>(mut self, _kind: Selection<K>) -> Self
+    where
+        K: TypedKind + CustomResourceExt,
+    {
+        self.definitions.extend(serde_json::to_value(K::crd()));
         self
     }
 
@@ -82,7 +96,8 @@ impl Operator {
             extra_rules: extra.chain(self.rules.iter().cloned()).collect(),
         };
         // Two controllers may be for one kind.
-        for definition in controllers().filter_map(|one| one.definition()) {
+        let reconciled = controllers().filter_map(|one| one.definition());
+        for definition in reconciled.chain(self.definitions.iter().cloned()) {
             if !description.custom_resources.contains(&definition) {
                 description.custom_resources.push(definition);
             }

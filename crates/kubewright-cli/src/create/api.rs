@@ -1,0 +1,216 @@
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args};
+
+use super::ask::required;
+use super::known;
+use super::registration::{Registration, add_test, register};
+use crate::error::Error;
+use crate::output::say;
+use crate::project::{
+    Changes, Project, check_kind, check_label, check_version, fill, full_group, module_name,
+};
+use crate::source::{Tree, formatted};
+
+/// What `kubewright create api` is called with.
+#[derive(Args, Debug)]
+pub(crate) struct ApiArguments {
+    /// The project's folder.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
+    /// The API group; without a dot, the project's domain follows it.
+    #[arg(long)]
+    group: Option<String>,
+    /// The version, such as v1 or v1beta1.
+    #[arg(long)]
+    version: Option<String>,
+    /// The kind, such as Site.
+    #[arg(long)]
+    kind: Option<String>,
+    /// The plural, in lower case, where English has another than the usual one.
+    #[arg(long)]
+    plural: Option<String>,
+    /// A short name for kubectl; may be given several times.
+    #[arg(long, value_delimiter = ',')]
+    shortname: Vec<String>,
+    /// Whether objects live in namespaces.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true", default_missing_value = "true", action = ArgAction::Set)]
+    namespaced: bool,
+    #[command(flatten)]
+    made: Made,
+}
+
+/// What is made.
+#[derive(Args, Debug)]
+struct Made {
+    /// Whether to make the type; without it the kind is one that Kubernetes has.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true", default_missing_value = "true", action = ArgAction::Set)]
+    resource: bool,
+    /// Whether to make the controller.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true", default_missing_value = "true", action = ArgAction::Set)]
+    controller: bool,
+}
+
+/// Adds a kind, its controller, a sample and a test.
+pub(crate) fn run(arguments: &ApiArguments) -> Result<(), Error> {
+    let project = Project::read(&arguments.folder)?;
+    let api = Api::ask(arguments, &project)?;
+    let tree = Tree::read(&project.folder)?;
+    if let Some((file, found)) = tree.deriving(&api.kind).first() {
+        return Err(Error::KindIsThere {
+            kind: format!("{}/{} {}", found.group, found.version, found.kind),
+            path: file.path.clone(),
+        });
+    }
+    let mut changes = Changes::default();
+    let calls = match arguments.made.controller {
+        true => [".controller({module}::controller())".to_owned()],
+        false => [format!(
+            ".brings(kubewright::kind::<{{module}}::{}>())",
+            api.kind
+        )],
+    };
+    let registration = Registration {
+        module: &api.module,
+        declaration: &format!("pub mod {};", api.module),
+        calls: &calls,
+    };
+    let by_hand = register(&tree, &registration, &mut changes)?;
+    let file = project.folder.join(format!("src/{}.rs", api.module));
+    changes.make(file, formatted(&api.source(arguments, &project)));
+    if arguments.made.resource {
+        let template = match arguments.made.controller {
+            true => include_str!("../../templates/kind_test.rs.txt"),
+            false => include_str!("../../templates/type_test.rs.txt"),
+        };
+        let test = formatted(&api.filled(template, &project));
+        add_test(&project.folder, &tree, &api.module, test, &mut changes)?;
+        let sample = project.folder.join(format!("samples/{}.yaml", api.module));
+        let template = include_str!("../../templates/sample.yaml.txt");
+        changes.make(sample, api.filled(template, &project));
+    }
+    changes.write(&project.folder)?;
+    if let Some(by_hand) = by_hand {
+        return Err(by_hand.into_error());
+    }
+    say("next: cargo test, then kubewright dev");
+    Ok(())
+}
+
+/// A kind as it was asked for, checked.
+#[derive(Debug)]
+struct Api {
+    group: String,
+    version: String,
+    kind: String,
+    module: String,
+    plural: String,
+    shortnames: Vec<String>,
+    namespaced: bool,
+}
+
+impl Api {
+    fn ask(arguments: &ApiArguments, project: &Project) -> Result<Self, Error> {
+        let group = required("--group", arguments.group.as_deref())?;
+        let version = required("--version", arguments.version.as_deref())?;
+        let kind = required("--kind", arguments.kind.as_deref())?;
+        check_version(&version)?;
+        check_kind_for(arguments, &group, &kind)?;
+        for name in arguments.plural.iter().chain(&arguments.shortname) {
+            check_label("--plural or --shortname", name)?;
+        }
+        let group = match arguments.made.resource {
+            true => full_group(&group, &project.domain)?,
+            false => group,
+        };
+        Ok(Self {
+            module: module_name(&kind),
+            plural: arguments.plural.clone().unwrap_or_default(),
+            shortnames: arguments.shortname.clone(),
+            namespaced: match arguments.made.resource {
+                true => arguments.namespaced,
+                false => known::is_namespaced(&kind),
+            },
+            group,
+            version,
+            kind,
+        })
+    }
+
+    /// The kind's own file.
+    fn source(&self, arguments: &ApiArguments, project: &Project) -> String {
+        let template = match arguments.made.resource {
+            true => include_str!("../../templates/kind.rs.txt"),
+            false => include_str!("../../templates/known_kind.rs.txt"),
+        };
+        let controller = match arguments.made.controller {
+            true => include_str!("../../templates/reconcile.rs.txt"),
+            false => "",
+        };
+        self.filled(&fill(template, &[("controller", controller)]), project)
+    }
+
+    fn filled(&self, template: &str, project: &Project) -> String {
+        let plural = match self.plural.as_str() {
+            "" => String::new(),
+            plural => format!("plural = \"{plural}\","),
+        };
+        let shortnames: String = self
+            .shortnames
+            .iter()
+            .map(|name| format!("shortname = \"{name}\",\n    "))
+            .collect();
+        let path = known::rust_path(&self.group, &self.version, &self.kind);
+        // Objects without a namespace keep what belongs to them in one that every cluster has.
+        let (scope, namespace, there) = match self.namespaced {
+            true => ("namespaced,", "", ""),
+            false => (
+                "",
+                "namespace: Some(\"default\".to_owned()),",
+                ".in_namespace(\"default\")",
+            ),
+        };
+        fill(
+            template,
+            &[
+                ("header", &project.header()),
+                ("crate", &project.crate_name()),
+                ("domain", &project.domain),
+                ("group", &self.group),
+                ("version", &self.version),
+                ("Kind", &self.kind),
+                ("name", &self.kind.to_lowercase()),
+                ("module", &self.module),
+                ("plural", &plural),
+                ("shortname", shortnames.trim_end()),
+                ("scope", scope),
+                ("namespace", namespace),
+                ("there", there),
+                ("path", path.as_deref().unwrap_or_default()),
+            ],
+        )
+    }
+}
+
+/// A type of our own may have any name but those of the code beside it; one of Kubernetes' must
+/// be in a group that Rust has.
+fn check_kind_for(arguments: &ApiArguments, group: &str, kind: &str) -> Result<(), Error> {
+    if arguments.made.resource {
+        return check_kind(kind);
+    }
+    if !arguments.made.controller {
+        return Err(Error::Argument {
+            flag: "--resource",
+            value: "false with --controller=false".to_owned(),
+            wanted: "at least one of the two",
+        });
+    }
+    match known::is_known_group(group) {
+        true => Ok(()),
+        false => Err(Error::Argument {
+            flag: "--group",
+            value: group.to_owned(),
+            wanted: "one of Kubernetes' own groups (such as core, apps or networking.k8s.io) when --resource=false",
+        }),
+    }
+}

@@ -1,0 +1,10 @@
+//! `kubewright create`: a kind with its controller, or a webhook, in a project that is there.
+
+mod api;
+mod ask;
+mod known;
+mod registration;
+mod webhook;
+
+pub(crate) use api::{ApiArguments, run as api};
+pub(crate) use webhook::{WebhookArguments, run as webhook};

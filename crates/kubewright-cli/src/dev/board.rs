@@ -1,0 +1,167 @@
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{Event, Pod};
+use kube::Api;
+use kube::api::ListParams;
+use serde_json::Value;
+
+use super::ready::{Readiness, is_ready_pod};
+use crate::error::Error;
+use crate::objects::Located;
+use crate::output::{say, table};
+
+/// What there is to see: the samples, Pods and events of the cluster at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Board {
+    /// Each sample, and what it still lacks.
+    pub(super) samples: Vec<(String, Option<String>)>,
+    /// Namespace, name, node, phase and readiness of each Pod.
+    pub(super) pods: Vec<[String; 5]>,
+    /// One line by event, oldest first.
+    pub(super) events: Vec<String>,
+}
+
+impl Board {
+    /// Looks at the cluster.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub(super) async fn look(client: &kube::Client, samples: &[Located]) -> Result<Self, Error> {
+        let pods = pods(client).await?;
+        let mut board = Self {
+            samples: Vec::new(),
+            pods: pods.iter().map(row).collect(),
+            events: events(client).await,
+        };
+        for sample in samples {
+            let missing = match sample.find(client).await? {
+                Some(object) => missing(sample, &object, &owned(&object, &pods)),
+                None => Some("it is gone".to_owned()),
+            };
+            board.samples.push((sample.to_string(), missing));
+        }
+        Ok(board)
+    }
+
+    /// The first sample that lacks something, with that.
+    pub(super) fn unready<'a>(&'a self) -> Option<(&'a str, &'a str)> {
+        let lacking = |(name, missing): &'a (String, Option<String>)| {
+            missing.as_deref().map(|missing| (name.as_str(), missing))
+        };
+        self.samples.iter().find_map(lacking)
+    }
+
+    /// Says one line for each thing that looks different from the last time.
+    pub(super) fn tell_changes(&self, former: &Self) {
+        let told: BTreeMap<_, _> = former.samples.iter().cloned().collect();
+        for (name, missing) in &self.samples {
+            if told.get(name) != Some(missing) {
+                let state = missing.as_deref().unwrap_or("ready");
+                say(format_args!("sample {name}: {state}"));
+            }
+        }
+        for pod in self.pods.iter().filter(|pod| !former.pods.contains(pod)) {
+            let [namespace, name, node, phase, ready] = pod;
+            say(format_args!(
+                "pod {namespace}/{name}: {phase} on {node}, ready: {ready}"
+            ));
+        }
+        for event in self
+            .events
+            .iter()
+            .filter(|event| !former.events.contains(event))
+        {
+            say(format_args!("event {event}"));
+        }
+    }
+
+    /// Prints what is there as a table.
+    pub(super) fn print(&self) {
+        say("");
+        let rows: Vec<Vec<String>> = self.pods.iter().map(|pod| pod.to_vec()).collect();
+        table(&["NAMESPACE", "POD", "NODE", "PHASE", "READY"], &rows);
+        say("");
+        for (name, missing) in &self.samples {
+            match missing {
+                None => say(format_args!("ready: {name}")),
+                Some(missing) => say(format_args!("not ready: {name}: {missing}")),
+            }
+        }
+    }
+}
+
+fn missing(sample: &Located, object: &Value, pods: &[Value]) -> Option<String> {
+    let readiness = match sample.reports_status() {
+        true => Readiness::of(object, pods),
+        false => Readiness::of_pods(pods),
+    };
+    match readiness {
+        Readiness::Ready => None,
+        Readiness::Waiting(why) => Some(why),
+    }
+}
+
+async fn pods(client: &kube::Client) -> Result<Vec<Value>, Error> {
+    let list = Api::<Pod>::all(client.clone())
+        .list(&ListParams::default())
+        .await
+        .map_err(|source| Error::Request {
+            action: "list the Pods".to_owned(),
+            source: Box::new(source),
+        })?;
+    let pods = list.items.iter();
+    Ok(pods
+        .filter_map(|pod| serde_json::to_value(pod).ok())
+        .collect())
+}
+
+/// Events are a courtesy: a cluster that does not show them is no failure.
+async fn events(client: &kube::Client) -> Vec<String> {
+    let list = Api::<Event>::all(client.clone())
+        .list(&ListParams::default())
+        .await;
+    let mut events = list.map(|list| list.items).unwrap_or_default();
+    let time = |event: &Event| {
+        let precise = event.event_time.as_ref().map(|time| time.0);
+        precise.or_else(|| event.last_timestamp.as_ref().map(|time| time.0))
+    };
+    events.sort_by_key(time);
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let line = |event: &Event| {
+        let about = &event.involved_object;
+        format!(
+            "{} {} {}/{}: {}",
+            text(&event.reason),
+            text(&about.kind),
+            text(&about.namespace),
+            text(&about.name),
+            text(&event.message)
+        )
+    };
+    events.iter().map(line).collect()
+}
+
+fn owned(object: &Value, pods: &[Value]) -> Vec<Value> {
+    let uid = &object["metadata"]["uid"];
+    let is_owner = |owners: &Value| {
+        owners
+            .as_array()
+            .is_some_and(|owners| owners.iter().any(|owner| &owner["uid"] == uid))
+    };
+    pods.iter()
+        .filter(|pod| is_owner(&pod["metadata"]["ownerReferences"]))
+        .cloned()
+        .collect()
+}
+
+fn row(pod: &Value) -> [String; 5] {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    [
+        text(&pod["metadata"]["namespace"]),
+        text(&pod["metadata"]["name"]),
+        text(&pod["spec"]["nodeName"]),
+        text(&pod["status"]["phase"]),
+        if is_ready_pod(pod) { "true" } else { "false" }.to_owned(),
+    ]
+}

@@ -1,0 +1,114 @@
+use kube::api::{Patch, PatchParams};
+use serde_json::Value;
+
+use super::{Kinds, Located};
+use crate::error::Error;
+
+/// Whose fields the applied ones become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ownership {
+    /// `kubewright dev`'s, whoever had them.
+    Dev,
+    /// `kubewright`'s, unless somebody else has them.
+    Shared,
+    /// `kubewright`'s, whoever had them.
+    Taken,
+}
+
+/// The field manager of what is installed and deployed.
+pub(crate) const FIELD_MANAGER: &str = "kubewright";
+
+impl Ownership {
+    fn parameters(self) -> PatchParams {
+        match self {
+            Self::Dev => PatchParams::apply("kubewright-dev").force(),
+            Self::Shared => PatchParams::apply(FIELD_MANAGER),
+            Self::Taken => PatchParams::apply(FIELD_MANAGER).force(),
+        }
+    }
+
+    /// The parameters for a request that only tells what would happen.
+    fn dry(self) -> PatchParams {
+        self.parameters().dry_run()
+    }
+}
+
+/// Applies the objects one after another; namespaces and definitions first.
+///
+/// # Cancel safety
+///
+/// Dropping the future may leave part of the objects applied.
+pub(crate) async fn apply_all(
+    client: &kube::Client,
+    objects: &[Value],
+    ownership: Ownership,
+) -> Result<Vec<Located>, Error> {
+    let mut ordered: Vec<&Value> = objects.iter().collect();
+    ordered.sort_by_key(|object| match object["kind"].as_str() {
+        Some("Namespace") => 0,
+        Some("CustomResourceDefinition") => 1,
+        _ => 2,
+    });
+    let mut kinds = Kinds::discover(client).await?;
+    let mut applied = Vec::new();
+    for object in ordered {
+        let located = kinds.locate(object).await?;
+        apply_one(client, &located, object, ownership).await?;
+        applied.push(located);
+    }
+    Ok(applied)
+}
+
+/// Applies one object and returns what is stored.
+///
+/// # Cancel safety
+///
+/// Dropping the future may leave the object applied.
+pub(crate) async fn apply_one(
+    client: &kube::Client,
+    located: &Located,
+    object: &Value,
+    ownership: Ownership,
+) -> Result<Value, Error> {
+    send(client, located, object, &ownership.parameters()).await
+}
+
+/// What would be stored, with nothing stored.
+///
+/// # Cancel safety
+///
+/// Safe: nothing changes.
+pub(crate) async fn try_apply(
+    client: &kube::Client,
+    located: &Located,
+    object: &Value,
+    ownership: Ownership,
+) -> Result<Value, Error> {
+    send(client, located, object, &ownership.dry()).await
+}
+
+async fn send(
+    client: &kube::Client,
+    located: &Located,
+    object: &Value,
+    parameters: &PatchParams,
+) -> Result<Value, Error> {
+    let failed = |source: kube::Error| match &source {
+        kube::Error::Api(status) if status.code == 409 && status.reason == "Conflict" => {
+            Error::Conflict {
+                object: located.to_string(),
+                source: Box::new(source),
+            }
+        }
+        _ => Error::Request {
+            action: format!("apply {located}"),
+            source: Box::new(source),
+        },
+    };
+    let stored = located
+        .api(client)
+        .patch(&located.name, parameters, &Patch::Apply(object))
+        .await
+        .map_err(failed)?;
+    serde_json::to_value(stored).map_err(|source| failed(kube::Error::SerdeError(source)))
+}

@@ -1,0 +1,165 @@
+use kubewright_manifest::to_yaml;
+use serde_json::Value;
+
+/// How many unchanged lines stand around a change.
+const CONTEXT: usize = 2;
+
+/// What applying an object would change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Difference {
+    /// The object is not there yet.
+    New,
+    /// Nothing.
+    None,
+    /// Lines that go (`-`), come (`+`) and stay around them (` `).
+    Lines(Vec<String>),
+}
+
+/// Compares an object as it is with what would be stored.
+pub(crate) fn difference(live: Option<&Value>, result: &Value) -> Difference {
+    let Some(live) = live else {
+        return Difference::New;
+    };
+    let (old, new) = (comparable(live), comparable(result));
+    if old == new {
+        return Difference::None;
+    }
+    let (old, new) = (lines(&old), lines(&new));
+    Difference::Lines(shortened(&changes(&old, &new)))
+}
+
+/// The object without what the server writes by itself.
+fn comparable(object: &Value) -> Value {
+    let mut object = object.clone();
+    if let Some(fields) = object.as_object_mut() {
+        fields.remove("status");
+    }
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        for field in [
+            "managedFields",
+            "resourceVersion",
+            "generation",
+            "uid",
+            "creationTimestamp",
+        ] {
+            metadata.remove(field);
+        }
+    }
+    object
+}
+
+fn lines(object: &Value) -> Vec<String> {
+    let text = to_yaml(std::slice::from_ref(object)).unwrap_or_else(|_| format!("{object:#}\n"));
+    text.lines().map(str::to_owned).collect()
+}
+
+/// One line of the old text, the new one, or both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Line {
+    Same(String),
+    Gone(String),
+    Come(String),
+}
+
+/// The shortest way from one text to the other, by the longest common subsequence of what lies
+/// between their equal beginnings and ends.
+fn changes(old: &[String], new: &[String]) -> Vec<Line> {
+    let shorter = old.len().min(new.len());
+    let start = (0..shorter).take_while(|&at| old[at] == new[at]).count();
+    let end = (0..shorter - start)
+        .take_while(|&at| old[old.len() - 1 - at] == new[new.len() - 1 - at])
+        .count();
+    let same = |line: &String| Line::Same(line.clone());
+    let mut changes: Vec<Line> = old[..start].iter().map(same).collect();
+    changes.extend(middle(
+        &old[start..old.len() - end],
+        &new[start..new.len() - end],
+    ));
+    changes.extend(old[old.len() - end..].iter().map(same));
+    changes
+}
+
+fn middle(old: &[String], new: &[String]) -> Vec<Line> {
+    // common[i][j]: how many lines old[i..] and new[j..] have in common.
+    let mut common = vec![vec![0_usize; new.len() + 1]; old.len() + 1];
+    for i in (0..old.len()).rev() {
+        for j in (0..new.len()).rev() {
+            common[i][j] = match old[i] == new[j] {
+                true => common[i + 1][j + 1] + 1,
+                false => common[i + 1][j].max(common[i][j + 1]),
+            };
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let mut lines = Vec::new();
+    while i < old.len() && j < new.len() {
+        if old[i] == new[j] {
+            lines.push(Line::Same(old[i].clone()));
+            (i, j) = (i + 1, j + 1);
+        } else if common[i + 1][j] >= common[i][j + 1] {
+            lines.push(Line::Gone(old[i].clone()));
+            i += 1;
+        } else {
+            lines.push(Line::Come(new[j].clone()));
+            j += 1;
+        }
+    }
+    lines.extend(old[i..].iter().cloned().map(Line::Gone));
+    lines.extend(new[j..].iter().cloned().map(Line::Come));
+    lines
+}
+
+/// The changes with few lines around them; `...` stands for those left out.
+fn shortened(changes: &[Line]) -> Vec<String> {
+    let is_near = |at: usize| {
+        let from = at.saturating_sub(CONTEXT);
+        let until = (at + CONTEXT + 1).min(changes.len());
+        changes[from..until]
+            .iter()
+            .any(|line| !matches!(line, Line::Same(_)))
+    };
+    let mut shown: Vec<String> = Vec::new();
+    for (at, line) in changes.iter().enumerate() {
+        match line {
+            Line::Gone(text) => shown.push(format!("- {text}")),
+            Line::Come(text) => shown.push(format!("+ {text}")),
+            Line::Same(text) if is_near(at) => shown.push(format!("  {text}")),
+            Line::Same(_) if shown.last().is_none_or(|last| last != "...") => {
+                shown.push("...".to_owned());
+            }
+            Line::Same(_) => {}
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Difference, difference};
+
+    #[test]
+    fn what_the_server_writes_by_itself_is_no_difference() {
+        let live =
+            json!({"metadata": {"name": "a", "uid": "1", "generation": 3}, "status": {"x": 1}});
+        let result = json!({"metadata": {"name": "a", "resourceVersion": "9"}});
+        assert_eq!(difference(Some(&live), &result), Difference::None);
+        assert_eq!(difference(None, &result), Difference::New);
+    }
+
+    #[test]
+    fn only_changed_lines_and_those_around_them_are_shown() {
+        let live = json!({"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6});
+        let result = json!({"a": 1, "b": 2, "c": 3, "d": 4, "e": 6, "f": 6, "g": 7});
+        let Difference::Lines(lines) = difference(Some(&live), &result) else {
+            panic!("they differ");
+        };
+        assert_eq!(
+            lines,
+            [
+                "...", "  c: 3", "  d: 4", "- e: 5", "+ e: 6", "  f: 6", "+ g: 7"
+            ]
+        );
+    }
+}

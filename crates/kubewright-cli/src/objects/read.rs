@@ -1,0 +1,43 @@
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::error::Error;
+
+/// The objects in a text of YAML documents.
+pub(crate) fn read(origin: &str, text: &str) -> Result<Vec<Value>, Error> {
+    kubewright_wire::yaml::documents(text).map_err(|source| Error::Document {
+        origin: origin.to_owned(),
+        source,
+    })
+}
+
+/// The objects in the `.yaml` files of a folder, in the order of their names.
+pub(crate) fn read_folder(folder: &Path) -> Result<Vec<Value>, Error> {
+    let failed = |source| Error::File {
+        action: "read the samples in",
+        path: folder.to_owned(),
+        source,
+    };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "yaml" || extension == "yml")
+        {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let mut objects = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).map_err(|source| Error::File {
+            action: "read",
+            path: file.clone(),
+            source,
+        })?;
+        objects.extend(read(&file.display().to_string(), &text)?);
+    }
+    Ok(objects)
+}

@@ -1,0 +1,7 @@
+//! The operator's own program: built by cargo, and asked for its manifests.
+
+mod build;
+mod manifests;
+
+pub(crate) use build::build;
+pub(crate) use manifests::manifests;

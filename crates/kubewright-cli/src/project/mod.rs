@@ -1,0 +1,11 @@
+//! A user's project: what its `Cargo.toml` says, and changes to its files.
+
+mod changes;
+mod manifest;
+mod names;
+mod template;
+
+pub(crate) use changes::Changes;
+pub(crate) use manifest::{DEFAULT_DOMAIN, Project, header};
+pub(crate) use names::{check_kind, check_label, check_version, full_group, module_name};
+pub(crate) use template::fill;

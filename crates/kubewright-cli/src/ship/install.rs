@@ -1,0 +1,114 @@
+use clap::Args;
+use serde_json::Value;
+
+use super::arguments::Target;
+use super::definitions::{count_instances, is_definition, refuse_unsafe};
+use super::plan::Plan;
+use super::remove::remove;
+use super::wait;
+use crate::error::Error;
+use crate::objects::{Kinds, Located, Ownership};
+use crate::output::say;
+use crate::program;
+
+/// What `kubewright install` is called with.
+#[derive(Args, Debug)]
+pub(crate) struct InstallArguments {
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    pub(super) force: Force,
+}
+
+/// What is refused unless it is asked for.
+#[derive(Args, Debug)]
+pub(crate) struct Force {
+    /// Change definitions even where objects that are there would break.
+    #[arg(long)]
+    pub(super) allow_unsafe: bool,
+    /// Take fields over that somebody else has set.
+    #[arg(long)]
+    force_conflicts: bool,
+}
+
+impl Force {
+    pub(super) fn ownership(&self) -> Ownership {
+        match self.force_conflicts {
+            true => Ownership::Taken,
+            false => Ownership::Shared,
+        }
+    }
+}
+
+/// What `kubewright uninstall` is called with.
+#[derive(Args, Debug)]
+pub(crate) struct UninstallArguments {
+    #[command(flatten)]
+    target: Target,
+    /// Delete all objects of the kinds, too.
+    #[arg(long)]
+    delete_instances: bool,
+}
+
+/// Brings the kinds of an operator into a cluster.
+///
+/// # Cancel safety
+///
+/// Dropping the future may leave part of the definitions applied; another run does the rest.
+pub(crate) async fn install(arguments: &InstallArguments) -> Result<(), Error> {
+    let target = &arguments.target;
+    let definitions = definitions(target).await?;
+    let client = target.access.client().await?;
+    let plan = Plan::make(&client, &definitions, arguments.force.ownership()).await?;
+    plan.show();
+    if !arguments.force.allow_unsafe {
+        refuse_unsafe(&client, &plan).await?;
+    }
+    if target.dry_run {
+        return Ok(());
+    }
+    plan.apply(&client).await?;
+    wait::until_ready(&client, &plan.places(), target.timeout()).await
+}
+
+/// Takes the kinds of an operator out of a cluster, unless there are objects of them.
+///
+/// # Cancel safety
+///
+/// Dropping the future may leave part of the definitions; another run deletes the rest.
+pub(crate) async fn uninstall(arguments: &UninstallArguments) -> Result<(), Error> {
+    let target = &arguments.target;
+    let definitions = definitions(target).await?;
+    let client = target.access.client().await?;
+    let mut kinds = Kinds::discover(&client).await?;
+    let mut places: Vec<Located> = Vec::new();
+    let mut remaining = Vec::new();
+    for definition in &definitions {
+        let place = kinds.locate(definition).await?;
+        let Some(live) = place.find(&client).await? else {
+            continue;
+        };
+        let count = count_instances(&client, &live).await?;
+        if count > 0 {
+            remaining.push(format!("{count} of {}", place.name));
+        }
+        say(format_args!("delete   {place} ({count} objects)"));
+        places.push(place);
+    }
+    if !remaining.is_empty() && !arguments.delete_instances {
+        return Err(Error::InstancesRemain {
+            remaining: remaining.join(", "),
+        });
+    }
+    if target.dry_run {
+        return Ok(());
+    }
+    remove(&client, &places, target.timeout()).await
+}
+
+async fn definitions(target: &Target) -> Result<Vec<Value>, Error> {
+    let program = program::build(&target.folder).await?;
+    let mut objects = program::manifests(&program, &[]).await?;
+    objects.retain(is_definition);
+    Ok(objects)
+}

@@ -1,0 +1,16 @@
+//! From the program to a cluster that is there: `manifests`, `install`, `deploy`, and back.
+
+mod arguments;
+mod definitions;
+mod deploy;
+mod install;
+mod manifests;
+mod plan;
+mod prune;
+mod remove;
+mod wait;
+
+pub(crate) use arguments::Access;
+pub(crate) use deploy::{DeployArguments, UndeployArguments, deploy, undeploy};
+pub(crate) use install::{InstallArguments, UninstallArguments, install, uninstall};
+pub(crate) use manifests::{ManifestsArguments, manifests};

@@ -1,0 +1,90 @@
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::objects::{Difference, Kinds, Located, Ownership, apply_one, difference, try_apply};
+use crate::output::say;
+
+/// One object that is to be in the cluster, and what applying it would change.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) located: Located,
+    pub(super) object: Value,
+    pub(super) live: Option<Value>,
+    difference: Difference,
+}
+
+/// What applying some objects would change.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) steps: Vec<Step>,
+    ownership: Ownership,
+}
+
+impl Plan {
+    /// Asks the cluster what each apply would do.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing changes.
+    pub(super) async fn make(
+        client: &kube::Client,
+        objects: &[Value],
+        ownership: Ownership,
+    ) -> Result<Self, Error> {
+        let mut kinds = Kinds::discover(client).await?;
+        let mut steps = Vec::new();
+        for object in objects {
+            let located = kinds.locate(object).await?;
+            let live = located.find(client).await?;
+            let result = match try_apply(client, &located, object, ownership).await {
+                // Its namespace comes with the same plan.
+                Err(error) if live.is_none() && error.is_not_found() => object.clone(),
+                result => result?,
+            };
+            steps.push(Step {
+                difference: difference(live.as_ref(), &result),
+                located,
+                object: object.clone(),
+                live,
+            });
+        }
+        Ok(Self { steps, ownership })
+    }
+
+    /// Says what would change.
+    pub(super) fn show(&self) {
+        let mut same = 0;
+        for step in &self.steps {
+            match &step.difference {
+                Difference::New => say(format_args!("new      {}", step.located)),
+                Difference::None => same += 1,
+                Difference::Lines(lines) => {
+                    say(format_args!("changed  {}", step.located));
+                    for line in lines {
+                        say(format_args!("    {line}"));
+                    }
+                }
+            }
+        }
+        if same > 0 {
+            say(format_args!("same     {same} objects"));
+        }
+    }
+
+    /// Does it, object by object.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves part of the objects applied; another run does the rest.
+    pub(super) async fn apply(&self, client: &kube::Client) -> Result<(), Error> {
+        for step in &self.steps {
+            apply_one(client, &step.located, &step.object, self.ownership).await?;
+        }
+        Ok(())
+    }
+
+    /// The places of all objects.
+    pub(super) fn places(&self) -> Vec<Located> {
+        self.steps.iter().map(|step| step.located.clone()).collect()
+    }
+}

@@ -1,0 +1,272 @@
+//! `init`, `create api` and `create webhook`, without building what they make.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::{complaint, kubewright};
+
+fn run(folder: &Path, arguments: &[&str]) -> std::process::Output {
+    kubewright(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the command runs")
+}
+
+fn must(folder: &Path, arguments: &[&str]) {
+    let output = run(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+}
+
+/// A project as `init` makes it.
+fn project() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = ["init", "--name", "demo", "--domain", "ex.io"];
+    must(folder.path(), &arguments);
+    folder
+}
+
+const SITE: [&str; 8] = [
+    "create",
+    "api",
+    "--group",
+    "web",
+    "--version",
+    "v1",
+    "--kind",
+    "Site",
+];
+
+/// All files below a folder, with their texts.
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    fn collect(root: &Path, folder: &Path, found: &mut BTreeMap<String, String>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                collect(root, &path, found);
+                continue;
+            }
+            let name = path.strip_prefix(root).expect("a path below").display();
+            found.insert(name.to_string(), fs::read_to_string(&path).expect("a text"));
+        }
+    }
+    let mut found = BTreeMap::new();
+    collect(folder, folder, &mut found);
+    found
+}
+
+#[test]
+fn a_project_with_a_kind_and_a_webhook_is_twelve_short_files() {
+    let folder = project();
+    must(folder.path(), &SITE);
+    let webhook = [
+        "create",
+        "webhook",
+        "--kind",
+        "Site",
+        "--defaulting",
+        "--validation",
+    ];
+    must(folder.path(), &webhook);
+    let files = files(folder.path());
+    assert!(files.len() <= 12, "{:?}", files.keys());
+    for (name, text) in &files {
+        assert!(text.lines().count() <= 120, "{name}");
+        assert!(!text.contains("{{"), "{name} has an empty slot:\n{text}");
+    }
+    let library = &files["src/lib.rs"];
+    for line in [
+        "pub mod site;",
+        "mod site_webhook;",
+        ".controller(site::controller())",
+        ".webhook(site_webhook::defaults())",
+        ".webhook(site_webhook::validates())",
+    ] {
+        assert!(library.contains(line), "{line} in\n{library}");
+    }
+    assert!(files["src/site.rs"].contains("group = \"web.ex.io\""));
+}
+
+#[test]
+fn what_is_there_is_never_overwritten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("README.md"), "precious").expect("a file");
+    must(folder.path(), &["init", "--name", "demo"]);
+    let before = files(folder.path());
+    assert_eq!(before["README.md"], "precious");
+    let said = complaint(&run(folder.path(), &["init", "--name", "demo"]));
+    assert!(said.contains("Cargo.toml is there already"), "{said}");
+    assert_eq!(files(folder.path()), before);
+}
+
+#[test]
+fn a_second_call_names_the_file_that_has_the_kind_and_changes_nothing() {
+    let folder = project();
+    must(folder.path(), &SITE);
+    let before = files(folder.path());
+    let said = complaint(&run(folder.path(), &SITE));
+    assert!(said.contains("src/site.rs has that kind already"), "{said}");
+    assert_eq!(files(folder.path()), before);
+    let webhook = [
+        "create",
+        "webhook",
+        "--kind",
+        "Site",
+        "--programmatic-validation",
+    ];
+    must(folder.path(), &webhook);
+    let before = files(folder.path());
+    let said = complaint(&run(folder.path(), &webhook));
+    assert!(
+        said.contains("src/site_webhook.rs has one already"),
+        "{said}"
+    );
+    assert_eq!(files(folder.path()), before);
+}
+
+#[test]
+fn two_kinds_stand_beside_each_other() {
+    let folder = project();
+    must(folder.path(), &SITE);
+    let second = [
+        "create",
+        "api",
+        "--group",
+        "web",
+        "--version",
+        "v1beta1",
+        "--kind",
+        "HTTPRoute",
+        "--plural",
+        "httproutes",
+        "--shortname",
+        "hr",
+        "--namespaced=false",
+    ];
+    must(folder.path(), &second);
+    let files = files(folder.path());
+    assert!(files["src/lib.rs"].contains(".controller(http_route::controller())"));
+    assert!(files["tests/it/main.rs"].contains("mod http_route;\nmod site;\n"));
+    let kind = &files["src/http_route.rs"];
+    assert!(
+        kind.contains("shortname = \"hr\"") && !kind.contains("namespaced,"),
+        "{kind}"
+    );
+}
+
+#[test]
+fn kinds_of_kubernetes_get_a_controller_or_a_webhook_without_a_type() {
+    let folder = project();
+    let controller = [
+        "create",
+        "api",
+        "--group",
+        "apps",
+        "--version",
+        "v1",
+        "--kind",
+        "Deployment",
+        "--resource=false",
+    ];
+    must(folder.path(), &controller);
+    let webhook = [
+        "create",
+        "webhook",
+        "--group",
+        "core",
+        "--version",
+        "v1",
+        "--kind",
+        "Pod",
+        "--defaulting",
+        "--operations",
+        "create",
+    ];
+    must(folder.path(), &webhook);
+    let files = files(folder.path());
+    assert!(files["src/deployment.rs"].contains("k8s_openapi::api::apps::v1::Deployment"));
+    assert!(files["src/pod_webhook.rs"].contains("k8s_openapi::api::core::v1::Pod"));
+    assert!(files["src/pod_webhook.rs"].contains("defaults(fill_in).on(Operation::Create)"));
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_named_with_what_would_do() {
+    let folder = project();
+    for (arguments, part) in [
+        (
+            vec!["create", "api", "--group", "web", "--version", "v1"],
+            "--kind is missing",
+        ),
+        (
+            vec![
+                "create",
+                "api",
+                "--group",
+                "web",
+                "--version",
+                "1",
+                "--kind",
+                "Site",
+            ],
+            "a version such as `v1`",
+        ),
+        (
+            vec![
+                "create",
+                "api",
+                "--group",
+                "web",
+                "--version",
+                "v1",
+                "--kind",
+                "site",
+            ],
+            "upper-camel-case",
+        ),
+        (
+            vec!["create", "webhook", "--kind", "Nothing", "--validation"],
+            "make it with `kubewright create api`",
+        ),
+        (
+            vec!["create", "webhook", "--kind", "Site", "--conversion"],
+            "not there yet",
+        ),
+        (
+            vec!["alpha", "webhook", "--type=mutating", "--kind", "Pod"],
+            "kubewright create webhook --defaulting --kind Pod",
+        ),
+        (
+            vec!["edit", "--multigroup=true"],
+            "kubewright create api --group",
+        ),
+    ] {
+        let said = complaint(&run(folder.path(), &arguments));
+        assert!(said.contains(part), "{arguments:?}: {said}");
+    }
+    let nowhere = tempfile::tempdir().expect("a folder");
+    let said = complaint(&run(nowhere.path(), &SITE));
+    assert!(said.contains("kubewright init"), "{said}");
+}
+
+#[test]
+fn an_owner_and_a_licence_stand_above_each_rust_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = [
+        "init",
+        "--name",
+        "demo",
+        "--owner",
+        "Example Ltd.",
+        "--license",
+        "MIT",
+    ];
+    must(folder.path(), &arguments);
+    must(folder.path(), &SITE);
+    let rust = files(folder.path());
+    for (name, text) in rust.iter().filter(|(name, _)| name.ends_with(".rs")) {
+        let header = "// Copyright Example Ltd.\n// SPDX-License-Identifier: MIT\n";
+        assert!(text.starts_with(header), "{name}:\n{text}");
+    }
+}

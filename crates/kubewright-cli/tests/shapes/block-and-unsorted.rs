@@ -1,0 +1,10 @@
+// Copyright somebody
+use std::time::Duration;
+use kubewright::prelude::*;
+
+mod zebra;
+pub mod apple;
+
+pub const PERIOD: Duration = Duration::from_secs(  5  );
+
+/* the operator */ pub fn operator() -> Operator { ( Operator::new("demo") ) }

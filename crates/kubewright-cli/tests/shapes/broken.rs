@@ -1,0 +1,5 @@
+use kubewright::prelude::*;
+
+pub fn operator() -> Operator {
+    Operator::new("demo"
+}

@@ -1,0 +1,164 @@
+use kubewright_core::Description;
+use serde_json::{Value, json};
+
+use crate::objects::{ManifestOptions, labels, namespace_of};
+
+/// What runs the operator inside a cluster, beside the [objects](crate::objects) that it needs
+/// anyway: a Deployment, and roles for the users of its kinds.
+///
+/// The Pod is what the restricted Pod security standard asks for. There is one replica, and the
+/// old one ends before a new one starts, so that two never work at once.
+pub fn deployment(description: &Description, options: &ManifestOptions, image: &str) -> Vec<Value> {
+    let name = description.name.as_str();
+    let labels = labels(description);
+    let mut objects = user_roles(description);
+    objects.push(json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {
+            "name": name,
+            "namespace": namespace_of(description, options),
+            "labels": labels,
+        },
+        "spec": {
+            "replicas": 1,
+            "strategy": {"type": "Recreate"},
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {
+                    "labels": labels,
+                    "annotations": {"kubectl.kubernetes.io/default-container": "operator"},
+                },
+                "spec": pod(name, image),
+            },
+        },
+    }));
+    objects
+}
+
+fn pod(account: &str, image: &str) -> Value {
+    let field = |path: &str| json!({"fieldRef": {"fieldPath": path}});
+    json!({
+        "serviceAccountName": account,
+        // What is under way may end; the program itself waits for at most 30 s.
+        "terminationGracePeriodSeconds": 40,
+        "securityContext": {
+            "runAsNonRoot": true,
+            "runAsUser": 65532,
+            "runAsGroup": 65532,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [{
+            "name": "operator",
+            "image": image,
+            "args": ["run"],
+            "env": [
+                {"name": "POD_NAME", "valueFrom": field("metadata.name")},
+                {"name": "POD_NAMESPACE", "valueFrom": field("metadata.namespace")},
+            ],
+            "resources": {
+                "requests": {"cpu": "10m", "memory": "32Mi"},
+                "limits": {"memory": "128Mi"},
+            },
+            "securityContext": {
+                "allowPrivilegeEscalation": false,
+                "capabilities": {"drop": ["ALL"]},
+                "readOnlyRootFilesystem": true,
+            },
+        }],
+    })
+}
+
+/// A role each for those who may do everything with a kind of the operator's, who may change its
+/// objects, and who may look at them. Nobody is bound to them.
+fn user_roles(description: &Description) -> Vec<Value> {
+    const EDIT: [&str; 7] = [
+        "create", "delete", "get", "list", "patch", "update", "watch",
+    ];
+    let roles: [(&str, &[&str]); 3] = [
+        ("admin", &["*"]),
+        ("editor", &EDIT),
+        ("viewer", &["get", "list", "watch"]),
+    ];
+    let mut objects = Vec::new();
+    for crd in &description.custom_resources {
+        let (group, names) = (&crd["spec"]["group"], &crd["spec"]["names"]);
+        let plural = names["plural"].as_str().unwrap_or_default();
+        let kind = names["kind"].as_str().unwrap_or_default().to_lowercase();
+        for (role, verbs) in roles {
+            objects.push(json!({
+                "apiVersion": "rbac.authorization.k8s.io/v1",
+                "kind": "ClusterRole",
+                "metadata": {
+                    "name": format!("{}-{kind}-{role}", description.name),
+                    "labels": labels(description),
+                },
+                "rules": [
+                    {"apiGroups": [group], "resources": [plural], "verbs": verbs},
+                    {"apiGroups": [group], "resources": [format!("{plural}/status")], "verbs": ["get"]},
+                ],
+            }));
+        }
+    }
+    objects
+}
+
+#[cfg(test)]
+mod tests {
+    use kubewright_core::Description;
+    use serde_json::json;
+
+    use super::deployment;
+    use crate::ManifestOptions;
+
+    fn description() -> Description {
+        Description {
+            name: "web".to_owned(),
+            custom_resources: vec![json!({
+                "metadata": {"name": "sites.ex.io"},
+                "spec": {"group": "ex.io", "names": {"plural": "sites", "kind": "Site"}},
+            })],
+            ..Description::default()
+        }
+    }
+
+    #[test]
+    fn the_pod_runs_the_image_as_nobody_under_the_operators_account() {
+        let objects = deployment(&description(), &ManifestOptions::default(), "r/web:1");
+        let deployment = objects.last().unwrap();
+        assert_eq!(deployment["metadata"]["namespace"], "web-system");
+        let template = &deployment["spec"]["template"];
+        assert_eq!(
+            template["metadata"]["labels"],
+            deployment["spec"]["selector"]["matchLabels"]
+        );
+        assert_eq!(template["spec"]["serviceAccountName"], "web");
+        assert_eq!(template["spec"]["securityContext"]["runAsNonRoot"], true);
+        assert_eq!(template["spec"]["containers"][0]["image"], "r/web:1");
+    }
+
+    #[test]
+    fn each_kind_has_three_roles_for_its_users() {
+        let objects = deployment(&description(), &ManifestOptions::default(), "r/web:1");
+        let names: Vec<_> = objects
+            .iter()
+            .map(|one| one["metadata"]["name"].clone())
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "web-site-admin",
+                "web-site-editor",
+                "web-site-viewer",
+                "web"
+            ]
+        );
+        assert_eq!(
+            objects[2]["rules"],
+            json!([
+                {"apiGroups": ["ex.io"], "resources": ["sites"], "verbs": ["get", "list", "watch"]},
+                {"apiGroups": ["ex.io"], "resources": ["sites/status"], "verbs": ["get"]},
+            ])
+        );
+    }
+}

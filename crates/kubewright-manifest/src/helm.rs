@@ -1,0 +1,233 @@
+use serde_json::{Value, json};
+
+use crate::output::{OutputFile, concerns};
+use crate::{Error, to_yaml};
+
+/// What a chart says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chart {
+    /// The operator's name.
+    pub name: String,
+    /// The chart's version, and that of the operator.
+    pub version: String,
+}
+
+/// A Helm chart of the objects: `Chart.yaml`, values with their schema, and a template for each
+/// concern.
+///
+/// The chart is installed into the release's namespace, so that the Namespace is left out. The
+/// definitions are among the templates, because Helm never upgrades what is in `crds/`; they stay
+/// when the release is uninstalled, and all objects of their kinds with them.
+pub fn helm_chart(objects: &[Value], chart: &Chart) -> Result<Vec<OutputFile>, Error> {
+    let mut values = Values::default();
+    let mut templates = Vec::new();
+    for (concern, objects) in concerns(objects) {
+        if concern == "namespace" {
+            continue;
+        }
+        let objects: Vec<Value> = objects.iter().map(|one| values.take_out(one)).collect();
+        let text = filled(&to_yaml(&objects)?);
+        let text = match concern {
+            "crds" => format!("{{{{- if .Values.crds.install }}}}\n{text}{{{{- end }}}}\n"),
+            _ => text,
+        };
+        templates.push(OutputFile::new(format!("templates/{concern}.yaml"), text));
+    }
+    let about = json!({
+        "apiVersion": "v2",
+        "name": chart.name,
+        "description": format!("The operator {}.", chart.name),
+        "type": "application",
+        "version": chart.version,
+        "appVersion": chart.version,
+    });
+    let mut files = vec![
+        OutputFile::new("Chart.yaml", to_yaml(&[about])?),
+        OutputFile::new("values.yaml", to_yaml(&[values.defaults()])?),
+        OutputFile::new("values.schema.json", format!("{:#}\n", schema())),
+    ];
+    files.extend(templates);
+    Ok(files)
+}
+
+/// What stands in a template until the text is written: these become expressions of Helm's.
+const NAMESPACE: &str = "kubewright-slot-namespace";
+const IMAGE: &str = "kubewright-slot-image";
+const REPLICAS: &str = "kubewright-slot-replicas";
+const RESOURCES: &str = "kubewright-slot-resources";
+const PLACEMENT: [(&str, &str); 3] = [
+    ("nodeSelector", "kubewright-slot-node-selector"),
+    ("tolerations", "kubewright-slot-tolerations"),
+    ("affinity", "kubewright-slot-affinity"),
+];
+
+/// The values that the objects have, which become the chart's defaults.
+#[derive(Debug, Default)]
+struct Values {
+    image: Value,
+    replicas: Value,
+    resources: Value,
+}
+
+impl Values {
+    /// The object with slots in the place of values that a user of the chart chooses.
+    fn take_out(&mut self, object: &Value) -> Value {
+        let mut object = object.clone();
+        if object["metadata"]["namespace"].is_string() {
+            object["metadata"]["namespace"] = json!(NAMESPACE);
+        }
+        let subjects = object.get_mut("subjects").and_then(Value::as_array_mut);
+        for subject in subjects.into_iter().flatten() {
+            subject["namespace"] = json!(NAMESPACE);
+        }
+        let hooks = object.get_mut("webhooks").and_then(Value::as_array_mut);
+        for hook in hooks.into_iter().flatten() {
+            if let Some(service) = hook.pointer_mut("/clientConfig/service") {
+                service["namespace"] = json!(NAMESPACE);
+            }
+        }
+        match object["kind"].as_str() {
+            Some("CustomResourceDefinition") => {
+                object["metadata"]["annotations"]["helm.sh/resource-policy"] = json!("keep");
+            }
+            Some("Deployment") => self.take_out_of_deployment(&mut object["spec"]),
+            _ => {}
+        }
+        object
+    }
+
+    fn take_out_of_deployment(&mut self, spec: &mut Value) {
+        self.replicas = std::mem::replace(&mut spec["replicas"], json!(REPLICAS));
+        let pod = &mut spec["template"]["spec"];
+        for (field, slot) in PLACEMENT {
+            pod[field] = json!(slot);
+        }
+        let container = &mut pod["containers"][0];
+        self.image = std::mem::replace(&mut container["image"], json!(IMAGE));
+        self.resources = std::mem::replace(&mut container["resources"], json!(RESOURCES));
+    }
+
+    fn defaults(&self) -> Value {
+        json!({
+            "image": self.image,
+            "replicas": self.replicas,
+            "resources": self.resources,
+            "nodeSelector": {},
+            "tolerations": [],
+            "affinity": {},
+            "crds": {"install": true},
+        })
+    }
+}
+
+/// Turns slots into Helm's expressions; braces of the objects' own texts stay as they are.
+fn filled(yaml: &str) -> String {
+    let mut text = yaml.replace("{{", "{{ \"{{\" }}");
+    let simple = [
+        (NAMESPACE, "{{ .Release.Namespace | quote }}"),
+        (IMAGE, "{{ .Values.image | quote }}"),
+        (REPLICAS, "{{ .Values.replicas }}"),
+        (RESOURCES, "{{ toJson .Values.resources }}"),
+    ];
+    for (slot, expression) in simple {
+        text = text.replace(slot, expression);
+    }
+    for (field, slot) in PLACEMENT {
+        text = text.replace(slot, &format!("{{{{ toJson .Values.{field} }}}}"));
+    }
+    text
+}
+
+fn schema() -> Value {
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["image"],
+        "properties": {
+            "global": {"type": "object"},
+            "image": {"type": "string", "minLength": 1, "description": "The operator's image."},
+            "replicas": {"type": "integer", "minimum": 0, "maximum": 1, "description": "1, or 0 to stop the operator."},
+            "resources": {"type": "object", "description": "Requests and limits of the operator's container."},
+            "nodeSelector": {"type": "object", "additionalProperties": {"type": "string"}},
+            "tolerations": {"type": "array", "items": {"type": "object"}},
+            "affinity": {"type": "object"},
+            "crds": {
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {
+                    "install": {"type": "boolean", "description": "Whether the release brings the definitions along."},
+                },
+            },
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Chart, helm_chart};
+    use crate::OutputFile;
+
+    fn chart() -> Vec<OutputFile> {
+        let objects = [
+            json!({"kind": "Namespace", "metadata": {"name": "web-system"}}),
+            json!({"kind": "CustomResourceDefinition", "metadata": {"name": "x"}, "spec": {"description": "a {{b}}"}}),
+            json!({"kind": "ClusterRoleBinding", "metadata": {"name": "web"}, "subjects": [{"namespace": "web-system"}]}),
+            json!({"kind": "Deployment", "metadata": {"namespace": "web-system"}, "spec": {
+                "replicas": 1, "template": {"spec": {"containers": [{"image": "r/web:1", "resources": {"limits": {"memory": "1Mi"}}}]}},
+            }}),
+        ];
+        let chart = Chart {
+            name: "web".to_owned(),
+            version: "0.1.0".to_owned(),
+        };
+        helm_chart(&objects, &chart).unwrap()
+    }
+
+    fn text(path: &str) -> String {
+        chart()
+            .into_iter()
+            .find(|file| file.path == path)
+            .unwrap()
+            .text
+    }
+
+    #[test]
+    fn what_a_user_chooses_is_an_expression_with_the_objects_value_as_default() {
+        let deployment = text("templates/deployment.yaml");
+        for line in [
+            "namespace: {{ .Release.Namespace | quote }}\n",
+            "image: {{ .Values.image | quote }}\n",
+            "replicas: {{ .Values.replicas }}\n",
+            "resources: {{ toJson .Values.resources }}\n",
+            "tolerations: {{ toJson .Values.tolerations }}\n",
+        ] {
+            assert!(deployment.contains(line), "{line} in\n{deployment}");
+        }
+        let values: Value = serde_saphyr::from_str(&text("values.yaml")).unwrap();
+        assert_eq!(values["image"], "r/web:1");
+        assert_eq!(values["resources"], json!({"limits": {"memory": "1Mi"}}));
+    }
+
+    #[test]
+    fn definitions_stay_when_the_release_goes_and_their_braces_stay_text() {
+        let crds = text("templates/crds.yaml");
+        assert!(crds.contains("helm.sh/resource-policy: keep"), "{crds}");
+        assert!(crds.contains("a {{ \"{{\" }}b}}"), "{crds}");
+        assert!(
+            crds.starts_with("{{- if .Values.crds.install }}\n"),
+            "{crds}"
+        );
+    }
+
+    #[test]
+    fn the_schema_knows_every_value() {
+        let schema: Value = serde_json::from_str(&text("values.schema.json")).unwrap();
+        let values: Value = serde_saphyr::from_str(&text("values.yaml")).unwrap();
+        for name in values.as_object().unwrap().keys() {
+            assert!(schema["properties"].get(name).is_some(), "{name}");
+        }
+    }
+}
