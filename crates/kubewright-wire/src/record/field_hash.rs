@@ -7,7 +7,8 @@ use serde_json::Value;
 /// The hash of a set of fields as `fieldsV1` spells it, whatever the order of its members.
 ///
 /// Of `metadata.managedFields` a record keeps only this, of one manager's Apply entry: enough to
-/// see that an intent would change nothing about what the manager owns.
+/// see that an intent would change nothing about what the manager owns. Managers whose names begin
+/// with that manager's and a slash are parts of it: the hash is of all their sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FieldHash(u64);
 
@@ -56,7 +57,13 @@ impl<'de> Visitor<'de> for ManagedFieldsSeed<'_> {
         while let Some(entry) = entries.next_element_seed(EntrySeed {
             manager: self.manager,
         })? {
-            found = entry.or(found);
+            // A sum, because entries come in any order.
+            found = match (found, entry) {
+                (Some(FieldHash(one)), Some(FieldHash(other))) => {
+                    Some(FieldHash(one.wrapping_add(other)))
+                }
+                (found, entry) => entry.or(found),
+            };
         }
         Ok(found)
     }
@@ -87,7 +94,7 @@ impl<'de> Visitor<'de> for EntrySeed<'_> {
         let mut applied = false;
         while let Some(key) = entry.next_key::<String>()? {
             match key.as_str() {
-                "manager" => ours &= entry.next_value::<String>()? == self.manager,
+                "manager" => ours &= is_part_of(&entry.next_value::<String>()?, self.manager),
                 "operation" => applied = entry.next_value::<String>()? == "Apply",
                 // What was applied to a subresource is another set.
                 "subresource" => ours &= entry.next_value::<String>()?.is_empty(),
@@ -99,6 +106,12 @@ impl<'de> Visitor<'de> for EntrySeed<'_> {
         }
         Ok(fields.filter(|_| ours && applied).map(FieldHash))
     }
+}
+
+/// `kubewright/web/pages` is a part of `kubewright/web`.
+fn is_part_of(manager: &str, whole: &str) -> bool {
+    let rest = manager.strip_prefix(whole);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 struct FieldsSeed;

@@ -180,6 +180,25 @@ mod tests {
     }
 
     #[test]
+    fn the_parts_of_a_manager_leave_one_trace_together() {
+        let hash = |managers: &[&str]| {
+            let entries = managers.iter().map(|manager| {
+                json!({"manager": manager, "operation": "Apply", "fieldsV1": {"f:spec": {}}})
+            });
+            let entries: Vec<_> = entries.collect();
+            let object = json!({"metadata": {"name": "web", "managedFields": entries}});
+            let mut encoder = Encoder::new(EncoderOptions {
+                field_manager: Some("us".to_owned()),
+                ..EncoderOptions::default()
+            });
+            encoder.encode_value(&object).unwrap().field_hash()
+        };
+        assert_eq!(hash(&["us/pages"]), hash(&["us"]));
+        assert_ne!(hash(&["us/pages", "us/lines"]), hash(&["us/pages"]));
+        assert_eq!(hash(&["usage", "them/us"]), None);
+    }
+
+    #[test]
     fn a_given_kind_stands_in_every_record() {
         let mut encoder = Encoder::new(EncoderOptions {
             kind: Some(Kind::new("apps", "v1", "Deployment")),
