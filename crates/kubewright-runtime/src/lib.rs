@@ -10,6 +10,7 @@ pub mod client;
 pub mod controller;
 mod error;
 pub mod informer;
+pub mod metrics;
 pub mod queue;
 pub mod reflector;
 pub mod store;

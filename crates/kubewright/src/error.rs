@@ -69,13 +69,25 @@ pub enum Error {
     /// A controller reads a kind that it has not registered.
     #[error(
         "read {kind} in controller {controller:?}: the kind is not registered; add \
-         .reads(kind::<{kind}>()) to the controller, or .owns(..) or .watches(..)"
+         .reads({selection}) to the controller, or .owns(..) or .watches(..)"
     )]
     Unregistered {
         /// The controller that reads.
         controller: String,
         /// The kind.
         kind: String,
+        /// How the kind is registered.
+        selection: String,
+    },
+    /// A finalizer's name is not one that the API server takes, or there are two of them.
+    #[error("give controller {controller:?} the finalizer {name:?}: {why}")]
+    Finalizer {
+        /// The controller.
+        controller: String,
+        /// The finalizer.
+        name: String,
+        /// The reason and the next step.
+        why: &'static str,
     },
     /// A request that the operator's role does not allow.
     #[error(

@@ -44,13 +44,13 @@ mod registration;
 pub mod schema;
 
 pub use condition::{ConditionStatus, condition, set_condition};
-pub use context::{Apply, Context, Live, Name, Object, StatusWrite, WithStatus};
+pub use context::{Apply, Context, Dynamic, Live, Name, Object, StatusWrite, Watch, WithStatus};
 pub use error::{Error, Result};
 pub use operator::{Operator, RunOptions, Running, TaskContext};
 pub use permission::{Guarded, Permissions};
 pub use registration::{
-    Cache, Controller, ControllerKind, Predicate, Selection, TypedKind, changed, enqueue, kind,
-    resource_of,
+    AnyKind, Cache, Controller, ControllerKind, Predicate, Selection, TypedKind, changed, enqueue,
+    kind, kind_of, resource_of, sources,
 };
 
 pub use kubewright_core::{
@@ -58,8 +58,9 @@ pub use kubewright_core::{
     Verb,
 };
 pub use kubewright_runtime::cache::List;
-pub use kubewright_runtime::controller::{Failure, Outcome, Retry};
+pub use kubewright_runtime::controller::{Failure, Handle, Outcome, Retry};
 pub use kubewright_runtime::informer::Informer;
+pub use kubewright_runtime::queue::{Ageing, Backoff, Bucket, Fairness, QueueOptions};
 pub use kubewright_runtime::write::WriteError;
 pub use {k8s_openapi, kube};
 

@@ -16,5 +16,5 @@ pub use serde::{Deserialize, Serialize};
 
 pub use crate::{
     Context, Controller, Failure, List, ObjectKey, Operator, Outcome, PolicyRule, Result, Verb,
-    changed, condition, enqueue, kind, set_condition,
+    changed, condition, enqueue, kind, kind_of, set_condition,
 };

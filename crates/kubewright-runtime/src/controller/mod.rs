@@ -4,6 +4,9 @@
 //! Everything here is type-erased; types are at home in the code that builds a [`Controller`].
 
 mod failure;
+mod handle;
+mod mapper;
+mod metrics;
 mod outcome;
 pub(crate) mod panic;
 mod run;
@@ -11,6 +14,9 @@ mod source;
 mod worker;
 
 pub use failure::{Failure, Retry};
+pub use handle::{Handle, Watch};
+pub use mapper::{Mapper, own_mapper, owner_mapper};
+pub use metrics::Metrics;
 pub use outcome::Outcome;
-pub use run::{Controller, Reconciler};
-pub use source::{Mapper, Source, own_mapper, owner_mapper};
+pub use run::{Controller, Reconciler, Run};
+pub use source::Source;

@@ -2,19 +2,30 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::{BoxFuture, join_all};
+use futures_util::future::BoxFuture;
 use kubewright_core::ObjectKey;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::handle::Handle;
 use super::worker::work;
-use super::{Failure, Outcome, Source};
-use crate::queue::Queue;
+use super::{Failure, Outcome, Source, Watch};
+use crate::queue::QueueOptions;
 
 /// Brings the world closer to what one object asks for.
 pub type Reconciler =
-    Arc<dyn Fn(ObjectKey) -> BoxFuture<'static, Result<Outcome, Failure>> + Send + Sync>;
+    Arc<dyn Fn(Run) -> BoxFuture<'static, Result<Outcome, Failure>> + Send + Sync>;
+
+/// One call of a [`Reconciler`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Run {
+    /// Which object to look at.
+    pub key: ObjectKey,
+    /// The number of the run, different for all runs of the process; `reconcile_id` in the log.
+    pub id: u64,
+}
 
 /// Calls a [`Reconciler`] for each key that its sources wake.
 ///
@@ -22,23 +33,33 @@ pub type Reconciler =
 /// Workers start when every source has delivered its initial state, so that the first run sees
 /// everything.
 pub struct Controller {
-    name: Arc<str>,
+    handle: Handle,
     reconcile: Reconciler,
     sources: Vec<Source>,
     workers: usize,
-    queue: Queue,
+    limit: Option<Duration>,
 }
 
 impl Controller {
     /// A controller without sources and with one worker.
     pub fn new(name: impl Into<Arc<str>>, reconcile: Reconciler) -> Self {
+        Self::with(Handle::new(name, QueueOptions::default()), reconcile)
+    }
+
+    /// The same for a handle that is known already. One handle has one controller.
+    pub fn with(handle: Handle, reconcile: Reconciler) -> Self {
         Self {
-            name: name.into(),
+            handle,
             reconcile,
             sources: Vec::new(),
             workers: 1,
-            queue: Queue::new(),
+            limit: None,
         }
+    }
+
+    /// What others do with it while it runs.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
     }
 
     /// The same, woken by these sources.
@@ -48,10 +69,17 @@ impl Controller {
         self
     }
 
-    /// The same with this many workers.
+    /// The same with so many workers, at least one.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers.max(1);
+        self
+    }
+
+    /// The same; a run that takes longer is stopped and counts as failed.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Option<Duration>) -> Self {
+        self.limit = limit;
         self
     }
 
@@ -64,38 +92,55 @@ impl Controller {
     ///
     /// Dropped, running reconciles end in the middle of what they do.
     pub async fn run(self, ready: oneshot::Sender<()>, stop: CancellationToken, grace: Duration) {
-        let mut feeds = JoinSet::new();
-        let mut synced = Vec::new();
-        for source in self.sources {
-            let (told, waits) = oneshot::channel();
-            synced.push(waits);
-            feeds.spawn(source.feed(self.queue.clone(), told));
-        }
-        let synced = tokio::select! {
-            () = stop.cancelled() => return,
-            synced = join_all(synced) => synced,
+        let handle = self.handle;
+        let _end = handle.end_guard();
+        let sources = self.sources.into_iter();
+        let mut watches: Vec<Watch> = sources.map(|source| handle.watch(source)).collect();
+        let synced = async {
+            for watch in &mut watches {
+                if !watch.synced().await {
+                    return false;
+                }
+            }
+            true
         };
-        if synced.iter().any(Result::is_err) {
-            tracing::warn!(controller = %self.name, "a source ended before its initial state");
+        let is_synced = tokio::select! {
+            () = stop.cancelled() => return,
+            is_synced = synced => is_synced,
+        };
+        if !is_synced {
+            tracing::warn!(
+                controller = handle.name(),
+                "a source ended before its initial state"
+            );
             return;
         }
+        handle.count(|metrics| metrics.max_workers = self.workers);
         let mut workers = JoinSet::new();
         for _ in 0..self.workers {
             workers.spawn(work(
-                Arc::clone(&self.name),
-                self.queue.clone(),
+                handle.clone(),
                 Arc::clone(&self.reconcile),
+                self.limit,
             ));
         }
-        tracing::debug!(controller = %self.name, workers = self.workers, "working");
+        tracing::debug!(
+            controller = handle.name(),
+            workers = self.workers,
+            "working"
+        );
         // Whoever asked may have gone away.
         ready.send(()).unwrap_or_default();
         stop.cancelled().await;
-        feeds.shutdown().await;
-        self.queue.shut_down();
+        handle.end_sources().await;
+        handle.queue().shut_down();
         let all = async { while workers.join_next().await.is_some() {} };
         if tokio::time::timeout(grace, all).await.is_err() {
-            tracing::warn!(controller = %self.name, ?grace, "runs did not end in time");
+            tracing::warn!(
+                controller = handle.name(),
+                ?grace,
+                "runs did not end in time"
+            );
             workers.shutdown().await;
         }
     }
@@ -104,8 +149,8 @@ impl Controller {
 impl fmt::Debug for Controller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Controller")
-            .field("name", &self.name)
-            .field("sources", &self.sources.len())
+            .field("name", &self.handle.name())
+            .field("sources", &self.sources)
             .field("workers", &self.workers)
             .finish_non_exhaustive()
     }

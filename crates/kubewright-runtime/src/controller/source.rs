@@ -1,167 +1,180 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
-use kubewright_core::{ObjectKey, Resource, Scope};
-use kubewright_wire::record::Record;
+use futures_util::stream::BoxStream;
+use futures_util::{FutureExt as _, Stream, StreamExt as _};
+use kubewright_core::ObjectKey;
 use tokio::sync::oneshot;
 
+use super::Mapper;
+use super::handle::Handle;
 use super::panic::message_of;
 use crate::informer::{Event, Informer, Notice};
-use crate::queue::Queue;
+use crate::queue::{Priority, Wish};
 use crate::store::Store;
 
-/// Says which keys an event wakes; it sees the object before and after.
-///
-/// It runs on the source's own task and must not block.
-pub type Mapper = Box<dyn Fn(&Event) -> Vec<ObjectKey> + Send + Sync>;
-
-/// An informer whose events wake keys of a controller.
+/// What wakes keys of a controller: the events of an informer, or a stream of something else.
 pub struct Source {
-    informer: Informer,
-    mapper: Mapper,
+    feed: Feed,
+    /// The objects to wake when nobody knows which.
+    own: Option<Store>,
+}
+
+enum Feed {
+    Informer {
+        informer: Informer,
+        mapper: Mapper,
+    },
+    Stream {
+        name: Arc<str>,
+        keys: BoxStream<'static, Vec<ObjectKey>>,
+    },
 }
 
 impl Source {
-    /// Events of `informer` wake the keys that `mapper` names.
+    /// Events of `informer` wake the keys that `mapper` names. Its initial state has been
+    /// delivered when each object of the first list was.
     pub fn new(informer: Informer, mapper: Mapper) -> Self {
-        Self { informer, mapper }
+        Self {
+            feed: Feed::Informer { informer, mapper },
+            own: None,
+        }
     }
 
-    /// Feeds the queue until the informer ends; `synced` is told once the initial state has been
+    /// Each item of the stream wakes the keys in it. There is no initial state to wait for; a
+    /// stream that ends wakes nobody any more. `name` is for the log.
+    pub fn stream(
+        name: impl Into<Arc<str>>,
+        keys: impl Stream<Item = Vec<ObjectKey>> + Send + 'static,
+    ) -> Self {
+        Self {
+            feed: Feed::Stream {
+                name: name.into(),
+                keys: keys.boxed(),
+            },
+            own: None,
+        }
+    }
+
+    /// The same; what the mapper cannot answer because it panics wakes all objects of `own`: one
+    /// run too many is harmless, one that is missing is not.
+    #[must_use]
+    pub fn or_all_of(mut self, own: Store) -> Self {
+        self.own = Some(own);
+        self
+    }
+
+    /// Feeds the queue until the source ends; `synced` is told once the initial state has been
     /// delivered.
-    pub(super) async fn feed(self, queue: Queue, synced: oneshot::Sender<()>) {
-        let mut synced = Some(synced);
-        let mut subscription = self.informer.subscribe();
-        while let Some(notice) = subscription.next().await {
-            match notice {
-                Notice::Change(event) => self.wake(&queue, &event),
-                Notice::Synced => {
-                    // The controller may have been stopped meanwhile.
-                    let told = synced.take().map(|synced| synced.send(()));
-                    told.unwrap_or(Ok(())).unwrap_or_default();
-                }
+    pub(super) async fn feed(self, controller: Handle, synced: oneshot::Sender<()>) {
+        let woken = Woken {
+            controller,
+            own: self.own,
+        };
+        match self.feed {
+            Feed::Informer { informer, mapper } => {
+                feed_events(&informer, &mapper, &woken, synced).await;
+            }
+            Feed::Stream { name, keys } => {
+                // The controller may have been stopped meanwhile.
+                synced.send(()).unwrap_or_default();
+                feed_stream(&name, keys, &woken).await;
             }
         }
     }
+}
 
-    fn wake(&self, queue: &Queue, event: &Event) {
-        for key in self.keys(event) {
-            queue.add(key);
+async fn feed_events(
+    informer: &Informer,
+    mapper: &Mapper,
+    woken: &Woken,
+    synced: oneshot::Sender<()>,
+) {
+    let mut synced = Some(synced);
+    let mut subscription = informer.subscribe();
+    while let Some(notice) = subscription.next().await {
+        match notice {
+            Notice::Change(event) => woken.by_event(mapper, &event),
+            Notice::Synced => {
+                let told = synced.take().map(|synced| synced.send(()));
+                told.unwrap_or(Ok(())).unwrap_or_default();
+            }
         }
     }
+}
 
-    /// A mapper that panics wakes nobody; the next event finds it at work again.
-    fn keys(&self, event: &Event) -> Vec<ObjectKey> {
-        catch_unwind(AssertUnwindSafe(|| (self.mapper)(event))).unwrap_or_else(|panic| {
+/// A stream that has panicked is not asked again: nobody knows what is left of it.
+async fn feed_stream(name: &str, mut keys: BoxStream<'static, Vec<ObjectKey>>, woken: &Woken) {
+    loop {
+        match AssertUnwindSafe(keys.next()).catch_unwind().await {
+            Ok(Some(keys)) => woken.wake(keys, Priority::NORMAL),
+            Ok(None) => {
+                tracing::debug!(source = name, "the source has ended");
+                return;
+            }
+            Err(panic) => {
+                let message = message_of(panic.as_ref());
+                tracing::error!(
+                    source = name,
+                    "the source panicked and has ended: {message}"
+                );
+                woken.controller.count(|metrics| metrics.mapper_panics += 1);
+                woken.wake(woken.all(), Priority::NORMAL);
+                return;
+            }
+        }
+    }
+}
+
+/// Whom a source wakes.
+struct Woken {
+    controller: Handle,
+    own: Option<Store>,
+}
+
+impl Woken {
+    fn by_event(&self, mapper: &Mapper, event: &Event) {
+        let mapped = catch_unwind(AssertUnwindSafe(|| mapper(event)));
+        let keys = mapped.unwrap_or_else(|panic| {
             let message = message_of(panic.as_ref());
-            tracing::error!(object = %event.key, "the mapper panicked: {message}");
-            Vec::new()
-        })
+            tracing::error!(object = %event.key, "the mapper or predicate panicked: {message}");
+            self.controller.count(|metrics| metrics.mapper_panics += 1);
+            self.all()
+        });
+        // What was there at the start must not hold up what happens now.
+        let priority = match event.initial {
+            true => Priority::INITIAL,
+            false => Priority::NORMAL,
+        };
+        self.wake(keys, priority);
+    }
+
+    fn all(&self) -> Vec<ObjectKey> {
+        let snapshot = self.own.as_ref().map(Store::snapshot);
+        let keys = |one: crate::store::Snapshot| one.iter().map(|(key, _)| key.clone()).collect();
+        snapshot.map(keys).unwrap_or_default()
+    }
+
+    fn wake(&self, keys: Vec<ObjectKey>, priority: Priority) {
+        for key in keys {
+            let wish = Wish {
+                priority: Some(priority),
+                ..Wish::default()
+            };
+            self.controller.queue().wish(key, wish);
+        }
     }
 }
 
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Source").finish_non_exhaustive()
-    }
-}
-
-/// Wakes the object itself.
-pub fn own_mapper() -> Mapper {
-    Box::new(|event| vec![event.key.clone()])
-}
-
-/// Wakes the object of the kind `owner` that controls the changed one, before or after the change.
-///
-/// `owners` has the objects of that kind: one that carries the same name with another uid is not
-/// the owner. An owner that is not there yet is woken by its own arrival.
-pub fn owner_mapper(owner: Resource, owners: Store) -> Mapper {
-    Box::new(move |event| {
-        let mut keys = Vec::new();
-        for record in event.old.iter().chain(&event.new) {
-            let key = controller_key(record, &owner, &owners);
-            keys.extend(key.filter(|key| !keys.contains(key)));
-        }
-        keys
-    })
-}
-
-/// The version may differ: an owner is the same object in each of them.
-fn controller_key(record: &Record, owner: &Resource, owners: &Store) -> Option<ObjectKey> {
-    let references = record.owner_references().ok()?;
-    let reference = references.iter().find(|one| one.is_controller())?;
-    let kind = reference.owner_kind();
-    if kind.group() != owner.kind.group() || kind.kind != owner.kind.kind {
-        return None;
-    }
-    let key = match owner.scope {
-        Scope::Cluster => ObjectKey::cluster_scoped(&reference.name),
-        Scope::Namespaced => ObjectKey::new(record.namespace(), &reference.name),
-    };
-    let present = owners.get(&key)?;
-    (present.uid() == reference.uid).then_some(key)
-}
-
-#[cfg(test)]
-mod tests {
-    use kubewright_core::{Kind, ObjectKey, Resource, Scope};
-    use kubewright_wire::record::Record;
-    use serde_json::{Value, json};
-
-    use super::owner_mapper;
-    use crate::store::{Delta, Event, Filter, Store};
-
-    fn record(value: Value) -> Record {
-        Record::from_value(&value).unwrap()
-    }
-
-    fn pod(owner_uid: &str, api_version: &str) -> Record {
-        record(
-            json!({"metadata": {"name": "p", "namespace": "a", "ownerReferences": [
-                {"apiVersion": api_version, "kind": "Set", "name": "s", "uid": owner_uid,
-                 "controller": true},
-            ]}}),
-        )
-    }
-
-    fn woken(scope: Scope, old: Option<Record>, new: Option<Record>) -> Vec<String> {
-        let owners = Store::new(Filter::default());
-        let namespace = matches!(scope, Scope::Namespaced).then_some("a");
-        let set = json!({"metadata": {"name": "s", "namespace": namespace, "uid": "1"}});
-        owners.apply([Delta::Present(record(set))]);
-        let mapper = owner_mapper(
-            Resource::new(Kind::new("ex.io", "v1", "Set"), "sets", scope),
-            owners,
-        );
-        let event = Event {
-            key: ObjectKey::namespaced("a", "p"),
-            old,
-            new,
-            initial: false,
+        let what = match &self.feed {
+            Feed::Informer { informer, .. } => informer.spec().what(),
+            Feed::Stream { name, .. } => name.to_string(),
         };
-        mapper(&event).iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn the_owner_is_known_by_group_kind_and_uid_in_any_version() {
-        use Scope::{Cluster, Namespaced};
-        assert_eq!(woken(Namespaced, None, Some(pod("1", "ex.io/v2"))), ["a/s"]);
-        assert_eq!(woken(Cluster, None, Some(pod("1", "ex.io/v1"))), ["s"]);
-        assert!(woken(Namespaced, None, Some(pod("2", "ex.io/v1"))).is_empty());
-        assert!(woken(Namespaced, None, Some(pod("1", "other.io/v1"))).is_empty());
-    }
-
-    #[test]
-    fn an_owner_that_lost_the_object_is_woken_too() {
-        let orphan = record(json!({"metadata": {"name": "p", "namespace": "a"}}));
-        let owned = pod("1", "ex.io/v1");
-        assert_eq!(
-            woken(Scope::Namespaced, Some(owned.clone()), Some(orphan)),
-            ["a/s"]
-        );
-        assert_eq!(
-            woken(Scope::Namespaced, Some(owned.clone()), Some(owned)),
-            ["a/s"]
-        );
+        f.debug_struct("Source")
+            .field("what", &what)
+            .finish_non_exhaustive()
     }
 }

@@ -1,59 +1,144 @@
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use kubewright_core::ObjectKey;
+use tokio::time::{Instant, timeout};
 use tracing::Instrument as _;
 
+use super::handle::Handle;
 use super::panic::message_of;
-use super::{Failure, Outcome, Reconciler, Retry};
+use super::{Failure, Outcome, Reconciler, Retry, Run};
 use crate::queue::Queue;
 use crate::write::WriteError;
 
 /// Numbers the runs of this process, so that the lines of one run can be told from another's.
 static RUNS: AtomicU64 = AtomicU64::new(1);
 
+/// How a run ended.
+enum End {
+    Well(Outcome),
+    Failed(Failure),
+    Panicked(Failure),
+    /// It had no more time.
+    Late(Failure),
+}
+
 /// Takes keys from the queue until it is shut down, one at a time.
-pub(super) async fn work(controller: Arc<str>, queue: Queue, reconcile: Reconciler) {
-    while let Some(key) = queue.next().await {
-        let run = RUNS.fetch_add(1, Ordering::Relaxed);
-        let span = tracing::info_span!("reconcile", %controller, object = %key, run);
-        let result = reconcile_once(&reconcile, &key)
+pub(super) async fn work(controller: Handle, reconcile: Reconciler, limit: Option<Duration>) {
+    while let Some(key) = controller.queue().next().await {
+        let run = Run {
+            key: key.clone(),
+            id: RUNS.fetch_add(1, Ordering::Relaxed),
+        };
+        let span = tracing::info_span!(
+            "reconcile",
+            controller = controller.name(),
+            object = %key,
+            reconcile_id = run.id
+        );
+        let active = Active::new(&controller);
+        let end = reconcile_once(&reconcile, run, limit)
             .instrument(span.clone())
             .await;
-        span.in_scope(|| settle(&queue, &key, result));
+        drop(active);
+        span.in_scope(|| {
+            controller.note(&end);
+            settle(controller.queue(), &key, end);
+        });
+    }
+}
+
+/// A worker with a key, counted also when it is dropped in the middle of its run.
+struct Active<'c> {
+    controller: &'c Handle,
+    since: Instant,
+}
+
+impl<'c> Active<'c> {
+    fn new(controller: &'c Handle) -> Self {
+        controller.count(|metrics| metrics.active_workers += 1);
+        Self {
+            controller,
+            since: Instant::now(),
+        }
+    }
+}
+
+impl Drop for Active<'_> {
+    fn drop(&mut self) {
+        let time = self.since.elapsed();
+        self.controller.count(|metrics| {
+            metrics.active_workers -= 1;
+            metrics.reconcile_time.observe(time);
+        });
     }
 }
 
 /// A panic is a failure like any other: logged, counted and tried again.
-async fn reconcile_once(reconcile: &Reconciler, key: &ObjectKey) -> Result<Outcome, Failure> {
+async fn reconcile_once(reconcile: &Reconciler, run: Run, limit: Option<Duration>) -> End {
     // The future is made inside, so that a panic before its first await is caught as well.
-    let attempt = async { reconcile(key.clone()).await };
-    match AssertUnwindSafe(attempt).catch_unwind().await {
-        Ok(result) => result,
-        Err(panic) => Err(Failure::from(format!(
+    let attempt = AssertUnwindSafe(async { reconcile(run).await }).catch_unwind();
+    let answer = match limit {
+        None => attempt.await,
+        Some(limit) => match timeout(limit, attempt).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                return End::Late(Failure::from(format!(
+                    "the reconcile function was stopped after {limit:?}; make it shorter, or set \
+                     a longer time-out"
+                )));
+            }
+        },
+    };
+    match answer {
+        Ok(Ok(outcome)) => End::Well(outcome),
+        Ok(Err(failure)) => End::Failed(failure),
+        Err(panic) => End::Panicked(Failure::from(format!(
             "the reconcile function panicked: {}",
             message_of(panic.as_ref())
         ))),
     }
 }
 
+impl Handle {
+    fn note(&self, end: &End) {
+        self.count(|metrics| match end {
+            End::Well(outcome) if outcome.next_run().is_some() => metrics.requeues += 1,
+            End::Well(_) => metrics.successes += 1,
+            End::Failed(failure) => {
+                metrics.errors += 1;
+                metrics.terminal_errors += u64::from(failure.retry() == Retry::OnChange);
+                metrics.conflicts += u64::from(is_conflict(failure));
+            }
+            End::Panicked(_) => {
+                metrics.errors += 1;
+                metrics.panics += 1;
+            }
+            End::Late(_) => {
+                metrics.errors += 1;
+                metrics.timeouts += 1;
+            }
+        });
+    }
+}
+
 /// The delay is noted before the key is done: an event that came in between wins over it.
-fn settle(queue: &Queue, key: &ObjectKey, result: Result<Outcome, Failure>) {
-    match result {
-        Ok(outcome) => {
+fn settle(queue: &Queue, key: &ObjectKey, end: End) {
+    match end {
+        End::Well(outcome) => {
             queue.forget(key);
             if let Some(delay) = outcome.next_run() {
                 queue.add_after(key.clone(), delay);
             }
         }
-        Err(failure) => {
+        End::Failed(failure) | End::Panicked(failure) | End::Late(failure) => {
             match failure.retry() {
                 Retry::Backoff => queue.add_rate_limited(key.clone()),
                 Retry::After(delay) => queue.add_after(key.clone(), delay),
-                Retry::OnChange => {}
-            }
+                Retry::OnChange => crate::queue::Added::Merged,
+            };
             let failures = queue.failures(key);
             if is_conflict(&failure) {
                 tracing::debug!(retry = ?failure.retry(), failures, "{failure}");

@@ -1,13 +1,17 @@
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use kubewright_core::ObjectKey;
-use parking_lot::Mutex;
-use tokio::sync::Notify;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::Backoff;
-use super::waiting::Waiting;
+use super::lock::Mutex;
+use super::turn::{State, Turn};
+use super::waiting::{Next, Waiting, Wake};
+use super::{Added, Metrics, Priority, QueueOptions, Wish};
 
 /// A queue of keys, shared by those who add and those who work. Cloning shares it.
 ///
@@ -29,17 +33,9 @@ use super::waiting::Waiting;
 /// # });
 /// # Ok::<(), std::io::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Queue {
-    shared: Arc<Shared>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    waiting: Mutex<Waiting>,
-    backoff: Backoff,
-    /// A key may have become ready, or a delay ends earlier than was known.
-    changed: Notify,
+    state: Arc<Mutex<State>>,
 }
 
 impl Default for Queue {
@@ -49,68 +45,91 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// An empty queue with the default backoff.
+    /// An empty queue as most need it.
     pub fn new() -> Self {
-        Self::with_backoff(Backoff::default())
+        Self::with(QueueOptions::default())
     }
 
     /// An empty queue.
-    pub fn with_backoff(backoff: Backoff) -> Self {
+    pub fn with(options: QueueOptions) -> Self {
         Self {
-            shared: Arc::new(Shared {
-                waiting: Mutex::new(Waiting::default()),
-                backoff,
-                changed: Notify::new(),
-            }),
+            state: Arc::new(Mutex::new(State::new(Waiting::new(options)))),
         }
     }
 
     /// Wants the key handed out as soon as a worker is free; a delay that it had is over.
-    pub fn add(&self, key: ObjectKey) {
-        if self.shared.waiting.lock().add(key, Instant::now()) {
-            self.shared.changed.notify_one();
-        }
+    pub fn add(&self, key: ObjectKey) -> Added {
+        self.wish(
+            key,
+            Wish {
+                priority: Some(Priority::NORMAL),
+                after: Duration::ZERO,
+            },
+        )
     }
 
     /// Wants the key handed out after a delay, unless it is wanted earlier already.
-    pub fn add_after(&self, key: ObjectKey, delay: Duration) {
-        if delay.is_zero() {
-            return self.add(key);
-        }
-        // A delay that time cannot express is as good as none that ever ends.
-        let Some(time) = Instant::now().checked_add(delay) else {
-            return;
-        };
-        if self.shared.waiting.lock().add_at(key, time) {
-            // Every waiter keeps the timer of the next delay: any of them may be dropped.
-            self.shared.changed.notify_waiters();
-        }
+    pub fn add_after(&self, key: ObjectKey, delay: Duration) -> Added {
+        self.wish(
+            key,
+            Wish {
+                priority: None,
+                after: delay,
+            },
+        )
+    }
+
+    /// Wants the key handed out when and as urgently as the wish says. Of two wishes the higher
+    /// priority counts and the earlier time.
+    pub fn wish(&self, key: ObjectKey, wish: Wish) -> Added {
+        let now = Instant::now();
+        self.change(|waiting| match now.checked_add(wish.after) {
+            _ if wish.after.is_zero() => waiting.add(key, wish.priority, now),
+            Some(time) => waiting.add_at(key, wish.priority, time, now),
+            // A delay that time cannot express is as good as none that ever ends.
+            None => (Added::Merged, Wake::Nobody),
+        })
     }
 
     /// Counts a failure of the key and wants it handed out after the backoff for it.
-    pub fn add_rate_limited(&self, key: ObjectKey) {
-        let failures = self.shared.waiting.lock().fail(&key);
-        self.add_after(key, self.shared.backoff.delay(failures));
+    ///
+    /// A key that is under way keeps the priority with which it was handed out.
+    pub fn add_rate_limited(&self, key: ObjectKey) -> Added {
+        let now = Instant::now();
+        self.change(|waiting| {
+            let delay = waiting.fail(&key, now);
+            match now.checked_add(delay) {
+                Some(time) if time > now => waiting.add_at(key, None, time, now),
+                Some(_) => waiting.add(key, None, now),
+                None => (Added::Merged, Wake::Nobody),
+            }
+        })
     }
 
     /// Forgets the failures of the key.
     pub fn forget(&self, key: &ObjectKey) {
-        self.shared.waiting.lock().forget(key);
+        self.state.lock().waiting.forget(key);
     }
 
     /// How often the key has failed since it was last forgotten.
     pub fn failures(&self, key: &ObjectKey) -> u32 {
-        self.shared.waiting.lock().failures(key)
+        self.state.lock().waiting.failures(key)
     }
 
     /// How many keys wait for a worker, without those that are delayed.
     pub fn len(&self) -> usize {
-        self.shared.waiting.lock().ready()
+        self.state.lock().waiting.ready()
     }
 
     /// Whether no key waits for a worker.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// What the queue has done and holds.
+    pub fn metrics(&self) -> Metrics {
+        let now = Instant::now();
+        self.state.lock().waiting.metrics(now)
     }
 
     /// The next key, which is the caller's alone until [`Queue::done`]; none once the queue is
@@ -120,42 +139,80 @@ impl Queue {
     ///
     /// Dropped while it waits, no key is lost.
     pub async fn next(&self) -> Option<ObjectKey> {
-        loop {
-            let changed = self.shared.changed.notified();
-            let next_delay = {
-                let mut waiting = self.shared.waiting.lock();
-                if waiting.is_shut_down() {
-                    return None;
-                }
-                if let Some(key) = waiting.take(Instant::now()) {
-                    return Some(key);
-                }
-                waiting.next_delay()
-            };
-            match next_delay {
-                None => changed.await,
-                Some(time) => {
-                    tokio::select! {
-                        () = changed => {}
-                        () = sleep_until(time) => {}
-                    }
+        let mut turn = Turn::new(&self.state);
+        let mut timer = None;
+        poll_fn(|cx| {
+            loop {
+                let delay = match turn.next(Instant::now(), cx.waker()) {
+                    Next::Key(key) => return Poll::Ready(Some(key)),
+                    Next::Over => return Poll::Ready(None),
+                    Next::Wait(delay) => delay,
+                };
+                match delay {
+                    Some(time) if is_over(&mut timer, time, cx) => {}
+                    _ => return Poll::Pending,
                 }
             }
-        }
+        })
+        .await
     }
 
     /// Ends the caller's work on a key; if it was added meanwhile, it is ready again.
     pub fn done(&self, key: &ObjectKey) {
-        let mut waiting = self.shared.waiting.lock();
-        if waiting.done(key, Instant::now()) {
-            self.shared.changed.notify_one();
-        }
+        let now = Instant::now();
+        let mut state = self.state.lock();
+        let wake = state.waiting.done(key, now);
+        let woken = state.call(wake);
+        drop(state);
+        woken.wake();
     }
 
     /// Hands out nothing more and takes nothing more in. Keys that wait are dropped: who starts
     /// again lists everything again. Keys under way stay so until they are done.
     pub fn shut_down(&self) {
-        self.shared.waiting.lock().shut_down();
-        self.shared.changed.notify_waiters();
+        self.end(Waiting::shut_down);
+    }
+
+    /// Takes nothing more in, hands out the keys that are ready, gives up those that are delayed,
+    /// and returns when the last key is done.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the queue drains all the same.
+    pub async fn drain(&self) {
+        self.end(Waiting::drain);
+        poll_fn(|cx| self.state.lock().over(cx.waker())).await;
+    }
+
+    fn end(&self, end: impl FnOnce(&mut Waiting)) {
+        let mut state = self.state.lock();
+        end(&mut state.waiting);
+        let woken = state.call(Wake::All);
+        drop(state);
+        woken.wake();
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Waiting) -> (Added, Wake)) -> Added {
+        let mut state = self.state.lock();
+        let (added, wake) = change(&mut state.waiting);
+        let woken = state.call(wake);
+        drop(state);
+        woken.wake();
+        added
+    }
+}
+
+/// Whether `time` has come; if not, the task is woken when it has.
+fn is_over(timer: &mut Option<Pin<Box<Sleep>>>, time: Instant, cx: &mut Context<'_>) -> bool {
+    let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(time)));
+    if timer.deadline() != time {
+        timer.as_mut().reset(time);
+    }
+    timer.as_mut().poll(cx).is_ready()
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").finish_non_exhaustive()
     }
 }

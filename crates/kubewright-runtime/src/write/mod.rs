@@ -3,6 +3,7 @@
 
 mod contains;
 mod error;
+mod finalizers;
 mod intent;
 mod memory;
 mod request;
@@ -10,6 +11,7 @@ mod status;
 mod writer;
 
 pub use error::WriteError;
+pub use finalizers::FinalizerChange;
 pub use intent::Intent;
 pub use status::StatusChange;
 pub use writer::{Target, Writer};

@@ -241,7 +241,7 @@ struct Answer<'a> {
 }
 
 /// Whether a deleted object is still there, for its grace period or its finalizers.
-fn waits(answer: &Record) -> bool {
+pub(super) fn waits(answer: &Record) -> bool {
     let grace = answer.field(["metadata", "deletionGracePeriodSeconds"]);
     let at_once = grace.and_then(Node::as_integer) == Some(0);
     answer.deletion_timestamp().is_some() && (!at_once || answer.finalizers().next().is_some())

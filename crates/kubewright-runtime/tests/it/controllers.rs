@@ -4,7 +4,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use kubewright_core::ObjectKey;
 use kubewright_runtime::controller::{
-    Controller, Failure, Outcome, Reconciler, Source, own_mapper,
+    Controller, Failure, Handle, Outcome, Reconciler, Run as Call, Source, own_mapper,
 };
 use kubewright_runtime::informer::{Informer, Informers};
 use parking_lot::Mutex;
@@ -42,9 +42,9 @@ impl Runs {
         F: Fn(usize) -> BoxFuture<'static, Answer> + Send + Sync + 'static,
     {
         let runs = self.clone();
-        Arc::new(move |key: ObjectKey| {
+        Arc::new(move |call: Call| {
             let mut seen = runs.seen.lock();
-            seen.push((key.name().to_owned(), runs.start.elapsed()));
+            seen.push((call.key.name().to_owned(), runs.start.elapsed()));
             runs.more.notify_one();
             answer(seen.len())
         })
@@ -79,6 +79,7 @@ struct Run {
     tasks: JoinSet<()>,
     ready: oneshot::Receiver<()>,
     stop: CancellationToken,
+    handle: Handle,
 }
 
 fn start(informers: &[&Informer], workers: usize, reconcile: Reconciler) -> Run {
@@ -88,11 +89,21 @@ fn start(informers: &[&Informer], workers: usize, reconcile: Reconciler) -> Run 
     let controller = Controller::new("test", reconcile)
         .sources(sources.collect())
         .workers(workers);
+    begin(controller)
+}
+
+fn begin(controller: Controller) -> Run {
+    let handle = controller.handle().clone();
     let (told, ready) = oneshot::channel();
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
     tasks.spawn(controller.run(told, stop.clone(), GRACE));
-    Run { tasks, ready, stop }
+    Run {
+        tasks,
+        ready,
+        stop,
+        handle,
+    }
 }
 
 /// One informer with these objects, its watch, and what keeps it going.
@@ -227,4 +238,128 @@ async fn no_worker_starts_when_a_source_ends_before_its_initial_state() {
     run.tasks.join_next().await;
     assert!(run.ready.await.is_err());
     assert!(runs.names().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mapper_that_panics_wakes_all_and_works_for_the_next_event() {
+    let (informer, watch, _informers) = informer_of(&["a", "b"]);
+    let mapper = |event: &kubewright_runtime::informer::Event| {
+        assert!(event.initial || event.key.name() != "a", "no a, please");
+        vec![event.key.clone()]
+    };
+    let source = Source::new(informer.clone(), Box::new(mapper));
+    let runs = Runs::new();
+    let controller = Controller::new("test", runs.reconciler(done));
+    let run = begin(controller.sources(vec![source.or_all_of(informer.store().clone())]));
+    runs.reach(2).await;
+    send(&watch, frame("MODIFIED", &pod("a", 11)));
+    runs.reach(4).await;
+    send(&watch, frame("MODIFIED", &pod("b", 12)));
+    runs.reach(5).await;
+    assert_eq!(runs.names(), ["a", "b", "a", "b", "b"]);
+    assert_eq!(run.handle.metrics().mapper_panics, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_takes_too_long_is_stopped_counted_and_tried_again() {
+    let (informer, _watch, _informers) = informer_of(&["a"]);
+    let runs = Runs::new();
+    let reconcile = runs.reconciler(|run| match run {
+        1 => Box::pin(std::future::pending()),
+        _ => done(run),
+    });
+    let controller = Controller::new("test", reconcile)
+        .sources(vec![Source::new(informer, own_mapper())])
+        .time_limit(Some(Duration::from_secs(60)));
+    let run = begin(controller);
+    runs.reach(2).await;
+    assert!(
+        (60_005..60_010).contains(&runs.times()[1]),
+        "{:?}",
+        runs.times()
+    );
+    sleep(Duration::from_secs(1)).await;
+    let metrics = run.handle.metrics();
+    assert_eq!(
+        (metrics.timeouts, metrics.errors, metrics.successes),
+        (1, 1, 1)
+    );
+    assert_eq!((metrics.active_workers, metrics.max_workers), (0, 1));
+    assert_eq!(metrics.reconcile_time.count(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_thousand_keys_that_fail_at_once_all_come_through_and_hold_up_no_change() {
+    let server = Scripted::default();
+    let objects: Vec<_> = (0..10_000)
+        .map(|name| pod(&format!("p{name}"), 1))
+        .collect();
+    server.list(10, &objects);
+    let watch = server.open(200);
+    let informers = server.informers();
+    let informer = informers.get(&pods());
+    let runs = Runs::new();
+    // Each fails twice.
+    let reconcile = runs.reconciler(|run| match run {
+        0..=20_000 => Box::pin(async {
+            tokio::task::yield_now().await;
+            Err("no".into())
+        }),
+        _ => done(run),
+    });
+    let run = start(&[&informer], 4, reconcile);
+    runs.reach(5_000).await;
+    send(&watch, frame("ADDED", &pod("new", 11)));
+    runs.reach(5_100).await;
+    let names = runs.names();
+    let place = names.iter().position(|name| name == "new");
+    assert!(place.is_some_and(|place| place < 5_100), "{place:?}");
+    runs.reach(30_000).await;
+    sleep(Duration::from_secs(60)).await;
+    let metrics = run.handle.metrics();
+    assert_eq!((metrics.errors, metrics.successes), (20_000, 10_001));
+    let queue = run.handle.queue_metrics();
+    assert_eq!((queue.delayed, queue.under_way), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_added_while_it_runs_wakes_until_it_is_dropped() {
+    let (informer, _watch, _informers) = informer_of(&["a"]);
+    let (other, other_watch, _others) = informer_of(&["b"]);
+    let runs = Runs::new();
+    let run = start(&[&informer], 1, runs.reconciler(done));
+    runs.reach(1).await;
+    let mut added = run.handle.watch(Source::new(other, own_mapper()));
+    assert!(added.synced().await);
+    runs.reach(2).await;
+    drop(added);
+    sleep(Duration::from_secs(1)).await;
+    send(&other_watch, frame("MODIFIED", &pod("b", 11)));
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!(runs.names(), ["a", "b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_wakes_what_it_names_and_a_panic_in_it_wakes_all() {
+    let (informer, _watch, _informers) = informer_of(&["a", "b"]);
+    let (sender, receiver) = tokio::sync::mpsc::channel::<&str>(4);
+    let keys = futures_util::stream::unfold(receiver, |mut receiver| async move {
+        let name = receiver.recv().await?;
+        assert_ne!(name, "panic");
+        Some((vec![ObjectKey::namespaced("shop", name)], receiver))
+    });
+    let store = informer.store().clone();
+    let runs = Runs::new();
+    let sources = vec![
+        Source::new(informer, own_mapper()),
+        Source::stream("bell", keys).or_all_of(store),
+    ];
+    let run = begin(Controller::new("test", runs.reconciler(done)).sources(sources));
+    runs.reach(2).await;
+    sender.send("x").await.unwrap();
+    runs.reach(3).await;
+    sender.send("panic").await.unwrap();
+    runs.reach(5).await;
+    assert_eq!(runs.names(), ["a", "b", "x", "a", "b"]);
+    assert_eq!(run.handle.metrics().mapper_panics, 1);
 }

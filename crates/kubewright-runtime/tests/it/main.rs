@@ -7,6 +7,7 @@ mod indexes;
 mod lifetimes;
 mod obstacles;
 mod projections;
+mod queue;
 mod queue_model;
 mod scripted;
 mod store_model;

@@ -4,18 +4,22 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use kubewright_core::ObjectKey;
-use kubewright_runtime::queue::Queue;
+use kubewright_runtime::queue::{Added, Ageing, Priority, Queue, QueueOptions, Wish};
 use proptest::prelude::{
     Just, ProptestConfig, Strategy, prop, prop_assert_eq, prop_oneof, proptest,
 };
 use proptest::test_runner::TestCaseError;
 
-const KEYS: usize = 4;
+const KEYS: usize = 5;
+const PRIORITIES: [i32; 3] = [-100, 0, 7];
+/// When a key has waited so many milliseconds, every third taken is such a one.
+const AGED: u64 = 25;
+const EVERY: u32 = 3;
 
 #[derive(Clone, Debug)]
 enum Step {
-    Add(usize),
-    AddAfter(usize, u64),
+    Add(usize, i32),
+    AddAfter(usize, u64, Option<i32>),
     Fail(usize),
     Forget(usize),
     Take,
@@ -24,71 +28,125 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let key = 0..KEYS;
+    let key = || 0..KEYS;
+    let priority = || (0..PRIORITIES.len()).prop_map(|index| PRIORITIES[index]);
     let step = prop_oneof![
-        3 => key.clone().prop_map(Step::Add),
-        2 => (key.clone(), 0_u64..40).prop_map(|(key, delay)| Step::AddAfter(key, delay)),
-        1 => key.clone().prop_map(Step::Fail),
-        1 => key.clone().prop_map(Step::Forget),
-        4 => Just(Step::Take),
-        3 => key.prop_map(Step::Done),
+        4 => (key(), priority()).prop_map(|(key, priority)| Step::Add(key, priority)),
+        2 => (key(), 0_u64..40, prop::option::of(priority()))
+            .prop_map(|(key, delay, priority)| Step::AddAfter(key, delay, priority)),
+        1 => key().prop_map(Step::Fail),
+        1 => key().prop_map(Step::Forget),
+        5 => Just(Step::Take),
+        4 => key().prop_map(Step::Done),
         2 => (0_u64..30).prop_map(Step::Advance),
     ];
-    prop::collection::vec(step, 1..80)
+    prop::collection::vec(step, 1..120)
 }
 
-/// When a key is wanted, and how manieth wish that was.
+/// When a key is wanted, how manieth wish that was, and how urgent it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Wish {
+struct Wanted {
     at: u64,
     number: u64,
+    priority: i32,
 }
 
 #[derive(Default)]
 struct Model {
     now: u64,
     wishes: u64,
-    wanted: [Option<Wish>; KEYS],
-    /// Since when, for those with a worker.
-    under_way: [bool; KEYS],
+    wanted: [Option<Wanted>; KEYS],
+    /// With which priority, for those with a worker.
+    under_way: [Option<i32>; KEYS],
     failures: [u32; KEYS],
+    passed_over: u32,
 }
 
 impl Model {
-    fn want(&mut self, key: usize, at: u64) {
+    fn want(&mut self, key: usize, at: u64, priority: Option<i32>) -> Added {
+        let priority = priority.or(self.under_way[key]).unwrap_or_default();
         self.wishes += 1;
-        let wish = Wish {
+        let mut wish = Wanted {
             at,
             number: self.wishes,
+            priority,
         };
-        // The earliest counts; what is over already cannot be beaten.
-        if self.wanted[key].is_none_or(|present| wish.at < present.at && present.at > self.now) {
+        let Some(present) = self.wanted[key] else {
+            self.wanted[key] = Some(wish);
+            return Added::New;
+        };
+        if present.at > self.now {
+            wish.priority = priority.max(present.priority);
+            if at >= present.at {
+                (wish.at, wish.number) = (present.at, present.number);
+            }
+            self.wanted[key] = Some(wish);
+            return match at == self.now {
+                true => Added::InPlaceOfDelay,
+                false => Added::Merged,
+            };
+        }
+        // It stands in line: one that is more urgent goes to the end of another line.
+        if priority > present.priority {
+            wish.at = self.now;
             self.wanted[key] = Some(wish);
         }
+        Added::Merged
     }
 
     fn take(&mut self) -> Option<usize> {
-        let ready = (0..KEYS).filter(|key| !self.under_way[*key]);
-        let wished = ready.filter_map(|key| Some((self.wanted[key]?, key)));
-        let (wish, key) = wished.min()?;
-        if wish.at > self.now {
-            return None;
-        }
+        let ready = (0..KEYS).filter(|key| self.under_way[*key].is_none());
+        let ready = ready.filter_map(|key| Some((self.wanted[key]?, key)));
+        let ready: Vec<_> = ready.filter(|(wish, _)| wish.at <= self.now).collect();
+        let highest = ready.iter().map(|(wish, _)| wish.priority).max()?;
+        let aged = ready.iter().filter(|(wish, _)| {
+            let line = ready
+                .iter()
+                .filter(|(one, _)| one.priority == wish.priority);
+            let is_first = line.min().is_some_and(|(first, _)| first == wish);
+            is_first && wish.priority < highest && self.now - wish.at >= AGED
+        });
+        let aged = aged.min().copied();
+        self.passed_over = aged.map_or(0, |_| self.passed_over + 1);
+        let chosen = match aged {
+            Some(aged) if self.passed_over == EVERY => {
+                self.passed_over = 0;
+                Some(aged)
+            }
+            _ => {
+                let line = ready.iter().filter(|(one, _)| one.priority == highest);
+                line.min().copied()
+            }
+        };
+        let (wish, key) = chosen?;
         self.wanted[key] = None;
-        self.under_way[key] = true;
+        self.under_way[key] = Some(wish.priority);
         Some(key)
     }
 
     fn done(&mut self, key: usize) {
-        if !self.under_way[key] {
+        if self.under_way[key].take().is_none() {
             return;
         }
-        self.under_way[key] = false;
         // Wanted meanwhile: ready from now on, behind those who are.
-        if self.wanted[key].is_some_and(|wish| wish.at <= self.now) {
+        if let Some(wish) = self.wanted[key]
+            && wish.at <= self.now
+        {
             self.wanted[key] = None;
-            self.want(key, self.now);
+            self.want(key, self.now, Some(wish.priority));
         }
+    }
+
+    /// How many stand in line, wait for a delay, and are with a worker.
+    fn counts(&self) -> (usize, usize, usize) {
+        let wanted = || (0..KEYS).filter_map(|key| Some((key, self.wanted[key]?)));
+        let in_line =
+            |(key, wish): &(usize, Wanted)| wish.at <= self.now && self.under_way[*key].is_none();
+        (
+            wanted().filter(in_line).count(),
+            wanted().filter(|(_, wish)| wish.at > self.now).count(),
+            self.under_way.iter().flatten().count(),
+        )
     }
 }
 
@@ -96,22 +154,36 @@ fn key(key: usize) -> ObjectKey {
     ObjectKey::namespaced("shop", &format!("k{key}"))
 }
 
+fn wish(after: u64, priority: Option<i32>) -> Wish {
+    Wish {
+        priority: priority.map(Priority),
+        after: Duration::from_millis(after),
+    }
+}
+
 async fn run(steps: &[Step]) -> Result<(), TestCaseError> {
-    let queue = Queue::new();
+    let queue = Queue::with(QueueOptions {
+        ageing: Ageing {
+            after: Duration::from_millis(AGED),
+            every: EVERY,
+        },
+        ..QueueOptions::default()
+    });
     let mut model = Model::default();
     for step in steps {
         match *step {
-            Step::Add(name) => {
-                queue.add(key(name));
-                model.want(name, model.now);
+            Step::Add(name, priority) => {
+                let added = queue.wish(key(name), wish(0, Some(priority)));
+                prop_assert_eq!(added, model.want(name, model.now, Some(priority)));
             }
-            Step::AddAfter(name, delay) => {
-                queue.add_after(key(name), Duration::from_millis(delay));
-                model.want(name, model.now + delay);
+            Step::AddAfter(name, delay, priority) => {
+                let added = queue.wish(key(name), wish(delay, priority));
+                prop_assert_eq!(added, model.want(name, model.now + delay, priority));
             }
             Step::Fail(name) => {
-                queue.add_rate_limited(key(name));
-                model.want(name, model.now + (5 << model.failures[name]));
+                let added = queue.add_rate_limited(key(name));
+                let at = model.now + (5 << model.failures[name]);
+                prop_assert_eq!(added, model.want(name, at, None));
                 model.failures[name] += 1;
             }
             Step::Forget(name) => {
@@ -121,6 +193,10 @@ async fn run(steps: &[Step]) -> Result<(), TestCaseError> {
             Step::Take => {
                 let taken = queue.next().now_or_never().flatten();
                 prop_assert_eq!(taken, model.take().map(key));
+                let metrics = queue.metrics();
+                let depth = metrics.depth.values().sum::<usize>();
+                let counts = (depth, metrics.delayed, metrics.under_way);
+                prop_assert_eq!(counts, model.counts());
             }
             Step::Done(name) => {
                 queue.done(&key(name));
@@ -139,9 +215,9 @@ async fn run(steps: &[Step]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn keys_come_in_the_order_they_became_ready_and_never_to_two_workers(steps in steps()) {
+    fn keys_come_by_priority_age_and_arrival_and_never_to_two_workers(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)

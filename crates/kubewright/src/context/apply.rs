@@ -4,13 +4,20 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use kubewright_core::{ObjectKey, OwnerReference, Resource};
+use kubewright_core::{OwnerReference, Resource};
 use kubewright_runtime::write::{Intent, Target, WriteError};
 use kubewright_wire::record::Record;
 
 use super::{Live, Shared};
-use crate::registration::{TypedKind, resource_of};
+use crate::registration::{AnyKind, ViewId};
 use crate::{Error, Result};
+
+/// The kind that is written, and the view that learns of it.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    pub(super) resource: Resource,
+    pub(super) view: ViewId,
+}
 
 /// An apply that is done when it is awaited; made by [`Context::apply`](super::Context::apply).
 ///
@@ -20,22 +27,25 @@ use crate::{Error, Result};
 #[must_use = "an apply does nothing until it is awaited"]
 pub struct Apply<W> {
     shared: Arc<Shared>,
+    written: Written,
     intent: Result<Intent, WriteError>,
     owner: Option<OwnerReference>,
     namespace: Option<String>,
     kind: PhantomData<fn() -> W>,
 }
 
-impl<W: TypedKind> Apply<W> {
+impl<W: AnyKind> Apply<W> {
     pub(super) fn new(
         shared: Arc<Shared>,
+        written: Written,
         object: &W,
         namespace: Option<&str>,
         owner: OwnerReference,
     ) -> Self {
         Self {
             shared,
-            intent: Intent::new(&resource_of::<W>(), object, namespace),
+            intent: Intent::new(&written.resource, object, namespace),
+            written,
             owner: Some(owner),
             namespace: namespace.map(str::to_owned),
             kind: PhantomData,
@@ -49,25 +59,26 @@ impl<W: TypedKind> Apply<W> {
     }
 
     async fn send(mut self) -> Result<Arc<W>> {
-        let resource = resource_of::<W>();
         let shared = Arc::clone(&self.shared);
+        let Written { resource, view } = &self.written;
         let target = Target {
-            resource: &resource,
-            store: shared.views.store::<W>(),
+            resource,
+            store: shared.views.store(view),
         };
         let owner = self.owner.take();
         let namespace = self.namespace.take();
         let mut intent = self.intent?;
         let present = target.store.and_then(|store| store.get(intent.key()));
         let refusal = match &owner {
-            Some(_) if !shared.views.owns::<W>() => Some(NOT_REGISTERED),
+            Some(_) if !shared.views.owns(view) => Some(NOT_REGISTERED),
             // Kubernetes' garbage collector deletes dependents whose owner it cannot see.
             Some(_) if namespace.is_some() && namespace.as_deref() != intent.key().namespace() => {
                 Some(ELSEWHERE)
             }
-            Some(owner) => is_foreign::<W>(&shared, intent.key(), present, owner)
-                .await?
-                .then_some(FOREIGN),
+            Some(owner) => {
+                let foreign = is_foreign::<W>(&shared, &self.written, &intent, owner);
+                foreign.await?.then_some(FOREIGN)
+            }
             None => loses_owner(&shared.resource, present, &intent).then_some(LOST),
         };
         if let Some(why) = refusal {
@@ -93,22 +104,24 @@ const LOST: &str = "this operator made it with an owner, which .unowned() would 
                     without .unowned(), or choose another name";
 
 /// Whether an object of that name is there that `owner` does not control.
-async fn is_foreign<W: TypedKind>(
+async fn is_foreign<W: AnyKind>(
     shared: &Shared,
-    key: &ObjectKey,
-    present: Option<Record>,
+    written: &Written,
+    intent: &Intent,
     owner: &OwnerReference,
 ) -> Result<bool> {
-    if let Some(record) = present {
+    let store = shared.views.store(&written.view);
+    if let Some(record) = store.and_then(|store| store.get(intent.key())) {
         let owners = record.owner_references().unwrap_or_default();
         let mut controllers = owners.iter().filter(|one| one.is_controller());
         return Ok(!controllers.any(|one| one.uid == owner.uid));
     }
-    if !shared.views.is_partial::<W>() {
+    if !shared.views.is_partial(&written.view) {
         return Ok(false);
     }
     // It may be there all the same: the view's selector hides it.
-    let found = Live::new(shared.client.clone(), None).get::<W>(key).await?;
+    let live = Live::new(shared.client.clone(), None);
+    let found = live.get_of::<W>(&written.resource, intent.key()).await?;
     Ok(found.is_some_and(|object| {
         let mut owners = object.meta().owner_references.iter().flatten();
         !owners.any(|one| one.controller == Some(true) && one.uid == owner.uid)
@@ -132,7 +145,7 @@ fn loses_owner(kind: &Resource, present: Option<Record>, intent: &Intent) -> boo
     })
 }
 
-impl<W: TypedKind> IntoFuture for Apply<W> {
+impl<W: AnyKind> IntoFuture for Apply<W> {
     type Output = Result<Arc<W>>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
@@ -152,7 +165,6 @@ impl<W> fmt::Debug for Apply<W> {
 
 #[cfg(test)]
 mod tests {
-    use std::any::TypeId;
     use std::collections::{HashMap, HashSet};
     use std::sync::Arc;
 
@@ -161,6 +173,7 @@ mod tests {
     use kube::Client;
     use kube::client::Body;
     use kubewright_core::{Clock, OwnerReference};
+    use kubewright_runtime::controller::Handle;
     use kubewright_runtime::informer::{InformerSpec, Informers};
     use kubewright_runtime::store::Delta;
     use kubewright_runtime::write::Writer;
@@ -168,8 +181,8 @@ mod tests {
     use parking_lot::Mutex;
     use serde_json::{Value, json};
 
-    use super::{Apply, Shared};
-    use crate::registration::{AnyView, Views, resource_of};
+    use super::{Apply, Shared, Written};
+    use crate::registration::{AnyView, ViewId, Views, resource_of};
 
     type Seen = Arc<Mutex<Vec<String>>>;
 
@@ -212,15 +225,18 @@ mod tests {
         });
         let cached = cached.map(|value| encoder.encode_value(&value).unwrap());
         informer.store().apply(cached.map(Delta::Present));
-        let kind = TypeId::of::<ConfigMap>();
-        let views = HashMap::from([(kind, AnyView::open::<ConfigMap>(informer))]);
+        let kind = ViewId::of::<ConfigMap>();
+        let views = HashMap::from([(kind.clone(), AnyView::open::<ConfigMap>(informer))]);
         let owned: HashSet<_> = owns.then_some(kind).into_iter().collect();
         let shared = Shared {
             resource: resource_of::<Node>(),
+            own: ViewId::of::<Node>(),
             views: Views::new("test", views, owned),
             writer: Writer::new(client.clone(), "us"),
+            informers: informers.clone(),
             client,
             clock: Clock::system(),
+            controller: Handle::new("test", Default::default()),
         };
         (Arc::new(shared), informers, seen)
     }
@@ -230,7 +246,11 @@ mod tests {
         object.metadata.name = Some("a".to_owned());
         object.metadata.namespace = Some("web".to_owned());
         let owner = OwnerReference::controller(&shared.resource.kind, "n", "7");
-        Apply::new(Arc::clone(shared), &object, None, owner)
+        let written = Written {
+            resource: resource_of::<ConfigMap>(),
+            view: ViewId::of::<ConfigMap>(),
+        };
+        Apply::new(Arc::clone(shared), written, &object, None, owner)
     }
 
     async fn refusal(apply: Apply<ConfigMap>) -> String {

@@ -3,9 +3,10 @@ use std::fmt;
 use kube::Client;
 use kube::api::ListParams;
 use kube::core::{ObjectList, Request};
+use kubewright_core::{ObjectKey, Resource};
 
 use super::Name;
-use crate::registration::{TypedKind, resource_of};
+use crate::registration::{AnyKind, TypedKind, resource_of};
 use crate::{Error, Result};
 
 /// Reads past the cache; made by [`Context::live`](super::Context::live).
@@ -32,7 +33,15 @@ impl Live {
     /// Nothing is lost when it is dropped.
     pub async fn get<'n, W: TypedKind>(&self, name: impl Into<Name<'n>>) -> Result<Option<W>> {
         let resource = resource_of::<W>();
-        let key = name.into().key(&resource, self.namespace.as_deref());
+        let key = name.into().key(resource.scope, self.namespace.as_deref());
+        self.get_of(&resource, &key).await
+    }
+
+    pub(super) async fn get_of<W: AnyKind>(
+        &self,
+        resource: &Resource,
+        key: &ObjectKey,
+    ) -> Result<Option<W>> {
         let what = || format!("{} {key}", resource.qualified_name());
         let request = Request::new(resource.path(key.namespace()))
             .get(key.name(), &Default::default())

@@ -2,16 +2,20 @@
 
 mod apply;
 mod conditions;
+mod dynamic;
 mod live;
 mod name;
 mod object;
 mod reconcile;
 mod status;
+mod watch;
 
 pub use apply::Apply;
+pub use dynamic::Dynamic;
 pub use live::Live;
 pub use name::Name;
 pub use object::Object;
 pub use reconcile::Context;
 pub(crate) use reconcile::Shared;
 pub use status::{StatusWrite, WithStatus};
+pub use watch::Watch;

@@ -1,4 +1,4 @@
-use kubewright_core::{ObjectKey, Resource, Scope};
+use kubewright_core::{ObjectKey, Scope};
 
 /// Which object is meant: `"name"` in the reconciled object's own namespace,
 /// `("namespace", "name")`, or an [`ObjectKey`].
@@ -10,8 +10,8 @@ pub struct Name<'a> {
 
 impl Name<'_> {
     /// The key; a name without a namespace is looked for in `own`.
-    pub(super) fn key(self, resource: &Resource, own: Option<&str>) -> ObjectKey {
-        match resource.scope {
+    pub(super) fn key(self, scope: Scope, own: Option<&str>) -> ObjectKey {
+        match scope {
             Scope::Cluster => ObjectKey::cluster_scoped(self.name),
             Scope::Namespaced => ObjectKey::new(self.namespace.or(own), self.name),
         }

@@ -2,15 +2,17 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use kube::{Client, Resource as _};
+use kube::Client;
 use kubewright_core::{Clock, ObjectKey, OwnerReference, Resource};
 use kubewright_runtime::cache::List;
-use kubewright_runtime::informer::Informer;
+use kubewright_runtime::controller::{Handle, Run};
+use kubewright_runtime::informer::{Informer, Informers};
 use kubewright_runtime::write::{Target, Writer};
 use serde::Serialize;
 
-use super::{Apply, Live, Name, Object};
-use crate::registration::{TypedKind, Views, resource_of};
+use super::apply::Written;
+use super::{Apply, Dynamic, Live, Name, Object};
+use crate::registration::{AnyKind, TypedKind, ViewId, Views, resource_of};
 use crate::{Error, Result};
 
 /// What a reconcile function works with.
@@ -21,23 +23,29 @@ pub struct Context<K> {
     pub(super) shared: Arc<Shared>,
     pub(super) key: ObjectKey,
     pub(super) object: Arc<K>,
+    run: u64,
 }
 
 /// What all runs of one controller share.
 pub(crate) struct Shared {
     pub(crate) resource: Resource,
+    /// The view of the controller's own kind.
+    pub(crate) own: ViewId,
     pub(crate) views: Views,
     pub(crate) writer: Writer,
+    pub(crate) informers: Informers,
     pub(crate) client: Client,
     pub(crate) clock: Clock,
+    pub(crate) controller: Handle,
 }
 
-impl<K: TypedKind> Context<K> {
-    pub(crate) fn new(shared: Arc<Shared>, key: ObjectKey, object: Arc<K>) -> Self {
+impl<K: AnyKind> Context<K> {
+    pub(crate) fn new(shared: Arc<Shared>, run: Run, object: Arc<K>) -> Self {
         Self {
             shared,
-            key,
+            key: run.key,
             object,
+            run: run.id,
         }
     }
 
@@ -56,10 +64,15 @@ impl<K: TypedKind> Context<K> {
     /// `("namespace", "name")` or a key anywhere.
     pub fn get<'n, W: TypedKind>(&self, name: impl Into<Name<'n>>) -> Result<Option<Arc<W>>> {
         let view = self.shared.views.view::<W>()?;
-        // The informer knows the resource: making it anew would cost more than the read.
-        let resource = &view.informer().spec().resource;
-        let key = name.into().key(resource, self.key.namespace());
+        let scope = view.informer().spec().resource.scope;
+        let key = name.into().key(scope, self.key.namespace());
         Ok(view.get(&key)?)
+    }
+
+    /// A kind that is known only at run time and was registered by
+    /// [`kind_of`](crate::kind_of): its objects, and writing them.
+    pub fn of<'c>(&'c self, resource: &'c Resource) -> Dynamic<'c, K> {
+        Dynamic::new(self, resource)
     }
 
     /// The informer behind the reads of a kind: its store, its state, its events.
@@ -74,9 +87,18 @@ impl<K: TypedKind> Context<K> {
     /// sent when nothing would change. Give it objects that are built anew each time; one that was
     /// read is refused. A status is not applied. Awaiting it gives the object as it then is.
     pub fn apply<O: Object<M>, M>(&self, object: &O) -> Apply<O::Kind> {
+        let written = Written {
+            resource: resource_of::<O::Kind>(),
+            view: ViewId::of::<O::Kind>(),
+        };
+        self.apply_to(written, object.object())
+    }
+
+    pub(super) fn apply_to<W: AnyKind>(&self, written: Written, object: &W) -> Apply<W> {
         Apply::new(
             Arc::clone(&self.shared),
-            object.object(),
+            written,
+            object,
             self.key.namespace(),
             self.owner_reference(),
         )
@@ -90,20 +112,31 @@ impl<K: TypedKind> Context<K> {
     ///
     /// Dropped before its end, the object may or may not have been deleted; trying again is safe.
     pub fn delete<O: Object<M>, M>(&self, object: &O) -> BoxFuture<'static, Result<()>> {
-        let meta = object.object().meta();
-        let resource = resource_of::<O::Kind>();
+        let written = Written {
+            resource: resource_of::<O::Kind>(),
+            view: ViewId::of::<O::Kind>(),
+        };
+        self.delete_from(written, object.object())
+    }
+
+    pub(super) fn delete_from<W: AnyKind>(
+        &self,
+        written: Written,
+        object: &W,
+    ) -> BoxFuture<'static, Result<()>> {
+        let meta = object.meta();
         let name = meta.name.clone().unwrap_or_default();
         let key = ObjectKey::new(meta.namespace.as_deref(), &name);
         let uid = meta.uid.clone();
         let shared = Arc::clone(&self.shared);
         Box::pin(async move {
             let uid = uid.ok_or_else(|| Error::Refused {
-                what: format!("delete {} {key}", resource.qualified_name()),
+                what: format!("delete {} {key}", written.resource.qualified_name()),
                 why: "it has no uid; delete objects that were read, such as those of cx.list()",
             })?;
             let target = Target {
-                resource: &resource,
-                store: shared.views.store::<O::Kind>(),
+                resource: &written.resource,
+                store: shared.views.store(&written.view),
             };
             Ok(shared.writer.delete(target, &key, &uid).await?)
         })
@@ -122,7 +155,7 @@ impl<K: TypedKind> Context<K> {
         let status = serde_json::to_value(status);
         let (shared, key) = (Arc::clone(&self.shared), self.key.clone());
         Box::pin(async move {
-            let target = shared.own_target::<K>();
+            let target = shared.own_target();
             shared.writer.apply_status(target, &key, status?).await?;
             Ok(())
         })
@@ -143,6 +176,12 @@ impl<K: TypedKind> Context<K> {
         &self.shared.clock
     }
 
+    /// The number of this run, different for all runs of the process; the log calls it
+    /// `reconcile_id`.
+    pub fn reconcile_id(&self) -> u64 {
+        self.run
+    }
+
     /// The key of the reconciled object.
     pub fn key(&self) -> &ObjectKey {
         &self.key
@@ -158,10 +197,10 @@ impl<K: TypedKind> Context<K> {
 }
 
 impl Shared {
-    pub(super) fn own_target<K: TypedKind>(&self) -> Target<'_> {
+    pub(super) fn own_target(&self) -> Target<'_> {
         Target {
             resource: &self.resource,
-            store: self.views.store::<K>(),
+            store: self.views.store(&self.own),
         }
     }
 }
@@ -172,6 +211,7 @@ impl<K> Clone for Context<K> {
             shared: Arc::clone(&self.shared),
             key: self.key.clone(),
             object: Arc::clone(&self.object),
+            run: self.run,
         }
     }
 }

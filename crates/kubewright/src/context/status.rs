@@ -114,7 +114,7 @@ impl Changed {
             old: &self.old,
             new: &self.new,
         };
-        let target = cx.shared.own_target::<K>();
+        let target = cx.shared.own_target();
         cx.shared.writer.patch_status(target, change).await?;
         Ok(())
     }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::task::{Task, TaskContext};
 use super::{RunOptions, Running, command};
-use crate::registration::{Controller, Registered, Selection, TypedKind};
+use crate::registration::{AnyKind, Controller, Registered, Selection, TypedKind};
 use crate::{Error, Result};
 
 /// A program that keeps a cluster as its objects say: controllers, and tasks of its own.
@@ -26,8 +26,8 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// An operator of this name: its ServiceAccount and roles carry it, and it owns what it
-    /// applies as `kubewright/NAME`.
+    /// An operator of this name: its ServiceAccount and roles carry it, and its controllers own
+    /// what they apply as `kubewright/NAME/CONTROLLER`.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -48,7 +48,7 @@ impl Operator {
 
     /// Adds a controller.
     #[must_use]
-    pub fn controller<K: TypedKind>(mut self, controller: Controller<K>) -> Self {
+    pub fn controller<K: AnyKind>(mut self, controller: Controller<K>) -> Self {
         self.controllers.push(Box::new(controller));
         self
     }
@@ -143,10 +143,12 @@ impl Operator {
     /// Refuses what cannot be run.
     pub(super) fn check(&self) -> Result<(), Error> {
         check_name("the operator", &self.name, LONGEST_NAME)?;
+        let longest = LONGEST_MANAGER - "kubewright//".len() - self.name.len();
+        let longest = longest.min(LONGEST_LABEL);
         let mut names = BTreeSet::new();
         for controller in &self.controllers {
             let name = controller.describe().name;
-            check_name("a controller", &name, LONGEST_LABEL)?;
+            check_name("a controller", &name, longest)?;
             controller.check()?;
             if !names.insert(name.clone()) {
                 return Err(Error::DuplicateController { name });
@@ -158,6 +160,9 @@ impl Operator {
 
 /// What the API server allows (RFC 1123 label).
 const LONGEST_LABEL: usize = 63;
+/// What the API server allows (k8s.io/apimachinery/pkg/apis/meta/v1/validation,
+/// FieldManagerMaxLength).
+const LONGEST_MANAGER: usize = 128;
 /// The namespace `NAME-system` is a label, too.
 const LONGEST_NAME: usize = LONGEST_LABEL - "-system".len();
 

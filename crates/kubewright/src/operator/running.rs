@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use kube::Client;
 use kubewright_core::Clock;
+use kubewright_runtime::controller::Handle;
 use kubewright_runtime::informer::{InformerOptions, Informers};
 use kubewright_runtime::reflector::ReflectorOptions;
-use kubewright_runtime::write::Writer;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -42,6 +42,7 @@ pub struct Running {
     permissions: Permissions,
     /// Controllers whose workers have not started yet.
     starting: Vec<oneshot::Receiver<()>>,
+    controllers: Vec<Handle>,
     grace: Duration,
 }
 
@@ -66,7 +67,7 @@ impl Running {
         );
         let parts = Parts {
             informers: informers.clone(),
-            writer: Writer::new(client.clone(), &manager),
+            manager,
             client: client.clone(),
             clock: options.clock,
         };
@@ -76,12 +77,14 @@ impl Running {
             informers,
             permissions,
             starting: Vec::new(),
+            controllers: Vec::new(),
             grace: options.grace,
         };
         for controller in operator.controllers {
             let controller = controller.build(&parts)?;
             let (ready, starting) = oneshot::channel();
             running.starting.push(starting);
+            running.controllers.push(controller.handle().clone());
             let stop = running.stop.clone();
             running
                 .work
@@ -107,6 +110,11 @@ impl Running {
             }
             self.starting.pop();
         }
+    }
+
+    /// The controllers, in the order of their registration: what they have done, and their queues.
+    pub fn controllers(&self) -> &[Handle] {
+        &self.controllers
     }
 
     /// What the operator is held to; it tells what was refused.

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use kubewright_core::ObjectKey;
 use kubewright_runtime::cache::{List, View};
 
-use super::TypedKind;
+use super::AnyKind;
 
 /// The objects of a controller's own kind, for mappers.
 pub struct Cache<K> {
     view: View<K>,
 }
 
-impl<K: TypedKind> Cache<K> {
+impl<K: AnyKind> Cache<K> {
     pub(crate) fn new(view: View<K>) -> Self {
         Self { view }
     }

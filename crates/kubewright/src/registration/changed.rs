@@ -2,15 +2,15 @@
 
 use k8s_openapi::api::core::v1::Node;
 
-use super::{Predicate, TypedKind};
+use super::{AnyKind, Predicate};
 
 /// Its labels changed.
-pub fn labels<K: TypedKind>() -> Predicate<K> {
+pub fn labels<K: AnyKind>() -> Predicate<K> {
     field(&["metadata", "labels"])
 }
 
 /// Its annotations changed.
-pub fn annotations<K: TypedKind>() -> Predicate<K> {
+pub fn annotations<K: AnyKind>() -> Predicate<K> {
     field(&["metadata", "annotations"])
 }
 
@@ -18,7 +18,7 @@ pub fn annotations<K: TypedKind>() -> Predicate<K> {
 ///
 /// A few built-in kinds, such as ConfigMap and Secret, have no generation: their changes never
 /// pass.
-pub fn generation<K: TypedKind>() -> Predicate<K> {
+pub fn generation<K: AnyKind>() -> Predicate<K> {
     field(&["metadata", "generation"])
 }
 
@@ -32,7 +32,7 @@ pub fn taints() -> Predicate<Node> {
 /// An object that does not decode passes, so that nothing is missed.
 pub fn by<K, F>(changed: F) -> Predicate<K>
 where
-    K: TypedKind,
+    K: AnyKind,
     F: Fn(&K, &K) -> bool + Send + Sync + 'static,
 {
     Predicate::new(

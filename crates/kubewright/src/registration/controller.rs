@@ -1,67 +1,51 @@
-use std::any::TypeId;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use kubewright_core::{
-    ControllerDescription, LabelSelector, ObjectKey, PolicyRule, Resource, Use, Verb,
-};
+use futures_util::{Stream, StreamExt as _};
+use kube::core::DynamicObject;
+use kubewright_core::{ObjectKey, PolicyRule, Resource, Use, Verb};
 use kubewright_runtime::cache::View;
-use kubewright_runtime::controller::{self as runtime, Mapper, Outcome, Source};
-use kubewright_runtime::informer::{Informer, InformerSpec};
+use kubewright_runtime::controller::{self as runtime, Outcome, Source};
+use kubewright_runtime::queue::QueueOptions;
 use serde_json::Value;
 
-use super::erased::{AnyView, Parts, Registered, Views};
-use super::typed::kind_name;
+use super::build::{Registration, Wake};
+use super::erased::Registered as _;
+use super::finalizer::Finalizer;
+use super::reconciler::Deleted;
+use super::typed::ViewId;
 use super::wake::{by_mapper, passes};
-use super::{Cache, ControllerKind, Selection, TypedKind, resource_of};
-use crate::context::{Context, Shared};
-use crate::{Error, Result};
+use super::{AnyKind, Cache, ControllerKind, Predicate, Selection, TypedKind, resource_of};
+use crate::Result;
+use crate::context::Context;
 
-type Reconcile<K> =
+pub(super) type Reconcile<K> =
     Arc<dyn Fn(Arc<K>, Context<K>) -> BoxFuture<'static, Result<Outcome>> + Send + Sync>;
+
+/// Makes an external source once the controller's own objects can be looked up.
+type External<K> = Box<dyn FnOnce(Cache<K>) -> Source + Send>;
 
 /// Keeps the world as objects of kind `K` say, by calling one function for each that may need it.
 ///
 /// What it registers is what it may do: [`owns`](Self::owns), [`watches`](Self::watches),
 /// [`reads`](Self::reads), [`writes`](Self::writes).
-pub struct Controller<K: TypedKind> {
-    name: String,
-    definition: fn() -> Option<Value>,
-    reconcile: Reconcile<K>,
-    uses: Vec<Registration<K>>,
-    rules: Vec<PolicyRule>,
-    workers: usize,
-}
-
-/// One kind that the controller uses.
-struct Registration<K: TypedKind> {
-    kind: String,
-    resource: Resource,
-    usage: Use,
-    view: Option<Viewed>,
-    wake: Option<Wake<K>>,
-    /// An option of the selection that this registration has no use for.
-    pointless: Option<(&'static str, &'static str)>,
-}
-
-/// What is needed to read a kind.
-#[derive(Clone)]
-struct Viewed {
-    kind: TypeId,
-    labels: Option<String>,
-    open: fn(Informer) -> AnyView,
-}
-
-/// Makes the mapper once the controller's own objects, and those that wake it, can be looked up.
-type Wake<K> = Box<dyn FnOnce(&Own<K>, &Informer) -> Mapper + Send>;
-
-/// The controller's own kind, as mappers see it.
-struct Own<K> {
-    resource: Resource,
-    informer: Informer,
-    view: View<K>,
+pub struct Controller<K: AnyKind> {
+    pub(super) name: String,
+    pub(super) resource: Resource,
+    pub(super) view: ViewId,
+    pub(super) definition: fn() -> Option<Value>,
+    pub(super) reconcile: Reconcile<K>,
+    pub(super) finalizers: Vec<Finalizer<K>>,
+    pub(super) deleted: Option<Deleted>,
+    pub(super) predicate: Option<Predicate<K>>,
+    pub(super) uses: Vec<Registration<K>>,
+    pub(super) external: Vec<External<K>>,
+    pub(super) rules: Vec<PolicyRule>,
+    pub(super) workers: usize,
+    pub(super) limit: Option<Duration>,
+    pub(super) queue: QueueOptions,
 }
 
 impl<K: TypedKind> Controller<K> {
@@ -78,12 +62,12 @@ impl<K: TypedKind> Controller<K> {
         Fut: Future<Output = Result<Outcome>> + Send + 'static,
     {
         Self {
-            name: kind_name::<K>().to_lowercase(),
             definition: <K as ControllerKind<M>>::definition,
-            reconcile: Arc::new(move |object, cx| Box::pin(reconcile(object, cx))),
-            uses: Vec::new(),
-            rules: Vec::new(),
-            workers: 1,
+            ..Self::build_for(
+                resource_of::<K>(),
+                ViewId::of::<K>(),
+                Arc::new(move |object, cx| Box::pin(reconcile(object, cx))),
+            )
         }
     }
 
@@ -99,18 +83,69 @@ impl<K: TypedKind> Controller<K> {
         let state = state.into();
         Self::new(move |object, cx| reconcile(Arc::clone(&state), object, cx))
     }
+}
 
-    /// Another name than the lower-case kind, for logs.
+impl Controller<DynamicObject> {
+    /// The controller for a kind that is known only when the program runs.
+    ///
+    /// The kind must be served when the operator starts, or be served some time later: until then
+    /// the operator is not ready.
+    pub fn of<F, Fut>(resource: Resource, reconcile: F) -> Self
+    where
+        F: Fn(Arc<DynamicObject>, Context<DynamicObject>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Outcome>> + Send + 'static,
+    {
+        Self::build_for(
+            resource.clone(),
+            ViewId::Dynamic(resource),
+            Arc::new(move |object, cx| Box::pin(reconcile(object, cx))),
+        )
+    }
+}
+
+impl<K: AnyKind> Controller<K> {
+    fn build_for(resource: Resource, view: ViewId, reconcile: Reconcile<K>) -> Self {
+        Self {
+            name: resource.kind.kind.to_lowercase(),
+            resource,
+            view,
+            definition: || None,
+            reconcile,
+            finalizers: Vec::new(),
+            deleted: None,
+            predicate: None,
+            uses: Vec::new(),
+            external: Vec::new(),
+            rules: Vec::new(),
+            workers: 1,
+            limit: None,
+            queue: QueueOptions::default(),
+        }
+    }
+
+    /// Another name than the lower-case kind, for logs and as the last part of the field manager.
+    ///
+    /// What a controller has applied stays applied under its former name: choose it once.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
+    /// Is called only for changes of its own objects that matter; creation and deletion always do.
+    #[must_use]
+    pub fn when(mut self, predicate: Predicate<K>) -> Self {
+        self.predicate = Some(match self.predicate {
+            Some(former) => former.and(predicate),
+            None => predicate,
+        });
+        self
+    }
+
     /// Makes objects of this kind that belong to its own: a change of one wakes its owner, and the
     /// controller may create, patch and delete them.
     #[must_use]
-    pub fn owns<W: TypedKind>(mut self, kind: Selection<W>) -> Self {
+    pub fn owns<W: AnyKind>(mut self, kind: Selection<W>) -> Self {
         let predicate = kind.predicate.clone();
         let wake: Wake<K> = Box::new(move |own, _| {
             let mapper = runtime::owner_mapper(own.resource.clone(), own.informer.store().clone());
@@ -127,11 +162,12 @@ impl<K: TypedKind> Controller<K> {
     /// Is woken by changes of this kind; `mapper` names the objects to look at again.
     ///
     /// It is called with the object before and with the object after a change, and both answers
-    /// count. An object that does not decode is logged and wakes all. It must not block. [`enqueue`](super::enqueue) has the usual ones.
+    /// count. An object that does not decode is logged and wakes all, and so does a mapper that
+    /// panics. It must not block. [`enqueue`](super::enqueue) has the usual ones.
     #[must_use]
     pub fn watches<W, F, I>(mut self, kind: Selection<W>, mapper: F) -> Self
     where
-        W: TypedKind,
+        W: AnyKind,
         F: Fn(&W, &Cache<K>) -> I + Send + Sync + 'static,
         I: IntoIterator<Item = ObjectKey>,
     {
@@ -145,9 +181,42 @@ impl<K: TypedKind> Controller<K> {
         self
     }
 
+    /// Is woken by what comes from elsewhere; `mapper` names the objects to look at again for each
+    /// item of the stream. It must not block.
+    ///
+    /// [`sources`](super::sources) has timers and channels; any other stream will do. `name` is
+    /// for the log. A stream that panics ends, and wakes all once more.
+    ///
+    /// ```
+    /// use kubewright::prelude::*;
+    /// use kubewright::sources;
+    ///
+    /// async fn reconcile(_: Arc<ConfigMap>, _: Context<ConfigMap>) -> Result<Outcome> {
+    ///     Ok(Outcome::done())
+    /// }
+    ///
+    /// let hour = Duration::from_secs(3600);
+    /// let controller = Controller::new(reconcile)
+    ///     .source("hourly", sources::every(hour), enqueue::all());
+    /// ```
+    #[must_use]
+    pub fn source<S, F, I>(mut self, name: impl Into<Arc<str>>, stream: S, mapper: F) -> Self
+    where
+        S: Stream + Send + 'static,
+        F: Fn(&S::Item, &Cache<K>) -> I + Send + Sync + 'static,
+        I: IntoIterator<Item = ObjectKey>,
+    {
+        let name = name.into();
+        self.external.push(Box::new(move |own| {
+            let keys = stream.map(move |item| mapper(&item, &own).into_iter().collect());
+            Source::stream(name, keys)
+        }));
+        self
+    }
+
     /// Reads this kind without being woken by it.
     #[must_use]
-    pub fn reads<W: TypedKind>(mut self, kind: Selection<W>) -> Self {
+    pub fn reads<W: AnyKind>(mut self, kind: Selection<W>) -> Self {
         let pointless = kind.predicate.is_some();
         self.uses.push(Registration {
             pointless: pointless.then_some((".when(..)", ".reads(..), which wakes nobody")),
@@ -161,7 +230,7 @@ impl<K: TypedKind> Controller<K> {
     /// [`Context::apply`] with [`unowned`](crate::Apply::unowned) needs [`Verb::Create`] and
     /// [`Verb::Patch`].
     #[must_use]
-    pub fn writes<W: TypedKind>(
+    pub fn writes<W: AnyKind>(
         mut self,
         kind: Selection<W>,
         verbs: impl IntoIterator<Item = Verb>,
@@ -183,6 +252,43 @@ impl<K: TypedKind> Controller<K> {
         self
     }
 
+    /// Cleans up before an object may go.
+    ///
+    /// Each object gets the finalizer before `reconcile` is called for it the first time. Once
+    /// somebody deletes it, `cleanup` is called in place of `reconcile`, again after each failure.
+    /// [`Outcome::done`] says that all is cleaned up: the finalizer is removed, and the object goes.
+    /// [`Outcome::requeue_after`] keeps it and calls `cleanup` again, then or when something
+    /// changes.
+    ///
+    /// The name is qualified, such as `ex.io/bucket`. A controller has at most one. Remove it from
+    /// the program only when no object carries it any more: nobody else would.
+    #[must_use]
+    pub fn finalizer<F, Fut>(mut self, name: impl Into<String>, cleanup: F) -> Self
+    where
+        F: Fn(Arc<K>, Context<K>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Outcome>> + Send + 'static,
+    {
+        self.finalizers.push(Finalizer::new(
+            name.into(),
+            Arc::new(move |object, cx| Box::pin(cleanup(object, cx))),
+        ));
+        self
+    }
+
+    /// Calls the function for a key whose object is gone, to forget what is kept in memory for it.
+    ///
+    /// It may be called more than once, and is not called for objects that went while the operator
+    /// did not run: what is kept elsewhere needs a [`finalizer`](Self::finalizer).
+    #[must_use]
+    pub fn on_deleted<F, Fut>(mut self, deleted: F) -> Self
+    where
+        F: Fn(ObjectKey) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<()>> + Send + 'static,
+    {
+        self.deleted = Some(Arc::new(move |key| Box::pin(deleted(key))));
+        self
+    }
+
     /// How many objects are worked on at once; 1 unless said otherwise.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
@@ -190,167 +296,23 @@ impl<K: TypedKind> Controller<K> {
         self
     }
 
-    fn own_view() -> Viewed {
-        Viewed {
-            kind: TypeId::of::<K>(),
-            labels: None,
-            open: AnyView::open::<K>,
-        }
+    /// Stops a run that takes longer; it counts as failed and is tried again. Without it a run
+    /// may take as long as it likes.
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.limit = Some(limit);
+        self
     }
 
-    fn selector(&self, kind: &str, labels: Option<&str>) -> Result<LabelSelector, Error> {
-        let text = labels.unwrap_or_default();
-        text.parse().map_err(|source| Error::Selector {
-            controller: self.name.clone(),
-            kind: kind.to_owned(),
-            text: text.to_owned(),
-            source,
-        })
+    /// How keys wait for a worker: backoff, limits, ageing, fairness between namespaces.
+    #[must_use]
+    pub fn queue(mut self, options: QueueOptions) -> Self {
+        self.queue = options;
+        self
     }
 }
 
-impl<K: TypedKind> Registration<K> {
-    fn read<W: TypedKind>(selection: Selection<W>, usage: Use, wake: Option<Wake<K>>) -> Self {
-        Self {
-            kind: kind_name::<W>(),
-            resource: resource_of::<W>(),
-            usage,
-            view: Some(Viewed {
-                kind: TypeId::of::<W>(),
-                labels: selection.labels,
-                open: AnyView::open::<W>,
-            }),
-            wake,
-            pointless: None,
-        }
-    }
-}
-
-impl<K: TypedKind> Registered for Controller<K> {
-    fn describe(&self) -> ControllerDescription {
-        ControllerDescription {
-            name: self.name.clone(),
-            resource: resource_of::<K>(),
-            uses: self
-                .uses
-                .iter()
-                .map(|one| (one.resource.clone(), one.usage.clone()))
-                .collect(),
-        }
-    }
-
-    fn definition(&self) -> Option<Value> {
-        (self.definition)()
-    }
-
-    fn extra_rules(&self) -> &[PolicyRule] {
-        &self.rules
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        let mut seen = HashMap::from([(TypeId::of::<K>(), None)]);
-        for one in &self.uses {
-            if let Some((option, registration)) = one.pointless {
-                return Err(Error::Pointless {
-                    controller: self.name.clone(),
-                    kind: one.kind.clone(),
-                    option,
-                    registration,
-                });
-            }
-            let Some(view) = &one.view else { continue };
-            self.selector(&one.kind, view.labels.as_deref())?;
-            let former = seen.insert(view.kind, view.labels.as_deref());
-            if former.is_some_and(|labels| labels != view.labels.as_deref()) {
-                return Err(Error::TwoViews {
-                    controller: self.name.clone(),
-                    kind: one.kind.clone(),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    fn build(self: Box<Self>, parts: &Parts) -> Result<runtime::Controller, Error> {
-        self.check()?;
-        let resource = resource_of::<K>();
-        let informer = parts
-            .informers
-            .get(&spec(&resource, LabelSelector::default()));
-        let own = Own {
-            resource: resource.clone(),
-            informer: informer.clone(),
-            view: View::new(informer.clone()),
-        };
-        let own_view = Self::own_view();
-        let mut views = HashMap::from([(own_view.kind, (own_view.open)(informer.clone()))]);
-        let is_owned = |one: &&Registration<K>| one.usage == Use::Owns;
-        let owned = self.uses.iter().filter(is_owned);
-        let owned = owned.filter_map(|one| Some(one.view.as_ref()?.kind));
-        let owned = owned.collect();
-        let mut sources = vec![Source::new(informer, runtime::own_mapper())];
-        let name = self.name.clone();
-        let reconcile = Arc::clone(&self.reconcile);
-        let workers = self.workers;
-        for one in &self.uses {
-            let Some(view) = &one.view else { continue };
-            let labels = self.selector(&one.kind, view.labels.as_deref())?;
-            let informer = parts.informers.get(&spec(&one.resource, labels));
-            views.insert(view.kind, (view.open)(informer));
-        }
-        for one in self.uses {
-            let (Some(view), Some(wake)) = (one.view, one.wake) else {
-                continue;
-            };
-            let Some(opened) = views.get(&view.kind) else {
-                continue;
-            };
-            let informer = opened.informer().clone();
-            let mapper = wake(&own, &informer);
-            sources.push(Source::new(informer, mapper));
-        }
-        let shared = Arc::new(Shared {
-            resource,
-            views: Views::new(&name, views, owned),
-            writer: parts.writer.clone(),
-            client: parts.client.clone(),
-            clock: parts.clock.clone(),
-        });
-        Ok(
-            runtime::Controller::new(name, reconciler(own.view, shared, reconcile))
-                .sources(sources)
-                .workers(workers),
-        )
-    }
-}
-
-fn spec(resource: &Resource, labels: LabelSelector) -> InformerSpec {
-    InformerSpec {
-        labels,
-        ..InformerSpec::all(resource.clone())
-    }
-}
-
-/// Looks the object up and calls the user's function; an object that is gone needs nothing.
-fn reconciler<K: TypedKind>(
-    own: View<K>,
-    shared: Arc<Shared>,
-    reconcile: Reconcile<K>,
-) -> runtime::Reconciler {
-    Arc::new(move |key| {
-        let shared = Arc::clone(&shared);
-        match own.get(&key) {
-            Ok(Some(object)) => {
-                let cx = Context::new(shared, key, Arc::clone(&object));
-                reconcile(object, cx)
-            }
-            Ok(None) => Box::pin(async { Ok(Outcome::done()) }),
-            Err(error) => Box::pin(async { Err(error.into()) }),
-        }
-    })
-}
-
-impl<K: TypedKind> fmt::Debug for Controller<K> {
+impl<K: AnyKind> fmt::Debug for Controller<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Controller")
             .field("description", &self.describe())

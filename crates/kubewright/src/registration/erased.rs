@@ -1,9 +1,10 @@
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use kube::Client;
-use kubewright_core::{Clock, ControllerDescription, LabelSelector, PolicyRule};
+use kube::core::DynamicObject;
+use kubewright_core::{Clock, ControllerDescription, LabelSelector, PolicyRule, Resource};
 use kubewright_runtime::cache::View;
 use kubewright_runtime::controller as runtime;
 use kubewright_runtime::informer::{Informer, Informers};
@@ -11,8 +12,8 @@ use kubewright_runtime::store::Store;
 use kubewright_runtime::write::Writer;
 use serde_json::Value;
 
-use super::TypedKind;
-use super::typed::kind_name;
+use super::typed::ViewId;
+use super::{AnyKind, TypedKind};
 use crate::Error;
 
 /// What all controllers of one running operator share.
@@ -20,8 +21,20 @@ use crate::Error;
 pub(crate) struct Parts {
     pub(crate) informers: Informers,
     pub(crate) client: Client,
-    pub(crate) writer: Writer,
+    /// Whose name the field managers of the controllers begin with.
+    pub(crate) manager: String,
     pub(crate) clock: Clock,
+}
+
+impl Parts {
+    /// Writes in the name of one controller, so that two of them never take each other's fields
+    /// away.
+    pub(crate) fn writer(&self, controller: &str) -> Writer {
+        Writer::new(
+            self.client.clone(),
+            &format!("{}/{controller}", self.manager),
+        )
+    }
 }
 
 /// A controller of some kind, as the operator keeps it.
@@ -46,9 +59,9 @@ pub(crate) trait Registered: Send {
 #[derive(Debug)]
 pub(crate) struct Views {
     controller: String,
-    views: HashMap<TypeId, AnyView>,
+    views: HashMap<ViewId, AnyView>,
     /// Those of them that are registered by `owns`.
-    owned: HashSet<TypeId>,
+    owned: HashSet<ViewId>,
 }
 
 /// A view whose kind is known to those who ask for it.
@@ -58,7 +71,7 @@ pub(crate) struct AnyView {
 }
 
 impl AnyView {
-    pub(crate) fn open<W: TypedKind>(informer: Informer) -> Self {
+    pub(crate) fn open<W: AnyKind>(informer: Informer) -> Self {
         Self {
             view: Box::new(View::<W>::new(informer.clone())),
             informer,
@@ -79,8 +92,8 @@ impl fmt::Debug for AnyView {
 impl Views {
     pub(crate) fn new(
         controller: &str,
-        views: HashMap<TypeId, AnyView>,
-        owned: HashSet<TypeId>,
+        views: HashMap<ViewId, AnyView>,
+        owned: HashSet<ViewId>,
     ) -> Self {
         Self {
             controller: controller.to_owned(),
@@ -91,29 +104,42 @@ impl Views {
 
     /// The view of a kind, or the line to add.
     pub(crate) fn view<W: TypedKind>(&self) -> Result<&View<W>, Error> {
-        self.views
-            .get(&TypeId::of::<W>())
-            .and_then(|any| any.view.downcast_ref())
+        self.find(&ViewId::of::<W>())
             .ok_or_else(|| Error::Unregistered {
                 controller: self.controller.clone(),
-                kind: kind_name::<W>(),
+                kind: W::kind(&()).into_owned(),
+                selection: format!("kind::<{}>()", W::kind(&())),
             })
     }
 
+    /// The view of a kind that is known only at run time, or the line to add.
+    pub(crate) fn view_of(&self, resource: &Resource) -> Result<&View<DynamicObject>, Error> {
+        self.find(&ViewId::Dynamic(resource.clone()))
+            .ok_or_else(|| Error::Unregistered {
+                controller: self.controller.clone(),
+                kind: resource.qualified_name(),
+                selection: "kind_of(..)".to_owned(),
+            })
+    }
+
+    /// The view of that name, when its objects are of the type `W`.
+    pub(crate) fn find<W: AnyKind>(&self, id: &ViewId) -> Option<&View<W>> {
+        self.views.get(id)?.view.downcast_ref()
+    }
+
     /// The store of a kind that is read.
-    pub(crate) fn store<W: TypedKind>(&self) -> Option<&Store> {
-        let any = self.views.get(&TypeId::of::<W>())?;
-        Some(any.informer.store())
+    pub(crate) fn store(&self, id: &ViewId) -> Option<&Store> {
+        Some(self.views.get(id)?.informer.store())
     }
 
     /// Whether the kind is registered by `owns`.
-    pub(crate) fn owns<W: TypedKind>(&self) -> bool {
-        self.owned.contains(&TypeId::of::<W>())
+    pub(crate) fn owns(&self, id: &ViewId) -> bool {
+        self.owned.contains(id)
     }
 
     /// Whether there may be objects of the kind that the view does not show.
-    pub(crate) fn is_partial<W: TypedKind>(&self) -> bool {
-        let any = self.views.get(&TypeId::of::<W>());
+    pub(crate) fn is_partial(&self, id: &ViewId) -> bool {
+        let any = self.views.get(id);
         any.is_none_or(|any| any.informer.spec().labels != LabelSelector::default())
     }
 }

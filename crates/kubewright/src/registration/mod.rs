@@ -1,16 +1,21 @@
 //! What a controller is for, and what it watches, owns, reads and writes: values that say so.
 
+mod build;
 mod cache;
 pub mod changed;
 mod controller;
 pub mod enqueue;
 mod erased;
+mod finalizer;
 mod predicate;
 mod reconciled;
+mod reconciler;
 mod selection;
+pub mod sources;
 mod typed;
 mod wake;
 
+pub(crate) use build::{parse_selector, spec};
 pub use cache::Cache;
 pub use controller::Controller;
 #[cfg(test)]
@@ -18,5 +23,7 @@ pub(crate) use erased::AnyView;
 pub(crate) use erased::{Parts, Registered, Views};
 pub use predicate::Predicate;
 pub use reconciled::ControllerKind;
-pub use selection::{Selection, kind};
-pub use typed::{TypedKind, resource_of};
+pub use selection::{Selection, kind, kind_of};
+pub(crate) use typed::ViewId;
+pub use typed::{AnyKind, TypedKind, resource_of};
+pub(crate) use wake::by_mapper;

@@ -1,7 +1,10 @@
 use std::fmt;
-use std::marker::PhantomData;
 
-use super::{Predicate, TypedKind};
+use kube::core::DynamicObject;
+use kubewright_core::Resource;
+
+use super::typed::ViewId;
+use super::{AnyKind, Predicate, TypedKind, resource_of};
 
 /// A kind and which of its objects and changes are meant.
 ///
@@ -12,20 +15,42 @@ use super::{Predicate, TypedKind};
 /// ```
 pub fn kind<K: TypedKind>() -> Selection<K> {
     Selection {
+        resource: resource_of::<K>(),
+        view: ViewId::of::<K>(),
         labels: None,
         predicate: None,
-        kind: PhantomData,
     }
 }
 
-/// What [`kind`] makes: one value that `owns`, `watches`, `reads` and `writes` take.
-pub struct Selection<K> {
-    pub(super) labels: Option<String>,
-    pub(super) predicate: Option<Predicate<K>>,
-    kind: PhantomData<fn(K)>,
+/// A kind that is known only when the program runs; its objects are read as
+/// [`DynamicObject`](kube::core::DynamicObject)s, by [`Context::of`](crate::Context::of).
+///
+/// ```
+/// use kubewright::prelude::*;
+/// use kubewright::{Kind, Resource, Scope};
+///
+/// let backups = Resource::new(Kind::new("ex.io", "v1", "Backup"), "backups", Scope::Namespaced);
+/// let daily = kind_of(backups).labels("schedule=daily");
+/// ```
+pub fn kind_of(resource: Resource) -> Selection<DynamicObject> {
+    Selection {
+        view: ViewId::Dynamic(resource.clone()),
+        resource,
+        labels: None,
+        predicate: None,
+    }
 }
 
-impl<K: TypedKind> Selection<K> {
+/// What [`kind`] and [`kind_of`] make: one value that `owns`, `watches`, `reads` and `writes`
+/// take.
+pub struct Selection<K> {
+    pub(crate) resource: Resource,
+    pub(crate) view: ViewId,
+    pub(crate) labels: Option<String>,
+    pub(crate) predicate: Option<Predicate<K>>,
+}
+
+impl<K: AnyKind> Selection<K> {
     /// Only objects whose labels match, such as `app=web,tier in (a, b)`.
     ///
     /// A selector that does not parse is an error when the operator starts.
@@ -49,6 +74,7 @@ impl<K: TypedKind> Selection<K> {
 impl<K> fmt::Debug for Selection<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Selection")
+            .field("resource", &self.resource)
             .field("labels", &self.labels)
             .field("predicate", &self.predicate)
             .finish()

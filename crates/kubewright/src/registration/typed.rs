@@ -6,6 +6,25 @@ use kubewright_core::{Kind, Resource, Scope};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// An object of a kind, known when the program is built ([`TypedKind`]) or only when it runs
+/// ([`DynamicObject`](kube::core::DynamicObject)).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a Kubernetes kind that a controller can read and write",
+    label = "not a kind with a type of its own",
+    note = "use a type of `k8s_openapi::api`, or derive your own with `#[derive(CustomResource)]`; with that derive the kind is the struct named by `kind = \"..\"`, not the spec",
+    note = "a kind is also `Clone`, `Debug`, `Serialize` and `Deserialize`"
+)]
+pub trait AnyKind:
+    kube::Resource + Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static
+{
+}
+
+#[diagnostic::do_not_recommend]
+impl<K> AnyKind for K where
+    K: kube::Resource + Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static
+{
+}
+
 /// A kind with a Rust type: custom resources by kube's derive, and the types of `k8s_openapi`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a Kubernetes kind that a controller can read and write",
@@ -55,7 +74,17 @@ pub fn resource_of<K: TypedKind>() -> Resource {
     Resource::new(kind, K::plural(&()), scope)
 }
 
-/// The kind's name, as a user writes it in `kind::<..>()`.
-pub(crate) fn kind_name<K: TypedKind>() -> String {
-    K::kind(&()).into_owned()
+/// Which of a controller's views is meant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ViewId {
+    /// The one of a type.
+    Typed(TypeId),
+    /// The one of a kind that is known only at run time.
+    Dynamic(Resource),
+}
+
+impl ViewId {
+    pub(crate) fn of<K: TypedKind>() -> Self {
+        Self::Typed(TypeId::of::<K>())
+    }
 }

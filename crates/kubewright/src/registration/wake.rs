@@ -3,10 +3,10 @@ use kubewright_runtime::cache::View;
 use kubewright_runtime::controller::Mapper;
 use kubewright_runtime::informer::Event;
 
-use super::{Cache, Predicate, TypedKind};
+use super::{AnyKind, Cache, Predicate};
 
 /// Whether the registration is about this event.
-pub(super) fn passes<W>(predicate: &Option<Predicate<W>>, event: &Event) -> bool {
+pub(crate) fn passes<W>(predicate: &Option<Predicate<W>>, event: &Event) -> bool {
     let predicate = predicate.as_ref();
     predicate.is_none_or(|one| one.passes(event.old.as_ref(), event.new.as_ref()))
 }
@@ -15,15 +15,15 @@ pub(super) fn passes<W>(predicate: &Option<Predicate<W>>, event: &Event) -> bool
 ///
 /// It cannot be asked about one that does not decode. The view says so in the log, and all objects
 /// of the controller are woken: one run too many is harmless, one that is missing is not.
-pub(super) fn by_mapper<W, K, F, I>(
+pub(crate) fn by_mapper<W, K, F, I>(
     predicate: Option<Predicate<W>>,
     view: View<W>,
     own: Cache<K>,
     mapper: F,
 ) -> Mapper
 where
-    W: TypedKind,
-    K: TypedKind,
+    W: AnyKind,
+    K: AnyKind,
     F: Fn(&W, &Cache<K>) -> I + Send + Sync + 'static,
     I: IntoIterator<Item = ObjectKey>,
 {

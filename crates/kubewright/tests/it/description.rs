@@ -1,7 +1,7 @@
 //! The description follows from the registrations, and everything else from it.
 
 use kubewright::prelude::*;
-use kubewright::{Error, Use};
+use kubewright::{Error, Kind, Resource, Scope, Use};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "ex.io", version = "v1", kind = "Site", namespaced)]
@@ -84,6 +84,40 @@ fn what_is_registered_is_what_is_permitted() {
 }
 
 #[test]
+fn a_finalizer_lets_the_controller_patch_its_own_kind() {
+    let controller = Controller::new(reconcile_site).finalizer("ex.io/site", reconcile_site);
+    assert_eq!(
+        rules(&Operator::new("sites").controller(controller)),
+        ["sites get,list,watch,patch", "sites/status patch"]
+    );
+}
+
+#[test]
+fn a_kind_known_only_at_run_time_is_permitted_like_others() {
+    let backups = Resource::new(
+        Kind::new("ex.io", "v1", "Backup"),
+        "backups",
+        Scope::Namespaced,
+    );
+    let reconcile = async |_: Arc<_>, _: Context<_>| Ok(Outcome::done());
+    let operator = Operator::new("backups").controller(
+        Controller::of(backups.clone(), reconcile)
+            .owns(kind::<Job>())
+            .reads(kind_of(backups)),
+    );
+    assert!(operator.description().custom_resources.is_empty());
+    assert_eq!(
+        rules(&operator),
+        [
+            "jobs get,list,watch,create,patch,delete",
+            "backups get,list,watch",
+            "backups/finalizers update",
+            "backups/status patch",
+        ]
+    );
+}
+
+#[test]
 fn rules_of_the_users_own_come_last() {
     let rule = PolicyRule {
         api_groups: vec![String::new()],
@@ -149,4 +183,15 @@ async fn an_operator_that_cannot_run_says_why() {
         "register Pod in controller \"site\": .when(..) has no effect on .reads(..), which wakes \
          nobody; leave it out"
     );
+    let unqualified = site().finalizer("cleanup", reconcile_site);
+    assert_eq!(
+        refusal(Operator::new("x").controller(unqualified)),
+        "give controller \"site\" the finalizer \"cleanup\": its name is not qualified; use one \
+         such as ex.io/cleanup"
+    );
+    let two = site()
+        .finalizer("ex.io/a", reconcile_site)
+        .finalizer("ex.io/b", reconcile_site);
+    let two = refusal(Operator::new("x").controller(two));
+    assert!(two.contains("it has one already"), "{two}");
 }

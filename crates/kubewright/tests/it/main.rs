@@ -1,4 +1,7 @@
 //! What a user of the facade meets.
 
 mod description;
+mod examples;
+mod faults;
 mod must_fail;
+mod shown;

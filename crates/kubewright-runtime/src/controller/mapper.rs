@@ -1,0 +1,110 @@
+use kubewright_core::{ObjectKey, Resource, Scope};
+use kubewright_wire::record::Record;
+
+use crate::informer::Event;
+use crate::store::Store;
+
+/// Says which keys an event wakes; it sees the object before and after.
+///
+/// It runs on the source's own task and must not block.
+pub type Mapper = Box<dyn Fn(&Event) -> Vec<ObjectKey> + Send + Sync>;
+
+/// Wakes the object itself.
+pub fn own_mapper() -> Mapper {
+    Box::new(|event| vec![event.key.clone()])
+}
+
+/// Wakes the object of the kind `owner` that controls the changed one, before or after the change.
+///
+/// `owners` has the objects of that kind: one that carries the same name with another uid is not
+/// the owner. An owner that is not there yet is woken by its own arrival.
+pub fn owner_mapper(owner: Resource, owners: Store) -> Mapper {
+    Box::new(move |event| {
+        let mut keys = Vec::new();
+        for record in event.old.iter().chain(&event.new) {
+            let key = controller_key(record, &owner, &owners);
+            keys.extend(key.filter(|key| !keys.contains(key)));
+        }
+        keys
+    })
+}
+
+/// The version may differ: an owner is the same object in each of them.
+fn controller_key(record: &Record, owner: &Resource, owners: &Store) -> Option<ObjectKey> {
+    let references = record.owner_references().ok()?;
+    let reference = references.iter().find(|one| one.is_controller())?;
+    let kind = reference.owner_kind();
+    if kind.group() != owner.kind.group() || kind.kind != owner.kind.kind {
+        return None;
+    }
+    let key = match owner.scope {
+        Scope::Cluster => ObjectKey::cluster_scoped(&reference.name),
+        Scope::Namespaced => ObjectKey::new(record.namespace(), &reference.name),
+    };
+    let present = owners.get(&key)?;
+    (present.uid() == reference.uid).then_some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use kubewright_core::{Kind, ObjectKey, Resource, Scope};
+    use kubewright_wire::record::Record;
+    use serde_json::{Value, json};
+
+    use super::owner_mapper;
+    use crate::store::{Delta, Event, Filter, Store};
+
+    fn record(value: Value) -> Record {
+        Record::from_value(&value).unwrap()
+    }
+
+    fn pod(owner_uid: &str, api_version: &str) -> Record {
+        record(
+            json!({"metadata": {"name": "p", "namespace": "a", "ownerReferences": [
+                {"apiVersion": api_version, "kind": "Set", "name": "s", "uid": owner_uid,
+                 "controller": true},
+            ]}}),
+        )
+    }
+
+    fn woken(scope: Scope, old: Option<Record>, new: Option<Record>) -> Vec<String> {
+        let owners = Store::new(Filter::default());
+        let namespace = matches!(scope, Scope::Namespaced).then_some("a");
+        let set = json!({"metadata": {"name": "s", "namespace": namespace, "uid": "1"}});
+        owners.apply([Delta::Present(record(set))]);
+        let mapper = owner_mapper(
+            Resource::new(Kind::new("ex.io", "v1", "Set"), "sets", scope),
+            owners,
+        );
+        let event = Event {
+            key: ObjectKey::namespaced("a", "p"),
+            old,
+            new,
+            initial: false,
+        };
+        mapper(&event).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_owner_is_known_by_group_kind_and_uid_in_any_version() {
+        use Scope::{Cluster, Namespaced};
+        assert_eq!(woken(Namespaced, None, Some(pod("1", "ex.io/v2"))), ["a/s"]);
+        assert_eq!(woken(Cluster, None, Some(pod("1", "ex.io/v1"))), ["s"]);
+        assert!(woken(Namespaced, None, Some(pod("2", "ex.io/v1"))).is_empty());
+        assert!(woken(Namespaced, None, Some(pod("1", "other.io/v1"))).is_empty());
+    }
+
+    #[test]
+    fn an_owner_that_lost_the_object_is_woken_too() {
+        let orphan = record(json!({"metadata": {"name": "p", "namespace": "a"}}));
+        let owned = pod("1", "ex.io/v1");
+        assert_eq!(
+            woken(Scope::Namespaced, Some(owned.clone()), Some(orphan)),
+            ["a/s"]
+        );
+        assert_eq!(
+            woken(Scope::Namespaced, Some(owned.clone()), Some(owned)),
+            ["a/s"]
+        );
+    }
+}

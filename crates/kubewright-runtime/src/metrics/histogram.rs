@@ -1,0 +1,73 @@
+use std::time::Duration;
+
+/// How often something took how long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    limits: &'static [Duration],
+    counts: Vec<u64>,
+    count: u64,
+    sum: Duration,
+}
+
+impl Histogram {
+    /// An empty one whose buckets end at these times, in their order.
+    pub fn new(limits: &'static [Duration]) -> Self {
+        Self {
+            limits,
+            counts: vec![0; limits.len()],
+            count: 0,
+            sum: Duration::ZERO,
+        }
+    }
+
+    /// Notes one more.
+    pub fn observe(&mut self, time: Duration) {
+        let bucket = self.limits.partition_point(|limit| *limit < time);
+        // What takes longer than the last limit is in no bucket.
+        if let Some(count) = self.counts.get_mut(bucket) {
+            *count += 1;
+        }
+        self.count += 1;
+        self.sum = self.sum.saturating_add(time);
+    }
+
+    /// The limit of each bucket, and how many took no longer than that.
+    pub fn cumulative(&self) -> impl Iterator<Item = (Duration, u64)> {
+        let counts = self.counts.iter().scan(0, |sum, count| {
+            *sum += count;
+            Some(*sum)
+        });
+        self.limits.iter().copied().zip(counts)
+    }
+
+    /// How many there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// How long they took together.
+    pub fn sum(&self) -> Duration {
+        self.sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::Histogram;
+
+    const LIMITS: &[Duration] = &[Duration::from_millis(10), Duration::from_millis(100)];
+
+    #[test]
+    fn buckets_include_their_limits_and_those_below() {
+        let mut histogram = Histogram::new(LIMITS);
+        for milliseconds in [0, 10, 11, 100, 101] {
+            histogram.observe(Duration::from_millis(milliseconds));
+        }
+        let counts: Vec<_> = histogram.cumulative().map(|(_, count)| count).collect();
+        assert_eq!(counts, [2, 4]);
+        assert_eq!(histogram.count(), 5);
+        assert_eq!(histogram.sum(), Duration::from_millis(222));
+    }
+}

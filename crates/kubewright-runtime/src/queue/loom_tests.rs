@@ -1,0 +1,110 @@
+//! Every order in which threads can take the queue's lock, with at most two preemptions.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+use kubewright_core::ObjectKey;
+use loom::future::block_on;
+use loom::model::Builder;
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+
+use super::{Added, Queue};
+
+fn model(test: impl Fn() + Send + Sync + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(2);
+    builder.check(test);
+}
+
+fn key(name: &str) -> ObjectKey {
+    ObjectKey::cluster_scoped(name)
+}
+
+/// Works until the queue is shut down; how many keys there were.
+fn work(queue: &Queue, inside: &AtomicUsize) -> usize {
+    let mut keys = 0;
+    while let Some(key) = block_on(queue.next()) {
+        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two at once");
+        keys += 1;
+        inside.fetch_sub(1, Ordering::SeqCst);
+        queue.done(&key);
+    }
+    keys
+}
+
+#[test]
+fn one_key_never_has_two_workers_and_an_add_during_its_run_is_not_lost() {
+    model(|| {
+        let queue = Queue::new();
+        let inside = Arc::new(AtomicUsize::new(0));
+        queue.add(key("a"));
+        let workers = [(), ()].map(|()| {
+            let (queue, inside) = (queue.clone(), Arc::clone(&inside));
+            thread::spawn(move || work(&queue, &inside))
+        });
+        let merged = queue.add(key("a")) == Added::Merged;
+        block_on(queue.drain());
+        let runs = workers.map(|worker| worker.join().expect("the worker ends"));
+        let runs: usize = runs.iter().sum();
+        assert!(runs == 2 || runs == 1 && merged, "{runs}");
+    });
+}
+
+#[test]
+fn each_of_two_keys_wakes_a_worker() {
+    model(|| {
+        let queue = Queue::new();
+        let workers = [(), ()].map(|()| {
+            let queue = queue.clone();
+            thread::spawn(move || block_on(queue.next()).expect("a key"))
+        });
+        queue.add(key("a"));
+        queue.add(key("b"));
+        let mut keys = workers.map(|worker| worker.join().expect("the worker ends").to_string());
+        keys.sort();
+        assert_eq!(keys, ["a", "b"]);
+    });
+}
+
+#[test]
+fn a_worker_that_goes_away_passes_its_call_on() {
+    model(|| {
+        let queue = Queue::new();
+        let adder = {
+            let queue = queue.clone();
+            thread::spawn(move || queue.add(key("a")))
+        };
+        let waiter = {
+            let queue = queue.clone();
+            thread::spawn(move || block_on(queue.next()).expect("a key"))
+        };
+        {
+            let mut leaving = pin!(queue.next());
+            let mut cx = Context::from_waker(Waker::noop());
+            if let std::task::Poll::Ready(Some(key)) = leaving.as_mut().poll(&mut cx) {
+                queue.done(&key);
+                queue.add(key);
+            }
+        }
+        adder.join().expect("the adder ends");
+        assert_eq!(waiter.join().expect("the waiter ends"), key("a"));
+    });
+}
+
+#[test]
+fn a_drain_ends_after_the_last_key_whoever_has_it() {
+    model(|| {
+        let queue = Queue::new();
+        let inside = Arc::new(AtomicUsize::new(0));
+        queue.add(key("a"));
+        let worker = {
+            let (queue, inside) = (queue.clone(), Arc::clone(&inside));
+            thread::spawn(move || work(&queue, &inside))
+        };
+        block_on(queue.drain());
+        assert_eq!(inside.load(Ordering::SeqCst), 0);
+        assert_eq!(worker.join().expect("the worker ends"), 1);
+    });
+}

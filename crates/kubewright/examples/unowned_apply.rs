@@ -1,0 +1,42 @@
+//! Apply without an owner: a team puts its label on the namespace it lives in, beside whatever
+//! others have put there.
+
+use kubewright::prelude::*;
+
+/// The team that a namespace belongs to.
+#[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[kube(group = "examples.kubewright.dev", version = "v1", kind = "Team")]
+#[kube(namespaced)]
+pub(crate) struct TeamSpec {
+    pub(crate) contact: String,
+}
+
+async fn reconcile(team: Arc<Team>, cx: Context<Team>) -> Result<Outcome> {
+    let namespace = Namespace {
+        metadata: ObjectMeta {
+            name: team.namespace(),
+            labels: Some([("team".to_owned(), team.name_any())].into()),
+            annotations: Some([("contact".to_owned(), team.spec.contact.clone())].into()),
+            ..ObjectMeta::default()
+        },
+        ..Namespace::default()
+    };
+    cx.apply(&namespace).unowned().await?;
+    Ok(Outcome::done())
+}
+
+pub(crate) fn operator() -> Operator {
+    Operator::new("teams").controller(
+        Controller::new(reconcile)
+            // Somebody may take the label away.
+            .watches(
+                kind::<Namespace>().when(changed::labels().or(changed::annotations())),
+                enqueue::all(),
+            )
+            .writes(kind::<Namespace>(), [Verb::Create, Verb::Patch]),
+    )
+}
+
+fn main() -> ExitCode {
+    operator().main()
+}

@@ -1,0 +1,224 @@
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use kubewright_core::{ControllerDescription, LabelSelector, PolicyRule, Resource, Use, Verb};
+use kubewright_runtime::cache::View;
+use kubewright_runtime::controller::{self as runtime, Handle, Mapper, Source};
+use kubewright_runtime::informer::{Informer, InformerSpec};
+use serde_json::Value;
+
+use super::erased::{AnyView, Parts, Registered, Views};
+use super::reconciler::Reconciling;
+use super::typed::ViewId;
+use super::wake::passes;
+use super::{AnyKind, Cache, Controller, Selection};
+use crate::Error;
+use crate::context::Shared;
+
+/// One kind that the controller uses.
+pub(super) struct Registration<K: AnyKind> {
+    pub(super) resource: Resource,
+    pub(super) usage: Use,
+    pub(super) view: Option<Viewed>,
+    pub(super) wake: Option<Wake<K>>,
+    /// An option of the selection that this registration has no use for.
+    pub(super) pointless: Option<(&'static str, &'static str)>,
+}
+
+/// What is needed to read a kind.
+#[derive(Clone)]
+pub(super) struct Viewed {
+    id: ViewId,
+    labels: Option<String>,
+    open: fn(Informer) -> AnyView,
+}
+
+/// Makes the mapper once the controller's own objects, and those that wake it, can be looked up.
+pub(super) type Wake<K> = Box<dyn FnOnce(&Own<K>, &Informer) -> Mapper + Send>;
+
+/// The controller's own kind, as mappers see it.
+pub(super) struct Own<K> {
+    pub(super) resource: Resource,
+    pub(super) informer: Informer,
+    pub(super) view: View<K>,
+}
+
+impl<K: AnyKind> Registration<K> {
+    pub(super) fn read<W: AnyKind>(
+        selection: Selection<W>,
+        usage: Use,
+        wake: Option<Wake<K>>,
+    ) -> Self {
+        Self {
+            resource: selection.resource,
+            usage,
+            view: Some(Viewed {
+                id: selection.view,
+                labels: selection.labels,
+                open: AnyView::open::<W>,
+            }),
+            wake,
+            pointless: None,
+        }
+    }
+}
+
+impl<K: AnyKind> Controller<K> {
+    fn selector(&self, kind: &str, labels: Option<&str>) -> Result<LabelSelector, Error> {
+        parse_selector(&self.name, kind, labels)
+    }
+
+    /// The views of all kinds that are read, the controller's own included.
+    fn views(&self, own: &Informer, parts: &Parts) -> Result<HashMap<ViewId, AnyView>, Error> {
+        let mut views = HashMap::from([(self.view.clone(), AnyView::open::<K>(own.clone()))]);
+        for one in &self.uses {
+            let Some(view) = &one.view else { continue };
+            let labels = self.selector(&one.resource.kind.kind, view.labels.as_deref())?;
+            let informer = parts.informers.get(&spec(&one.resource, labels));
+            views.insert(view.id.clone(), (view.open)(informer));
+        }
+        Ok(views)
+    }
+
+    /// Its own objects, and everything else that wakes it.
+    fn sources(&mut self, own: &Own<K>, views: &HashMap<ViewId, AnyView>) -> Vec<Source> {
+        let predicate = self.predicate.take();
+        let own_mapper = runtime::own_mapper();
+        let mapper: Mapper = Box::new(move |event| match passes(&predicate, event) {
+            true => own_mapper(event),
+            false => Vec::new(),
+        });
+        let mut sources = vec![Source::new(own.informer.clone(), mapper)];
+        for one in std::mem::take(&mut self.uses) {
+            let (Some(view), Some(wake)) = (one.view, one.wake) else {
+                continue;
+            };
+            let Some(opened) = views.get(&view.id) else {
+                continue;
+            };
+            let informer = opened.informer().clone();
+            let mapper = wake(own, &informer);
+            sources.push(Source::new(informer, mapper));
+        }
+        for make in std::mem::take(&mut self.external) {
+            sources.push(make(Cache::new(own.view.clone())));
+        }
+        let own = own.informer.store();
+        let sources = sources.into_iter();
+        sources.map(|one| one.or_all_of(own.clone())).collect()
+    }
+}
+
+impl<K: AnyKind> Registered for Controller<K> {
+    fn describe(&self) -> ControllerDescription {
+        let uses = self.uses.iter();
+        let uses = uses.map(|one| (one.resource.clone(), one.usage.clone()));
+        // A finalizer is added and removed by a patch of the object itself.
+        let patches = Use::Writes([Verb::Patch].into());
+        let own = self.finalizers.first();
+        let own = own.map(|_| (self.resource.clone(), patches));
+        ControllerDescription {
+            name: self.name.clone(),
+            resource: self.resource.clone(),
+            uses: uses.chain(own).collect(),
+        }
+    }
+
+    fn definition(&self) -> Option<Value> {
+        (self.definition)()
+    }
+
+    fn extra_rules(&self) -> &[PolicyRule] {
+        &self.rules
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        self.check_finalizers()?;
+        let mut seen = HashMap::from([(&self.view, None)]);
+        for one in &self.uses {
+            let kind = &one.resource.kind.kind;
+            if let Some((option, registration)) = one.pointless {
+                return Err(Error::Pointless {
+                    controller: self.name.clone(),
+                    kind: kind.clone(),
+                    option,
+                    registration,
+                });
+            }
+            let Some(view) = &one.view else { continue };
+            self.selector(kind, view.labels.as_deref())?;
+            let former = seen.insert(&view.id, view.labels.as_deref());
+            if former.is_some_and(|labels| labels != view.labels.as_deref()) {
+                return Err(Error::TwoViews {
+                    controller: self.name.clone(),
+                    kind: kind.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn build(mut self: Box<Self>, parts: &Parts) -> Result<runtime::Controller, Error> {
+        self.check()?;
+        let own_spec = spec(&self.resource, LabelSelector::default());
+        let informer = parts.informers.get(&own_spec);
+        let own = Own {
+            resource: self.resource.clone(),
+            view: View::new(informer.clone()),
+            informer,
+        };
+        let is_owned = |one: &&Registration<K>| one.usage == Use::Owns;
+        let owned = self.uses.iter().filter(is_owned);
+        let owned: HashSet<_> = owned
+            .filter_map(|one| Some(one.view.as_ref()?.id.clone()))
+            .collect();
+        let views = self.views(&own.informer, parts)?;
+        let sources = self.sources(&own, &views);
+        let handle = Handle::new(self.name.as_str(), self.queue);
+        let shared = Arc::new(Shared {
+            resource: self.resource,
+            own: self.view,
+            views: Views::new(&self.name, views, owned),
+            writer: parts.writer(&self.name),
+            informers: parts.informers.clone(),
+            client: parts.client.clone(),
+            clock: parts.clock.clone(),
+            controller: handle.clone(),
+        });
+        let reconciling = Arc::new(Reconciling {
+            own: own.view,
+            shared,
+            reconcile: self.reconcile,
+            finalizer: self.finalizers.pop(),
+            deleted: self.deleted,
+        });
+        let reconciler: runtime::Reconciler =
+            Arc::new(move |run| Arc::clone(&reconciling).reconcile(run));
+        Ok(runtime::Controller::with(handle, reconciler)
+            .sources(sources)
+            .workers(self.workers)
+            .time_limit(self.limit))
+    }
+}
+
+/// All objects of a kind with these labels.
+pub(crate) fn spec(resource: &Resource, labels: LabelSelector) -> InformerSpec {
+    InformerSpec {
+        labels,
+        ..InformerSpec::all(resource.clone())
+    }
+}
+
+pub(crate) fn parse_selector(
+    controller: &str,
+    kind: &str,
+    labels: Option<&str>,
+) -> Result<LabelSelector, Error> {
+    let text = labels.unwrap_or_default();
+    text.parse().map_err(|source| Error::Selector {
+        controller: controller.to_owned(),
+        kind: kind.to_owned(),
+        text: text.to_owned(),
+        source,
+    })
+}

@@ -1,0 +1,76 @@
+//! Streams that wake a controller beside the objects it watches: the second argument of
+//! [`Controller::source`](crate::Controller::source).
+
+use std::time::Duration;
+
+use futures_util::Stream;
+use futures_util::stream::unfold;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+/// An item each time so much time has passed.
+///
+/// With [`enqueue::all`](super::enqueue::all) every object is looked at again that often, also
+/// when nothing changes. Times that were missed are not made up for.
+pub fn every(period: Duration) -> impl Stream<Item = ()> + Send {
+    // An interval takes no zero.
+    let period = period.max(Duration::from_millis(1));
+    unfold(None, move |timer| async move {
+        // Made when the controller runs, so that the operator can be described anywhere.
+        let mut timer = timer.unwrap_or_else(|| {
+            let mut timer = interval_at(Instant::now() + period, period);
+            timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            timer
+        });
+        timer.tick().await;
+        Some(((), Some(timer)))
+    })
+}
+
+/// Where a task of the operator's own sends what is to wake a controller, and the stream of it.
+///
+/// At most `capacity` items wait; then `send` waits and `try_send` fails. The stream ends with the
+/// last sender.
+///
+/// # Panics
+///
+/// With a capacity of 0.
+pub fn channel<T: Send + 'static>(
+    capacity: usize,
+) -> (mpsc::Sender<T>, impl Stream<Item = T> + Send) {
+    let (sender, receiver) = mpsc::channel(capacity);
+    let stream = unfold(receiver, |mut receiver: mpsc::Receiver<T>| async move {
+        Some((receiver.recv().await?, receiver))
+    });
+    (sender, stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::time::Duration;
+
+    use futures_util::StreamExt as _;
+    use tokio::time::Instant;
+
+    use super::{channel, every};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_timer_ticks_from_one_period_after_the_start() {
+        let mut ticks = pin!(every(Duration::from_secs(60)));
+        let start = Instant::now();
+        ticks.next().await;
+        ticks.next().await;
+        assert_eq!(start.elapsed(), Duration::from_secs(120));
+    }
+
+    #[tokio::test]
+    async fn a_channel_ends_with_its_last_sender() {
+        let (sender, items) = channel(2);
+        let mut items = pin!(items);
+        sender.send(7).await.unwrap();
+        drop(sender);
+        assert_eq!(items.next().await, Some(7));
+        assert_eq!(items.next().await, None);
+    }
+}

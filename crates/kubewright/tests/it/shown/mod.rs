@@ -1,0 +1,45 @@
+//! The examples, whose `main` a test has no use for.
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/builtin_status.rs"]
+pub(crate) mod builtin_status;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/closure.rs"]
+pub(crate) mod closure;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/dynamic_kind.rs"]
+pub(crate) mod dynamic_kind;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/error_type.rs"]
+pub(crate) mod error_type;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/external_source.rs"]
+pub(crate) mod external_source;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/finalizer.rs"]
+pub(crate) mod finalizer;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/live_read.rs"]
+pub(crate) mod live_read;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/state.rs"]
+pub(crate) mod state;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/two_kinds.rs"]
+pub(crate) mod two_kinds;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/unowned_apply.rs"]
+pub(crate) mod unowned_apply;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../../kubewright-runtime/examples/informer.rs"]
+pub(crate) mod informer;

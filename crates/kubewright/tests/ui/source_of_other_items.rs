@@ -1,0 +1,11 @@
+use kubewright::prelude::*;
+use kubewright::sources;
+
+async fn reconcile(_: Arc<Pod>, _: Context<Pod>) -> Result<Outcome> {
+    Ok(Outcome::done())
+}
+
+fn main() {
+    let hourly = sources::every(Duration::from_secs(3600));
+    Controller::new(reconcile).source("hourly", hourly, enqueue::itself());
+}
