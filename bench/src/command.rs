@@ -16,6 +16,32 @@ pub(crate) struct Command {
 pub(crate) enum Benchmark {
     /// Fills a cache with Pods from a real API server and reads it.
     Cache(CacheOptions),
+    /// Adds keys to a work queue, gets them and is done with them.
+    Queue(QueueOptions),
+}
+
+/// How the benchmark `queue` is run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct QueueOptions {
+    /// How many distinct keys go through the queue.
+    #[arg(long, default_value_t = 400_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) keys: u32,
+    /// How often each subject runs; the medians count.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: u32,
+    /// Which subjects run, in which order.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_values_t = [Subject::ControllerRuntime, Subject::Kubewright]
+    )]
+    pub(crate) subjects: Vec<Subject>,
+    /// Fails when a ratio of kubewright to controller-runtime is larger.
+    #[arg(long)]
+    pub(crate) at_most: Option<f64>,
+    /// One line of JSON a measurement instead of the table.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// How the benchmark `cache` is run.
@@ -81,6 +107,7 @@ mod tests {
             Ok(Command {
                 benchmark: Benchmark::Cache(options),
             }) => Ok(options),
+            Ok(other) => Err(format!("not the cache: {other:?}")),
             Err(error) => Err(error.to_string()),
         }
     }

@@ -82,6 +82,14 @@ pub(crate) enum Error {
         objects: u64,
         wanted: u64,
     },
+    #[error("hold {metric}: {ratio:.3} times controller-runtime's, at most {most} was promised")]
+    AboveBound {
+        metric: String,
+        ratio: f64,
+        most: f64,
+    },
+    #[error("hold --at-most: run both controller-runtime and kubewright")]
+    NothingToHold,
     #[error("print the results")]
     Print(#[source] std::io::Error),
 }

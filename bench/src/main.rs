@@ -7,6 +7,8 @@ mod command;
 mod error;
 mod machine;
 mod output;
+mod queue;
+mod reading;
 mod results;
 mod subject;
 mod table;
@@ -24,6 +26,7 @@ async fn main() -> ExitCode {
     let command = Command::parse();
     let result = match &command.benchmark {
         Benchmark::Cache(options) => cache::run(options).await,
+        Benchmark::Queue(options) => queue::run(options).await,
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

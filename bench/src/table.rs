@@ -1,5 +1,8 @@
+use std::collections::BTreeSet;
+
 use kubewright_bench_subject::Metric;
 
+use crate::reading::Readings;
 use crate::results::Summary;
 use crate::subject::Subject;
 
@@ -29,13 +32,43 @@ fn cell(metric: Metric, summary: &Summary, baseline: Option<&Summary>) -> String
     match metric {
         Metric::Objects => summary.objects.to_string(),
         Metric::Checksum => summary.checksum.to_string(),
-        _ => match (cost(summary), baseline.and_then(cost)) {
-            (Some(own), Some(base)) if base > 0.0 => {
-                format!("{} ({}x)", three_digits(own), three_digits(own / base))
-            }
-            (Some(own), _) => three_digits(own),
-            (None, _) => "-".to_owned(),
-        },
+        _ => beside(cost(summary), baseline.and_then(cost)),
+    }
+}
+
+/// One row a subject; each reading beside its ratio to the baseline, when that ran too.
+pub(crate) fn align_readings(rows: &[Readings]) -> String {
+    let baseline = rows.iter().find(|one| one.subject == BASELINE);
+    let metrics: BTreeSet<&String> = rows.iter().flat_map(|row| row.values.keys()).collect();
+    let header = metrics.iter().map(ToString::to_string);
+    let mut cells = vec![
+        std::iter::once("subject".to_owned())
+            .chain(header)
+            .collect(),
+    ];
+    for row in rows {
+        let shown = metrics.iter().map(|metric| {
+            let own = row.values.get(*metric).copied();
+            let base = baseline.filter(|_| row.subject != BASELINE);
+            let base = base.and_then(|base| base.values.get(*metric)).copied();
+            beside(own, base)
+        });
+        cells.push(
+            std::iter::once(row.subject.to_string())
+                .chain(shown)
+                .collect(),
+        );
+    }
+    align(&cells)
+}
+
+fn beside(own: Option<f64>, base: Option<f64>) -> String {
+    match (own, base) {
+        (Some(own), Some(base)) if base > 0.0 => {
+            format!("{} ({}x)", three_digits(own), three_digits(own / base))
+        }
+        (Some(own), _) => three_digits(own),
+        (None, _) => "-".to_owned(),
     }
 }
 

@@ -1,0 +1,84 @@
+// Command queue-controller-runtime is the Go side of the benchmark "queue": the priority queue
+// that controllers have by default, with its metrics.
+//
+// The protocol of the subjects stands in bench/README.md.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+const passes = 3
+
+func main() {
+	count := flag.Int("keys", 400_000, "how many distinct keys go through the queue")
+	flag.Parse()
+	keys := make([]reconcile.Request, *count)
+	for i := range keys {
+		keys[i] = reconcile.Request{NamespacedName: types.NamespacedName{
+			Namespace: fmt.Sprintf("ns-%d", i%100),
+			Name:      fmt.Sprintf("object-%d", i),
+		}}
+	}
+	for _, producers := range []int{1, 8} {
+		taken := make([]float64, passes)
+		for i := range taken {
+			taken[i] = pass(keys, producers, i)
+		}
+		slices.Sort(taken)
+		report(fmt.Sprintf("item_ns_%d", producers), taken[passes/2])
+	}
+}
+
+// pass adds each key once, gets it once and is done with it; nanoseconds a key.
+func pass(keys []reconcile.Request, producers, number int) float64 {
+	queue := priorityqueue.New[reconcile.Request](fmt.Sprintf("queue-%d-%d", producers, number))
+	defer queue.ShutDown()
+	start := time.Now()
+	var added sync.WaitGroup
+	part := (len(keys) + producers - 1) / producers
+	for keys := range slices.Chunk(keys, part) {
+		added.Go(func() { produce(queue, keys) })
+	}
+	for range keys {
+		key, _, _ := queue.GetWithPriority()
+		queue.Done(key)
+	}
+	taken := time.Since(start)
+	added.Wait()
+	return float64(taken.Nanoseconds()) / float64(len(keys))
+}
+
+// produce adds every fourth key as one of the start, the others as changes.
+func produce(queue priorityqueue.PriorityQueue[reconcile.Request], keys []reconcile.Request) {
+	initial, normal := -100, 0
+	for i, key := range keys {
+		priority := &normal
+		if i%4 == 0 {
+			priority = &initial
+		}
+		queue.AddWithOpts(priorityqueue.AddOpts{Priority: priority}, key)
+	}
+}
+
+func report(metric string, value float64) {
+	line, err := json.Marshal(struct {
+		Metric string  `json:"metric"`
+		Value  float64 `json:"value"`
+	}{metric, value})
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "queue-controller-runtime: print the metric %s: %v\n", metric, err)
+		os.Exit(1)
+	}
+	fmt.Println(string(line))
+}
