@@ -3,7 +3,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Resource;
+use crate::{Resource, WebhookDescription};
 
 /// What an operator registers, as a plain value: manifests, roles and the check on each request
 /// are computed from it.
@@ -15,7 +15,9 @@ pub struct Description {
     pub controllers: Vec<ControllerDescription>,
     /// The CustomResourceDefinitions that the operator brings along, as JSON objects.
     pub custom_resources: Vec<serde_json::Value>,
-    /// Rules granted beside those that follow from the controllers.
+    /// The webhooks, in the order of their registration.
+    pub webhooks: Vec<WebhookDescription>,
+    /// Rules granted beside those that follow from the controllers and webhooks.
     pub extra_rules: Vec<PolicyRule>,
 }
 
@@ -133,7 +135,8 @@ impl Description {
     /// The least that the operator needs: one rule per group and set of verbs, sorted, followed
     /// by the extra rules.
     ///
-    /// A controller reads its own kind and patches its status. Owning adds create, patch and
+    /// A controller reads its own kind and patches its status; a webhook reads what it says it
+    /// reads. Owning adds create, patch and
     /// delete of the owned kind, and the right to be named an owner that blocks deletion.
     pub fn rules(&self) -> Vec<PolicyRule> {
         let mut granted: BTreeMap<(String, String), BTreeSet<Verb>> = BTreeMap::new();
@@ -164,6 +167,9 @@ impl Description {
                     }
                 }
             }
+        }
+        for read in self.webhooks.iter().flat_map(|webhook| &webhook.reads) {
+            grant(read.kind.group(), read.plural.clone(), &READ);
         }
         let mut rules: BTreeMap<(String, BTreeSet<Verb>), Vec<String>> = BTreeMap::new();
         for ((group, resource), verbs) in granted {

@@ -10,6 +10,7 @@ mod kind;
 mod owner;
 mod revision;
 mod selector;
+mod webhook;
 
 pub use clock::Clock;
 pub use description::{ControllerDescription, Description, PolicyRule, Use, Verb};
@@ -20,4 +21,7 @@ pub use revision::{ParseRevisionError, Revision};
 pub use selector::{
     FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector,
     ParseSelectorError,
+};
+pub use webhook::{
+    Exemption, FailurePolicy, Operation, Reinvocation, SideEffects, WebhookDescription, WebhookKind,
 };

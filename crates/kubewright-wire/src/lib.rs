@@ -7,6 +7,7 @@ pub mod apply;
 pub mod fields;
 pub mod patch;
 pub mod record;
+pub mod review;
 pub mod route;
 pub mod scan;
 pub mod schema;

@@ -2,6 +2,7 @@
 
 mod field;
 mod label;
+mod object;
 
 pub use field::{FieldRequirement, FieldSelector};
 pub use label::{LabelOperator, LabelRequirement, LabelSelector};
