@@ -1,0 +1,144 @@
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use rustls::ServerConfig;
+use rustls::crypto::ring::default_provider;
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::Error;
+
+/// A certificate and its private key, as text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeyPairPem {
+    /// The certificate, followed by those that lead to its authority, if any.
+    pub certificate_pem: String,
+    /// The private key of the certificate.
+    pub key_pem: String,
+}
+
+/// Without the key.
+impl fmt::Debug for KeyPairPem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyPairPem")
+            .field("certificate_pem", &self.certificate_pem)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The serving certificate, which can be replaced while the server runs: connections that are open
+/// keep the one they began with. Clones share it.
+#[derive(Clone)]
+pub struct Certificates {
+    current: Arc<Current>,
+}
+
+struct Current(RwLock<Arc<CertifiedKey>>);
+
+impl Certificates {
+    /// Serves with this certificate.
+    pub fn new(pair: &KeyPairPem) -> Result<Self, Error> {
+        let key = Arc::new(certified(pair)?);
+        Ok(Self {
+            current: Arc::new(Current(RwLock::new(key))),
+        })
+    }
+
+    /// Serves with this certificate from now on; one that cannot be used changes nothing.
+    pub fn replace(&self, pair: &KeyPairPem) -> Result<(), Error> {
+        let key = Arc::new(certified(pair)?);
+        *self.current.0.write() = key;
+        Ok(())
+    }
+
+    /// How connections are encrypted: TLS 1.2 and later, with these application protocols.
+    pub fn tls(&self, protocols: &[&str]) -> Result<Arc<ServerConfig>, Error> {
+        let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(Error::Unusable)?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::clone(&self.current) as Arc<dyn ResolvesServerCert>);
+        config.alpn_protocols = protocols
+            .iter()
+            .map(|name| name.as_bytes().to_vec())
+            .collect();
+        Ok(Arc::new(config))
+    }
+}
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.0.read()))
+    }
+}
+
+impl fmt::Debug for Current {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Current").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Certificates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Certificates").finish_non_exhaustive()
+    }
+}
+
+fn certified(pair: &KeyPairPem) -> Result<CertifiedKey, Error> {
+    let pem = |what| move |source| Error::Pem { what, source };
+    let chain = CertificateDer::pem_slice_iter(pair.certificate_pem.as_bytes())
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(pem("certificate"))?;
+    if chain.is_empty() {
+        return Err(Error::NoCertificate);
+    }
+    let key = PrivateKeyDer::from_pem_slice(pair.key_pem.as_bytes()).map_err(pem("key"))?;
+    CertifiedKey::from_der(chain, key, &default_provider()).map_err(Error::Unusable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Certificates, KeyPairPem};
+    use crate::LocalAuthority;
+
+    fn pair() -> KeyPairPem {
+        let authority = LocalAuthority::new("ca").unwrap();
+        authority.issue(&["localhost"]).unwrap()
+    }
+
+    #[test]
+    fn a_certificate_that_cannot_be_used_is_refused_and_the_old_one_stays() {
+        let good = pair();
+        let certificates = Certificates::new(&good).unwrap();
+        let before = certificates.current.0.read().clone();
+        let mixed = KeyPairPem {
+            key_pem: pair().key_pem,
+            ..good.clone()
+        };
+        let none = KeyPairPem {
+            certificate_pem: String::new(),
+            ..good
+        };
+        assert_eq!(
+            certificates.replace(&mixed).unwrap_err().to_string(),
+            "use the webhooks' serving certificate: the key must belong to the first certificate"
+        );
+        assert_eq!(
+            certificates.replace(&none).unwrap_err().to_string(),
+            "read the webhooks' serving certificate: there is no certificate in it"
+        );
+        assert_eq!(before.cert, certificates.current.0.read().cert);
+        certificates.replace(&pair()).unwrap();
+        assert_ne!(before.cert, certificates.current.0.read().cert);
+    }
+
+    #[test]
+    fn the_key_is_not_printed() {
+        let pair = pair();
+        let key = pair.key_pem.lines().nth(1).unwrap();
+        assert!(!format!("{pair:?}").contains(key));
+    }
+}

@@ -1,0 +1,9 @@
+//! Certificates of a webhook server: given, read from files and read again, or made here.
+
+mod authority;
+mod certificates;
+mod files;
+
+pub use authority::LocalAuthority;
+pub use certificates::{Certificates, KeyPairPem};
+pub use files::CertificateFiles;

@@ -1,0 +1,11 @@
+//! The server: connections in, reviews answered.
+
+mod answer;
+mod connection;
+mod incoming;
+mod routes;
+mod serve;
+
+pub use incoming::{Incoming, PipeConnector, PipeListener, pipe};
+pub use routes::{AdmissionHandler, AuthorizationHandler, ConversionHandler, Routes};
+pub use serve::{ServeOptions, WebhookServer};

@@ -1,0 +1,118 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::task::{JoinError, JoinSet};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use super::connection::{Connection, serve_connection};
+use super::{Incoming, Routes};
+use crate::{Certificates, Error};
+
+/// The most connections that are open at once; more wait in the listener's queue.
+const CONNECTIONS: usize = 1024;
+
+/// What servers may differ in.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// The most bytes that a review may have; the API server's objects are smaller.
+    pub body_limit: usize,
+    /// How long a question without a time limit of its own may take.
+    pub timeout: Duration,
+    /// How long questions under way may take once the server stops.
+    pub drain: Duration,
+    /// Whether HTTP/2 is offered too. The API server does not need it, and without it its weak
+    /// spots (rapid reset) are not there either.
+    pub http2: bool,
+}
+
+/// 7 MiB, 10 seconds, 30 seconds, HTTP/1.1 alone.
+impl Default for ServeOptions {
+    fn default() -> Self {
+        Self {
+            body_limit: 7 * 1024 * 1024,
+            timeout: Duration::from_secs(10),
+            drain: Duration::from_secs(30),
+            http2: false,
+        }
+    }
+}
+
+/// Answers reviews over TLS.
+#[derive(Debug)]
+pub struct WebhookServer {
+    routes: Routes,
+    certificates: Certificates,
+    options: ServeOptions,
+}
+
+impl WebhookServer {
+    /// A server that answers `routes` and shows `certificates`.
+    pub fn new(routes: Routes, certificates: Certificates) -> Self {
+        Self {
+            routes,
+            certificates,
+            options: ServeOptions::default(),
+        }
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn options(mut self, options: ServeOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Answers until it is stopped, or until nobody can connect any more; `ready` is told once
+    /// connections are taken. Questions under way have [`ServeOptions::drain`] to be answered.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, every connection is closed at once.
+    pub async fn serve(
+        self,
+        mut incoming: Incoming,
+        ready: oneshot::Sender<()>,
+        stop: CancellationToken,
+    ) -> Result<(), Error> {
+        let protocols: &[&str] = match self.options.http2 {
+            true => &["h2", "http/1.1"],
+            false => &["http/1.1"],
+        };
+        let connection = Arc::new(Connection {
+            acceptor: TlsAcceptor::from(self.certificates.tls(protocols)?),
+            routes: self.routes,
+            options: self.options,
+            stop: stop.clone(),
+        });
+        let mut connections = JoinSet::new();
+        // Nobody waits for it any more when this fails.
+        ready.send(()).unwrap_or_default();
+        loop {
+            let has_room = connections.len() < CONNECTIONS;
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                Some(ended) = connections.join_next() => note(ended),
+                stream = incoming.accept(), if has_room => match stream {
+                    Some(stream) => {
+                        connections.spawn(serve_connection(Arc::clone(&connection), stream));
+                    }
+                    None => break,
+                },
+            }
+        }
+        drop(incoming);
+        while let Some(ended) = connections.join_next().await {
+            note(ended);
+        }
+        Ok(())
+    }
+}
+
+fn note(ended: Result<(), JoinError>) {
+    if let Err(error) = ended {
+        tracing::error!(%error, "a connection fell over");
+    }
+}

@@ -1,0 +1,51 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use kubewright_webhook::{LocalAuthority, PipeConnector};
+use rustls::crypto::ring::default_provider;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, ServerName};
+use tokio_rustls::TlsConnector;
+
+/// Posts one body over a connection of its own, trusting `authority` alone; an error is a failed
+/// handshake.
+pub(crate) async fn post(
+    connector: &PipeConnector,
+    authority: &LocalAuthority,
+    path: &str,
+    (content_type, body): (&str, impl Into<Bytes>),
+) -> std::io::Result<(StatusCode, Bytes)> {
+    let mut roots = RootCertStore::empty();
+    let pem = authority.certificate_pem();
+    let certificate = CertificateDer::from_pem_slice(pem.as_bytes()).expect("a certificate");
+    roots.add(certificate).expect("an authority");
+    let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").expect("a name");
+    let stream = connector.connect().await?;
+    let stream = TlsConnector::from(Arc::new(config))
+        .connect(name, stream)
+        .await?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.expect("HTTP");
+    let request = Request::post(path)
+        .header("host", "localhost")
+        .header("content-type", content_type)
+        .body(Full::new(body.into()))
+        .expect("a request");
+    let exchange = async move {
+        let response = sender.send_request(request).await.expect("an answer");
+        let status = response.status();
+        let body = response.into_body().collect().await.expect("a body");
+        (status, body.to_bytes())
+    };
+    let (answer, _) = futures_util::future::join(exchange, connection).await;
+    Ok(answer)
+}

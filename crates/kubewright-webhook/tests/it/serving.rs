@@ -1,0 +1,266 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use kubewright_webhook::review::{AdmissionRequest, AdmissionResponse, SubjectAccessReviewStatus};
+use kubewright_webhook::{
+    CertificateFiles, Certificates, Incoming, LocalAuthority, PipeConnector, Routes, ServeOptions,
+    WebhookServer, pipe,
+};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::client::post;
+
+struct World {
+    connector: PipeConnector,
+    authority: LocalAuthority,
+    certificates: Certificates,
+    stop: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+async fn answer(request: AdmissionRequest) -> AdmissionResponse {
+    match request.name.as_str() {
+        "panics" => panic!("on purpose"),
+        "slow" => tokio::time::sleep(Duration::from_secs(60)).await,
+        _ => {}
+    }
+    AdmissionResponse::allowed()
+}
+
+fn routes() -> Routes {
+    Routes::default()
+        .admission("/admit", Arc::new(|request, _| Box::pin(answer(request))))
+        .conversion(
+            "/convert",
+            Arc::new(|mut object, version| match version {
+                "ex.io/v2" => {
+                    object["apiVersion"] = json!(version);
+                    Ok(object)
+                }
+                other => Err(format!("no version {other}")),
+            }),
+        )
+        .authorization(
+            "/authorize",
+            Arc::new(|spec, _| {
+                Box::pin(async move {
+                    SubjectAccessReviewStatus {
+                        allowed: spec.user == "jane",
+                        ..SubjectAccessReviewStatus::default()
+                    }
+                })
+            }),
+        )
+}
+
+async fn world() -> World {
+    let authority = LocalAuthority::new("test").expect("an authority");
+    let pair = authority.issue(&["localhost"]).expect("a certificate");
+    let certificates = Certificates::new(&pair).expect("certificates");
+    let options = ServeOptions {
+        body_limit: 100_000,
+        ..ServeOptions::default()
+    };
+    let server = WebhookServer::new(routes(), certificates.clone()).options(options);
+    let (connector, listener) = pipe();
+    let (ready, is_ready) = oneshot::channel();
+    let stop = CancellationToken::new();
+    let mut tasks = JoinSet::new();
+    let until = stop.clone();
+    tasks.spawn(async move {
+        let served = server.serve(Incoming::Pipe(listener), ready, until);
+        served.await.expect("it serves");
+    });
+    is_ready.await.expect("it is ready");
+    World {
+        connector,
+        authority,
+        certificates,
+        stop,
+        tasks,
+    }
+}
+
+impl World {
+    async fn ask(&self, path: &str, body: impl Into<Bytes>) -> Value {
+        let body = ("application/json", body);
+        let (status, bytes) = post(&self.connector, &self.authority, path, body)
+            .await
+            .expect("a connection");
+        assert_eq!(status, 200);
+        serde_json::from_slice(&bytes).expect("a review")
+    }
+
+    async fn admit(&self, name: &str) -> Value {
+        let review = json!({
+            "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+            "request": {"uid": "u", "name": name, "operation": "CREATE"},
+        });
+        self.ask("/admit?timeout=2s", review.to_string()).await["response"].clone()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_answered_with_its_own_uid() {
+    let world = world().await;
+    assert_eq!(
+        world.admit("fine").await,
+        json!({"uid": "u", "allowed": true})
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_and_a_late_answer_are_told_in_a_review_and_the_server_goes_on() {
+    let world = world().await;
+    for (name, why) in [
+        (
+            "panics",
+            "Internal error occurred: the webhook's function panicked",
+        ),
+        (
+            "slow",
+            "Internal error occurred: the webhook's function did not finish in time",
+        ),
+    ] {
+        let response = world.admit(name).await;
+        assert_eq!(response["uid"], "u");
+        assert_eq!(response["allowed"], false);
+        assert_eq!(response["status"]["code"], 500);
+        assert_eq!(response["status"]["message"], why);
+    }
+    assert_eq!(world.admit("fine").await["allowed"], true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_review_is_told_in_one() {
+    let world = world().await;
+    for (body, code) in [
+        (Bytes::new(), 400),
+        (Bytes::from_static(b"{\"request\": {\"uid\": "), 400),
+        (Bytes::from_static(b"{}"), 400),
+        (Bytes::from_static(b"[]"), 400),
+        (Bytes::from(vec![b' '; 200_000]), 413),
+    ] {
+        let review = world.ask("/admit", body).await;
+        assert_eq!(review["response"]["status"]["code"], code, "{review}");
+    }
+    let (_, bytes) = post(
+        &world.connector,
+        &world.authority,
+        "/admit",
+        ("text/plain", "{}"),
+    )
+    .await
+    .expect("a connection");
+    let review: Value = serde_json::from_slice(&bytes).expect("a review");
+    assert_eq!(
+        review["response"]["status"]["message"],
+        "contentType=text/plain, expected application/json"
+    );
+    let nowhere = post(
+        &world.connector,
+        &world.authority,
+        "/nowhere",
+        ("application/json", "{}"),
+    );
+    assert_eq!(nowhere.await.expect("a connection").0, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn conversion_and_authorization_are_answered_too() {
+    let world = world().await;
+    let convert = |version: &str| {
+        json!({"request": {"uid": "u", "desiredAPIVersion": version,
+            "objects": [{"apiVersion": "ex.io/v1", "kind": "Site"}]}})
+    };
+    let review = world.ask("/convert", convert("ex.io/v2").to_string()).await;
+    assert_eq!(review["response"]["result"]["status"], "Success");
+    assert_eq!(
+        review["response"]["convertedObjects"],
+        json!([{"apiVersion": "ex.io/v2", "kind": "Site"}])
+    );
+    let review = world.ask("/convert", convert("ex.io/v3").to_string()).await;
+    assert_eq!(review["response"]["result"]["status"], "Failure");
+    assert_eq!(
+        review["response"]["result"]["message"],
+        "no version ex.io/v3"
+    );
+    for (user, allowed) in [("jane", true), ("joe", false)] {
+        let review = world.ask("/authorize", json!({"spec": {"user": user}}).to_string());
+        assert_eq!(review.await["status"]["allowed"], allowed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_certificate_that_is_replaced_is_shown_to_the_next_connection() {
+    let mut world = world().await;
+    let next = LocalAuthority::new("next").expect("an authority");
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |authority: &LocalAuthority| {
+        let pair = authority.issue(&["localhost"]).expect("a certificate");
+        for (name, text) in [("tls.crt", pair.certificate_pem), ("tls.key", pair.key_pem)] {
+            std::fs::write(folder.path().join(name), text).expect("a file");
+        }
+    };
+    write(&world.authority);
+    let (certificates, stop) = (world.certificates.clone(), world.stop.clone());
+    let files = CertificateFiles::in_folder(folder.path());
+    world
+        .tasks
+        .spawn(async move { files.follow(certificates, stop).await });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    write(&next);
+    assert_eq!(world.admit("fine").await["allowed"], true);
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let body = ("application/json", "{}");
+    let refused = post(&world.connector, &world.authority, "/admit", body).await;
+    assert!(refused.is_err(), "the old authority is still shown");
+    let taken = post(&world.connector, &next, "/admit", body).await;
+    assert!(taken.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_under_way_are_answered_before_the_server_ends() {
+    let mut world = world().await;
+    let routes = Routes::default().admission(
+        "/admit",
+        Arc::new(|_, _| {
+            Box::pin(async {
+                tokio::time::sleep(Duration::from_secs(3)).await;
+                AdmissionResponse::allowed()
+            })
+        }),
+    );
+    let server = WebhookServer::new(routes, world.certificates.clone());
+    let (connector, listener) = pipe();
+    let (ready, is_ready) = oneshot::channel();
+    let stop = CancellationToken::new();
+    let until = stop.clone();
+    world.tasks.spawn(async move {
+        let served = server.serve(Incoming::Pipe(listener), ready, until);
+        served.await.expect("it serves");
+    });
+    is_ready.await.expect("it is ready");
+    let body = json!({"request": {"uid": "u"}}).to_string();
+    let asked = post(
+        &connector,
+        &world.authority,
+        "/admit",
+        ("application/json", body),
+    );
+    let stopped = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        stop.cancel();
+    };
+    let (answered, ()) = futures_util::future::join(asked, stopped).await;
+    assert_eq!(answered.expect("a connection").0, 200);
+    world.stop.cancel();
+    while let Some(ended) = world.tasks.join_next().await {
+        ended.expect("it ended well");
+    }
+    assert!(connector.connect().await.is_err());
+}
