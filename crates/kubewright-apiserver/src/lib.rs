@@ -3,6 +3,7 @@
 //! [`Server::service`] is the server without a socket, [`Server::execute`] the door that the
 //! cluster's own parts use, [`Server::store`] what lies behind it.
 
+mod admission;
 mod behaviour;
 mod bootstrap;
 mod catalog;
@@ -19,6 +20,7 @@ pub mod store;
 mod table;
 mod who;
 
+pub use admission::webhook::{WebhookConnector, WebhookEndpoints};
 pub use behaviour::{Behaviour, Behaviours, NodeControl, PodControl, PodFate, PodSelector, node};
 pub use request::{
     ApiBody, ApiRequest, ApiResponse, Content, InProcess, List, PatchKind, ServerBody, Watch,

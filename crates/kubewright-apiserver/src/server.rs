@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use kubewright_core::{Clock, Resource, Revision};
 use tokio::sync::watch;
 
+use crate::admission::webhook::WebhookEndpoints;
 use crate::behaviour::{NodeControl, OrderBook, PodControl};
 use crate::bootstrap;
 use crate::catalog::Catalog;
@@ -34,6 +35,7 @@ struct Inner {
     catalog: Catalog,
     access: Access,
     orders: OrderBook,
+    webhooks: WebhookEndpoints,
 }
 
 /// How a [`Server`] starts.
@@ -93,6 +95,7 @@ impl Server {
                 random: Random::new(options.seed),
                 catalog: Catalog::default(),
                 orders: OrderBook::default(),
+                webhooks: WebhookEndpoints::default(),
             }),
         };
         bootstrap::fill(&server);
@@ -113,6 +116,7 @@ impl Server {
                 random: self.inner.random.fork(),
                 catalog: Catalog::default(),
                 orders: self.inner.orders.fork(),
+                webhooks: WebhookEndpoints::default(),
             }),
         }
     }
@@ -161,6 +165,11 @@ impl Server {
     pub fn resources(&self) -> Vec<Resource> {
         let served = self.catalog().all(&self.store().snapshot());
         served.iter().map(|one| one.resource.clone()).collect()
+    }
+
+    /// Webhook servers in this process, which the server reaches without a socket.
+    pub fn webhooks(&self) -> &WebhookEndpoints {
+        &self.inner.webhooks
     }
 
     pub(crate) fn catalog(&self) -> &Catalog {

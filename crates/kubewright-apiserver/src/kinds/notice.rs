@@ -20,7 +20,9 @@ pub(crate) fn notices(kind: &Kind) -> Vec<String> {
 /// asks it.
 pub(crate) fn refusal(kind: &Kind) -> Option<String> {
     let what = match kind.group() {
-        "admissionregistration.k8s.io" => "admission by webhooks and policies",
+        "admissionregistration.k8s.io" if !kind.kind.ends_with("WebhookConfiguration") => {
+            "admission by policies"
+        }
         "apiregistration.k8s.io" => "aggregation of other API servers",
         _ => return None,
     };
@@ -76,11 +78,13 @@ mod tests {
     fn what_would_be_trusted_and_never_act_is_refused() {
         let group = "admissionregistration.k8s.io";
         let webhook = Kind::new(group, "v1", "ValidatingWebhookConfiguration");
+        assert_eq!(refusal(&webhook), None);
+        let policy = Kind::new(group, "v1", "ValidatingAdmissionPolicy");
         assert_eq!(
-            refusal(&webhook).as_deref(),
+            refusal(&policy).as_deref(),
             Some(
-                "admission by webhooks and policies is not implemented yet: \
-                 ValidatingWebhookConfiguration would never act"
+                "admission by policies is not implemented yet: ValidatingAdmissionPolicy would \
+                 never act"
             )
         );
         assert!(refusal(&Kind::new("apiregistration.k8s.io", "v1", "APIService")).is_some());

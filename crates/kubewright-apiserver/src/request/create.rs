@@ -1,27 +1,30 @@
 use std::sync::Arc;
 
 use http::StatusCode;
+use kubewright_core::Operation;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
+use super::admit::Admit;
 use super::answer::{ApiBody, ApiResponse};
 use super::execute::ApiRequest;
-use super::metadata::{Part, accept_new, generate_name, prepare_create};
+use super::metadata::{Part, accept_namespace, accept_new, generate_name, prepare_create};
 use super::options::WriteOptions;
 use super::ownership::{Writer, track};
 use super::target::Target;
 use super::{admission, commit, decode, validate};
+use crate::admission::webhook::configuration_refusal;
 use crate::crd;
 use crate::kinds::{notices, refusal};
 use crate::may::Review;
 use crate::server::Server;
-use crate::store::{NotStored, Object};
+use crate::store::{NotStored, Object, metadata_mut};
 
 /// How often a generated name is tried anew when it is taken.
 const GENERATED_NAMES: usize = 8;
 
 /// Makes an object of what was sent.
-pub(super) fn create(
+pub(super) async fn create(
     server: &Server,
     target: &Target,
     request: &ApiRequest,
@@ -53,17 +56,19 @@ pub(super) fn create(
     };
     let value = track(target, None, value, &writer);
     admission::may_grant(server, target, &request.user, None, &value)?;
-    let object = store_new(server, target, value, &options)?;
+    let admit = Admit::new(server, target, request, options.is_dry_run);
+    let object = store_new(server, target, value, &admit).await?;
     let response = ApiResponse::object(StatusCode::CREATED, target, object);
-    Ok(response.warn(warnings).warn(write_notices(target)))
+    let response = response.warn(warnings).warn(admit.warnings());
+    Ok(response.warn(write_notices(target)))
 }
 
 /// The steps after the fields have their owners, shared with an apply and a PUT that create.
-pub(super) fn store_new(
+pub(super) async fn store_new(
     server: &Server,
     target: &Target,
-    mut value: Value,
-    options: &WriteOptions,
+    value: Value,
+    admit: &Admit<'_>,
 ) -> Result<Arc<Object>, Status> {
     if !is_unset(&value["metadata"]["resourceVersion"]) {
         return Err(Status::unknown(
@@ -80,6 +85,10 @@ pub(super) fn store_new(
     if let Some(why) = refusal(target.kind()).filter(|_| !is_custom) {
         return Err(Status::not_implemented(why));
     }
+    admission::admit_create(server, target, name)?;
+    let mut value = admit.mutate(Operation::Create, value, None).await?;
+    accept_namespace(target, metadata_mut(&mut value))?;
+    configuration_refusal(target.kind(), &value)?;
     if let Some(custom) = target.served.custom() {
         value["apiVersion"] = Value::String(custom.storage_api_version.clone());
     }
@@ -96,7 +105,8 @@ pub(super) fn store_new(
         {
             crd::accept(server, &mut value, None)?;
         }
-        match commit::create(server, target, value, &admitted_by, options.is_dry_run) {
+        admit.validate(Operation::Create, &value, None).await?;
+        match commit::create(server, target, value, &admitted_by, admit.is_dry_run()) {
             Ok(object) => return Ok(object),
             Err(NotStored::Taken(current)) if has_name => {
                 return Err(already_exists(target, name, Some(current)));

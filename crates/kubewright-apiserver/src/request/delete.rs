@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
+use super::admit::Admit;
 use super::answer::{ApiBody, ApiResponse};
 use super::delete_options::DeleteOptions;
 use super::execute::ApiRequest;
@@ -37,7 +38,7 @@ enum Step {
 }
 
 /// Deletes an object, or marks it for deletion.
-pub(super) fn delete(
+pub(super) async fn delete(
     server: &Server,
     target: &Target,
     request: &ApiRequest,
@@ -45,7 +46,8 @@ pub(super) fn delete(
     let options = DeleteOptions::parse(&request.content, &request.query)?;
     let name = target.name()?;
     refuse_protected(target, name)?;
-    let deleted = delete_one(server, target, name, &options)?;
+    let admit = Admit::new(server, target, request, options.is_dry_run());
+    let deleted = delete_one(server, &admit, target, name, &options).await?;
     let response = match deleted {
         Deleted::Waits(object) => {
             let code = match options.orphan_dependents {
@@ -62,11 +64,12 @@ pub(super) fn delete(
             ApiResponse::ok(ApiBody::Status(Box::new(status)))
         }
     };
+    let response = response.warn(admit.warnings());
     Ok(response.warn(orphan_warning(target, &options)))
 }
 
 /// Deletes every selected object of a collection; answers the list as it was.
-pub(super) fn delete_collection(
+pub(super) async fn delete_collection(
     server: &Server,
     target: &Target,
     request: &ApiRequest,
@@ -74,13 +77,14 @@ pub(super) fn delete_collection(
     let options = DeleteOptions::parse(&request.content, &request.query)?;
     let selection = Selection::parse(target, &request.query)?;
     let list = select_all(target, &selection, &server.store().snapshot());
+    let admit = Admit::new(server, target, request, options.is_dry_run());
     for object in &list.items {
-        match delete_one(server, target, object.name(), &options) {
+        match delete_one(server, &admit, target, object.name(), &options).await {
             Err(status) if status.code == 404 => {}
             other => drop(other?),
         }
     }
-    Ok(ApiResponse::ok(ApiBody::List(list)))
+    Ok(ApiResponse::ok(ApiBody::List(list)).warn(admit.warnings()))
 }
 
 /// Deletes an object of a custom resource whose definition goes.
@@ -102,18 +106,32 @@ pub(crate) fn delete_instance(server: &Server, resource: &str, object: &Object) 
         namespace: object.namespace().map(str::to_owned),
         name: Some(object.name().to_owned()),
     };
-    if let Err(status) = delete_one(server, &target, object.name(), &DeleteOptions::default()) {
-        tracing::debug!(%status, object = object.name(), "delete an object of a going definition");
+    // As in Kubernetes, nobody is asked: the definition is going whatever a webhook says.
+    let options = DeleteOptions::default();
+    for _ in 0..ATTEMPTS {
+        let Some(old) = server.store().get(&target.key(object.name())) else {
+            return;
+        };
+        let step = step(server, &target, &old, &options);
+        if delete_step(server, &target, &old, (step, &options)).is_ok() {
+            return;
+        }
     }
+    tracing::debug!(
+        object = object.name(),
+        "an object of a going definition keeps changing"
+    );
 }
 
 /// Deletes a Pod that is evicted.
-pub(super) fn delete_evicted(
+pub(super) async fn delete_evicted(
     server: &Server,
     target: &Target,
     options: &DeleteOptions,
 ) -> Result<(), Status> {
-    delete_one(server, target, target.name()?, options).map(drop)
+    let admit = Admit::unasked(server, target, options.is_dry_run());
+    let deleted = delete_one(server, &admit, target, target.name()?, options);
+    deleted.await.map(drop)
 }
 
 fn refuse_protected(target: &Target, name: &str) -> Result<(), Status> {
@@ -137,8 +155,9 @@ fn orphan_warning(target: &Target, options: &DeleteOptions) -> Vec<String> {
     }
 }
 
-fn delete_one(
+async fn delete_one(
     server: &Server,
+    admit: &Admit<'_>,
     target: &Target,
     name: &str,
     options: &DeleteOptions,
@@ -150,18 +169,32 @@ fn delete_one(
             .ok_or_else(|| target.not_found(name))?;
         options.check_preconditions(target.kind(), &old)?;
         let step = step(server, target, &old, options);
-        if let Ok(deleted) = take(server, target, &old, step, options.is_dry_run()) {
-            if let Deleted::Waits(object) = &deleted
-                && target
-                    .served
-                    .is("apiextensions.k8s.io", "CustomResourceDefinition")
-            {
-                crd::clean_up(server, object.name());
-            }
+        if !matches!(step, Step::Nothing) {
+            admit.delete(&old).await?;
+        }
+        if let Ok(deleted) = delete_step(server, target, &old, (step, options)) {
             return Ok(deleted);
         }
     }
     Err(Status::conflict(&target.served.resource, name))
+}
+
+/// Does what the rules say, unless the object has changed in between.
+fn delete_step(
+    server: &Server,
+    target: &Target,
+    old: &Arc<Object>,
+    (step, options): (Step, &DeleteOptions),
+) -> Result<Deleted, Race> {
+    let deleted = take(server, target, old, step, options.is_dry_run())?;
+    if let Deleted::Waits(object) = &deleted
+        && target
+            .served
+            .is("apiextensions.k8s.io", "CustomResourceDefinition")
+    {
+        crd::clean_up(server, object.name());
+    }
+    Ok(deleted)
 }
 
 /// The rules of deletion, in the order of `Store.Delete` of k8s.io/apiserver.

@@ -1,9 +1,11 @@
 use std::sync::Arc;
 
 use http::StatusCode;
+use kubewright_core::Operation;
 use kubewright_wire::status::{Cause, CauseKind, Outcome, Status};
 use serde_json::{Value, json};
 
+use super::admit::Admit;
 use super::answer::{ApiBody, ApiResponse};
 use super::decode;
 use super::delete::delete_evicted;
@@ -26,7 +28,7 @@ const MOST_DISRUPTED: usize = 2000;
 
 /// Deletes a Pod if its PodDisruptionBudget lets it go
 /// (k8s.io/kubernetes/pkg/registry/core/pod/storage/eviction.go).
-pub(super) fn evict(
+pub(super) async fn evict(
     server: &Server,
     target: &Target,
     request: &ApiRequest,
@@ -40,6 +42,9 @@ pub(super) fn evict(
             "name in URL does not match name in Eviction object",
         ));
     }
+    let admit = Admit::new(server, target, request, options.is_dry_run);
+    let eviction = admit.mutate(Operation::Create, eviction, None).await?;
+    admit.validate(Operation::Create, &eviction, None).await?;
     let mut how = DeleteOptions::of(&eviction["deleteOptions"])?;
     if options.is_dry_run {
         how = how.dry_run();
@@ -52,21 +57,21 @@ pub(super) fn evict(
         if must_not_change(&pod) {
             at_revision(&mut how, &pod);
         }
-        return finish(server, target, &how);
+        return finish(server, target, &how).await;
     }
     let Some(budget) = budget_of(server, target, &pod)? else {
-        return finish(server, target, &how);
+        return finish(server, target, &how).await;
     };
     if is_ready(&pod) {
-        take_from_budget(server, target, budget.name(), &how)?;
-        return finish(server, target, &how);
+        take_from_budget(server, target, budget.name(), &how).await?;
+        return finish(server, target, &how).await;
     }
     if lets_unready_go(&budget) {
         at_revision(&mut how, &pod);
     } else {
-        take_from_budget(server, target, budget.name(), &how)?;
+        take_from_budget(server, target, budget.name(), &how).await?;
     }
-    finish(server, target, &how)
+    finish(server, target, &how).await
 }
 
 /// A Pod that does not run or goes already is no disruption.
@@ -126,7 +131,7 @@ fn lets_unready_go(budget: &Object) -> bool {
 }
 
 /// Notes the disruption in the budget's status, or refuses it.
-fn take_from_budget(
+async fn take_from_budget(
     server: &Server,
     target: &Target,
     name: &str,
@@ -140,10 +145,9 @@ fn take_from_budget(
         namespace: target.namespace.clone(),
         name: Some(name.to_owned()),
     };
-    let options = WriteOptions::of_the_server(how.is_dry_run());
     let write = Write {
         target: &budgets,
-        options: &options,
+        admit: Admit::unasked(server, &budgets, how.is_dry_run()),
         writer: Writer {
             user: User::system("system:apiserver"),
             manager: "kube-apiserver".to_owned(),
@@ -153,7 +157,7 @@ fn take_from_budget(
         },
     };
     let (pod, now) = (target.name()?, server.timestamp());
-    write.change(server, name, |budget| {
+    let changed = write.change(server, name, |budget| {
         let left = disruptions_left(budget)?;
         let mut value = budget.value().clone();
         value["status"]["disruptionsAllowed"] = json!(left);
@@ -162,8 +166,8 @@ fn take_from_budget(
             forbid_disruptions(&mut value, budget.generation(), &now);
         }
         Ok(value)
-    })?;
-    Ok(())
+    });
+    changed.await.map(drop)
 }
 
 /// How many disruptions a budget allows after this one.
@@ -253,13 +257,16 @@ fn put_condition(object: &mut Value, condition: Value) {
 }
 
 /// Says on the Pod why it goes, and deletes it.
-fn finish(server: &Server, target: &Target, how: &DeleteOptions) -> Result<ApiResponse, Status> {
+async fn finish(
+    server: &Server,
+    target: &Target,
+    how: &DeleteOptions,
+) -> Result<ApiResponse, Status> {
     let mut how = how.clone();
     if !how.is_dry_run() {
-        let options = WriteOptions::of_the_server(false);
         let write = Write {
             target,
-            options: &options,
+            admit: Admit::unasked(server, target, false),
             writer: Writer {
                 user: User::system("system:apiserver"),
                 manager: "kube-apiserver".to_owned(),
@@ -270,7 +277,7 @@ fn finish(server: &Server, target: &Target, how: &DeleteOptions) -> Result<ApiRe
         };
         let now = server.timestamp();
         // As in Kubernetes, what an eviction writes belongs to nobody.
-        let pod = write.change_owned(server, target.name()?, |old| {
+        let changed = write.change_owned(server, target.name()?, |old| {
             how.check_preconditions(target.kind(), old)?;
             let mut value = old.value().clone();
             let condition = json!({
@@ -280,14 +287,15 @@ fn finish(server: &Server, target: &Target, how: &DeleteOptions) -> Result<ApiRe
             });
             put_condition(&mut value, condition);
             Ok(value)
-        })?;
+        });
+        let pod = changed.await?;
         if let Some(conditions) = &mut how.preconditions
             && let Some(version) = &mut conditions.resource_version
         {
             *version = pod.revision().to_string();
         }
     }
-    delete_evicted(server, target, &how)?;
+    delete_evicted(server, target, &how).await?;
     let status = Status {
         status: Some(Outcome::Success),
         code: StatusCode::CREATED.as_u16(),

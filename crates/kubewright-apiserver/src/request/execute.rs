@@ -168,7 +168,7 @@ impl Server {
         request: &ApiRequest,
     ) -> Result<ApiResponse, Status> {
         if let Some(name) = &request.route.subresource {
-            return subresource::execute(self, target, name, request);
+            return subresource::execute(self, target, name, request).await;
         }
         if !target.served.has_verb(request.route.verb.as_str()) {
             return Err(Status::method_not_supported());
@@ -177,11 +177,11 @@ impl Server {
             Verb::Get => read::get(self, target, request).await,
             Verb::List => list::list(self, target, request).await,
             Verb::Watch => watch::watch(self, target, request),
-            Verb::Create => create::create(self, target, request),
-            Verb::Update => update::update(self, target, request),
-            Verb::Patch => patch::patch(self, target, request),
-            Verb::Delete => delete::delete(self, target, request),
-            Verb::DeleteCollection => delete::delete_collection(self, target, request),
+            Verb::Create => create::create(self, target, request).await,
+            Verb::Update => update::update(self, target, request).await,
+            Verb::Patch => patch::patch(self, target, request).await,
+            Verb::Delete => delete::delete(self, target, request).await,
+            Verb::DeleteCollection => delete::delete_collection(self, target, request).await,
             other => Err(Status::not_implemented(format!(
                 "the verb {other} is not implemented yet"
             ))),

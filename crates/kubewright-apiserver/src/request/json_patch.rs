@@ -9,7 +9,7 @@ const DEEPEST: usize = 128;
 
 /// Why a JSON patch was not applied.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum JsonPatchError {
+pub(crate) enum JsonPatchError {
     /// It is no JSON patch.
     #[error("{0}")]
     Malformed(String),
@@ -37,7 +37,7 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 
 /// Applies a patch (RFC 6902) as the library that Kubernetes uses does: replacing a missing member
 /// of an object adds it.
-pub(super) fn json_patch(document: &mut Value, patch: &Value) -> Result<(), JsonPatchError> {
+pub(crate) fn json_patch(document: &mut Value, patch: &Value) -> Result<(), JsonPatchError> {
     let operations: Vec<Operation> = Vec::deserialize(patch)
         .map_err(|error| JsonPatchError::Malformed(format!("error decoding patch: {error}")))?;
     if operations.len() > MOST_OPERATIONS {

@@ -4,6 +4,7 @@
 //! old object, patch or apply, prune, ownership, admission, validate, store, encode.
 
 mod admission;
+mod admit;
 mod answer;
 mod body;
 mod commit;
@@ -38,6 +39,7 @@ pub use answer::{ApiBody, ApiResponse};
 pub use body::ServerBody;
 pub(crate) use delete::delete_instance;
 pub use execute::{ApiRequest, Content, PatchKind};
+pub(crate) use json_patch::json_patch;
 pub use list::List;
 pub(crate) use negotiate::accepted;
 pub(crate) use respond::{value_response, with_type};

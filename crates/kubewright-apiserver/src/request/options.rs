@@ -59,16 +59,6 @@ impl WriteOptions {
         })
     }
 
-    /// Those of a write that the server makes itself in the course of another request.
-    pub(super) fn of_the_server(is_dry_run: bool) -> Self {
-        Self {
-            is_dry_run,
-            field_manager: None,
-            field_validation: FieldValidation::Ignore,
-            force: None,
-        }
-    }
-
     /// Who owns the fields of a write that is no apply: the named manager, else the program's
     /// name up to the first slash.
     pub(super) fn manager(&self, user_agent: &str) -> String {

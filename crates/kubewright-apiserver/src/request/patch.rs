@@ -6,6 +6,7 @@ use kubewright_wire::schema::Schema;
 use kubewright_wire::status::{Cause, Reason, Status};
 use serde_json::{Map, Value};
 
+use super::admit::Admit;
 use super::answer::ApiResponse;
 use super::create::{store_new, write_notices};
 use super::execute::{ApiRequest, Content, PatchKind};
@@ -21,16 +22,16 @@ use crate::server::Server;
 use crate::store::{Object, metadata_mut};
 
 /// Changes a part of an object.
-pub(super) fn patch(
+pub(super) async fn patch(
     server: &Server,
     target: &Target,
     request: &ApiRequest,
 ) -> Result<ApiResponse, Status> {
-    patch_part(server, target, request, Part::Main)
+    patch_part(server, target, request, Part::Main).await
 }
 
 /// The same for the status or another part.
-pub(super) fn patch_part(
+pub(super) async fn patch_part(
     server: &Server,
     target: &Target,
     request: &ApiRequest,
@@ -41,7 +42,7 @@ pub(super) fn patch_part(
     check_options(kind, &options)?;
     let is_custom = target.served.custom().is_some();
     match kind {
-        PatchKind::Apply => apply_part(server, target, request, (part, &options)),
+        PatchKind::Apply => apply_part(server, target, request, (part, &options)).await,
         PatchKind::StrategicMerge if is_custom => Err(Status::failure(
             415,
             Some(Reason::UnsupportedMediaType),
@@ -50,7 +51,7 @@ pub(super) fn patch_part(
              application/apply-patch+yaml",
         )),
         PatchKind::Json | PatchKind::Merge | PatchKind::StrategicMerge => {
-            change(server, target, request, (part, &options), kind)
+            change(server, target, request, (part, &options), kind).await
         }
     }
 }
@@ -83,7 +84,7 @@ pub(super) fn check_options(kind: PatchKind, options: &WriteOptions) -> Result<(
     }
 }
 
-fn change(
+async fn change(
     server: &Server,
     target: &Target,
     request: &ApiRequest,
@@ -94,17 +95,19 @@ fn change(
     let patch = read_patch(&request.content, kind)?;
     let write = Write {
         target,
-        options,
+        admit: Admit::new(server, target, request, options.is_dry_run),
         writer: writer(server, request, options, part),
     };
     let warnings = parking_lot::Mutex::new(Vec::new());
-    let object = write.change(server, name, |old| {
+    let changed = write.change(server, name, |old| {
         let (value, found) = patched(target, old, kind, &patch, options)?;
         *warnings.lock() = found;
         Ok(value)
-    })?;
+    });
+    let object = changed.await?;
     let response = ApiResponse::object(StatusCode::OK, target, object);
     let response = response.warn(warnings.into_inner());
+    let response = response.warn(write.admit.warnings());
     Ok(response.warn(write_notices(target)))
 }
 
@@ -221,7 +224,7 @@ fn refuse_strategic_patch(error: StrategicPatchError) -> Status {
 }
 
 /// Server-side apply: what is sent becomes what its manager wants, no more and no less.
-fn apply_part(
+async fn apply_part(
     server: &Server,
     target: &Target,
     request: &ApiRequest,
@@ -238,21 +241,21 @@ fn apply_part(
     };
     let write = Write {
         target,
-        options,
+        admit: Admit::new(server, target, request, options.is_dry_run),
         writer,
     };
     // Others may create or delete it meanwhile: then it is looked at again.
     for _ in 0..ATTEMPTS {
         let is_there = || server.store().get(&target.key(name)).is_some();
         match is_there() {
-            false => match create_applied(server, request, &write, &applied, force) {
+            false => match create_applied(server, request, &write, &applied, force).await {
                 Err(Status {
                     reason: Some(Reason::AlreadyExists),
                     ..
                 }) if is_there() => {}
                 other => return other,
             },
-            true => match update_applied(server, &write, &applied, force) {
+            true => match update_applied(server, &write, &applied, force).await {
                 Err(Status {
                     reason: Some(Reason::NotFound),
                     ..
@@ -264,7 +267,7 @@ fn apply_part(
     Err(Status::conflict(&target.served.resource, name))
 }
 
-fn create_applied(
+async fn create_applied(
     server: &Server,
     request: &ApiRequest,
     write: &Write<'_>,
@@ -283,24 +286,27 @@ fn create_applied(
     accept_new(target, &mut value)?;
     admission::default_namespace_label(target, &mut value);
     admission::may_grant(server, target, &write.writer.user, None, &value)?;
-    let object = store_new(server, target, value, write.options)?;
+    let object = store_new(server, target, value, &write.admit).await?;
     let response = ApiResponse::object(StatusCode::CREATED, target, object);
+    let response = response.warn(write.admit.warnings());
     Ok(response.warn(write_notices(target)))
 }
 
-fn update_applied(
+async fn update_applied(
     server: &Server,
     write: &Write<'_>,
     applied: &Value,
     force: Force,
 ) -> Result<ApiResponse, Status> {
     let target = write.target;
-    let object = write.change_owned(server, target.name()?, |old| {
+    let changed = write.change_owned(server, target.name()?, |old| {
         let mut value = merge_applied(target, Some(old), applied, &write.writer, force)?;
         decode::conform(target, &mut value, target.kind())?;
         Ok(value)
-    })?;
+    });
+    let object = changed.await?;
     let response = ApiResponse::object(StatusCode::OK, target, object);
+    let response = response.warn(write.admit.warnings());
     Ok(response.warn(write_notices(target)))
 }
 

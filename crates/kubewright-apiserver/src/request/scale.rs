@@ -3,6 +3,7 @@ use kubewright_core::Kind;
 use kubewright_wire::status::{Cause, Status};
 use serde_json::{Value, json};
 
+use super::admit::Admit;
 use super::answer::{ApiBody, ApiResponse};
 use super::decode;
 use super::execute::{ApiRequest, PatchKind};
@@ -44,7 +45,7 @@ pub(super) fn get(server: &Server, target: &Target) -> Result<ApiResponse, Statu
 }
 
 /// Changes how many replicas an object wants, by an update or a patch of its scale.
-pub(super) fn write(
+pub(super) async fn write(
     server: &Server,
     target: &Target,
     request: &ApiRequest,
@@ -53,10 +54,10 @@ pub(super) fn write(
     let change = Change::read(request)?;
     let write = Write {
         target,
-        options: &change.options,
+        admit: Admit::new(server, target, request, change.options.is_dry_run),
         writer: writer(server, request, &change.options, Part::Main),
     };
-    let object = write.change_owned(server, name, |old| {
+    let changed = write.change_owned(server, name, |old| {
         let scale = change.of(target, old)?;
         check(target, old, &scale)?;
         let mut value = old.value().clone();
@@ -68,7 +69,8 @@ pub(super) fn write(
         let mut value = track(target, Some(old), value, &write.writer);
         drop_times(&mut value);
         Ok(value)
-    })?;
+    });
+    let object = changed.await?;
     let scale = scale_of(target, &object);
     let response = ApiResponse::new(StatusCode::OK, ApiBody::Value(scale));
     Ok(response.warn(change.warnings))

@@ -1,8 +1,9 @@
 use http::StatusCode;
-use kubewright_core::Verb;
+use kubewright_core::{Operation, Verb};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
+use super::admit::Admit;
 use super::answer::{ApiBody, ApiResponse};
 use super::execute::ApiRequest;
 use super::metadata::Part;
@@ -16,7 +17,7 @@ use crate::server::Server;
 use crate::who::TokenRequest;
 
 /// Requests about a part of an object.
-pub(super) fn execute(
+pub(super) async fn execute(
     server: &Server,
     target: &Target,
     name: &str,
@@ -35,15 +36,15 @@ pub(super) fn execute(
     let is_pod = target.served.is("", "Pod");
     match (name, verb) {
         ("status", Verb::Get) => get(server, target),
-        ("status", Verb::Update) => replace(server, target, request, Part::Status),
-        ("status", Verb::Patch) => patch_part(server, target, request, Part::Status),
+        ("status", Verb::Update) => replace(server, target, request, Part::Status).await,
+        ("status", Verb::Patch) => patch_part(server, target, request, Part::Status).await,
         ("finalize", Verb::Update) if target.served.is("", "Namespace") => {
-            finalize(server, target, request)
+            finalize(server, target, request).await
         }
         ("scale", Verb::Get) => scale::get(server, target),
-        ("scale", Verb::Update | Verb::Patch) => scale::write(server, target, request),
-        ("eviction", Verb::Create) if is_pod => eviction::evict(server, target, request),
-        ("binding", Verb::Create) if is_pod => binding(server, target, request),
+        ("scale", Verb::Update | Verb::Patch) => scale::write(server, target, request).await,
+        ("eviction", Verb::Create) if is_pod => eviction::evict(server, target, request).await,
+        ("binding", Verb::Create) if is_pod => binding(server, target, request).await,
         ("token", Verb::Create) if target.served.is("", "ServiceAccount") => {
             token(server, target, request)
         }
@@ -64,17 +65,21 @@ fn get(server: &Server, target: &Target) -> Result<ApiResponse, Status> {
 }
 
 /// The finalizers in the specification of a Namespace, and nothing else, can be changed here.
-fn finalize(server: &Server, target: &Target, request: &ApiRequest) -> Result<ApiResponse, Status> {
+async fn finalize(
+    server: &Server,
+    target: &Target,
+    request: &ApiRequest,
+) -> Result<ApiResponse, Status> {
     let options = WriteOptions::parse(&request.query, "UpdateOptions")?;
     let name = target.name()?;
     let validation = options.field_validation;
     let sent = decode::object(target, &request.content, target.kind(), validation)?.value;
     let write = Write {
         target,
-        options: &options,
+        admit: Admit::new(server, target, request, options.is_dry_run),
         writer: writer(server, request, &options, Part::Whole),
     };
-    let object = write.change(server, name, |old| {
+    let changed = write.change(server, name, |old| {
         let mut value = old.value().clone();
         value["metadata"]["resourceVersion"] = sent["metadata"]["resourceVersion"].clone();
         match sent.pointer("/spec/finalizers") {
@@ -82,12 +87,18 @@ fn finalize(server: &Server, target: &Target, request: &ApiRequest) -> Result<Ap
             None => value["spec"] = json!({}),
         }
         Ok(value)
-    })?;
-    Ok(ApiResponse::object(StatusCode::OK, target, object))
+    });
+    let object = changed.await?;
+    let response = ApiResponse::object(StatusCode::OK, target, object);
+    Ok(response.warn(write.admit.warnings()))
 }
 
 /// Assigns a Pod to a node.
-fn binding(server: &Server, target: &Target, request: &ApiRequest) -> Result<ApiResponse, Status> {
+async fn binding(
+    server: &Server,
+    target: &Target,
+    request: &ApiRequest,
+) -> Result<ApiResponse, Status> {
     let options = WriteOptions::parse(&request.query, "CreateOptions")?;
     let name = target.name()?;
     let binding = decode::parse(&request.content).map_err(Status::bad_request)?;
@@ -104,12 +115,17 @@ fn binding(server: &Server, target: &Target, request: &ApiRequest) -> Result<Api
     }
     let write = Write {
         target,
-        options: &options,
+        admit: Admit::new(server, target, request, options.is_dry_run),
         writer: writer(server, request, &options, Part::Whole),
     };
+    let binding = write.admit.mutate(Operation::Create, binding, None).await?;
+    write
+        .admit
+        .validate(Operation::Create, &binding, None)
+        .await?;
     let now = server.timestamp();
     // As in Kubernetes, what a binding writes belongs to nobody.
-    write.change_owned(server, name, |old| {
+    let changed = write.change_owned(server, name, |old| {
         let uid = binding["metadata"]["uid"].as_str().unwrap_or_default();
         if !uid.is_empty() && uid != old.uid() {
             let why = format!(
@@ -122,14 +138,16 @@ fn binding(server: &Server, target: &Target, request: &ApiRequest) -> Result<Api
         value["metadata"]["resourceVersion"] = binding["metadata"]["resourceVersion"].clone();
         bind(&mut value, &binding, &now)?;
         Ok(value)
-    })?;
+    });
+    changed.await?;
     let mut status = Status {
         status: Some(kubewright_wire::status::Outcome::Success),
         ..Status::default()
     };
     status.code = StatusCode::CREATED.as_u16();
     let body = ApiBody::Status(Box::new(status));
-    Ok(ApiResponse::new(StatusCode::CREATED, body))
+    let response = ApiResponse::new(StatusCode::CREATED, body);
+    Ok(response.warn(write.admit.warnings()))
 }
 
 /// Issues a token for a ServiceAccount.

@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use kubewright_core::Revision;
+use kubewright_core::{Operation, Revision};
 use kubewright_wire::status::{Cause, Status};
 use serde_json::{Value, json};
 
+use super::admit::Admit;
 use super::answer::ApiResponse;
 use super::create::{store_new, write_notices};
 use super::execute::ApiRequest;
@@ -16,6 +17,7 @@ use super::ownership::{Writer, track};
 use super::read::parse_unsigned;
 use super::target::Target;
 use super::{admission, commit, decode, validate};
+use crate::admission::webhook::configuration_refusal;
 use crate::crd;
 use crate::kinds::{creates_on_update, requires_revision};
 use crate::may::ResourceTarget;
@@ -26,16 +28,16 @@ use crate::store::{Object, metadata_mut};
 pub(super) const ATTEMPTS: usize = 64;
 
 /// Puts what was sent in the place of the stored object.
-pub(super) fn update(
+pub(super) async fn update(
     server: &Server,
     target: &Target,
     request: &ApiRequest,
 ) -> Result<ApiResponse, Status> {
-    replace(server, target, request, Part::Main)
+    replace(server, target, request, Part::Main).await
 }
 
 /// The same for a part of the object.
-pub(super) fn replace(
+pub(super) async fn replace(
     server: &Server,
     target: &Target,
     request: &ApiRequest,
@@ -54,17 +56,19 @@ pub(super) fn replace(
     let absent = server.store().get(&target.key(name)).is_none();
     if absent && part == Part::Main && creates_on_update(target.kind()) {
         may_create(server, target, request)?;
-        return create_instead(server, target, request, sent, warnings);
+        return create_instead(server, target, request, sent, warnings).await;
     }
     let write = Write {
         target,
-        options: &options,
+        admit: Admit::new(server, target, request, options.is_dry_run),
         writer: writer(server, request, &options, part),
     };
-    let object = write.change(server, name, |old| {
+    let changed = write.change(server, name, |old| {
         check_conditions(target, old, &sent)?;
         Ok(sent.clone())
-    })?;
+    });
+    let object = changed.await?;
+    warnings.extend(write.admit.warnings());
     let response = ApiResponse::object(StatusCode::OK, target, object);
     Ok(response.warn(warnings).warn(write_notices(target)))
 }
@@ -85,7 +89,7 @@ pub(super) fn may_create(
     server.access().may_also(&request.user, "create", resource)
 }
 
-fn create_instead(
+async fn create_instead(
     server: &Server,
     target: &Target,
     request: &ApiRequest,
@@ -97,8 +101,10 @@ fn create_instead(
     let writer = writer(server, request, &options, Part::Main);
     let value = track(target, None, value, &writer);
     admission::may_grant(server, target, &request.user, None, &value)?;
-    let object = store_new(server, target, value, &options)?;
+    let admit = Admit::new(server, target, request, options.is_dry_run);
+    let object = store_new(server, target, value, &admit).await?;
     let response = ApiResponse::object(StatusCode::CREATED, target, object);
+    let response = response.warn(admit.warnings());
     Ok(response.warn(warnings).warn(write_notices(target)))
 }
 
@@ -151,18 +157,18 @@ fn check_conditions(target: &Target, old: &Object, sent: &Value) -> Result<(), S
 /// One write to a stored object, tried again when others write in between.
 pub(super) struct Write<'a> {
     pub(super) target: &'a Target,
-    pub(super) options: &'a WriteOptions,
+    pub(super) admit: Admit<'a>,
     pub(super) writer: Writer,
 }
 
 impl Write<'_> {
     /// Reads the object, has `change` make the new one, and takes it through the rest of the
     /// steps.
-    pub(super) fn change(
+    pub(super) async fn change(
         &self,
         server: &Server,
         name: &str,
-        change: impl Fn(&Object) -> Result<Value, Status>,
+        change: impl Fn(&Object) -> Result<Value, Status> + Send + Sync,
     ) -> Result<Arc<Object>, Status> {
         self.change_owned(server, name, |old| {
             let mut value = change(old)?;
@@ -170,14 +176,15 @@ impl Write<'_> {
             keep_system_fields(old, &mut value);
             Ok(track(self.target, Some(old), value, &self.writer))
         })
+        .await
     }
 
     /// The same for a change whose fields have their owners already.
-    pub(super) fn change_owned(
+    pub(super) async fn change_owned(
         &self,
         server: &Server,
         name: &str,
-        change: impl Fn(&Object) -> Result<Value, Status>,
+        change: impl Fn(&Object) -> Result<Value, Status> + Send + Sync,
     ) -> Result<Arc<Object>, Status> {
         for _ in 0..ATTEMPTS {
             let old = server
@@ -185,13 +192,39 @@ impl Write<'_> {
                 .get(&self.target.key(name))
                 .ok_or_else(|| self.target.not_found(name))?;
             let value = change(&old)?;
+            let value = self.mutate(value, &old).await?;
             let value = self.prepare(server, &old, value)?;
-            let dry_run = self.options.is_dry_run;
+            self.validate(&value, &old).await?;
+            let dry_run = self.admit.is_dry_run();
             if let Ok(object) = commit::update(server, self.target, &old, value, dry_run) {
                 return Ok(object);
             }
         }
         Err(Status::conflict(&self.target.served.resource, name))
+    }
+
+    /// What is no update of the object itself is asked about before, by its own kind.
+    fn is_update(&self) -> bool {
+        let part = self.writer.subresource.as_deref();
+        !matches!(part, Some("binding" | "scale"))
+    }
+
+    async fn mutate(&self, value: Value, old: &Object) -> Result<Value, Status> {
+        match self.is_update() {
+            true => self.admit.mutate(Operation::Update, value, Some(old)).await,
+            false => Ok(value),
+        }
+    }
+
+    async fn validate(&self, value: &Value, old: &Object) -> Result<(), Status> {
+        match self.is_update() {
+            true => {
+                self.admit
+                    .validate(Operation::Update, value, Some(old))
+                    .await
+            }
+            false => Ok(()),
+        }
     }
 
     /// Everything between a new value and the store.
@@ -205,6 +238,7 @@ impl Write<'_> {
         split_parts(target, self.writer.part, old, &mut value);
         admission::may_grant(server, target, &self.writer.user, Some(old), &value)?;
         validate::update(target, old, &value)?;
+        configuration_refusal(target.kind(), &value)?;
         if target
             .served
             .is("apiextensions.k8s.io", "CustomResourceDefinition")

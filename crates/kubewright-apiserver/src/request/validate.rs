@@ -3,6 +3,7 @@ use kubewright_wire::status::{Cause, CauseKind, Status};
 use serde_json::{Map, Value, json};
 
 use super::target::Target;
+use crate::admission::webhook::configuration_causes;
 use crate::kinds::{NameRule, changed_role, is_label, name_rule};
 use crate::store::Object;
 
@@ -40,7 +41,9 @@ fn body(target: &Target, value: &Value, old: Option<&Object>) -> Vec<Cause> {
         Some(custom) => custom.schema().validate(value, old.map(Object::value)),
         None => {
             let changed = old.and_then(|old| changed_role(target.kind(), old.value(), value));
-            changed.into_iter().collect()
+            let mut causes = configuration_causes(target.kind(), value);
+            causes.extend(changed);
+            causes
         }
     }
 }

@@ -1,0 +1,3 @@
+//! What stands between a request and the store besides the rules of its kind.
+
+pub(crate) mod webhook;

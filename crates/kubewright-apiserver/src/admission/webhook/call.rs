@@ -1,0 +1,133 @@
+use bytes::Bytes;
+use futures_util::future::{Either, select};
+use http::header::{ACCEPT, CONTENT_TYPE, HOST, USER_AGENT};
+use http::{HeaderMap, Request, StatusCode, Uri};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use kubewright_wire::review::AdmissionReview;
+use tokio::time::timeout;
+
+use super::configuration::Hook;
+use super::connect::{Encrypted, connect};
+use crate::server::Server;
+
+/// The most that an answer may have.
+const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
+/// How much of a text answer is shown.
+const SHOWN: usize = 2048;
+
+/// Sends a question and reads the answer; an error is what follows `failed to call webhook: `.
+pub(super) async fn call(
+    server: &Server,
+    hook: &Hook,
+    review: &AdmissionReview,
+) -> Result<AdmissionReview, String> {
+    let url = format!("{}?timeout={}s", hook.client.url(), hook.timeout.as_secs());
+    let failed = |why: String| format!("Post {url:?}: {why}");
+    let uri: Uri = url.parse().map_err(|_| failed("invalid URL".to_owned()))?;
+    let body = serde_json::to_vec(review).map_err(|error| failed(error.to_string()))?;
+    let exchange = async {
+        let stream = connect(server, &hook.client, &uri).await?;
+        post(stream, &uri, body.into()).await
+    };
+    let (code, headers, bytes) = match timeout(hook.timeout, exchange).await {
+        Ok(answered) => answered.map_err(failed)?,
+        Err(_) => return Err(failed("context deadline exceeded".to_owned())),
+    };
+    if !(200..=206).contains(&code.as_u16()) {
+        return Err(server_said(code, &headers, &bytes));
+    }
+    serde_json::from_slice(&bytes).map_err(|error| unreadable(&bytes, &error))
+}
+
+async fn post(
+    stream: Encrypted,
+    uri: &Uri,
+    body: Bytes,
+) -> Result<(StatusCode, HeaderMap, Bytes), String> {
+    let text = |error: hyper::Error| match error.is_incomplete_message() {
+        true => "EOF".to_owned(),
+        false => error.to_string(),
+    };
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(text)?;
+    let host = uri.authority().map(ToString::to_string).unwrap_or_default();
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let request = Request::post(path)
+        .header(HOST, host)
+        .header(USER_AGENT, "kube-apiserver-admission")
+        .header(ACCEPT, "application/json, */*")
+        .header(CONTENT_TYPE, "application/json")
+        .body(Full::new(body))
+        .map_err(|error| error.to_string())?;
+    let exchange = async {
+        let response = sender.send_request(request).await.map_err(text)?;
+        let (parts, body) = response.into_parts();
+        let body = Limited::new(body, ANSWER_LIMIT).collect().await;
+        let bytes = body.map_err(|error| error.to_string())?.to_bytes();
+        Ok((parts.status, parts.headers, bytes))
+    };
+    // The connection lives as long as its one exchange.
+    match select(std::pin::pin!(exchange), std::pin::pin!(connection)).await {
+        Either::Left((answered, _)) => answered,
+        Either::Right((_, exchange)) => exchange.await,
+    }
+}
+
+/// What client-go makes of an answer that is no success (`NewGenericServerResponse`).
+fn server_said(code: StatusCode, headers: &HeaderMap, bytes: &[u8]) -> String {
+    let media_type = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let is_text = media_type.is_none_or(|media_type| media_type.starts_with("text/"));
+    let said = match is_text {
+        true => {
+            let shown = bytes.get(..SHOWN).unwrap_or(bytes);
+            String::from_utf8_lossy(shown).trim().to_owned()
+        }
+        false => "unknown".to_owned(),
+    };
+    let message = match code.as_u16() {
+        409 => "the server reported a conflict",
+        404 => "the server could not find the requested resource",
+        400 => "the server rejected our request for an unknown reason",
+        401 => "the server has asked for the client to provide credentials",
+        403 | 415 => return said,
+        406 => "the server was unable to respond with a content type that the client supports",
+        405 => "the server does not allow this method on the requested resource",
+        422 => "the server rejected our request due to an error in our request",
+        503 => "the server is currently unable to handle the request",
+        504 => {
+            "the server was unable to return a response in the time allotted, but may still be \
+             processing the request"
+        }
+        429 => "the server has received too many requests and has asked us to try again later",
+        500.. => {
+            return format!(
+                "an error on the server ({said:?}) has prevented the request from succeeding"
+            );
+        }
+        code => {
+            return format!(
+                "the server responded with the status code {code} but did not return more \
+                 information"
+            );
+        }
+    };
+    message.to_owned()
+}
+
+/// What client-go says of a body that is no review.
+fn unreadable(bytes: &[u8], error: &serde_json::Error) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    match text.trim().chars().next() {
+        Some(c) if !matches!(c, '{' | '[' | '"') => format!(
+            "couldn't get version/kind; json parse error: invalid character {c:?} looking for \
+             beginning of value"
+        ),
+        None => {
+            "couldn't get version/kind; json parse error: unexpected end of JSON input".to_owned()
+        }
+        Some(_) => format!("couldn't get version/kind; json parse error: {error}"),
+    }
+}

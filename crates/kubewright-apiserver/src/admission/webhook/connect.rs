@@ -1,0 +1,169 @@
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::Uri;
+use rustls::crypto::ring::default_provider;
+use rustls::{CertificateError, ClientConfig as TlsConfig, RootCertStore};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, ServerName};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, lookup_host};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use super::configuration::{ClientConfig, WebhookTarget};
+use crate::server::Server;
+use crate::store::Key;
+
+/// A connection of either kind, before TLS.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// A connection after TLS.
+pub(super) type Encrypted = TlsStream<Box<dyn Stream>>;
+
+/// Connects to a webhook and checks its certificate; errors are worded as Go words them.
+pub(super) async fn connect(
+    server: &Server,
+    client: &ClientConfig,
+    uri: &Uri,
+) -> Result<Encrypted, String> {
+    let host = uri.host().unwrap_or_default();
+    let stream = match &client.target {
+        WebhookTarget::Service {
+            namespace, name, ..
+        } => service(server, namespace, name, host).await?,
+        WebhookTarget::Url(_) => match server.webhooks().find(host) {
+            Some(connector) => pipe(connector().await)?,
+            None => tcp(host, uri.port_u16().unwrap_or(443)).await?,
+        },
+    };
+    let connector = TlsConnector::from(tls(client)?);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let name = ServerName::try_from(host.to_owned()).map_err(|error| error.to_string())?;
+    connector
+        .connect(name, stream)
+        .await
+        .map_err(|error| tls_error(&error))
+}
+
+/// A Service is what a program of this process registered for it.
+async fn service(
+    server: &Server,
+    namespace: &str,
+    name: &str,
+    host: &str,
+) -> Result<Box<dyn Stream>, String> {
+    if let Some(connector) = server.webhooks().find(host) {
+        return pipe(connector().await);
+    }
+    let key = Key::new("services", Some(namespace), name);
+    match server.store().get(&key) {
+        None => Err(format!("service {name:?} not found")),
+        Some(_) => Err(format!("no endpoints available for service {name:?}")),
+    }
+}
+
+fn pipe(connected: io::Result<tokio::io::DuplexStream>) -> Result<Box<dyn Stream>, String> {
+    match connected {
+        Ok(stream) => Ok(Box::new(stream)),
+        Err(error) => Err(format!("dial pipe: {}", io_error(&error))),
+    }
+}
+
+async fn tcp(host: &str, port: u16) -> Result<Box<dyn Stream>, String> {
+    let plain = host.trim_start_matches('[').trim_end_matches(']');
+    let addresses: Vec<SocketAddr> = match lookup_host((plain, port)).await {
+        Ok(addresses) => addresses.collect(),
+        Err(_) => return Err(format!("dial tcp: lookup {host}: no such host")),
+    };
+    let mut last = format!("dial tcp: lookup {host}: no such host");
+    for address in addresses {
+        match TcpStream::connect(address).await {
+            Ok(stream) => {
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "set TCP_NODELAY");
+                }
+                return Ok(Box::new(stream));
+            }
+            Err(error) => last = format!("dial tcp {address}: {}", io_error(&error)),
+        }
+    }
+    Err(last)
+}
+
+fn tls(client: &ClientConfig) -> Result<Arc<TlsConfig>, String> {
+    let mut roots = RootCertStore::empty();
+    let bundle = client.ca_bundle.as_deref().unwrap_or_default();
+    let pem = STANDARD.decode(bundle).map_err(|error| error.to_string())?;
+    for certificate in CertificateDer::pem_slice_iter(&pem) {
+        let certificate = certificate.map_err(|_| UNLOADABLE.to_owned())?;
+        roots.add(certificate).map_err(|_| UNLOADABLE.to_owned())?;
+    }
+    let config = TlsConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}
+
+const UNLOADABLE: &str = "unable to load root certificates: unable to parse bytes as PEM block";
+
+fn io_error(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => "connect: connection refused".to_owned(),
+        io::ErrorKind::TimedOut => "i/o timeout".to_owned(),
+        io::ErrorKind::ConnectionReset => "read: connection reset by peer".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// What Go's `crypto/tls` says where it can be known from rustls.
+fn tls_error(error: &io::Error) -> String {
+    let tls = error.get_ref().and_then(|inner| inner.downcast_ref());
+    let why = match tls {
+        Some(rustls::Error::InvalidCertificate(why)) => why,
+        Some(other) => return format!("tls: {other}"),
+        None if error.kind() == io::ErrorKind::UnexpectedEof => return "EOF".to_owned(),
+        None => return io_error(error),
+    };
+    let detail = match why {
+        CertificateError::UnknownIssuer => {
+            "x509: certificate signed by unknown authority".to_owned()
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "x509: certificate has expired or is not yet valid".to_owned()
+        }
+        CertificateError::NotValidForName => "x509: certificate is not valid for name".to_owned(),
+        CertificateError::NotValidForNameContext {
+            expected,
+            presented,
+        } => not_valid_for(&expected.to_str(), presented),
+        other => format!("x509: {other:?}"),
+    };
+    format!("tls: failed to verify certificate: {detail}")
+}
+
+fn not_valid_for(expected: &str, presented: &[String]) -> String {
+    let names: Vec<&str> = presented
+        .iter()
+        .map(|name| {
+            let inner = name
+                .split_once('(')
+                .map_or(name.as_str(), |(_, inner)| inner);
+            inner.trim_end_matches(')').trim_matches('"')
+        })
+        .collect();
+    match names.is_empty() {
+        true => "x509: certificate is not valid for any names".to_owned(),
+        false => format!(
+            "x509: certificate is valid for {}, not {expected}",
+            names.join(", ")
+        ),
+    }
+}

@@ -1,0 +1,201 @@
+use kubewright_core::WebhookKind;
+use kubewright_wire::review::{
+    AdmissionRequest, AdmissionResponse, AdmissionReview, GroupVersionKind, GroupVersionResource,
+    UserInfo,
+};
+use kubewright_wire::status::{Outcome, Reason, Status};
+use serde_json::Value;
+
+use super::Attributes;
+use super::configuration::Hook;
+use super::matching::Invocation;
+
+const BETA: &str = "admission.k8s.io/v1beta1";
+const LOWEST_ERROR: u16 = 400;
+
+/// The question about a request, in the version that the webhook understands.
+pub(super) fn question(
+    hook: &Hook,
+    invocation: &Invocation,
+    attributes: &Attributes,
+    uid: String,
+) -> Option<AdmissionReview> {
+    let mut versions = hook.review_versions.iter();
+    let version = versions.find_map(|version| match version.as_str() {
+        "v1" => Some(AdmissionReview::VERSION),
+        "v1beta1" => Some(BETA),
+        _ => None,
+    })?;
+    let user = &attributes.user;
+    let object = |value: &Option<Value>| {
+        let mut value = value.clone().unwrap_or_default();
+        if value.is_object() && invocation.kind != attributes.kind {
+            value["apiVersion"] = invocation.kind.api_version().into();
+        }
+        value
+    };
+    let mut review = AdmissionReview::ask(AdmissionRequest {
+        uid,
+        kind: GroupVersionKind::from(&invocation.kind),
+        resource: GroupVersionResource::from(&invocation.served.resource),
+        sub_resource: attributes.subresource.clone(),
+        request_kind: Some(GroupVersionKind::from(&attributes.kind)),
+        request_resource: Some(GroupVersionResource::from(&attributes.served.resource)),
+        request_sub_resource: attributes.subresource.clone(),
+        name: attributes.name.clone(),
+        namespace: attributes.namespace.clone(),
+        operation: attributes.operation,
+        user_info: UserInfo {
+            username: user.name.clone(),
+            uid: user.uid.clone(),
+            groups: user.groups.clone(),
+            extra: user.extra.clone(),
+        },
+        object: object(&attributes.object),
+        old_object: object(&attributes.old),
+        dry_run: Some(attributes.is_dry_run),
+        options: attributes.options.clone(),
+    });
+    version.clone_into(&mut review.api_version);
+    Some(review)
+}
+
+/// Whether an answer is one, as `VerifyAdmissionResponse` has it.
+pub(super) fn verify(
+    asked: &AdmissionReview,
+    answer: AdmissionReview,
+    kind: WebhookKind,
+) -> Result<AdmissionResponse, String> {
+    let Some(response) = answer.response else {
+        return Err("webhook response was absent".to_owned());
+    };
+    if asked.api_version == BETA {
+        return Ok(response);
+    }
+    let uid = asked.request.as_ref().map_or("", |request| &request.uid);
+    if response.uid != uid {
+        return Err(format!(
+            "expected response.uid={uid:?}, got {:?}",
+            response.uid
+        ));
+    }
+    if answer.api_version != AdmissionReview::VERSION || answer.kind != AdmissionReview::KIND {
+        return Err(format!(
+            "expected webhook response of {}, Kind={}, got {}, Kind={}",
+            AdmissionReview::VERSION,
+            AdmissionReview::KIND,
+            answer.api_version,
+            answer.kind
+        ));
+    }
+    let has_patch = response
+        .patch
+        .as_ref()
+        .is_some_and(|patch| !patch.0.is_empty());
+    let wrong = match (kind, has_patch, response.patch_type.as_deref()) {
+        (WebhookKind::Mutating, true, None) => {
+            "webhook returned response.patch but not response.patchType"
+        }
+        (WebhookKind::Mutating, false, Some(_)) => {
+            "webhook returned response.patchType but not response.patch"
+        }
+        (WebhookKind::Mutating, true, Some("")) => {
+            "webhook returned invalid response.patchType of \"\""
+        }
+        (WebhookKind::Validating, true, _) => "validating webhook may not return response.patch",
+        (WebhookKind::Validating, false, Some(_)) => {
+            "validating webhook may not return response.patchType"
+        }
+        _ => return Ok(response),
+    };
+    Err(wrong.to_owned())
+}
+
+/// What a client is told when a webhook says no (`ToStatusErr`).
+pub(super) fn rejection(hook: &Hook, status: Option<Status>) -> Status {
+    let mut status = status.unwrap_or_default();
+    status.code = status.code.max(LOWEST_ERROR);
+    status.status = Some(Outcome::Failure);
+    let denied = format!("admission webhook {:?} denied the request", hook.name);
+    let reason = status.reason.as_ref().map(reason_text);
+    status.message = match (status.message.as_str(), reason) {
+        ("", None) => format!("{denied} without explanation"),
+        ("", Some(reason)) => format!("{denied}: {reason}"),
+        (message, _) => format!("{denied}: {message}"),
+    };
+    status
+}
+
+fn reason_text(reason: &Reason) -> String {
+    match serde_json::to_value(reason) {
+        Ok(Value::String(text)) => text,
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kubewright_core::WebhookKind;
+    use kubewright_wire::review::{
+        AdmissionRequest, AdmissionResponse, AdmissionReview, PatchBytes,
+    };
+
+    use super::verify;
+
+    fn checked(kind: WebhookKind, response: AdmissionResponse) -> Result<(), String> {
+        let asked = AdmissionReview::ask(AdmissionRequest {
+            uid: "u".to_owned(),
+            ..AdmissionRequest::default()
+        });
+        verify(&asked, AdmissionReview::answer(response), kind).map(drop)
+    }
+
+    fn response() -> AdmissionResponse {
+        AdmissionResponse {
+            uid: "u".to_owned(),
+            ..AdmissionResponse::allowed()
+        }
+    }
+
+    #[test]
+    fn an_answer_repeats_the_uid_and_has_patch_and_type_together() {
+        use WebhookKind::{Mutating, Validating};
+        let patch = Some(PatchBytes(b"[]".to_vec()));
+        let patch_type = Some("JSONPatch".to_owned());
+        assert_eq!(checked(Mutating, response()), Ok(()));
+        for (kind, response, wanted) in [
+            (
+                Validating,
+                AdmissionResponse::allowed(),
+                "expected response.uid=\"u\", got \"\"",
+            ),
+            (
+                Mutating,
+                AdmissionResponse {
+                    patch: patch.clone(),
+                    ..response()
+                },
+                "webhook returned response.patch but not response.patchType",
+            ),
+            (
+                Mutating,
+                AdmissionResponse {
+                    patch_type: patch_type.clone(),
+                    ..response()
+                },
+                "webhook returned response.patchType but not response.patch",
+            ),
+            (
+                Validating,
+                AdmissionResponse {
+                    patch,
+                    patch_type,
+                    ..response()
+                },
+                "validating webhook may not return response.patch",
+            ),
+        ] {
+            assert_eq!(checked(kind, response), Err(wanted.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,183 @@
+use std::sync::Arc;
+
+use kubewright_core::{Kind, Operation, WebhookKind};
+use kubewright_wire::status::Status;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use super::decode;
+use super::execute::ApiRequest;
+use super::target::Target;
+use crate::admission::webhook::{self, Attributes};
+use crate::server::Server;
+use crate::store::Object;
+
+/// Takes one write past the admission webhooks, and keeps what they tell its client.
+#[derive(Debug)]
+pub(super) struct Admit<'a> {
+    server: &'a Server,
+    target: &'a Target,
+    /// None for what the server writes itself, which nobody is asked about.
+    request: Option<&'a ApiRequest>,
+    is_dry_run: bool,
+    warnings: Mutex<Vec<String>>,
+}
+
+impl<'a> Admit<'a> {
+    pub(super) fn new(
+        server: &'a Server,
+        target: &'a Target,
+        request: &'a ApiRequest,
+        is_dry_run: bool,
+    ) -> Self {
+        Self {
+            request: Some(request),
+            ..Self::unasked(server, target, is_dry_run)
+        }
+    }
+
+    /// A write of the server itself, such as an eviction's: nobody is asked.
+    pub(super) fn unasked(server: &'a Server, target: &'a Target, is_dry_run: bool) -> Self {
+        Self {
+            server,
+            target,
+            request: None,
+            is_dry_run,
+            warnings: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The request, when there are webhooks of that kind to ask about it.
+    fn asked(&self, kind: WebhookKind) -> Option<&'a ApiRequest> {
+        let is_used = |_: &&ApiRequest| webhook::is_used(self.server, kind);
+        self.request.filter(is_used)
+    }
+
+    /// The object of a create or update, as the mutating webhooks want it.
+    pub(super) async fn mutate(
+        &self,
+        operation: Operation,
+        object: Value,
+        old: Option<&Object>,
+    ) -> Result<Value, Status> {
+        let Some(request) = self.asked(WebhookKind::Mutating) else {
+            return Ok(object);
+        };
+        let mut attributes = self.attributes(request, operation, Some(object), old);
+        let kind = attributes.kind.clone();
+        let conform = |value: &mut Value| decode::conform(self.target, value, &kind).map(drop);
+        webhook::mutate(self.server, &mut attributes, &self.warnings, &conform).await?;
+        Ok(attributes.object.unwrap_or_default())
+    }
+
+    /// Asks the validating webhooks about an object as it would be stored.
+    pub(super) async fn validate(
+        &self,
+        operation: Operation,
+        object: &Value,
+        old: Option<&Object>,
+    ) -> Result<(), Status> {
+        let Some(request) = self.asked(WebhookKind::Validating) else {
+            return Ok(());
+        };
+        let attributes = self.attributes(request, operation, Some(object.clone()), old);
+        webhook::validate(self.server, &attributes, &self.warnings).await
+    }
+
+    /// Asks both kinds of webhooks about a deletion.
+    pub(super) async fn delete(&self, old: &Object) -> Result<(), Status> {
+        let mutating = self.asked(WebhookKind::Mutating);
+        let Some(request) = mutating.or_else(|| self.asked(WebhookKind::Validating)) else {
+            return Ok(());
+        };
+        let mut attributes = self.attributes(request, Operation::Delete, None, Some(old));
+        let conform = |_: &mut Value| Ok(());
+        webhook::mutate(self.server, &mut attributes, &self.warnings, &conform).await?;
+        webhook::validate(self.server, &attributes, &self.warnings).await
+    }
+
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.is_dry_run
+    }
+
+    /// What the webhooks tell the client.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        std::mem::take(&mut *self.warnings.lock())
+    }
+
+    fn attributes(
+        &self,
+        request: &ApiRequest,
+        operation: Operation,
+        object: Option<Value>,
+        old: Option<&Object>,
+    ) -> Attributes {
+        let subresource = request.route.subresource.clone().unwrap_or_default();
+        let kind = match self.target.served.subresource(&subresource) {
+            Some(part) => part.kind.clone(),
+            None => self.target.kind().clone(),
+        };
+        let name = match (&self.target.name, &object) {
+            (Some(name), _) => name.clone(),
+            (None, Some(object)) => {
+                let name = object["metadata"]["name"].as_str();
+                name.unwrap_or_default().to_owned()
+            }
+            (None, None) => String::new(),
+        };
+        let namespace = match self.target.served.is("", "Namespace") {
+            true => name.clone(),
+            false => self.target.namespace.clone().unwrap_or_default(),
+        };
+        Attributes {
+            served: Arc::clone(&self.target.served),
+            subresource,
+            operation,
+            name,
+            namespace,
+            user: request.user.clone(),
+            is_dry_run: self.is_dry_run,
+            options: self.options(request, operation),
+            object: object.map(|object| self.in_version(object, &kind)),
+            old: old.map(|old| self.in_version(old.value().clone(), self.target.kind())),
+            kind,
+        }
+    }
+
+    /// Custom resources are stored in one version and shown in that of the request.
+    fn in_version(&self, mut object: Value, kind: &Kind) -> Value {
+        if self.target.served.custom().is_some() {
+            object["apiVersion"] = kind.api_version().into();
+        }
+        object
+    }
+
+    /// The options of the request as an object.
+    fn options(&self, request: &ApiRequest, operation: Operation) -> Value {
+        let kind = match operation {
+            Operation::Create => "CreateOptions",
+            Operation::Update => "UpdateOptions",
+            Operation::Delete => "DeleteOptions",
+            Operation::Connect => return Value::Null,
+        };
+        let mut options = match operation {
+            Operation::Delete => decode::parse(&request.content).unwrap_or_default(),
+            _ => Value::Null,
+        };
+        if !options.is_object() {
+            options = json!({});
+        }
+        options["apiVersion"] = json!("meta.k8s.io/v1");
+        options["kind"] = json!(kind);
+        for name in ["fieldManager", "fieldValidation"] {
+            let value = request.query.get(name).unwrap_or_default();
+            if !value.is_empty() && operation != Operation::Delete {
+                options[name] = json!(value);
+            }
+        }
+        if self.is_dry_run {
+            options["dryRun"] = json!(["All"]);
+        }
+        options
+    }
+}
