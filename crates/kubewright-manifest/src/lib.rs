@@ -1,4 +1,4 @@
-//! The YAML that follows from a `Description`: CRDs, roles, Deployment, kustomize, Helm chart.
+//! The YAML that follows from a `Description`: CRDs, roles, webhook configurations, Deployment, kustomize, Helm chart.
 //!
 //! ```
 //! use kubewright_core::Description;
@@ -18,6 +18,7 @@ mod helm;
 mod kustomize;
 mod objects;
 mod output;
+mod webhooks;
 mod yaml;
 
 pub use crd::tidy_crd;
@@ -28,4 +29,5 @@ pub use helm::{Chart, helm_chart};
 pub use kustomize::kustomization;
 pub use objects::{ManifestOptions, objects};
 pub use output::OutputFile;
+pub use webhooks::webhook_service;
 pub use yaml::to_yaml;

@@ -2,16 +2,22 @@ use kubewright_core::Description;
 use serde_json::{Value, json};
 
 use crate::tidy_crd;
+use crate::webhooks::webhook_objects;
 
 /// What the same operator's manifests may differ in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ManifestOptions {
     /// Where the operator runs; `NAME-system` when none is given.
     pub namespace: Option<String>,
+    /// Where webhooks are called instead of their Service, such as `https://127.0.0.1:9443`.
+    pub webhook_url: Option<String>,
+    /// The authority (PEM) that signed the webhooks' certificate.
+    pub webhook_ca: Option<String>,
 }
 
 /// What a cluster needs before the operator can run: its Namespace, the CustomResourceDefinitions,
-/// and a ServiceAccount bound to a ClusterRole with exactly the rules of the description.
+/// a ServiceAccount bound to a ClusterRole with exactly the rules of the description, and for
+/// webhooks a Service and their configurations.
 ///
 /// The order is one in which the objects can be created.
 pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Value> {
@@ -46,6 +52,7 @@ pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Valu
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
         "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
     }));
+    objects.extend(webhook_objects(description, &namespace, options));
     objects
 }
 
@@ -122,6 +129,7 @@ mod tests {
     fn the_account_lives_in_the_chosen_namespace_and_is_bound_there() {
         let options = ManifestOptions {
             namespace: Some("tools".to_owned()),
+            ..ManifestOptions::default()
         };
         let objects = objects(&description(), &options);
         assert_eq!(objects[0]["metadata"]["name"], "tools");

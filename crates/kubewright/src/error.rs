@@ -89,6 +89,58 @@ pub enum Error {
         /// The reason and the next step.
         why: &'static str,
     },
+    /// Two webhooks of one operator have the same path.
+    #[error("register webhook {path} twice: join the functions, or give one another .path(..)")]
+    DuplicateWebhook {
+        /// The path that both have.
+        path: String,
+    },
+    /// A label selector of a webhook does not parse.
+    #[error("select by {text:?} in webhook {path}")]
+    WebhookSelector {
+        /// Where the webhook is served.
+        path: String,
+        /// The selector as it was given.
+        text: String,
+        /// What is wrong with it.
+        #[source]
+        source: ParseSelectorError,
+    },
+    /// A webhook's path is none.
+    #[error("serve a webhook under {path:?}: begin with '/' and use letters, digits, '-' and '_'")]
+    WebhookPath {
+        /// The path that was given.
+        path: String,
+    },
+    /// A webhook's time limit is not one that the API server takes.
+    #[error("wait {timeout:?} for webhook {path}: use 1 to 30 seconds")]
+    WebhookTimeout {
+        /// Where the webhook is served.
+        path: String,
+        /// The time that was given.
+        timeout: std::time::Duration,
+    },
+    /// The webhooks cannot be served.
+    #[error(transparent)]
+    Webhook(#[from] kubewright_webhook::Error),
+    /// The address of the webhooks is taken or not this machine's.
+    #[error("listen on {address} for webhooks: choose another with --webhook-address")]
+    WebhookAddress {
+        /// The address.
+        address: std::net::SocketAddr,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A file that the command line names cannot be read.
+    #[error("read {path}", path = path.display())]
+    File {
+        /// The file.
+        path: std::path::PathBuf,
+        /// Why not.
+        #[source]
+        source: std::io::Error,
+    },
     /// A request that the operator's role does not allow.
     #[error(
         "{verb} {resource}: the operator's role does not grant it; register the kind with \

@@ -1,4 +1,4 @@
-//! The facade a user depends on: `Operator`, `Controller`, `prelude`.
+//! The facade a user depends on: `Operator`, `Controller`, `Webhook`, `prelude`.
 //!
 //! An operator is one value. What it registers decides what it watches, what it may do, and what
 //! `manifests` prints:
@@ -42,6 +42,7 @@ mod permission;
 pub mod prelude;
 mod registration;
 pub mod schema;
+mod webhook;
 
 pub use condition::{ConditionStatus, condition, set_condition};
 pub use context::{Apply, Context, Dynamic, Live, Name, Object, StatusWrite, Watch, WithStatus};
@@ -53,15 +54,21 @@ pub use registration::{
     kind, kind_of, resource_of, sources,
 };
 
+pub use webhook::{Admission, Change, Denied, Findings, Repetition, Webhook, WebhookServing};
+
 pub use kubewright_core::{
-    Clock, ControllerDescription, Description, Kind, ObjectKey, PolicyRule, Resource, Scope, Use,
-    Verb,
+    Clock, ControllerDescription, Description, Exemption, FailurePolicy, Kind, LabelSelector,
+    ObjectKey, Operation, PolicyRule, Reinvocation, Resource, Scope, SideEffects, Use, Verb,
+    WebhookDescription,
 };
 pub use kubewright_runtime::cache::List;
 pub use kubewright_runtime::controller::{Failure, Handle, Outcome, Retry};
 pub use kubewright_runtime::informer::Informer;
 pub use kubewright_runtime::queue::{Ageing, Backoff, Bucket, Fairness, QueueOptions};
 pub use kubewright_runtime::write::WriteError;
+pub use kubewright_webhook::{
+    CertificateFiles, Certificates, Incoming, KeyPairPem, LocalAuthority,
+};
 pub use {k8s_openapi, kube};
 
 /// The allocator for an operator's `main.rs`:

@@ -1,18 +1,21 @@
 use std::error::Error as _;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use kubewright_manifest::{ManifestOptions, deployment, objects, to_yaml};
 use kubewright_runtime::client::{connect, load_config};
+use kubewright_webhook::{CertificateFiles, Certificates, Incoming};
+use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use super::definition::check_namespace;
 use super::{Operator, RunOptions, Running};
-use crate::Error;
+use crate::{Error, Repetition, WebhookServing};
 
 /// What shells expect of a process that a signal has ended: 128 and the signal's number.
 const ENDED_BY_SIGNAL: u8 = 130;
@@ -32,16 +35,25 @@ enum Command {
     /// Run the operator (what happens without a subcommand)
     Run(RunArguments),
     /// Print what a cluster needs before the operator can run, as YAML
-    Manifests {
-        /// The namespace to run in [default: NAME-system]
-        #[arg(long)]
-        namespace: Option<String>,
-        /// The operator's image; with it, also print what runs the operator inside the cluster
-        #[arg(long)]
-        image: Option<String>,
-    },
+    Manifests(ManifestArguments),
     /// Print the versions
     Version,
+}
+
+#[derive(Args, Debug)]
+struct ManifestArguments {
+    /// The namespace to run in [default: NAME-system]
+    #[arg(long)]
+    namespace: Option<String>,
+    /// The operator's image; with it, also print what runs the operator inside the cluster
+    #[arg(long)]
+    image: Option<String>,
+    /// Let webhooks be called at this address, such as https://127.0.0.1:9443, instead of a Service
+    #[arg(long)]
+    webhook_url: Option<String>,
+    /// The authority (PEM) that signed the webhooks' certificate
+    #[arg(long)]
+    webhook_ca: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -52,6 +64,15 @@ struct RunArguments {
     /// What to log, such as `info` or `info,kubewright=debug`
     #[arg(long, env = "RUST_LOG", default_value = "info")]
     log: String,
+    /// Where webhooks are served
+    #[arg(long, default_value = "0.0.0.0:9443")]
+    webhook_address: SocketAddr,
+    /// The folder with tls.crt and tls.key [default: k8s-webhook-server/serving-certs in the folder for temporary files]
+    #[arg(long)]
+    webhook_certs: Option<PathBuf>,
+    /// Run without webhooks
+    #[arg(long)]
+    no_webhooks: bool,
 }
 
 /// The whole program.
@@ -70,9 +91,7 @@ pub(super) fn main(operator: Operator) -> ExitCode {
     let done = match arguments.command {
         None => run(operator, &arguments.run),
         Some(Command::Run(run_arguments)) => run(operator, &run_arguments),
-        Some(Command::Manifests { namespace, image }) => {
-            manifests(&operator, namespace, image.as_deref())
-        }
+        Some(Command::Manifests(arguments)) => manifests(&operator, &arguments),
         Some(Command::Version) => version(&operator),
     };
     done.unwrap_or_else(|error| {
@@ -89,16 +108,19 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-fn manifests(
-    operator: &Operator,
-    namespace: Option<String>,
-    image: Option<&str>,
-) -> Result<ExitCode, Error> {
+fn manifests(operator: &Operator, arguments: &ManifestArguments) -> Result<ExitCode, Error> {
     operator.check()?;
+    let namespace = arguments.namespace.clone();
     namespace.as_deref().map_or(Ok(()), check_namespace)?;
-    let (description, options) = (operator.description(), ManifestOptions { namespace });
+    let webhook_ca = arguments.webhook_ca.as_deref().map(read_file).transpose()?;
+    let options = ManifestOptions {
+        namespace,
+        webhook_url: arguments.webhook_url.clone(),
+        webhook_ca,
+    };
+    let description = operator.description();
     let mut objects = objects(&description, &options);
-    if let Some(image) = image {
+    if let Some(image) = &arguments.image {
         objects.extend(deployment(&description, &options, image));
     }
     let text = to_yaml(&objects).map_err(Error::Manifest)?;
@@ -147,7 +169,11 @@ fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> 
         let config = load_config(arguments.kubeconfig.as_deref()).await?;
         let client = connect(config, &agent)?;
         tracing::info!(operator = operator.name, "starting");
-        let mut running = operator.start(client, RunOptions::default())?;
+        let options = RunOptions {
+            webhooks: webhooks(&operator, arguments).await?,
+            ..RunOptions::default()
+        };
+        let mut running = operator.start(client, options)?;
         tokio::select! {
             () = signals.next() => {}
             () = announce(&mut running) => {}
@@ -161,6 +187,41 @@ fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> 
     // Work that did not end in time must not hold the process.
     runtime.shutdown_background();
     ended
+}
+
+/// Where the operator's webhooks are served, if it has any and nobody switched them off.
+async fn webhooks(
+    operator: &Operator,
+    arguments: &RunArguments,
+) -> Result<Option<WebhookServing>, Error> {
+    if operator.webhooks.is_empty() || arguments.no_webhooks {
+        return Ok(None);
+    }
+    // Where controller-runtime looks for them.
+    let folder = arguments.webhook_certs.clone().unwrap_or_else(|| {
+        let temporary = std::env::temp_dir();
+        temporary.join("k8s-webhook-server/serving-certs")
+    });
+    let files = CertificateFiles::in_folder(folder);
+    let certificates = Certificates::new(&files.read()?)?;
+    let address = arguments.webhook_address;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|source| Error::WebhookAddress { address, source })?;
+    tracing::info!(%address, "serving webhooks");
+    Ok(Some(WebhookServing {
+        incoming: Incoming::Socket(listener),
+        certificates,
+        files: Some(files),
+        repetition: Repetition::Once,
+    }))
+}
+
+fn read_file(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|source| Error::File {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// Says when everything works, and never returns.

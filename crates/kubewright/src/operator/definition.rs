@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::task::{Task, TaskContext};
 use super::{RunOptions, Running, command};
 use crate::registration::{AnyKind, Controller, Registered, Selection, TypedKind};
-use crate::{Error, Result};
+use crate::{Error, Result, Webhook};
 
 /// A program that keeps a cluster as its objects say: controllers, and tasks of its own.
 ///
@@ -19,6 +19,7 @@ pub struct Operator {
     pub(super) name: String,
     pub(super) version: Option<String>,
     pub(super) controllers: Vec<Box<dyn Registered>>,
+    pub(super) webhooks: Vec<Webhook>,
     pub(super) tasks: Vec<Task>,
     /// Definitions of kinds that no controller here is for.
     definitions: Vec<Value>,
@@ -33,6 +34,7 @@ impl Operator {
             name: name.into(),
             version: None,
             controllers: Vec::new(),
+            webhooks: Vec::new(),
             tasks: Vec::new(),
             definitions: Vec::new(),
             rules: Vec::new(),
@@ -60,6 +62,13 @@ impl Operator {
         K: TypedKind + CustomResourceExt,
     {
         self.definitions.extend(serde_json::to_value(K::crd()));
+        self
+    }
+
+    /// Adds a webhook: a function that the API server asks before it stores an object.
+    #[must_use]
+    pub fn webhook(mut self, webhook: Webhook) -> Self {
+        self.webhooks.push(webhook);
         self
     }
 
@@ -93,6 +102,11 @@ impl Operator {
             name: self.name.clone(),
             controllers: controllers().map(|one| one.describe()).collect(),
             custom_resources: Vec::new(),
+            webhooks: self
+                .webhooks
+                .iter()
+                .map(|one| one.describe(&self.name))
+                .collect(),
             extra_rules: extra.chain(self.rules.iter().cloned()).collect(),
         };
         // Two controllers may be for one kind.
@@ -152,6 +166,14 @@ impl Operator {
             controller.check()?;
             if !names.insert(name.clone()) {
                 return Err(Error::DuplicateController { name });
+            }
+        }
+        let mut paths = BTreeSet::new();
+        for webhook in &self.webhooks {
+            webhook.check()?;
+            let path = webhook.describe(&self.name).path;
+            if !paths.insert(path.clone()) {
+                return Err(Error::DuplicateWebhook { path });
             }
         }
         Ok(())

@@ -12,15 +12,18 @@ use tokio_util::sync::CancellationToken;
 use super::Operator;
 use super::task::TaskContext;
 use crate::registration::Parts;
+use crate::webhook::{WebhookParts, WebhookServing};
 use crate::{Error, Permissions, Result};
 
 /// What runs of one operator may differ in.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct RunOptions {
     /// Where the time of day comes from.
     pub clock: Clock,
     /// How long running work may take to end once the operator stops.
     pub grace: Duration,
+    /// Where webhooks are served; none serves none.
+    pub webhooks: Option<WebhookServing>,
 }
 
 impl Default for RunOptions {
@@ -28,6 +31,7 @@ impl Default for RunOptions {
         Self {
             clock: Clock::system(),
             grace: Duration::from_secs(30),
+            webhooks: None,
         }
     }
 }
@@ -40,7 +44,7 @@ pub struct Running {
     work: JoinSet<()>,
     informers: Informers,
     permissions: Permissions,
-    /// Controllers whose workers have not started yet.
+    /// Controllers and webhooks that have not started yet.
     starting: Vec<oneshot::Receiver<()>>,
     controllers: Vec<Handle>,
     grace: Duration,
@@ -53,6 +57,7 @@ impl Running {
         options: RunOptions,
     ) -> Result<Self, Error> {
         let permissions = Permissions::new(&operator.description());
+        let has_webhooks = !operator.webhooks.is_empty();
         let client = permissions.guard(client);
         let manager = format!("kubewright/{}", operator.name);
         let informers = Informers::new(
@@ -90,6 +95,19 @@ impl Running {
                 .work
                 .spawn(controller.run(ready, stop, options.grace));
         }
+        let repetition = options.webhooks.as_ref().map(|serving| serving.repetition);
+        let repetition = repetition.unwrap_or_default();
+        let webhooks = WebhookParts::build(operator.webhooks, &parts.informers, repetition)?;
+        match options.webhooks {
+            Some(serving) => {
+                let (ready, starting) = oneshot::channel();
+                running.starting.push(starting);
+                let stop = running.stop.clone();
+                running.work.spawn(webhooks.serve(serving, ready, stop));
+            }
+            None if has_webhooks => tracing::warn!("webhooks are not served"),
+            None => {}
+        }
         for task in operator.tasks {
             let cx = TaskContext::new(client.clone(), running.stop.clone());
             running.work.spawn(task.supervise(cx));
@@ -97,7 +115,7 @@ impl Running {
         Ok(running)
     }
 
-    /// Returns when every cache is filled and every controller works.
+    /// Returns when every cache is filled, every controller works and webhooks are served.
     ///
     /// # Cancel safety
     ///
@@ -106,7 +124,7 @@ impl Running {
         while let Some(starting) = self.starting.last_mut() {
             // An error means that the controller ended before it was ready.
             if starting.await.is_err() {
-                tracing::debug!("a controller ended before it was ready");
+                tracing::debug!("a controller or webhook server ended before it was ready");
             }
             self.starting.pop();
         }

@@ -18,9 +18,7 @@ mod wake;
 pub(crate) use build::{parse_selector, spec};
 pub use cache::Cache;
 pub use controller::Controller;
-#[cfg(test)]
-pub(crate) use erased::AnyView;
-pub(crate) use erased::{Parts, Registered, Views};
+pub(crate) use erased::{AnyView, Parts, Registered, Views};
 pub use predicate::Predicate;
 pub use reconciled::ControllerKind;
 pub use selection::{Selection, kind, kind_of};

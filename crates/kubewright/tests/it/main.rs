@@ -5,3 +5,4 @@ mod examples;
 mod faults;
 mod must_fail;
 mod shown;
+mod webhooks;

@@ -1,0 +1,223 @@
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use kubewright_core::{
+    Description, Exemption, LabelOperator, LabelRequirement, Reinvocation, Scope,
+    WebhookDescription, WebhookKind,
+};
+use serde_json::{Map, Value, json};
+
+use crate::ManifestOptions;
+
+/// The port that an operator serves its webhooks on.
+const PORT: u16 = 9443;
+/// What each namespace is labelled with by the API server.
+const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
+
+/// The name of the Service that leads to an operator's webhooks.
+pub fn webhook_service(operator: &str) -> String {
+    format!("{operator}-webhook")
+}
+
+/// The Service and the configurations of an operator's webhooks; nothing when it has none.
+pub(crate) fn webhook_objects(
+    description: &Description,
+    namespace: &str,
+    options: &ManifestOptions,
+) -> Vec<Value> {
+    if description.webhooks.is_empty() {
+        return Vec::new();
+    }
+    let name = description.name.as_str();
+    let labels = json!({"app.kubernetes.io/name": name});
+    let mut objects = Vec::new();
+    if options.webhook_url.is_none() {
+        objects.push(json!({
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": webhook_service(name), "namespace": namespace, "labels": labels},
+            "spec": {
+                "ports": [{"name": "webhook", "port": 443, "protocol": "TCP", "targetPort": PORT}],
+                "selector": labels,
+            },
+        }));
+    }
+    for (kind, spelling) in [
+        (WebhookKind::Mutating, "MutatingWebhookConfiguration"),
+        (WebhookKind::Validating, "ValidatingWebhookConfiguration"),
+    ] {
+        let of_kind = description.webhooks.iter().filter(|one| one.kind == kind);
+        let webhooks: Vec<Value> = of_kind
+            .map(|webhook| entry(webhook, name, namespace, options))
+            .collect();
+        if !webhooks.is_empty() {
+            objects.push(json!({
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": spelling,
+                "metadata": {"name": name, "labels": labels},
+                "webhooks": webhooks,
+            }));
+        }
+    }
+    objects
+}
+
+fn entry(
+    webhook: &WebhookDescription,
+    operator: &str,
+    namespace: &str,
+    options: &ManifestOptions,
+) -> Value {
+    let resource = &webhook.resource;
+    let operations: Vec<&str> = webhook.operations.iter().map(|one| one.as_str()).collect();
+    let mut entry = json!({
+        "name": webhook.name,
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": client(webhook, operator, namespace, options),
+        "failurePolicy": webhook.failure_policy,
+        "rules": [{
+            "apiGroups": [resource.kind.group()],
+            "apiVersions": [resource.kind.version()],
+            "operations": operations,
+            "resources": [resource.plural],
+        }],
+        "sideEffects": webhook.side_effects,
+        "timeoutSeconds": webhook.timeout.as_secs(),
+    });
+    if webhook.reinvocation == Reinvocation::IfNeeded && webhook.kind == WebhookKind::Mutating {
+        entry["reinvocationPolicy"] = json!(webhook.reinvocation);
+    }
+    let mut namespaces = webhook.namespaces.clone();
+    if webhook.exemption == Exemption::SystemNamespaces && resource.scope == Scope::Namespaced {
+        let left_alone = vec!["kube-system".to_owned(), namespace.to_owned()];
+        namespaces.requirements.push(LabelRequirement {
+            key: NAMESPACE_NAME.to_owned(),
+            operator: LabelOperator::NotIn(left_alone),
+        });
+    }
+    for (field, selector) in [
+        ("namespaceSelector", &namespaces),
+        ("objectSelector", &webhook.objects),
+    ] {
+        // What has no such form was refused when the operator was built.
+        let selector = selector.to_object().unwrap_or(Value::Object(Map::new()));
+        if selector
+            .as_object()
+            .is_some_and(|members| !members.is_empty())
+        {
+            entry[field] = selector;
+        }
+    }
+    entry
+}
+
+fn client(
+    webhook: &WebhookDescription,
+    operator: &str,
+    namespace: &str,
+    options: &ManifestOptions,
+) -> Value {
+    let mut client = match &options.webhook_url {
+        Some(base) => json!({"url": format!("{}{}", base.trim_end_matches('/'), webhook.path)}),
+        None => json!({"service": {
+            "name": webhook_service(operator),
+            "namespace": namespace,
+            "path": webhook.path,
+        }}),
+    };
+    if let Some(pem) = &options.webhook_ca {
+        client["caBundle"] = json!(STANDARD.encode(pem));
+    }
+    client
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use kubewright_core::{
+        Description, Exemption, FailurePolicy, Kind, LabelSelector, Operation, Reinvocation,
+        Resource, Scope, SideEffects, WebhookDescription, WebhookKind,
+    };
+    use serde_json::json;
+
+    use super::webhook_objects;
+    use crate::ManifestOptions;
+
+    fn description(kind: Kind, plural: &str, webhook: WebhookKind) -> Description {
+        Description {
+            name: "sets".to_owned(),
+            webhooks: vec![WebhookDescription {
+                name: "vset-v1.sets.ex.io".to_owned(),
+                kind: webhook,
+                path: WebhookDescription::default_path(webhook, &kind),
+                exemption: match kind.group() {
+                    "" => Exemption::SystemNamespaces,
+                    _ => Exemption::Nothing,
+                },
+                resource: Resource::new(kind, plural, Scope::Namespaced),
+                operations: vec![Operation::Create, Operation::Update],
+                failure_policy: FailurePolicy::Fail,
+                timeout: Duration::from_secs(5),
+                side_effects: SideEffects::None,
+                reinvocation: Reinvocation::Never,
+                objects: LabelSelector::default(),
+                namespaces: "team=a".parse().unwrap(),
+                reads: Vec::new(),
+            }],
+            ..Description::default()
+        }
+    }
+
+    #[test]
+    fn a_webhook_is_reached_through_its_service() {
+        let description = description(
+            Kind::new("ex.io", "v1", "Set"),
+            "sets",
+            WebhookKind::Validating,
+        );
+        let objects = webhook_objects(&description, "tools", &ManifestOptions::default());
+        let kinds: Vec<_> = objects.iter().map(|object| &object["kind"]).collect();
+        assert_eq!(kinds, ["Service", "ValidatingWebhookConfiguration"]);
+        assert_eq!(objects[0]["metadata"]["namespace"], "tools");
+        assert_eq!(
+            objects[1]["webhooks"][0],
+            json!({
+                "name": "vset-v1.sets.ex.io",
+                "admissionReviewVersions": ["v1"],
+                "clientConfig": {"service": {
+                    "name": "sets-webhook", "namespace": "tools", "path": "/validate-ex-io-v1-set",
+                }},
+                "failurePolicy": "Fail",
+                "rules": [{"apiGroups": ["ex.io"], "apiVersions": ["v1"],
+                    "operations": ["CREATE", "UPDATE"], "resources": ["sets"]}],
+                "sideEffects": "None",
+                "timeoutSeconds": 5,
+                "namespaceSelector": {"matchLabels": {"team": "a"}},
+            })
+        );
+    }
+
+    #[test]
+    fn a_webhook_for_pods_spares_the_namespaces_that_must_start_without_it() {
+        let description = description(Kind::new("", "v1", "Pod"), "pods", WebhookKind::Mutating);
+        let options = ManifestOptions {
+            webhook_url: Some("https://127.0.0.1:7/".to_owned()),
+            webhook_ca: Some("CA".to_owned()),
+            ..ManifestOptions::default()
+        };
+        let objects = webhook_objects(&description, "tools", &options);
+        assert_eq!(objects.len(), 1, "no Service is needed for a url");
+        let webhook = &objects[0]["webhooks"][0];
+        assert_eq!(
+            webhook["namespaceSelector"],
+            json!({"matchLabels": {"team": "a"}, "matchExpressions": [{
+                "key": "kubernetes.io/metadata.name", "operator": "NotIn",
+                "values": ["kube-system", "tools"],
+            }]})
+        );
+        assert_eq!(
+            webhook["clientConfig"],
+            json!({"url": "https://127.0.0.1:7/mutate--v1-pod", "caBundle": "Q0E="})
+        );
+    }
+}

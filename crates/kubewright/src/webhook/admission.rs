@@ -1,0 +1,90 @@
+use std::fmt;
+use std::sync::Arc;
+
+use kubewright_core::{ObjectKey, Operation};
+use kubewright_runtime::cache::List;
+use kubewright_webhook::review::{AdmissionRequest, UserInfo};
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use super::Denied;
+use super::serving::Reads;
+use crate::registration::TypedKind;
+
+/// The request that a mutator is asked about, and what it may look at.
+#[derive(Clone)]
+pub struct Admission {
+    request: Arc<AdmissionRequest>,
+    reads: Reads,
+    warnings: Arc<Mutex<Vec<String>>>,
+}
+
+impl Admission {
+    pub(super) fn new(request: Arc<AdmissionRequest>, reads: Reads) -> Self {
+        Self {
+            request,
+            reads,
+            warnings: Arc::default(),
+        }
+    }
+
+    /// What is done.
+    pub fn operation(&self) -> Operation {
+        self.request.operation
+    }
+
+    /// The object's namespace; objects under way do not always carry it. Empty for kinds that
+    /// live in none.
+    pub fn namespace(&self) -> &str {
+        &self.request.namespace
+    }
+
+    /// The object's name; empty while it is still to be generated.
+    pub fn name(&self) -> &str {
+        &self.request.name
+    }
+
+    /// Who asks for it.
+    pub fn user(&self) -> &UserInfo {
+        &self.request.user_info
+    }
+
+    /// Whether nothing will be stored: then nothing else may be changed either.
+    pub fn is_dry_run(&self) -> bool {
+        self.request.is_dry_run()
+    }
+
+    /// The object as it was sent, with all that its type does not know.
+    pub fn raw(&self) -> &Value {
+        &self.request.object
+    }
+
+    /// Tells the client something besides the answer.
+    pub fn warn(&self, text: impl Into<String>) {
+        self.warnings.lock().push(text.into());
+    }
+
+    /// The objects of a kind that the webhook reads: [`Webhook::reads`](super::Webhook::reads).
+    pub fn list<K: TypedKind>(&self) -> Result<List<K>, Denied> {
+        Ok(self.reads.view::<K>()?.list())
+    }
+
+    /// One object of a kind that the webhook reads.
+    pub fn get<K: TypedKind>(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Denied> {
+        Ok(self.reads.view::<K>()?.get(key)?)
+    }
+
+    pub(super) fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.warnings.lock())
+    }
+}
+
+impl fmt::Debug for Admission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Admission")
+            .field("operation", &self.operation())
+            .field("namespace", &self.namespace())
+            .field("name", &self.name())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,347 @@
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use kubewright_core::{Kind, Operation};
+use kubewright_webhook::patch::{difference, rebase};
+use kubewright_webhook::review::{AdmissionRequest, AdmissionResponse, PatchBytes};
+use kubewright_wire::status::Status;
+use serde_json::{Value, json};
+
+use super::serving::{Reads, Repetition};
+use super::{Admission, Change, Denied, Findings};
+use crate::registration::TypedKind;
+
+/// A webhook's function, whatever its kind.
+pub(super) type Handler =
+    Arc<dyn Fn(AdmissionRequest, Reads) -> BoxFuture<'static, AdmissionResponse> + Send + Sync>;
+
+/// Calls a function that fills in what is missing.
+pub(super) fn defaulter<K: TypedKind>(fill_in: impl Fn(&mut K) + Send + Sync + 'static) -> Handler {
+    let fill_in = Arc::new(fill_in);
+    Arc::new(move |request, reads| {
+        let fill_in = Arc::clone(&fill_in);
+        Box::pin(async move {
+            let answered = read::<K>(&request.object).and_then(|mut object| {
+                let before = written(&object)?;
+                fill_in(&mut object);
+                let after = written(&object)?;
+                if reads.repetition == Repetition::Checked {
+                    fill_in(&mut object);
+                    check_repeated(&after, &written(&object)?)?;
+                }
+                patch(&request.object, &before, &after)
+            });
+            answered.unwrap_or_else(AdmissionResponse::denied)
+        })
+    })
+}
+
+/// Calls a function that takes the object and gives it back changed.
+pub(super) fn mutator<K, F, Fut>(mutate: F) -> Handler
+where
+    K: TypedKind,
+    F: Fn(K, Admission) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<K, Denied>> + Send + 'static,
+{
+    let mutate = Arc::new(mutate);
+    Arc::new(move |request, reads| {
+        let mutate = Arc::clone(&mutate);
+        Box::pin(async move {
+            let request = Arc::new(request);
+            let repetition = reads.repetition;
+            let cx = Admission::new(Arc::clone(&request), reads);
+            let mut response = mutated(&*mutate, &request, (cx.clone(), repetition))
+                .await
+                .unwrap_or_else(AdmissionResponse::denied);
+            response.warnings = cx.take_warnings();
+            response
+        })
+    })
+}
+
+async fn mutated<K, F, Fut>(
+    mutate: &F,
+    request: &AdmissionRequest,
+    (cx, repetition): (Admission, Repetition),
+) -> Result<AdmissionResponse, Status>
+where
+    K: TypedKind,
+    F: Fn(K, Admission) -> Fut,
+    Fut: Future<Output = Result<K, Denied>>,
+{
+    let raw = match request.operation {
+        Operation::Delete => &request.old_object,
+        _ => &request.object,
+    };
+    let object = read::<K>(raw)?;
+    let before = written(&object)?;
+    let object = mutate(object, cx.clone()).await;
+    let object = object.map_err(Denied::into_status)?;
+    let after = written(&object)?;
+    if repetition == Repetition::Checked {
+        let again = mutate(object, cx).await.map_err(Denied::into_status)?;
+        check_repeated(&after, &written(&again)?)?;
+    }
+    match request.operation {
+        // Nothing is stored that could be changed.
+        Operation::Delete => Ok(AdmissionResponse::allowed()),
+        _ => patch(raw, &before, &after),
+    }
+}
+
+/// Calls a function that judges a change.
+pub(super) fn validator<K: TypedKind>(
+    kind: Kind,
+    check: impl Fn(&Change<K>, &mut Findings) + Send + Sync + 'static,
+) -> Handler {
+    let (kind, check) = (Arc::new(kind), Arc::new(check));
+    Arc::new(move |request, _| {
+        let (kind, check) = (Arc::clone(&kind), Arc::clone(&check));
+        Box::pin(async move {
+            if is_only_finalizing(&request) {
+                return AdmissionResponse::allowed();
+            }
+            let change = match change::<K>(&request) {
+                Ok(change) => change,
+                Err(status) => return AdmissionResponse::denied(status),
+            };
+            let mut findings = Findings::default();
+            check(&change, &mut findings);
+            let mut response = match findings.is_valid() {
+                true => AdmissionResponse::allowed(),
+                false => AdmissionResponse::denied(Status::invalid(
+                    &kind,
+                    name_of(&request),
+                    findings.causes,
+                )),
+            };
+            response.warnings = findings.warnings;
+            response
+        })
+    })
+}
+
+fn change<K: TypedKind>(request: &AdmissionRequest) -> Result<Change<K>, Status> {
+    Ok(match request.operation {
+        Operation::Delete => Change::Delete(read(&request.old_object)?),
+        Operation::Update => Change::Update {
+            old: read(&request.old_object)?,
+            new: read(&request.object)?,
+        },
+        Operation::Create | Operation::Connect => Change::Create(read(&request.object)?),
+    })
+}
+
+/// Whether the object is going and only its metadata changes: whoever holds a finalizer must be
+/// able to take it away, however broken the rest is.
+fn is_only_finalizing(request: &AdmissionRequest) -> bool {
+    let is_going = !request.old_object["metadata"]["deletionTimestamp"].is_null();
+    let rest = |object: &Value| {
+        let mut object = object.clone();
+        if let Some(members) = object.as_object_mut() {
+            members.remove("metadata");
+        }
+        object
+    };
+    request.operation == Operation::Update
+        && is_going
+        && rest(&request.old_object) == rest(&request.object)
+}
+
+fn name_of(request: &AdmissionRequest) -> &str {
+    match request.name.as_str() {
+        "" => {
+            let name = request.object["metadata"]["name"].as_str();
+            name.unwrap_or_default()
+        }
+        name => name,
+    }
+}
+
+fn read<K: TypedKind>(object: &Value) -> Result<K, Status> {
+    K::deserialize(object)
+        .map_err(|error| Status::bad_request(format!("read the {}: {error}", K::kind(&()))))
+}
+
+fn written<K: TypedKind>(object: &K) -> Result<Value, Status> {
+    serde_json::to_value(object)
+        .map_err(|error| Status::internal(format!("write the {}: {error}", K::kind(&()))))
+}
+
+/// The API server may ask twice about one object, so a second call must change nothing.
+fn check_repeated(once: &Value, twice: &Value) -> Result<(), Status> {
+    let operations = difference(once, twice);
+    if operations.is_empty() {
+        return Ok(());
+    }
+    Err(Status::internal(format!(
+        "the webhook is not idempotent: called again on what it made, it changes that by {}; let \
+         it look first at what is there",
+        json!(operations)
+    )))
+}
+
+/// What the function did, as a patch for the object that was sent.
+fn patch(raw: &Value, before: &Value, after: &Value) -> Result<AdmissionResponse, Status> {
+    let operations = difference(raw, &rebase(raw, before, after));
+    if operations.is_empty() {
+        return Ok(AdmissionResponse::allowed());
+    }
+    let bytes = serde_json::to_vec(&json!(operations))
+        .map_err(|error| Status::internal(format!("write the patch: {error}")))?;
+    Ok(AdmissionResponse {
+        patch: Some(PatchBytes(bytes)),
+        patch_type: Some("JSONPatch".to_owned()),
+        ..AdmissionResponse::allowed()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kubewright_core::{Kind, Operation};
+    use kubewright_webhook::review::{AdmissionRequest, AdmissionResponse};
+    use serde_json::{Value, json};
+
+    use super::{Handler, defaulter, mutator, validator};
+    use crate::webhook::serving::{Reads, Repetition};
+    use crate::webhook::{Admission, Change, Denied, Findings};
+
+    async fn asked(
+        handler: Handler,
+        operation: Operation,
+        old: Value,
+        new: Value,
+    ) -> AdmissionResponse {
+        let request = AdmissionRequest {
+            operation,
+            object: new,
+            old_object: old,
+            ..AdmissionRequest::default()
+        };
+        handler(request, Reads::default()).await
+    }
+
+    fn config(data: Value) -> Value {
+        json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "newer": 1},
+            "data": data,
+        })
+    }
+
+    fn fill_in(map: &mut ConfigMap) {
+        let data = map.data.get_or_insert_default();
+        data.entry("color".to_owned()).or_insert("blue".to_owned());
+    }
+
+    #[tokio::test]
+    async fn a_default_is_one_operation_and_an_unknown_field_stays() {
+        let handler = || defaulter(fill_in);
+        let new = config(json!({"size": "1"}));
+        let response = asked(handler(), Operation::Create, Value::Null, new).await;
+        let patch = String::from_utf8(response.patch.unwrap().0).unwrap();
+        assert_eq!(
+            patch,
+            r#"[{"op":"add","path":"/data/color","value":"blue"}]"#
+        );
+        let new = config(json!({"color": "red"}));
+        let response = asked(handler(), Operation::Create, Value::Null, new).await;
+        assert_eq!(response, AdmissionResponse::allowed());
+    }
+
+    #[tokio::test]
+    async fn an_object_that_does_not_decode_is_a_bad_request() {
+        let new = config(json!(7));
+        let response = asked(defaulter(fill_in), Operation::Create, Value::Null, new).await;
+        assert_eq!(response.status.map(|status| status.code), Some(400));
+    }
+
+    fn check(change: &Change<ConfigMap>, findings: &mut Findings) {
+        let data = change
+            .object()
+            .and_then(|map| map.data.clone())
+            .unwrap_or_default();
+        if data.is_empty() {
+            findings.required("data", "say something");
+            findings.invalid("data", json!({}), "is empty");
+        }
+        findings.warn("seen");
+    }
+
+    fn checks() -> Handler {
+        validator(Kind::new("", "v1", "ConfigMap"), check)
+    }
+
+    #[tokio::test]
+    async fn all_faults_are_answered_at_once_as_the_api_server_would() {
+        let response = asked(checks(), Operation::Create, Value::Null, config(json!({}))).await;
+        assert_eq!(response.warnings, ["seen"]);
+        let status = response.status.unwrap();
+        assert_eq!(status.code, 422);
+        assert_eq!(
+            status.message,
+            "ConfigMap \"c\" is invalid: [data: Required value: say something, data: Invalid \
+             value: {}: is empty]"
+        );
+        assert_eq!(status.details.unwrap().causes.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_finalizer_can_be_taken_from_an_object_that_is_broken() {
+        let mut old = config(json!({}));
+        old["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        old["metadata"]["finalizers"] = json!(["a.b/c"]);
+        let mut new = old.clone();
+        new["metadata"]["finalizers"] = json!([]);
+        let response = asked(checks(), Operation::Update, old.clone(), new.clone()).await;
+        assert!(response.allowed);
+        new["data"] = json!(null);
+        let response = asked(checks(), Operation::Update, old, new).await;
+        assert!(!response.allowed);
+    }
+
+    #[tokio::test]
+    async fn a_mutator_that_does_not_bear_a_second_call_is_told_so_in_tests() {
+        async fn grow(mut map: ConfigMap, _: Admission) -> Result<ConfigMap, Denied> {
+            let data = map.data.get_or_insert_default();
+            data.insert(format!("n{}", data.len()), String::new());
+            Ok(map)
+        }
+        for (repetition, allowed) in [(Repetition::Once, true), (Repetition::Checked, false)] {
+            let request = AdmissionRequest {
+                object: config(json!({})),
+                ..AdmissionRequest::default()
+            };
+            let mut reads = Reads::default();
+            reads.repetition = repetition;
+            let response = mutator(grow)(request, reads).await;
+            assert_eq!(response.allowed, allowed, "{response:?}");
+        }
+        let mut reads = Reads::default();
+        reads.repetition = Repetition::Checked;
+        let request = AdmissionRequest {
+            object: config(json!({})),
+            ..AdmissionRequest::default()
+        };
+        assert!(defaulter(fill_in)(request, reads).await.allowed);
+    }
+
+    #[tokio::test]
+    async fn a_mutator_may_refuse_or_fail() {
+        async fn refuse(_: ConfigMap, cx: Admission) -> Result<ConfigMap, Denied> {
+            cx.warn("careful");
+            Err(Denied::because("not today"))
+        }
+        async fn fail(_: ConfigMap, _: Admission) -> Result<ConfigMap, Denied> {
+            let number: i32 = "x".parse()?;
+            Err(Denied::because(number.to_string()))
+        }
+        let new = || config(json!({"a": "b"}));
+        let response = asked(mutator(refuse), Operation::Create, Value::Null, new()).await;
+        assert_eq!(response.warnings, ["careful"]);
+        let status = response.status.unwrap();
+        assert_eq!((status.code, status.message.as_str()), (403, "not today"));
+        let response = asked(mutator(fail), Operation::Create, Value::Null, new()).await;
+        assert_eq!(response.status.unwrap().code, 500);
+    }
+}

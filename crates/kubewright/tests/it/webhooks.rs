@@ -1,0 +1,89 @@
+//! Webhooks as they are registered, and what is refused when an operator is built.
+
+use std::time::Duration;
+
+use kubewright::prelude::*;
+use kubewright::{Error, Exemption, FailurePolicy};
+
+fn nothing(_: &Change<Pod>, _: &mut Findings) {}
+
+async fn same(pod: Pod, _: Admission) -> Result<Pod, Denied> {
+    Ok(pod)
+}
+
+fn described(webhook: Webhook) -> kubewright::WebhookDescription {
+    let mut described = Operator::new("op").webhook(webhook).description().webhooks;
+    described.remove(0)
+}
+
+#[test]
+fn a_webhook_is_for_create_and_update_unless_it_says_otherwise() {
+    use Operation::{Create, Delete, Update};
+    let of = |webhook| described(webhook).operations;
+    assert_eq!(of(Webhook::validates(nothing)), [Create, Update]);
+    assert_eq!(of(Webhook::mutates(same).on(Create)), [Create]);
+    let all = Webhook::validates(nothing)
+        .on(Create)
+        .on(Update)
+        .on(Delete)
+        .on(Delete);
+    assert_eq!(of(all), [Create, Update, Delete]);
+}
+
+#[test]
+fn paths_and_names_follow_from_the_kind() {
+    let webhook = described(Webhook::mutates(same).on_failure(FailurePolicy::Ignore));
+    assert_eq!(webhook.path, "/mutate--v1-pod");
+    assert_eq!(webhook.name, "mpod-v1.op.core");
+    assert_eq!(webhook.exemption, Exemption::SystemNamespaces);
+    assert_eq!(webhook.failure_policy, FailurePolicy::Ignore);
+}
+
+#[test]
+fn what_a_webhook_reads_is_granted() {
+    let operator = Operator::new("op").webhook(Webhook::mutates(same).reads(kind::<Node>()));
+    let rules = operator.description().rules();
+    assert!(rules.iter().any(|rule| rule.allows("watch", "", "nodes")));
+    assert!(!rules.iter().any(|rule| rule.allows("patch", "", "nodes")));
+}
+
+/// What `run` and `manifests` refuse is told by `start`, too.
+async fn refused(operator: Operator) -> Error {
+    let nowhere = tower::service_fn(async |_: http::Request<kube::client::Body>| {
+        Ok::<_, std::convert::Infallible>(http::Response::new(kube::client::Body::empty()))
+    });
+    let client = kube::Client::new(nowhere, "default");
+    operator
+        .start(client, Default::default())
+        .expect_err("it starts")
+}
+
+#[tokio::test]
+async fn what_the_api_server_would_not_take_is_refused_when_the_operator_starts() {
+    let one = || Webhook::validates(nothing);
+    for (operator, wanted) in [
+        (
+            Operator::new("op").webhook(one()).webhook(one()),
+            "register webhook /validate--v1-pod twice: join the functions, or give one another \
+             .path(..)",
+        ),
+        (
+            Operator::new("op").webhook(one().objects("app in")),
+            "select by \"app in\" in webhook /validate--v1-pod",
+        ),
+        (
+            Operator::new("op").webhook(one().objects("size>5")),
+            "select by \"size>5\" in webhook /validate--v1-pod",
+        ),
+        (
+            Operator::new("op").webhook(one().timeout(Duration::from_secs(31))),
+            "wait 31s for webhook /validate--v1-pod: use 1 to 30 seconds",
+        ),
+        (
+            Operator::new("op").webhook(one().path("x y")),
+            "serve a webhook under \"x y\": begin with '/' and use letters, digits, '-' and '_'",
+        ),
+    ] {
+        assert_eq!(refused(operator).await.to_string(), wanted);
+    }
+}
