@@ -180,6 +180,12 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// No socket could be had on this machine.
+    #[error("listen on loopback for webhooks")]
+    Listen(#[source] io::Error),
+    /// The webhooks of a case cannot be served.
+    #[error("serve the webhooks of a case")]
+    Webhook(#[source] kubewright_webhook::Error),
     /// The cluster at hand cannot do what was asked.
     #[error("{asked}: {why}")]
     Unsupported {

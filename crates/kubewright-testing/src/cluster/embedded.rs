@@ -1,6 +1,6 @@
 use jiff::Timestamp;
 use kube::Client;
-use kubewright_apiserver::{Server, ServerOptions, User};
+use kubewright_apiserver::{Server, ServerOptions, User, WebhookEndpoints};
 use kubewright_core::{Clock, Revision};
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -58,6 +58,11 @@ impl Embedded {
     /// Changes at each stored write.
     pub(super) fn revisions(&self) -> watch::Receiver<Revision> {
         self.server.revisions()
+    }
+
+    /// Webhook servers of this process.
+    pub(super) fn webhooks(&self) -> &WebhookEndpoints {
+        self.server.webhooks()
     }
 
     pub(super) fn client(&self, user: &User, namespace: &str, refusals: &Refusals) -> Client {

@@ -13,6 +13,7 @@ mod pool;
 mod refusals;
 mod sweep;
 mod wait;
+mod webhooks;
 
 pub use builder::ClusterBuilder;
 pub use capability::Capability;

@@ -6,18 +6,19 @@ use kube::core::{ApiResource, GroupVersionKind};
 use kubewright::{Operator, RunOptions, Running};
 use kubewright_apiserver::User;
 use kubewright_core::Description;
-use kubewright_manifest::ManifestOptions;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
+use super::webhooks::WebhookWiring;
 use crate::Error;
 
 /// An operator under test: how it is made, and its present run.
 pub(super) struct UnderTest {
     make: Arc<dyn Fn() -> Operator + Send + Sync>,
     account: User,
+    webhooks: Option<WebhookWiring>,
     running: Option<Running>,
 }
 
@@ -34,7 +35,8 @@ impl Cluster {
     ///
     /// What its `manifests` print is applied, and it runs under that ServiceAccount and role: a
     /// request that these do not allow fails the test at its end, even where the operator goes on
-    /// as if nothing were. Returns once its caches are filled.
+    /// as if nothing were. Its webhooks are served where the cluster calls them, and each mutator is
+    /// called twice and must not change what it made itself. Returns once its caches are filled.
     ///
     /// # Panics
     ///
@@ -123,7 +125,9 @@ impl Cluster {
         make: Arc<dyn Fn() -> Operator + Send + Sync>,
     ) -> Result<UnderTest, Error> {
         let description = make().description();
-        let options = ManifestOptions::default();
+        let webhooks = WebhookWiring::new(&self.shared.backend, &description).await?;
+        let options = webhooks.as_ref().map(WebhookWiring::options);
+        let options = options.unwrap_or_default();
         let objects = kubewright_manifest::objects(&description, &options);
         let mut account = None;
         for object in &objects {
@@ -138,9 +142,11 @@ impl Cluster {
             why: "its manifests hold no ServiceAccount to run as",
         })?;
         self.permitted(&description, &account).await?;
+        self.webhooks_act(&description).await?;
         Ok(UnderTest {
             make,
             account,
+            webhooks,
             running: None,
         })
     }
@@ -239,8 +245,13 @@ impl Cluster {
         let client = backend
             .client(&under_test.account, &self.namespace, refusals)
             .await?;
+        let webhooks = match &under_test.webhooks {
+            Some(wiring) => Some(wiring.serving(backend).await?),
+            None => None,
+        };
         let options = RunOptions {
             clock: self.clock(),
+            webhooks,
             ..RunOptions::default()
         };
         let mut running = operator.start(client, options).map_err(failed)?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::CaseWebhook;
 use crate::Error;
 
 /// A short script of requests about one row of the fidelity table.
@@ -22,6 +23,9 @@ pub struct Case {
     /// is noticed.
     #[serde(default)]
     pub differs: Option<String>,
+    /// Webhooks that act while the requests are sent.
+    #[serde(default)]
+    pub webhooks: Vec<CaseWebhook>,
     /// The requests, in order.
     pub steps: Vec<Step>,
 }
@@ -30,7 +34,7 @@ pub struct Case {
 ///
 /// In paths and bodies `{ns}` stands for the case's namespace, and `{name}` for what an earlier
 /// step saved under that name.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Method and path.

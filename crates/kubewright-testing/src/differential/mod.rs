@@ -9,9 +9,13 @@ mod case;
 mod compare;
 mod mask;
 mod play;
+mod stub;
+mod webhooks;
 
 pub use answer::Answer;
 pub use case::{Case, PatchType, Step};
 pub use compare::{Difference, compare};
 pub use mask::{MaskCount, Masks};
 pub use play::play;
+pub use stub::WebhookStub;
+pub use webhooks::CaseWebhook;

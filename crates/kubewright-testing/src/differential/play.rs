@@ -9,26 +9,35 @@ use kubewright_apiserver::User;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use super::WebhookStub;
 use super::answer::Answer;
 use super::case::{Case, Step};
+use super::webhooks::{Configuration, configurations};
 use crate::{Cluster, Error};
 
 const POLL: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Sends a case's requests to a cluster, in a namespace named after the case.
+/// Sends a case's requests to a cluster, in a namespace named after the case. Its webhooks are
+/// those of `stub`.
 ///
 /// # Cancel safety
 ///
 /// When dropped, the requests sent so far stay done.
-pub async fn play(case: &Case, cluster: &Cluster) -> Result<Vec<Answer>, Error> {
+pub async fn play(
+    case: &Case,
+    cluster: &Cluster,
+    stub: &WebhookStub,
+) -> Result<Vec<Answer>, Error> {
     let namespace = format!("case-{}", case.name);
     cluster.make_namespace(&namespace).await?;
+    let configurations = configurations(&case.webhooks, &namespace, stub);
     let mut player = Player {
         case,
         cluster,
         saved: BTreeMap::from([("ns".to_owned(), namespace)]),
     };
+    player.install(&configurations).await?;
     let mut answers = Vec::new();
     for step in &case.steps {
         let answer = player.take(step).await?;
@@ -36,6 +45,7 @@ pub async fn play(case: &Case, cluster: &Cluster) -> Result<Vec<Answer>, Error> 
             answers.push(answer);
         }
     }
+    player.remove(&configurations).await?;
     Ok(answers)
 }
 
@@ -46,6 +56,43 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
+    /// Makes the case's webhook configurations and waits until they act.
+    async fn install(&mut self, configurations: &[Configuration]) -> Result<(), Error> {
+        for one in configurations {
+            let made = self.prepare("POST", &one.path, Some(&one.object), 201);
+            made.await?;
+            let probe = "/api/v1/namespaces/{ns}/configmaps?dryRun=All";
+            self.prepare("POST", probe, Some(&one.probe), 403).await?;
+        }
+        Ok(())
+    }
+
+    async fn remove(&mut self, configurations: &[Configuration]) -> Result<(), Error> {
+        for one in configurations {
+            let path = format!("{}/{{ns}}", one.path);
+            self.prepare("DELETE", &path, None, 200).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends a request until it is answered as it should be.
+    async fn prepare(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        wanted: u16,
+    ) -> Result<(), Error> {
+        let step = Step {
+            request: format!("{method} {path}"),
+            body: body.cloned(),
+            until: Some(wanted),
+            aside: true,
+            ..Step::default()
+        };
+        self.take(&step).await.map(drop)
+    }
+
     async fn take(&mut self, step: &Step) -> Result<Answer, Error> {
         let client = match &step.user {
             None => self.cluster.client(),
@@ -149,7 +196,7 @@ fn missing(step: &Step, answer: &Answer) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::case::Case;
-    use super::play;
+    use super::{WebhookStub, play};
     use crate::Cluster;
 
     #[tokio::test(start_paused = true)]
@@ -160,7 +207,8 @@ mod tests {
         .unwrap();
         case.name = "vain".to_owned();
         let cluster = Cluster::embedded().start().await.unwrap();
-        let error = play(&case, &cluster).await.unwrap_err().to_string();
+        let stub = WebhookStub::start().await.unwrap();
+        let error = play(&case, &cluster, &stub).await.unwrap_err().to_string();
         assert!(
             error.starts_with(
                 "wait for status 418 of vain: GET /version: not there after 20s; last seen: 200 {"

@@ -2,7 +2,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use kubewright_testing::Cluster;
-use kubewright_testing::differential::{Case, MaskCount, Masks, compare, play};
+use kubewright_testing::differential::{Case, MaskCount, Masks, WebhookStub, compare, play};
 
 const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cases");
 const FIDELITY: &str = include_str!("../../../../docs/fidelity.md");
@@ -38,10 +38,13 @@ async fn differential() {
         .start()
         .await
         .expect("an embedded cluster");
+    let stub = WebhookStub::start().await.expect("a webhook");
     let (mut masked, mut failed, mut errors, mut known) = (MaskCount::default(), Vec::new(), 0, 0);
     for case in &cases {
-        let mut right = play(case, &real).await.expect("the real cluster answers");
-        let mut ours = play(case, &embedded)
+        let mut right = play(case, &real, &stub)
+            .await
+            .expect("the real cluster answers");
+        let mut ours = play(case, &embedded, &stub)
             .await
             .expect("the embedded cluster answers");
         masked.merge(&Masks::default().apply(&mut right));

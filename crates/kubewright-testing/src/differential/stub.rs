@@ -1,0 +1,191 @@
+use std::convert::Infallible;
+use std::fmt;
+use std::net::SocketAddr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use kubewright_webhook::{Certificates, LocalAuthority};
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use crate::Error;
+
+/// A webhook on loopback that answers by its path, also what no webhook should: both clusters call
+/// the same one. It ends when it is dropped.
+pub struct WebhookStub {
+    address: SocketAddr,
+    ca_bundle: String,
+    _stop: DropGuard,
+}
+
+impl WebhookStub {
+    /// Starts it on a free port.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, nothing runs.
+    pub async fn start() -> Result<Self, Error> {
+        let listener = TcpListener::bind("127.0.0.1:0").await;
+        let listener = listener.map_err(Error::Listen)?;
+        let address = listener.local_addr().map_err(Error::Listen)?;
+        let authority = LocalAuthority::new("differential").map_err(Error::Webhook)?;
+        let pair = authority.issue(&["127.0.0.1"]).map_err(Error::Webhook)?;
+        let certificates = Certificates::new(&pair).map_err(Error::Webhook)?;
+        let tls = certificates.tls(&["http/1.1"]).map_err(Error::Webhook)?;
+        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let (until, connections) = (stop.clone(), tasks.clone());
+        tasks.spawn(async move {
+            let acceptor = TlsAcceptor::from(tls);
+            while let Some(Ok((stream, _))) = until.run_until_cancelled(listener.accept()).await {
+                let (acceptor, until) = (acceptor.clone(), until.clone());
+                connections.spawn(async move {
+                    until.run_until_cancelled(serve(acceptor, stream)).await;
+                });
+            }
+        });
+        Ok(Self {
+            address,
+            ca_bundle: STANDARD.encode(authority.certificate_pem()),
+            _stop: stop.drop_guard(),
+        })
+    }
+
+    /// How a configuration reaches the answer named by `path`.
+    pub(super) fn client_config(&self, path: &str) -> Value {
+        json!({"url": format!("https://{}{path}", self.address), "caBundle": self.ca_bundle})
+    }
+}
+
+impl fmt::Debug for WebhookStub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebhookStub")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}
+
+async fn serve(acceptor: TlsAcceptor, stream: TcpStream) {
+    // A client that does not trust the certificate leaves here.
+    let Ok(stream) = acceptor.accept(stream).await else {
+        return;
+    };
+    let service = service_fn(async |request| Ok::<_, Infallible>(respond(request).await));
+    let served = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    if let Err(error) = served.await {
+        tracing::debug!(%error, "a connection to the stub broke");
+    }
+}
+
+async fn respond(request: Request<Incoming>) -> Response<Full<Bytes>> {
+    let path = request.uri().path().to_owned();
+    let body = request.into_body().collect().await;
+    let body = body.map(|body| body.to_bytes()).unwrap_or_default();
+    let review: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let answer = |code: u16, media_type: &str, text: String| {
+        Response::builder()
+            .status(StatusCode::from_u16(code).unwrap_or_default())
+            .header(CONTENT_TYPE, media_type)
+            .body(Full::new(text.into()))
+            .unwrap_or_default()
+    };
+    match path.as_str() {
+        "/http500" => answer(500, "application/json", "{}".to_owned()),
+        "/http500-text" => answer(500, "text/plain", "out of tea\n".to_owned()),
+        "/http503" => answer(503, "text/plain", "later".to_owned()),
+        "/not-json" => answer(200, "text/plain", "hello".to_owned()),
+        "/slow" => std::future::pending().await,
+        path => match response(path, &review["request"]) {
+            Some(response) => {
+                let kind = match path {
+                    "/wrong-kind" => "Other",
+                    _ => "AdmissionReview",
+                };
+                let mut review = json!({"apiVersion": "admission.k8s.io/v1", "kind": kind});
+                if !response.is_null() {
+                    review["response"] = response;
+                }
+                answer(200, "application/json", review.to_string())
+            }
+            None => answer(404, "text/plain", "404 page not found\n".to_owned()),
+        },
+    }
+}
+
+/// The response under a path, right or wrong; none for a path that is not known.
+fn response(path: &str, request: &Value) -> Option<Value> {
+    let patch = |operations: Value| {
+        json!({
+            "allowed": true, "patchType": "JSONPatch",
+            "patch": STANDARD.encode(operations.to_string()),
+        })
+    };
+    let add = |field: &str, value: &str| {
+        patch(json!([{"op": "add", "path": format!("/data/{field}"), "value": value}]))
+    };
+    let denied = |status: Value| json!({"allowed": false, "status": status});
+    let mut response = match path {
+        "/allow" | "/wrong-kind" => json!({"allowed": true}),
+        "/warn" => json!({"allowed": true, "warnings": ["mind the gap", "mind the gap", "twice"]}),
+        "/deny" => denied(json!({"code": 403, "message": "no"})),
+        "/deny-plain" => json!({"allowed": false}),
+        "/deny-reason" => denied(json!({"reason": "Teapot"})),
+        "/deny-code" => denied(json!({"code": 418, "message": "tea", "reason": "Teapot",
+            "details": {"name": "pot", "causes": [{"field": "spec.tea", "message": "cold"}]}})),
+        "/deny-low" => denied(json!({"code": 200, "status": "Success", "message": "almost"})),
+        "/deny-warn" => json!({"allowed": false, "warnings": ["last call"]}),
+        "/wrong-uid" => json!({"allowed": true, "uid": "other"}),
+        "/no-uid" => json!({"allowed": true, "uid": ""}),
+        "/no-response" => return Some(Value::Null),
+        "/patch" => add("patched", "yes"),
+        "/patch-again" => {
+            let seen = request["object"]["data"]["count"]
+                .as_str()
+                .unwrap_or_default();
+            add("count", &format!("{seen}x"))
+        }
+        "/patch-numbers" => json!({"allowed": true, "patchType": "JSONPatch",
+            "patch": br#"[{"op":"add","path":"/data/patched","value":"yes"}]"#.to_vec()}),
+        "/patch-empty" => patch(json!([])),
+        "/patch-untyped" => json!({"allowed": true, "patch": STANDARD.encode("[]")}),
+        "/type-unpatched" => json!({"allowed": true, "patchType": "JSONPatch"}),
+        "/patch-merge" => json!({"allowed": true, "patchType": "MergePatch",
+            "patch": STANDARD.encode("[{}]")}),
+        "/patch-junk" => json!({"allowed": true, "patchType": "JSONPatch",
+            "patch": STANDARD.encode("{}")}),
+        "/patch-missing" => patch(json!([{"op": "replace", "path": "/spec/tea/pot", "value": 1}])),
+        "/patch-add-missing" => patch(json!([{"op": "add", "path": "/spec/tea/pot", "value": 1}])),
+        "/patch-remove" => patch(json!([{"op": "remove", "path": "/data/absent"}])),
+        "/patch-test" => patch(json!([{"op": "test", "path": "/data/k", "value": "other"}])),
+        "/patch-type" => patch(json!([{"op": "add", "path": "/data/k", "value": [1]}])),
+        // Shows what the webhook is told.
+        "/echo" => {
+            let shown = json!({
+                "operation": request["operation"], "kind": request["kind"],
+                "resource": request["resource"], "subResource": request["subResource"],
+                "requestKind": request["requestKind"],
+                "name": request["name"], "namespace": request["namespace"],
+                "dryRun": request["dryRun"], "options": request["options"],
+                "userInfo": request["userInfo"]["username"],
+                "hasObject": request["object"].is_object(),
+                "hasOld": request["oldObject"].is_object(),
+            });
+            denied(json!({"code": 400, "message": shown.to_string()}))
+        }
+        _ => return None,
+    };
+    if response["uid"].is_null() {
+        response["uid"] = request["uid"].clone();
+    }
+    Some(response)
+}
