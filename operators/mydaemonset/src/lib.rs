@@ -61,6 +61,15 @@ pub fn operator() -> Operator {
                 )
                 .workers(4),
         )
+        .webhook(Webhook::validates(check))
+}
+
+/// What a set must have before it is stored.
+fn check(change: &Change<MyDaemonSet>, findings: &mut Findings) {
+    let image = change.object().map(|set| set.spec.image.trim());
+    if image == Some("") {
+        findings.required("spec.image", "image is required");
+    }
 }
 
 async fn reconcile(set: Arc<MyDaemonSet>, cx: Context<MyDaemonSet>) -> Result<Outcome> {

@@ -1,6 +1,7 @@
 //! MyDaemonSet on a cluster: embedded, or real with `KUBEWRIGHT_TEST_CLUSTER=real`.
 
 mod program;
+mod webhook;
 
 use kube::Api;
 use kube::api::{Patch, PatchParams};

@@ -31,7 +31,8 @@ fn the_manifests_are_those_on_file() {
 #[test]
 fn another_namespace_moves_the_account_and_its_binding() {
     let output = text(&program(&["manifests", "--namespace", "tools"]).stdout);
-    assert_eq!(output.matches("namespace: tools\n").count(), 2, "{output}");
+    // The account, its binding, the Service of the webhook and its configuration.
+    assert_eq!(output.matches("namespace: tools\n").count(), 4, "{output}");
     assert!(!output.contains("mydaemonset-system"), "{output}");
 }
 

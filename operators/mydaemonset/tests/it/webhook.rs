@@ -1,0 +1,69 @@
+//! What the API server asks before it stores a set.
+
+use kube::Api;
+use kube::api::{Patch, PatchParams, PostParams};
+use kubewright_testing::Cluster;
+use mydaemonset::{MyDaemonSet, MyDaemonSetSpec, operator};
+use serde_json::json;
+
+use super::sample;
+
+#[kubewright_testing::test]
+async fn an_empty_image_is_refused_with_its_cause(cluster: Cluster) {
+    cluster.run(operator).await;
+    let sets: Api<MyDaemonSet> = Api::namespaced(cluster.client(), cluster.namespace());
+    let empty = MyDaemonSet::new(
+        "empty",
+        MyDaemonSetSpec {
+            image: String::new(),
+            ..sample().spec
+        },
+    );
+    let refused = sets.create(&PostParams::default(), &empty).await;
+    let Err(kube::Error::Api(status)) = refused else {
+        panic!("it was taken: {refused:?}");
+    };
+    assert_eq!((status.code, status.reason.as_str()), (422, "Invalid"));
+    assert_eq!(
+        status.message,
+        "admission webhook \"vmydaemonset-v1beta1.mydaemonset.apps.kubewright.dev\" denied the \
+         request: MyDaemonSet.apps.kubewright.dev \"empty\" is invalid: spec.image: Required \
+         value: image is required"
+    );
+    let causes = status
+        .details
+        .map(|details| details.causes)
+        .unwrap_or_default();
+    let fields: Vec<&str> = causes.iter().map(|cause| cause.field.as_str()).collect();
+    assert_eq!(fields, ["spec.image"]);
+
+    cluster.apply(sample()).await;
+    let blank = json!({"spec": {"image": " "}});
+    let patched = sets
+        .patch("sample", &PatchParams::default(), &Patch::Merge(&blank))
+        .await;
+    assert!(
+        matches!(&patched, Err(kube::Error::Api(status)) if status.code == 422),
+        "{patched:?}"
+    );
+}
+
+#[kubewright_testing::test]
+async fn without_its_operator_no_set_is_taken_and_the_answer_says_why(cluster: Cluster) {
+    cluster.run(operator).await;
+    cluster.stop_operator().await;
+    let sets: Api<MyDaemonSet> = Api::namespaced(cluster.client(), cluster.namespace());
+    let refused = sets.create(&PostParams::default(), &sample()).await;
+    let Err(kube::Error::Api(status)) = refused else {
+        panic!("it was taken: {refused:?}");
+    };
+    assert_eq!(
+        (status.code, status.reason.as_str()),
+        (500, "InternalError")
+    );
+    let begin = "Internal error occurred: failed calling webhook \
+                 \"vmydaemonset-v1beta1.mydaemonset.apps.kubewright.dev\": failed to call webhook: \
+                 Post \"https://";
+    assert!(status.message.starts_with(begin), "{status:?}");
+    assert!(status.message.ends_with("connection refused"), "{status:?}");
+}

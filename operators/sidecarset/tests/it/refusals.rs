@@ -1,0 +1,119 @@
+use kube::Api;
+use kube::api::{Patch, PatchParams, PostParams};
+use kube::core::Status;
+use kubewright::prelude::*;
+use kubewright_testing::Cluster;
+use serde_json::{Value, json};
+use sidecarset::{SidecarSet, operator};
+
+use super::{known, pod, read, set};
+
+async fn refused(cluster: &Cluster, name: &str, spec: Value) -> Status {
+    let sets: Api<SidecarSet> = Api::all(cluster.client());
+    let broken: SidecarSet = read(json!({
+        "apiVersion": "apps.kruise.io/v1beta1", "kind": "SidecarSet",
+        "metadata": {"name": name}, "spec": spec,
+    }));
+    match sets.create(&PostParams::default(), &broken).await {
+        Err(kube::Error::Api(status)) => *status,
+        other => panic!("it was taken: {other:?}"),
+    }
+}
+
+/// Each rule that a set must keep, with the fields that the answer names.
+#[kubewright_testing::test]
+async fn a_set_that_breaks_a_rule_is_refused_with_causes(cluster: Cluster) {
+    cluster.run(operator).await;
+    let container = json!({"name": "a", "image": "log:1"});
+    let selector = json!({"matchLabels": {"app": "web"}});
+    for (name, spec, fields) in [
+        (
+            "a.b",
+            json!({"selector": selector, "containers": [container]}),
+            vec!["metadata.name"],
+        ),
+        (
+            "a",
+            json!({"containers": [container]}),
+            vec!["spec.selector"],
+        ),
+        (
+            "a",
+            json!({"selector": {}, "containers": [container]}),
+            vec!["spec.selector"],
+        ),
+        ("a", json!({"selector": selector}), vec!["spec.containers"]),
+        ("a", json!({}), vec!["spec.selector", "spec.containers"]),
+        (
+            "a",
+            json!({"selector": selector, "containers": [{"name": "a"}]}),
+            vec!["spec.containers[0].image"],
+        ),
+    ] {
+        let status = refused(&cluster, name, spec).await;
+        assert_eq!(
+            (status.code, status.reason.as_str()),
+            (422, "Invalid"),
+            "{status:?}"
+        );
+        let causes = status
+            .details
+            .map(|details| details.causes)
+            .unwrap_or_default();
+        let named: Vec<&str> = causes.iter().map(|cause| cause.field.as_str()).collect();
+        assert_eq!(named, fields, "{}", status.message);
+    }
+}
+
+#[kubewright_testing::test]
+async fn a_change_that_breaks_a_rule_is_refused_and_a_finalizer_can_still_go(cluster: Cluster) {
+    cluster.run(operator).await;
+    let mut made = set("kept", "kept");
+    made.metadata.finalizers = Some(vec!["example.com/hold".to_owned()]);
+    known(&cluster, made).await;
+    let sets: Api<SidecarSet> = Api::all(cluster.client());
+    let params = PatchParams::default();
+    let broken = json!({"spec": {"containers": null}});
+    let patched = sets.patch("kept", &params, &Patch::Merge(&broken)).await;
+    assert!(
+        matches!(&patched, Err(kube::Error::Api(status)) if status.code == 422),
+        "{patched:?}"
+    );
+    sets.delete("kept", &Default::default())
+        .await
+        .expect("it is marked");
+    let free = json!({"metadata": {"finalizers": null}});
+    sets.patch("kept", &params, &Patch::Merge(&free))
+        .await
+        .expect("the finalizer goes");
+    cluster
+        .eventually("the set is gone", async |_| {
+            sets.get_opt("kept")
+                .await
+                .expect("the server answers")
+                .is_none()
+        })
+        .await;
+}
+
+#[kubewright_testing::test(nodes = 1)]
+async fn a_container_of_the_pods_own_is_never_overwritten(cluster: Cluster) {
+    cluster.run(operator).await;
+    let mut clash = set("clash", "clash");
+    clash.spec.containers[0].container.name = "app".to_owned();
+    known(&cluster, clash).await;
+    let pods: Api<Pod> = Api::namespaced(cluster.client(), cluster.namespace());
+    let refused = pods
+        .create(&PostParams::default(), &pod("p", json!({"app": "clash"})))
+        .await;
+    let Err(kube::Error::Api(status)) = refused else {
+        panic!("it was taken: {refused:?}");
+    };
+    assert_eq!(status.code, 403);
+    assert!(
+        status
+            .message
+            .ends_with("the Pod has a container of that name itself; rename one of them"),
+        "{status:?}"
+    );
+}
