@@ -18,6 +18,8 @@ pub(crate) enum Benchmark {
     Cache(CacheOptions),
     /// Adds keys to a work queue, gets them and is done with them.
     Queue(QueueOptions),
+    /// Starts the embedded API server as a process beside the real one, and loads both.
+    Cluster(ClusterOptions),
 }
 
 /// How the benchmark `queue` is run.
@@ -39,6 +41,23 @@ pub(crate) struct QueueOptions {
     /// Fails when a ratio of kubewright to controller-runtime is larger.
     #[arg(long)]
     pub(crate) at_most: Option<f64>,
+    /// One line of JSON a measurement instead of the table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How the benchmark `cluster` is run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ClusterOptions {
+    /// How many creates are timed.
+    #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) creates: u32,
+    /// How many Pods there are when they are listed.
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) objects: u32,
+    /// How often each server runs; the medians count.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: u32,
     /// One line of JSON a measurement instead of the table.
     #[arg(long)]
     pub(crate) json: bool,

@@ -90,6 +90,18 @@ pub(crate) enum Error {
     },
     #[error("hold --at-most: run both controller-runtime and kubewright")]
     NothingToHold,
+    #[error("read the kubeconfig {}: {why}", path.display())]
+    Kubeconfig { path: PathBuf, why: String },
+    #[error("start `kubewright cluster`: not ready after {limit:?}")]
+    NeverReady { limit: Duration },
+    #[error("send a request for {path}")]
+    Request {
+        path: String,
+        #[source]
+        source: Box<kube::Error>,
+    },
+    #[error("wait for an event: a watch ended before it came")]
+    WatchEnded,
     #[error("print the results")]
     Print(#[source] std::io::Error),
 }

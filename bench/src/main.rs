@@ -3,6 +3,7 @@
 //! `bench/README.md` says how to run a benchmark and what its columns mean.
 
 mod cache;
+mod cluster;
 mod command;
 mod error;
 mod machine;
@@ -27,6 +28,7 @@ async fn main() -> ExitCode {
     let result = match &command.benchmark {
         Benchmark::Cache(options) => cache::run(options).await,
         Benchmark::Queue(options) => queue::run(options).await,
+        Benchmark::Cluster(options) => cluster::run(options).await,
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -73,7 +73,7 @@ fn beside(own: Option<f64>, base: Option<f64>) -> String {
 }
 
 /// Three digits that matter: 845, 25.3, 1.29, 0.052.
-fn three_digits(value: f64) -> String {
+pub(crate) fn three_digits(value: f64) -> String {
     match value {
         _ if value >= 99.95 => format!("{value:.0}"),
         _ if value >= 9.995 => format!("{value:.1}"),
@@ -83,7 +83,8 @@ fn three_digits(value: f64) -> String {
     }
 }
 
-fn align(rows: &[Vec<String>]) -> String {
+/// Columns as wide as their widest cell.
+pub(crate) fn align(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));

@@ -63,6 +63,18 @@ impl Builder {
         Ok(Built { subject, program })
     }
 
+    /// Builds the command `kubewright`.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Builder::build`].
+    pub(crate) async fn command(&self) -> Result<PathBuf, Error> {
+        output::note("build the command kubewright");
+        let mut command = Command::new(&self.cargo);
+        command.args(["build", "--release", "--package", "kubewright-cli"]);
+        self.cargo(Subject::Kubewright, command).await
+    }
+
     /// A subject that is a workspace of its own shares the target folder, and so the dependencies.
     async fn cargo_workspace(&self, subject: Subject, package: &str) -> Result<PathBuf, Error> {
         let mut command = Command::new(&self.cargo);

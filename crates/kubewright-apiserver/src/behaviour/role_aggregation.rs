@@ -54,12 +54,14 @@ async fn fill(cluster: &Cluster, role: &Object) -> Result<(), Status> {
     if rules == items(role.value(), "/rules") {
         return Ok(());
     }
-    let fields = json!({
+    let mut fields = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRole",
         "metadata": {"name": role.name()},
-        "rules": rules,
     });
+    if !rules.is_empty() {
+        fields["rules"] = rules.into();
+    }
     cluster.apply(&CLUSTER_ROLES, role, fields).await
 }
 

@@ -1,63 +1,18 @@
-use kubewright_core::{LabelOperator, LabelRequirement, LabelSelector};
-use serde::Deserialize;
+use kubewright_core::LabelSelector;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
-/// A selector as specifications carry it.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Written {
-    match_labels: BTreeMap<String, String>,
-    match_expressions: Vec<Expression>,
-}
-
-#[derive(Deserialize)]
-struct Expression {
-    key: String,
-    operator: String,
-    #[serde(default)]
-    values: Vec<String>,
-}
+use crate::kinds;
 
 /// The selector in `matchLabels` and `matchExpressions`; none when there is none, or when it
-/// cannot be read. An empty one selects everything (`LabelSelectorAsSelector`).
+/// cannot be read. An empty one selects everything.
 pub(super) fn label_selector(written: Option<&Value>) -> Option<LabelSelector> {
-    let written = Written::deserialize(written?).ok()?;
-    let labels = written.match_labels.into_iter();
-    let mut requirements: Vec<_> = labels
-        .map(|(key, value)| LabelRequirement {
-            key,
-            operator: LabelOperator::In(vec![value]),
-        })
-        .collect();
-    for Expression {
-        key,
-        operator,
-        values,
-    } in written.match_expressions
-    {
-        let operator = match operator.as_str() {
-            "In" => LabelOperator::In(values),
-            "NotIn" => LabelOperator::NotIn(values),
-            "Exists" => LabelOperator::Exists,
-            "DoesNotExist" => LabelOperator::DoesNotExist,
-            _ => return None,
-        };
-        requirements.push(LabelRequirement { key, operator });
-    }
-    Some(LabelSelector { requirements })
+    kinds::label_selector(written?)
 }
 
 /// The selector of a map of labels (`spec.selector` of a Service); none when it is empty.
 pub(super) fn equality_selector(written: Option<&Value>) -> Option<LabelSelector> {
-    let labels = written.and_then(Value::as_object)?.iter();
-    let requirements: Vec<_> = labels
-        .map(|(key, value)| LabelRequirement {
-            key: key.clone(),
-            operator: LabelOperator::In(vec![value.as_str().unwrap_or_default().to_owned()]),
-        })
-        .collect();
-    (!requirements.is_empty()).then_some(LabelSelector { requirements })
+    let selector = kinds::plain_selector(written?);
+    (!selector.is_empty()).then_some(selector)
 }
 
 /// Whether the labels at `metadata.labels` are selected.

@@ -9,6 +9,7 @@ mod notice;
 mod pod;
 mod role_binding;
 mod secret;
+mod service_address;
 mod strategy;
 
 pub(crate) use fields::{matches_fields, selectable_fields};
@@ -19,6 +20,7 @@ pub(crate) use notice::{notices, refusal};
 pub(crate) use pod::{bind, grace_period};
 pub(crate) use role_binding::changed_role;
 pub(crate) use secret::take_string_data;
+pub(crate) use service_address::{allocate_address, keep_address};
 pub(crate) use strategy::{
     Propagation, creates_on_update, default_propagation, delete_answers_object, has_generation,
     is_convertible, keeps_status_on_create, prepare_create, requires_revision,

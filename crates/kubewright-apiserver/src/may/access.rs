@@ -4,11 +4,12 @@ use http::{HeaderMap, Method};
 use jiff::Timestamp;
 use kubewright_wire::route::Route;
 use kubewright_wire::status::Status;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::policies::Policies;
 use super::rules_review::answer_rules_review;
 use super::{Attributes, Grant, ResourceTarget, Review, Target, answer_review, forbidden};
+use crate::server::timestamp;
 use crate::store::{Key, Object, Store};
 use crate::who::{
     Credentials, Impersonation, TokenRequest, TokenSigner, User, answer_token_request,
@@ -141,7 +142,13 @@ impl Access {
             _ => {}
         }
         let namespace = namespace.unwrap_or_default();
-        answer_review(review, user, namespace, body, |asked| policy.decide(asked))
+        let mut answer =
+            answer_review(review, user, namespace, body, |asked| policy.decide(asked))?;
+        if review == Review::SelfSubject {
+            // The real server answers this one with an object of its own.
+            answer["metadata"] = json!({"creationTimestamp": timestamp(now)});
+        }
+        Ok(answer)
     }
 
     /// Answers a TokenRequest for a ServiceAccount.

@@ -15,7 +15,7 @@ use super::target::Target;
 use super::{admission, commit, decode, validate};
 use crate::admission::webhook::configuration_refusal;
 use crate::crd;
-use crate::kinds::{notices, refusal};
+use crate::kinds::{allocate_address, notices, refusal};
 use crate::may::Review;
 use crate::server::Server;
 use crate::store::{NotStored, Object, metadata_mut};
@@ -32,11 +32,19 @@ pub(super) async fn create(
     let options = WriteOptions::parse(&request.query, "CreateOptions")?;
     let validation = options.field_validation;
     let decoded = decode::object(target, &request.content, target.kind(), validation)?;
+    let writer = Writer {
+        user: request.user.clone(),
+        manager: options.manager(&request.user_agent),
+        subresource: None,
+        part: Part::Main,
+        now: server.clock().now(),
+    };
     if let Some(review) = Review::of(target.kind().group(), &target.served.resource.plural) {
+        let sent = track(target, None, decoded.value, &writer);
         let namespace = target.namespace.as_deref();
         let now = server.clock().now();
         let access = server.access();
-        let answer = access.review(review, &request.user, namespace, (decoded.value, now))?;
+        let answer = access.review(review, &request.user, namespace, (sent, now))?;
         return Ok(ApiResponse::new(
             StatusCode::CREATED,
             ApiBody::Value(answer),
@@ -47,13 +55,6 @@ pub(super) async fn create(
     accept_new(target, &mut value)?;
     warnings.extend(admission::drop_duplicate_owners(&mut value));
     admission::default_namespace_label(target, &mut value);
-    let writer = Writer {
-        user: request.user.clone(),
-        manager: options.manager(&request.user_agent),
-        subresource: None,
-        part: Part::Main,
-        now: server.clock().now(),
-    };
     let value = track(target, None, value, &writer);
     admission::may_grant(server, target, &request.user, None, &value)?;
     let admit = Admit::new(server, target, request, options.is_dry_run);
@@ -94,6 +95,10 @@ pub(super) async fn store_new(
     }
     let mut admitted_by = admission::admit_create(server, target, name)?;
     prepare_create(server, target, &mut value);
+    if target.served.is("", "Service") {
+        let others = server.store().list("services", None);
+        allocate_address(&mut value, &others, server.random().next());
+    }
     let mut taken = 0;
     while taken < GENERATED_NAMES {
         let mut value = value.clone();

@@ -19,7 +19,7 @@ use super::target::Target;
 use super::{admission, commit, decode, validate};
 use crate::admission::webhook::configuration_refusal;
 use crate::crd;
-use crate::kinds::{creates_on_update, requires_revision};
+use crate::kinds::{creates_on_update, keep_address, requires_revision};
 use crate::may::ResourceTarget;
 use crate::server::Server;
 use crate::store::{Object, metadata_mut};
@@ -236,6 +236,9 @@ impl Write<'_> {
             value["apiVersion"] = Value::String(custom.storage_api_version.clone());
         }
         split_parts(target, self.writer.part, old, &mut value);
+        if target.served.is("", "Service") {
+            keep_address(old, &mut value);
+        }
         admission::may_grant(server, target, &self.writer.user, Some(old), &value)?;
         validate::update(target, old, &value)?;
         configuration_refusal(target.kind(), &value)?;

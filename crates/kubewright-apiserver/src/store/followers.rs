@@ -38,12 +38,14 @@ impl Followers {
     }
 
     /// Tells of writes.
+    #[cfg(feature = "disk")]
     pub(super) fn announce(&self, changes: &[Arc<Change>]) {
         for change in changes {
             self.announce_one(change);
         }
     }
 
+    /// Tells of a write.
     pub(super) fn announce_one(&self, change: &Change) {
         let revision = change.revision();
         // Two writers may get here in either order; a receiver must not see time go back.

@@ -116,6 +116,13 @@ impl Player<'_> {
             }
             sleep(POLL).await;
         };
+        if step.aside && step.until.is_none() && answer.status >= 400 {
+            let why = format!(
+                "only prepares, and was refused: {} {}",
+                answer.status, answer.body
+            );
+            return Err(self.wrong(step, why));
+        }
         for (name, pointer) in &step.save {
             let found = answer.body.pointer(pointer).and_then(Value::as_str);
             let found = found.ok_or_else(|| self.wrong(step, format!("no {pointer} to save")))?;
