@@ -89,6 +89,14 @@ pub(crate) enum Error {
         /// Its exit status.
         status: std::process::ExitStatus,
     },
+    /// A program ended with an error, and these are its words.
+    #[error("`{command}` failed:\n{said}")]
+    FailedSaying {
+        /// The command line.
+        command: String,
+        /// What it said.
+        said: String,
+    },
     /// The folder does not hold an operator's program.
     #[error(
         "find the operator's program in {folder}: the package builds {found} programs, one is needed"

@@ -32,12 +32,20 @@ pub(crate) fn note(line: impl Display) {
 
 /// Prints an error and its causes.
 pub(crate) fn fail(error: &dyn Error) {
-    eprintln!("error: {error}");
+    for line in causes(error) {
+        eprintln!("{line}");
+    }
+}
+
+/// An error and its causes, one line each.
+pub(crate) fn causes(error: &dyn Error) -> Vec<String> {
+    let mut lines = vec![format!("error: {error}")];
     let mut cause = error.source();
     while let Some(error) = cause {
-        eprintln!("  because: {error}");
+        lines.push(format!("  because: {error}"));
         cause = error.source();
     }
+    lines
 }
 
 /// Prints rows under a heading, columns as wide as their widest cell.

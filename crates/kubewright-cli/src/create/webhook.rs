@@ -144,13 +144,6 @@ fn source(arguments: &WebhookArguments, project: &Project, kind: &str, path: &st
     let mut parts = part(arguments.defaults(), fill_in).to_vec();
     parts.extend(part(arguments.validates(), check));
     let template = fill(include_str!("../../templates/webhook.rs.txt"), &parts);
-    let mut names = vec!["Webhook"];
-    if arguments.validates() {
-        names.extend(["Change", "Findings"]);
-    }
-    if !arguments.operations.is_empty() {
-        names.push("Operation");
-    }
     let operations = arguments.operations.iter();
     let operations: String = operations
         .map(|operation| format!(".on(Operation::{})", operation.rust_name()))
@@ -164,7 +157,6 @@ fn source(arguments: &WebhookArguments, project: &Project, kind: &str, path: &st
         &[
             ("header", &project.header()),
             ("collections", collections),
-            ("names", &names.join(", ")),
             ("Kind", kind),
             ("path", path),
             ("name", &project.name),

@@ -1,3 +1,4 @@
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,6 +24,9 @@ pub(crate) struct DevArguments {
     /// Stop when the samples are ready; fail when they are not in time.
     #[arg(long)]
     once: bool,
+    /// Show plain lines on a terminal, too.
+    #[arg(long)]
+    plain: bool,
     /// How many seconds `--once` waits for the samples.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     timeout: u64,
@@ -35,6 +39,11 @@ impl DevArguments {
             true => Choice::Current,
             false => self.cluster,
         }
+    }
+
+    /// On a terminal, unless somebody wants lines.
+    pub(super) fn is_full_screen(&self) -> bool {
+        !self.once && !self.plain && io::stdout().is_terminal() && io::stdin().is_terminal()
     }
 
     /// How long to wait for the samples; without it, the operator runs until Ctrl-C.

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
 use kube::api::ListParams;
@@ -52,28 +50,30 @@ impl Board {
         self.samples.iter().find_map(lacking)
     }
 
-    /// Says one line for each thing that looks different from the last time.
-    pub(super) fn tell_changes(&self, former: &Self) {
-        let told: BTreeMap<_, _> = former.samples.iter().cloned().collect();
-        for (name, missing) in &self.samples {
-            if told.get(name) != Some(missing) {
-                let state = missing.as_deref().unwrap_or("ready");
-                say(format_args!("sample {name}: {state}"));
-            }
+    /// One line for each thing that looks different from the last time.
+    pub(super) fn changes_since(&self, former: &Self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for sample in self
+            .samples
+            .iter()
+            .filter(|one| !former.samples.contains(one))
+        {
+            let (name, missing) = sample;
+            let state = missing.as_deref().unwrap_or("ready");
+            lines.push(format!("sample {name}: {state}"));
         }
         for pod in self.pods.iter().filter(|pod| !former.pods.contains(pod)) {
             let [namespace, name, node, phase, ready] = pod;
-            say(format_args!(
+            lines.push(format!(
                 "pod {namespace}/{name}: {phase} on {node}, ready: {ready}"
             ));
         }
-        for event in self
+        let new = self
             .events
             .iter()
-            .filter(|event| !former.events.contains(event))
-        {
-            say(format_args!("event {event}"));
-        }
+            .filter(|event| !former.events.contains(event));
+        lines.extend(new.map(|event| format!("event {event}")));
+        lines
     }
 
     /// Prints what is there as a table.

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::objects::{Ownership, apply_all};
-use crate::output::note;
 
 /// The account that an operator's manifests bring along.
 #[derive(Debug)]
@@ -22,10 +21,6 @@ pub(crate) struct Account {
 /// Dropping the future may leave part of the objects applied.
 pub(crate) async fn install(client: &kube::Client, objects: &[Value]) -> Result<Account, Error> {
     apply_all(client, objects, Ownership::Dev).await?;
-    note(format_args!(
-        "installed: {} objects from `manifests`",
-        objects.len()
-    ));
     let account = objects
         .iter()
         .find(|object| object["kind"] == "ServiceAccount");

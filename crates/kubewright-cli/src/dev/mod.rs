@@ -9,6 +9,7 @@ mod operator;
 mod ready;
 mod samples;
 mod session;
+mod view;
 mod webhooks;
 
 pub(crate) use arguments::DevArguments;

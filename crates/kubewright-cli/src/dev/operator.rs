@@ -2,9 +2,11 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStderr, Command};
 
 use crate::error::Error;
+use crate::program::Words;
 
 /// How long a stopping operator may take before it is ended.
 const GRACE: Duration = Duration::from_secs(10);
@@ -14,6 +16,17 @@ const GRACE: Duration = Duration::from_secs(10);
 pub(crate) struct Operator {
     command: String,
     child: Child,
+    /// What it logs, when that is not shown by itself.
+    log: Option<Lines<BufReader<ChildStderr>>>,
+}
+
+/// What an operator does by itself.
+#[derive(Debug)]
+pub(crate) enum Happening {
+    /// It has logged a line.
+    Said(String),
+    /// It has ended, which it should not.
+    Ended(Error),
 }
 
 impl Operator {
@@ -22,21 +35,44 @@ impl Operator {
         program: &Path,
         kubeconfig: &Path,
         flags: &[String],
+        words: Words,
     ) -> Result<Self, Error> {
         let command = program.display().to_string();
-        let child = Command::new(program)
+        let mut child = Command::new(program)
             .arg("run")
             .arg("--kubeconfig")
             .arg(kubeconfig)
             .args(flags)
             .stdin(Stdio::null())
+            .stderr(words.stdio())
             .kill_on_drop(true)
             .spawn()
             .map_err(|source| Error::Start {
                 command: command.clone(),
                 source,
             })?;
-        Ok(Self { command, child })
+        let log = child.stderr.take().map(|log| BufReader::new(log).lines());
+        Ok(Self {
+            command,
+            child,
+            log,
+        })
+    }
+
+    /// Waits until the process says something or ends by itself.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing is lost.
+    pub(crate) async fn next(&mut self) -> Happening {
+        if let Some(log) = &mut self.log {
+            // At the end of its log the process is about to end.
+            if let Ok(Some(line)) = log.next_line().await {
+                return Happening::Said(line);
+            }
+            self.log = None;
+        }
+        Happening::Ended(self.ended().await)
     }
 
     /// Waits until the process ends by itself, which it should not.
@@ -44,7 +80,7 @@ impl Operator {
     /// # Cancel safety
     ///
     /// Safe: nothing is lost.
-    pub(crate) async fn ended(&mut self) -> Error {
+    async fn ended(&mut self) -> Error {
         match self.child.wait().await {
             Ok(status) => Error::Failed {
                 command: self.command.clone(),

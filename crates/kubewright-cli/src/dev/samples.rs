@@ -2,7 +2,6 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::objects::{Located, Ownership, apply_all, read_folder};
-use crate::output::note;
 
 /// Applies every object in the `.yaml` files of the folder, in the order of their names.
 ///
@@ -14,9 +13,5 @@ pub(crate) async fn apply(client: &kube::Client, folder: &Path) -> Result<Vec<Lo
         true => read_folder(folder)?,
         false => Vec::new(),
     };
-    let samples = apply_all(client, &objects, Ownership::Dev).await?;
-    for sample in &samples {
-        note(format_args!("applied: {sample}"));
-    }
-    Ok(samples)
+    apply_all(client, &objects, Ownership::Dev).await
 }

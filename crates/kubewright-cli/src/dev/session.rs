@@ -7,14 +7,15 @@ use super::arguments::DevArguments;
 use super::board::Board;
 use super::cluster::DevCluster;
 use super::files::{Files, Saved};
-use super::operator::Operator;
+use super::operator::{Happening, Operator};
+use super::view::{Screen, View};
 use super::webhooks::{Webhooks, is_configuration};
 use super::{install, samples};
 use crate::error::Error;
 use crate::interrupt::Interrupts;
 use crate::objects::Located;
-use crate::output::{fail, note, say};
-use crate::program;
+use crate::output::note;
+use crate::program::{self, Words};
 
 /// Builds the operator, runs it on a cluster and applies its samples; with `--once` it ends when
 /// they are ready, otherwise it starts the operator anew after each saved change, until Ctrl-C.
@@ -24,7 +25,7 @@ use crate::program;
 /// Dropping the future ends operator and cluster at once.
 pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
     let files = Files::look(&arguments.folder);
-    let program = program::build(&arguments.folder).await?;
+    let program = program::build(&arguments.folder, Words::Shown).await?;
     let mut interrupts = Interrupts::listen()?;
     let scratch = tempfile::tempdir().map_err(|source| Error::File {
         action: "make a folder in",
@@ -32,8 +33,16 @@ pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
         source,
     })?;
     let cluster = DevCluster::start(arguments, scratch.path()).await?;
-    note(format_args!("cluster: {} get all -A", cluster.kubectl()));
+    let kubectl = cluster.kubectl();
+    let view = match arguments.is_full_screen() {
+        true => View::Screen(Screen::open(title(&arguments.folder), kubectl)?),
+        false => {
+            note(format_args!("cluster: {kubectl} get all -A"));
+            View::Lines
+        }
+    };
     let mut session = Session {
+        view,
         folder: arguments.folder.clone(),
         program,
         scratch: scratch.path().to_owned(),
@@ -50,15 +59,31 @@ pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
             None => Ok(()),
         },
     };
-    if let Some(operator) = session.operator.take() {
+    // The terminal is as it was before anything else is said.
+    let Session {
+        view,
+        operator,
+        cluster,
+        ..
+    } = session;
+    drop(view);
+    if let Some(operator) = operator {
         operator.stop().await?;
     }
-    session.cluster.stop().await?;
+    cluster.stop().await?;
     outcome
+}
+
+/// The folder's name, wherever it is.
+fn title(folder: &Path) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let name = folder.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 /// An operator under development, on its cluster.
 struct Session {
+    view: View,
     folder: PathBuf,
     program: PathBuf,
     scratch: PathBuf,
@@ -72,9 +97,9 @@ struct Session {
 impl Session {
     async fn go(&mut self, files: Files, patience: Option<Duration>) -> Result<(), Error> {
         self.start().await?;
-        self.samples = samples::apply(&self.cluster.client(), &self.samples_folder()).await?;
+        self.apply_samples().await?;
         let Some(patience) = patience else {
-            say("running; a saved change starts it anew, Ctrl-C stops it");
+            self.view.state("running; a saved change starts it anew");
             return self.follow(files).await;
         };
         if self.samples.is_empty() {
@@ -112,21 +137,37 @@ impl Session {
             objects = program::manifests(&self.program, &told).await?;
             flags.extend(webhooks.run_flags());
         } else if objects.iter().any(is_configuration) {
-            note("webhooks: left out, because this cluster cannot call this machine");
+            self.view
+                .note("webhooks: left out, because this cluster cannot call this machine");
             objects.retain(|object| !is_configuration(object));
             flags.push("--no-webhooks".to_owned());
         }
         let account = install::install(&client, &objects).await?;
+        let count = objects.len();
+        self.view
+            .note(format_args!("installed: {count} objects from `manifests`"));
         let token = install::token(&client, &account).await?;
         let kubeconfig = self.scratch.join("operator.yaml");
         self.cluster.write_kubeconfig(&kubeconfig, &token)?;
-        self.operator = Some(Operator::start(&self.program, &kubeconfig, &flags)?);
+        self.operator = Some(Operator::start(
+            &self.program,
+            &kubeconfig,
+            &flags,
+            self.words(),
+        )?);
         let Some(webhooks) = webhooks else {
             return Ok(());
         };
-        tokio::select! {
-            () = webhooks.serving() => Ok(()),
-            ended = ended(&mut self.operator) => Err(ended),
+        let serving = webhooks.serving();
+        tokio::pin!(serving);
+        loop {
+            tokio::select! {
+                () = &mut serving => return Ok(()),
+                happening = next(&mut self.operator) => match happening {
+                    Happening::Said(line) => self.view.note(line),
+                    Happening::Ended(error) => return Err(error),
+                },
+            }
         }
     }
 
@@ -150,7 +191,10 @@ impl Session {
             }
             tokio::select! {
                 () = changes.next() => {}
-                ended = ended(&mut self.operator) => return Err(ended),
+                happening = next(&mut self.operator) => match happening {
+                    Happening::Said(line) => self.view.note(line),
+                    Happening::Ended(error) => return Err(error),
+                },
             }
         }
     }
@@ -163,33 +207,31 @@ impl Session {
             self.look().await?;
             tokio::select! {
                 () = changes.next() => {}
+                happening = next(&mut self.operator) => self.tell(happening),
+                () = self.view.quit() => return Ok(()),
                 saved = files.saved() => match saved {
                     Saved::Code => self.restart().await?,
-                    Saved::Samples => self.apply_samples().await,
+                    Saved::Samples => self.apply_changed_samples().await,
                 },
-                ended = ended(&mut self.operator) => {
-                    self.operator = None;
-                    fail(&ended);
-                    note("the operator starts again after the next saved change");
-                }
             }
         }
     }
 
     async fn look(&mut self) -> Result<(), Error> {
         let board = Board::look(&self.cluster.client(), &self.samples).await?;
-        board.tell_changes(&self.board);
+        self.view.board(&board, &self.board);
         self.board = board;
         Ok(())
     }
 
     /// Builds; what does not build leaves the old program running.
     async fn restart(&mut self) -> Result<(), Error> {
-        note("saved: building");
-        match program::build(&self.folder).await {
+        self.view.state("saved: building");
+        match program::build(&self.folder, self.words()).await {
             Ok(program) => self.program = program,
             Err(error) => {
-                fail(&error);
+                self.view.fail(&error);
+                self.view.state("does not build; the old program runs");
                 return Ok(());
             }
         }
@@ -199,27 +241,57 @@ impl Session {
         // Such as a definition that the cluster refuses: the next change may mend it.
         match self.start().await {
             Ok(()) => {
-                note("restarted");
-                self.apply_samples().await;
+                self.view.state("restarted");
+                self.apply_changed_samples().await;
             }
-            Err(error) => fail(&error),
+            Err(error) => {
+                self.view.fail(&error);
+                self.view.state("stopped; the next saved change starts it");
+            }
         }
         Ok(())
     }
 
-    async fn apply_samples(&mut self) {
-        let folder: &Path = &self.samples_folder();
-        match samples::apply(&self.cluster.client(), folder).await {
-            Ok(samples) => self.samples = samples,
-            Err(error) => fail(&error),
+    async fn apply_samples(&mut self) -> Result<(), Error> {
+        let folder = self.samples_folder();
+        self.samples = samples::apply(&self.cluster.client(), &folder).await?;
+        for sample in &self.samples {
+            self.view.note(format_args!("applied: {sample}"));
+        }
+        Ok(())
+    }
+
+    /// Samples that the cluster refuses are told, and the session goes on.
+    async fn apply_changed_samples(&mut self) {
+        if let Err(error) = self.apply_samples().await {
+            self.view.fail(&error);
+        }
+    }
+
+    fn tell(&mut self, happening: Happening) {
+        match happening {
+            Happening::Said(line) => self.view.note(line),
+            Happening::Ended(error) => {
+                self.operator = None;
+                self.view.fail(&error);
+                self.view.state("stopped; the next saved change starts it");
+            }
+        }
+    }
+
+    /// Whether programs speak to the terminal themselves.
+    fn words(&self) -> Words {
+        match &self.view {
+            View::Lines => Words::Shown,
+            View::Screen(_) => Words::Kept,
         }
     }
 }
 
-/// Waits until the operator ends by itself, which it should not.
-async fn ended(operator: &mut Option<Operator>) -> Error {
+/// What the operator does by itself.
+async fn next(operator: &mut Option<Operator>) -> Happening {
     match operator {
-        Some(operator) => operator.ended().await,
+        Some(operator) => operator.next().await,
         None => std::future::pending().await,
     }
 }

@@ -7,12 +7,30 @@ use tokio::process::Command;
 
 use crate::error::Error;
 
+/// Where the words of a program go that is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Words {
+    /// To standard error, as they come.
+    Shown,
+    /// To whoever started it.
+    Kept,
+}
+
+impl Words {
+    pub(crate) fn stdio(self) -> Stdio {
+        match self {
+            Self::Shown => Stdio::inherit(),
+            Self::Kept => Stdio::piped(),
+        }
+    }
+}
+
 /// Builds the package in `folder` and finds its program.
 ///
 /// # Cancel safety
 ///
 /// Dropping the future ends the build; what was compiled stays compiled.
-pub(crate) async fn build(folder: &Path) -> Result<PathBuf, Error> {
+pub(crate) async fn build(folder: &Path, words: Words) -> Result<PathBuf, Error> {
     let command = "cargo build";
     let mut cargo_build = Command::new(cargo());
     cargo_build
@@ -20,6 +38,7 @@ pub(crate) async fn build(folder: &Path) -> Result<PathBuf, Error> {
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
+        .stderr(words.stdio())
         .kill_on_drop(true);
     for name in of_another_package(std::env::vars_os().map(|(name, _)| name)) {
         cargo_build.env_remove(name);
@@ -31,9 +50,17 @@ pub(crate) async fn build(folder: &Path) -> Result<PathBuf, Error> {
     let build = cargo_build.spawn().map_err(failed)?;
     let output = build.wait_with_output().await.map_err(failed)?;
     if !output.status.success() {
-        return Err(Error::Failed {
-            command: command.to_owned(),
-            status: output.status,
+        let command = command.to_owned();
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(match words {
+            Words::Shown => Error::Failed {
+                command,
+                status: output.status,
+            },
+            Words::Kept => Error::FailedSaying {
+                command,
+                said: said.trim_end().to_owned(),
+            },
         });
     }
     let mut programs = programs(&String::from_utf8_lossy(&output.stdout));

@@ -3,5 +3,5 @@
 mod build;
 mod manifests;
 
-pub(crate) use build::build;
+pub(crate) use build::{Words, build};
 pub(crate) use manifests::manifests;

@@ -12,7 +12,7 @@ use super::wait;
 use crate::error::Error;
 use crate::objects::Kinds;
 use crate::output::say;
-use crate::program;
+use crate::program::{self, Words};
 
 /// What `kubewright deploy` is called with.
 #[derive(Args, Debug)]
@@ -110,7 +110,7 @@ pub(crate) async fn undeploy(arguments: &UndeployArguments) -> Result<(), Error>
 }
 
 async fn objects(target: &Target, flags: &[&str]) -> Result<Vec<Value>, Error> {
-    let program = program::build(&target.folder).await?;
+    let program = program::build(&target.folder, Words::Shown).await?;
     program::manifests(&program, flags).await
 }
 

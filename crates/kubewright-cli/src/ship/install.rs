@@ -9,7 +9,7 @@ use super::wait;
 use crate::error::Error;
 use crate::objects::{Kinds, Located, Ownership};
 use crate::output::say;
-use crate::program;
+use crate::program::{self, Words};
 
 /// What `kubewright install` is called with.
 #[derive(Args, Debug)]
@@ -107,7 +107,7 @@ pub(crate) async fn uninstall(arguments: &UninstallArguments) -> Result<(), Erro
 }
 
 async fn definitions(target: &Target) -> Result<Vec<Value>, Error> {
-    let program = program::build(&target.folder).await?;
+    let program = program::build(&target.folder, Words::Shown).await?;
     let mut objects = program::manifests(&program, &[]).await?;
     objects.retain(is_definition);
     Ok(objects)

@@ -5,7 +5,7 @@ use kubewright_manifest::{Chart, OutputFile, helm_chart, kustomization, to_yaml}
 
 use crate::error::Error;
 use crate::output::{print, say};
-use crate::program;
+use crate::program::{self, Words};
 use crate::project::Project;
 
 /// What `kubewright manifests` is called with.
@@ -34,7 +34,7 @@ pub(crate) struct ManifestsArguments {
 ///
 /// Dropping the future may leave part of the files written.
 pub(crate) async fn manifests(arguments: &ManifestsArguments) -> Result<(), Error> {
-    let program = program::build(&arguments.folder).await?;
+    let program = program::build(&arguments.folder, Words::Shown).await?;
     let flags = flags(arguments.image.as_deref(), arguments.namespace.as_deref());
     let objects = program::manifests(&program, &flags).await?;
     let failed = |source| Error::Manifest { source };

@@ -26,9 +26,7 @@ pub(crate) fn add_module(source: &Source, name: &str, declaration: &str) -> Adde
         return AddedModule::Present;
     }
     let line_break = source.line_break();
-    let last = modules()
-        .filter(|module| module.content.is_none() && !is_conditional(&module.attrs))
-        .next_back();
+    let last = modules().rfind(|module| module.content.is_none() && !is_conditional(&module.attrs));
     if let Some(last) = last {
         let end = source.behind_comment(source.range(last.span()).end);
         return AddedModule::Text(source.inserted(end, &format!("{line_break}{declaration}")));

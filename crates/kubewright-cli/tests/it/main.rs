@@ -7,6 +7,7 @@ mod flow;
 mod scaffold;
 mod shapes;
 mod ship;
+mod terminal;
 
 use std::process::{Command, Output};
 

@@ -1,0 +1,135 @@
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Borders, Paragraph, Row, Table};
+
+use super::model::Model;
+
+/// Draws everything, from top to bottom: what runs, the samples, the Pods, events, the log.
+pub(super) fn draw(frame: &mut Frame<'_>, model: &Model) {
+    let rows = |count: usize, most: u16| {
+        let count = u16::try_from(count.max(1)).unwrap_or(most);
+        Constraint::Length(count.min(most) + 1)
+    };
+    let quarter = (frame.area().height / 4).max(1);
+    let [head, samples, pods, events, log, foot] = Layout::vertical([
+        Constraint::Length(1),
+        rows(model.board.samples.len(), quarter),
+        rows(model.board.pods.len() + 1, quarter),
+        rows(model.board.events.len(), quarter),
+        Constraint::Min(2),
+        Constraint::Length(1),
+    ])
+    .areas(frame.area());
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    let title = format!("{}  {}", model.title, model.state);
+    frame.render_widget(Line::styled(title, bold), head);
+    draw_samples(frame, samples, model);
+    draw_pods(frame, pods, model);
+    draw_end(frame, events, "events", &model.board.events);
+    let lines: Vec<String> = model.log.iter().cloned().collect();
+    draw_end(frame, log, "log", &lines);
+    let dim = Style::new().add_modifier(Modifier::DIM);
+    frame.render_widget(
+        Line::styled(format!("q quits   {}", model.kubectl), dim),
+        foot,
+    );
+}
+
+fn titled(title: &'static str) -> Block<'static> {
+    Block::new().borders(Borders::TOP).title(title)
+}
+
+fn draw_samples(frame: &mut Frame<'_>, area: Rect, model: &Model) {
+    let rows = model.board.samples.iter().map(|(name, missing)| {
+        let state = missing.as_deref().unwrap_or("ready");
+        Row::new([name.as_str(), state])
+    });
+    let widths = [Constraint::Percentage(40), Constraint::Percentage(60)];
+    frame.render_widget(Table::new(rows, widths).block(titled("samples")), area);
+}
+
+fn draw_pods(frame: &mut Frame<'_>, area: Rect, model: &Model) {
+    let rows = model.board.pods.iter().map(|pod| Row::new(pod.clone()));
+    let widths = [
+        Constraint::Percentage(20),
+        Constraint::Percentage(35),
+        Constraint::Percentage(20),
+        Constraint::Percentage(15),
+        Constraint::Percentage(10),
+    ];
+    let heading = Row::new(["NAMESPACE", "POD", "NODE", "PHASE", "READY"])
+        .style(Style::new().add_modifier(Modifier::DIM));
+    let table = Table::new(rows, widths).header(heading);
+    frame.render_widget(table.block(titled("pods")), area);
+}
+
+/// The last lines that fit.
+fn draw_end(frame: &mut Frame<'_>, area: Rect, title: &'static str, lines: &[String]) {
+    let fit = usize::from(area.height.saturating_sub(1));
+    let skipped = lines.len().saturating_sub(fit);
+    let shown: Vec<Line<'_>> = lines
+        .iter()
+        .skip(skipped)
+        .map(|line| Line::raw(line.as_str()))
+        .collect();
+    frame.render_widget(Paragraph::new(shown).block(titled(title)), area);
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::draw;
+    use crate::dev::board::Board;
+    use crate::dev::view::model::Model;
+
+    const EXPECTED: [&str; 16] = [
+        "sites  running",
+        "samples─────────────────────────────────────────────────────",
+        "Site default/a          ready",
+        "Site default/b          no status yet",
+        "pods────────────────────────────────────────────────────────",
+        "NAMESPACE   POD                  NODE        PHASE    READY",
+        "default     web-1                node-1      Running  true",
+        "events──────────────────────────────────────────────────────",
+        "Created Pod default/web-1: made",
+        "log─────────────────────────────────────────────────────────",
+        "all controllers work",
+        "",
+        "",
+        "",
+        "",
+        "q quits   kubectl --kubeconfig x",
+    ];
+
+    #[test]
+    fn the_screen_shows_samples_pods_events_and_the_log() {
+        let text = |text: &str| text.to_owned();
+        let mut model = Model {
+            title: text("sites"),
+            kubectl: text("kubectl --kubeconfig x"),
+            state: text("running"),
+            board: Board {
+                samples: vec![
+                    (text("Site default/a"), None),
+                    (text("Site default/b"), Some(text("no status yet"))),
+                ],
+                pods: vec![["default", "web-1", "node-1", "Running", "true"].map(text)],
+                events: vec![text("Created Pod default/web-1: made")],
+            },
+            ..Model::default()
+        };
+        model.log("all controllers work");
+        let mut terminal = Terminal::new(TestBackend::new(60, 16)).unwrap();
+        terminal.draw(|frame| draw(frame, &model)).unwrap();
+        let drawn = terminal.backend().to_string();
+        let lines: Vec<&str> = drawn
+            .lines()
+            .map(|line| line.trim_matches('"').trim_end())
+            .collect();
+        assert_eq!(lines, EXPECTED);
+    }
+}
