@@ -2,6 +2,7 @@ use kubewright_core::Description;
 use serde_json::{Value, json};
 
 use crate::objects::{ManifestOptions, labels, namespace_of};
+use crate::webhooks::{WEBHOOK_PORT, webhook_service};
 
 /// What runs the operator inside a cluster, beside the [objects](crate::objects) that it needs
 /// anyway: a Deployment, and roles for the users of its kinds.
@@ -29,23 +30,24 @@ pub fn deployment(description: &Description, options: &ManifestOptions, image: &
                     "labels": labels,
                     "annotations": {"kubectl.kubernetes.io/default-container": "operator"},
                 },
-                "spec": pod(name, image),
+                "spec": pod(description, image),
             },
         },
     }));
     objects
 }
 
-fn pod(account: &str, image: &str) -> Value {
+fn pod(description: &Description, image: &str) -> Value {
     let field = |path: &str| json!({"fieldRef": {"fieldPath": path}});
-    json!({
-        "serviceAccountName": account,
+    let mut pod = json!({
+        "serviceAccountName": description.name,
         // What is under way may end; the program itself waits for at most 30 s.
         "terminationGracePeriodSeconds": 40,
         "securityContext": {
             "runAsNonRoot": true,
             "runAsUser": 65532,
             "runAsGroup": 65532,
+            "fsGroup": 65532,
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [{
@@ -66,7 +68,26 @@ fn pod(account: &str, image: &str) -> Value {
                 "readOnlyRootFilesystem": true,
             },
         }],
-    })
+    });
+    if !description.webhooks.is_empty() {
+        serve_webhooks(&mut pod, &webhook_service(&description.name));
+    }
+    pod
+}
+
+/// The webhooks' certificate comes from a Secret of the Service's name.
+fn serve_webhooks(pod: &mut Value, secret: &str) {
+    const FOLDER: &str = "/var/run/webhook-certificate";
+    let container = &mut pod["containers"][0];
+    container["args"] = json!(["run", "--webhook-certs", FOLDER]);
+    container["ports"] =
+        json!([{"name": "webhook", "containerPort": WEBHOOK_PORT, "protocol": "TCP"}]);
+    container["volumeMounts"] =
+        json!([{"name": "webhook-certificate", "mountPath": FOLDER, "readOnly": true}]);
+    pod["volumes"] = json!([{
+        "name": "webhook-certificate",
+        "secret": {"secretName": secret, "defaultMode": 0o440},
+    }]);
 }
 
 /// A role each for those who may do everything with a kind of the operator's, who may change its

@@ -19,7 +19,10 @@ pub struct Chart {
 /// definitions are among the templates, because Helm never upgrades what is in `crds/`; they stay
 /// when the release is uninstalled, and all objects of their kinds with them.
 pub fn helm_chart(objects: &[Value], chart: &Chart) -> Result<Vec<OutputFile>, Error> {
-    let mut values = Values::default();
+    let mut values = Values {
+        namespace: namespace_of(objects),
+        ..Values::default()
+    };
     let mut templates = Vec::new();
     for (concern, objects) in concerns(objects) {
         if concern == "namespace" {
@@ -64,6 +67,8 @@ const PLACEMENT: [(&str, &str); 3] = [
 /// The values that the objects have, which become the chart's defaults.
 #[derive(Debug, Default)]
 struct Values {
+    /// Where the objects are; a release has a namespace of its own.
+    namespace: String,
     image: Value,
     replicas: Value,
     resources: Value,
@@ -84,6 +89,9 @@ impl Values {
         for hook in hooks.into_iter().flatten() {
             if let Some(service) = hook.pointer_mut("/clientConfig/service") {
                 service["namespace"] = json!(NAMESPACE);
+            }
+            if let Some(selector) = hook.get_mut("namespaceSelector") {
+                replace(selector, &self.namespace);
             }
         }
         match object["kind"].as_str() {
@@ -117,6 +125,24 @@ impl Values {
             "affinity": {},
             "crds": {"install": true},
         })
+    }
+}
+
+fn namespace_of(objects: &[Value]) -> String {
+    let namespace = objects.iter().find(|object| object["kind"] == "Namespace");
+    let name = namespace.and_then(|namespace| namespace["metadata"]["name"].as_str());
+    name.unwrap_or_default().to_owned()
+}
+
+/// Puts the slot in the place of each text that is the namespace.
+fn replace(value: &mut Value, namespace: &str) {
+    match value {
+        Value::String(text) if text == namespace => NAMESPACE.clone_into(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, namespace)),
+        Value::Object(fields) => fields
+            .values_mut()
+            .for_each(|field| replace(field, namespace)),
+        _ => {}
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::ManifestOptions;
 
 /// The port that an operator serves its webhooks on.
-const PORT: u16 = 9443;
+pub(crate) const WEBHOOK_PORT: u16 = 9443;
 /// What each namespace is labelled with by the API server.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
@@ -36,7 +36,7 @@ pub(crate) fn webhook_objects(
             "kind": "Service",
             "metadata": {"name": webhook_service(name), "namespace": namespace, "labels": labels},
             "spec": {
-                "ports": [{"name": "webhook", "port": 443, "protocol": "TCP", "targetPort": PORT}],
+                "ports": [{"name": "webhook", "port": 443, "protocol": "TCP", "targetPort": WEBHOOK_PORT}],
                 "selector": labels,
             },
         }));

@@ -2,6 +2,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::arguments::Target;
+use super::certificate::with_certificate;
 use super::definitions::{is_definition, refuse_unsafe};
 use super::install::Force;
 use super::manifests::flags;
@@ -48,8 +49,11 @@ pub(crate) struct UndeployArguments {
 pub(crate) async fn deploy(arguments: &DeployArguments) -> Result<(), Error> {
     let target = &arguments.target;
     let namespace = arguments.namespace.as_deref();
-    let objects = objects(target, &flags(Some(&arguments.image), namespace)).await?;
+    let flags = flags(Some(&arguments.image), namespace);
+    let program = program::build(&target.folder, Words::Shown).await?;
+    let objects = program::manifests(&program, &flags).await?;
     let client = target.access.client().await?;
+    let objects = with_certificate(&client, &program, &flags, objects).await?;
     let plan = Plan::make(&client, &objects, arguments.force.ownership()).await?;
     let places = plan.places();
     let left_over = left_over(&client, &operator(&objects), &places).await?;
@@ -75,7 +79,9 @@ pub(crate) async fn deploy(arguments: &DeployArguments) -> Result<(), Error> {
 /// Dropping the future may leave part of the objects; another run deletes the rest.
 pub(crate) async fn undeploy(arguments: &UndeployArguments) -> Result<(), Error> {
     let target = &arguments.target;
-    let objects = objects(target, &flags(Some("none"), arguments.namespace.as_deref())).await?;
+    let flags = flags(Some("none"), arguments.namespace.as_deref());
+    let program = program::build(&target.folder, Words::Shown).await?;
+    let objects = program::manifests(&program, &flags).await?;
     let client = target.access.client().await?;
     let mut kinds = Kinds::discover(&client).await?;
     let mut places = Vec::new();
@@ -107,11 +113,6 @@ pub(crate) async fn undeploy(arguments: &UndeployArguments) -> Result<(), Error>
         return Ok(());
     }
     remove(&client, &places, target.timeout()).await
-}
-
-async fn objects(target: &Target, flags: &[&str]) -> Result<Vec<Value>, Error> {
-    let program = program::build(&target.folder, Words::Shown).await?;
-    program::manifests(&program, flags).await
 }
 
 /// The operator's name, as its account has it.

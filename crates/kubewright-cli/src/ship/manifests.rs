@@ -3,8 +3,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use kubewright_manifest::{Chart, OutputFile, helm_chart, kustomization, to_yaml};
 
+use super::certificate::calls_webhooks;
 use crate::error::Error;
-use crate::output::{print, say};
+use crate::output::{note, print, say};
 use crate::program::{self, Words};
 use crate::project::Project;
 
@@ -37,6 +38,12 @@ pub(crate) async fn manifests(arguments: &ManifestsArguments) -> Result<(), Erro
     let program = program::build(&arguments.folder, Words::Shown).await?;
     let flags = flags(arguments.image.as_deref(), arguments.namespace.as_deref());
     let objects = program::manifests(&program, &flags).await?;
+    if arguments.image.is_some() && objects.iter().any(calls_webhooks) {
+        note(
+            "note: the Pod reads the webhooks' certificate from a Secret of the Service's name, \
+             and the configurations need its authority as caBundle; `kubewright deploy` makes both",
+        );
+    }
     let failed = |source| Error::Manifest { source };
     if let Some(folder) = &arguments.kustomize {
         return write(folder, &kustomization(&objects).map_err(failed)?);

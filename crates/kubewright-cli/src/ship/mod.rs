@@ -1,6 +1,7 @@
 //! From the program to a cluster that is there: `manifests`, `install`, `deploy`, and back.
 
 mod arguments;
+mod certificate;
 mod definitions;
 mod deploy;
 mod install;

@@ -7,7 +7,7 @@ use crate::objects::{FIELD_MANAGER, Kinds, Located};
 
 /// The kinds that an operator's manifests may consist of, but for namespaces and definitions,
 /// which take objects of users along.
-const KINDS: [(&str, &str, &str); 11] = [
+const KINDS: [(&str, &str, &str); 12] = [
     (
         "admissionregistration.k8s.io",
         "v1",
@@ -27,6 +27,7 @@ const KINDS: [(&str, &str, &str); 11] = [
     ("rbac.authorization.k8s.io", "v1", "ClusterRole"),
     ("rbac.authorization.k8s.io", "v1", "Role"),
     ("", "v1", "ServiceAccount"),
+    ("", "v1", "Secret"),
 ];
 
 /// Objects that an earlier run applied for the operator and that are not among `wanted`.

@@ -182,7 +182,10 @@ async fn an_empty_folder_becomes_a_tested_operator_that_runs() {
     ];
     succeeds(kubewright(&api), &folder);
     let parts = ["--defaulting", "--validation"];
-    succeeds(kubewright(&[&["create", "webhook", "--kind", "Site"], &parts[..]].concat()), &folder);
+    succeeds(
+        kubewright(&[&["create", "webhook", "--kind", "Site"], &parts[..]].concat()),
+        &folder,
+    );
     succeeds(cargo(&["fmt", "--check"]), &folder);
     let tested = succeeds(cargo(&["test", "--quiet"]), &folder);
     let tested = String::from_utf8_lossy(&tested.stdout).into_owned();
