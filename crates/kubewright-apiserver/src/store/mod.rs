@@ -11,6 +11,7 @@
 mod changes;
 #[cfg(feature = "disk")]
 mod disk;
+mod expected;
 mod followers;
 #[cfg(feature = "disk")]
 mod keeper;
@@ -26,11 +27,12 @@ pub use changes::Changes;
 pub(crate) use disk::Disk;
 #[cfg(feature = "disk")]
 pub use disk::DiskError;
+pub(crate) use expected::NotStored;
+pub use expected::{Expected, Race, Seen};
 pub use key::Key;
 pub use log::{Change, ChangeKind, Compacted};
 pub use object::Object;
 pub(crate) use object::metadata_mut;
 pub(crate) use random::Random;
 pub use snapshot::Snapshot;
-pub(crate) use state::NotStored;
-pub use state::{Expected, Race, Seen, Store};
+pub use state::Store;

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 #[cfg(feature = "disk")]
 use super::disk::{Disk, DiskError};
+use super::expected::{Expected, NotStored, Race, Seen};
 use super::followers::Followers;
 #[cfg(feature = "disk")]
 use super::keeper::Keeper;
@@ -36,41 +37,6 @@ struct State {
     /// The last write to each resource.
     latest: OrdMap<Arc<str>, Revision>,
     log: Log,
-}
-
-/// What a writer saw when it read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expected {
-    /// There was no object.
-    Absent,
-    /// The object had this revision.
-    At(Revision),
-}
-
-/// An object that a writer decided by, at the revision it saw.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// Where it lies.
-    pub key: Key,
-    /// Which state of it was seen.
-    pub revision: Revision,
-}
-
-/// Why a new object was not stored.
-#[derive(Clone, Debug)]
-pub(crate) enum NotStored {
-    /// There is one already.
-    Taken(Arc<Object>),
-    /// What was decided by is no longer so: decide again.
-    Moved,
-}
-
-/// Another write came in between: read again and decide again.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("the object changed between reading and writing it")]
-pub struct Race {
-    /// What is stored now.
-    pub current: Option<Arc<Object>>,
 }
 
 impl Store {

@@ -9,5 +9,6 @@ mod revision;
 mod rollout;
 mod status;
 mod sync;
+mod write;
 
 pub(super) use sync::Deployments;

@@ -10,6 +10,7 @@ mod containers;
 mod heartbeat;
 mod node_status;
 mod pod_conditions;
+mod pod_fate;
 mod pod_status;
 mod report;
 

@@ -1,11 +1,10 @@
 use serde_json::{Value, json};
 
-use super::containers::{
-    Crash, completed, crashed, failed, initialized, recovered, replaced, started, waiting,
-};
-use super::pod_conditions::{Readiness, conditions, gates_are_open};
+use super::containers::{Crash, completed, initialized, replaced, started};
+use super::pod_conditions::{Readiness, conditions};
+use super::pod_fate::{crash, fail, held, settled};
 use crate::behaviour::orders::PodFate;
-use crate::behaviour::view::{is_true, items, text};
+use crate::behaviour::view::{items, text};
 
 /// What the kubelet knows besides the Pod.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +62,7 @@ fn running(pod: &Value, around: Surroundings<'_>) -> Value {
 }
 
 /// What is said of every Pod that a node has taken on.
-fn placed(pod: &Value, around: Surroundings<'_>) -> Value {
+pub(super) fn placed(pod: &Value, around: Surroundings<'_>) -> Value {
     let start = match text(pod, "/status/startTime") {
         "" => around.now,
         time => time,
@@ -74,29 +73,6 @@ fn placed(pod: &Value, around: Surroundings<'_>) -> Value {
         "observedGeneration": generation(pod),
         "startTime": start,
     })
-}
-
-/// The containers are being created, for ever; said once.
-fn held(pod: &Value, around: Surroundings<'_>) -> Option<Value> {
-    if !items(pod, "/status/containerStatuses").is_empty() {
-        return None;
-    }
-    let containers = items(pod, "/spec/containers").iter().map(waiting);
-    let containers: Vec<_> = containers.collect();
-    let initial = items(pod, "/spec/initContainers").iter().map(waiting);
-    let initial: Vec<_> = initial.collect();
-    let mut status = placed(pod, around);
-    let readiness = match initial.is_empty() {
-        true => Readiness::unready(pod),
-        false => Readiness::Uninitialized,
-    };
-    status["conditions"] = conditions(pod, &readiness, around.now).into();
-    status["containerStatuses"] = containers.into();
-    if !initial.is_empty() {
-        status["initContainerStatuses"] = initial.into();
-    }
-    status["phase"] = "Pending".into();
-    Some(status)
 }
 
 /// Containers whose image changed are restarted, the others stay as they are.
@@ -120,48 +96,6 @@ fn restarted(pod: &Value, around: Surroundings<'_>) -> Value {
     })
 }
 
-/// Containers that do not run, or are not as ready as they should be, are put right.
-fn settled(pod: &Value, around: Surroundings<'_>) -> Option<Value> {
-    let is_ready = is_ready(around);
-    let statuses = items(pod, "/status/containerStatuses");
-    let is_settled = |one: &Value| {
-        one["ready"].as_bool() == Some(is_ready) && one.pointer("/state/running").is_some()
-    };
-    let wanted = is_ready && gates_are_open(pod);
-    if statuses.iter().all(is_settled) && is_true(pod, "Ready") == wanted {
-        return None;
-    }
-    let containers = statuses
-        .iter()
-        .map(|one| recovered(one, is_ready, around.now));
-    Some(json!({
-        "conditions": conditions(pod, &readiness(pod, is_ready), around.now),
-        "containerStatuses": containers.collect::<Vec<_>>(),
-    }))
-}
-
-/// The containers have ended once more and wait to be started again.
-fn crash(pod: &Value, how: Crash, around: Surroundings<'_>) -> Value {
-    let containers = items(pod, "/status/containerStatuses").iter();
-    let containers = containers.map(|one| crashed(pod, one, how, around.now));
-    json!({
-        "conditions": conditions(pod, &Readiness::unready(pod), around.now),
-        "containerStatuses": containers.collect::<Vec<_>>(),
-    })
-}
-
-fn fail(pod: &Value, reason: &str, around: Surroundings<'_>) -> Value {
-    let containers = items(pod, "/status/containerStatuses").iter();
-    let containers = containers.map(|one| failed(one, around.now));
-    let ended = Readiness::Ended("PodFailed");
-    let mut status = placed(pod, around);
-    status["conditions"] = conditions(pod, &ended, around.now).into();
-    status["containerStatuses"] = containers.collect::<Vec<_>>().into();
-    status["phase"] = "Failed".into();
-    status["reason"] = reason.into();
-    status
-}
-
 /// The containers have nothing to do and are done with it.
 fn succeeded(pod: &Value, around: Surroundings<'_>) -> Value {
     let containers = items(pod, "/status/containerStatuses").iter();
@@ -175,11 +109,12 @@ fn succeeded(pod: &Value, around: Surroundings<'_>) -> Value {
     })
 }
 
-fn is_ready(around: Surroundings<'_>) -> bool {
+/// Whether the containers become ready.
+pub(super) fn is_ready(around: Surroundings<'_>) -> bool {
     !matches!(around.fate, PodFate::NeverReady)
 }
 
-fn readiness(pod: &Value, is_ready: bool) -> Readiness {
+pub(super) fn readiness(pod: &Value, is_ready: bool) -> Readiness {
     match is_ready {
         true => Readiness::Ready,
         false => Readiness::unready(pod),
@@ -390,73 +325,5 @@ mod tests {
         let mut ended = pod("a:1");
         ended["status"]["phase"] = "Failed".into();
         assert_eq!(next(&ended, "T1"), None);
-    }
-
-    #[test]
-    fn a_held_pod_waits_and_runs_when_it_is_let_go() {
-        let held = next_of(&PodFate::Hold, &pod("a:1"), "T1").unwrap();
-        assert_eq!(held["phase"], "Pending");
-        let state = &held["containerStatuses"][0]["state"];
-        assert_eq!(state["waiting"]["reason"], "ContainerCreating");
-        let waits = after(pod("a:1"), held);
-        assert_eq!(next_of(&PodFate::Hold, &waits, "T2"), None);
-        let status = next(&waits, "T3").unwrap();
-        assert_eq!(
-            (&status["phase"], &status["startTime"]),
-            (&json!("Running"), &json!("T1"))
-        );
-    }
-
-    #[test]
-    fn a_pod_that_is_never_ready_runs_and_recovers() {
-        let status = next_of(&PodFate::NeverReady, &pod("a:1"), "T1").unwrap();
-        assert_eq!(status["conditions"][2]["reason"], "ContainersNotReady");
-        assert_eq!(
-            status["conditions"][2]["message"],
-            "containers with unready status: [app side]"
-        );
-        let unready = after(pod("a:1"), status);
-        assert_eq!(next_of(&PodFate::NeverReady, &unready, "T2"), None);
-        let status = next(&unready, "T3").unwrap();
-        assert_eq!(status["conditions"][2]["status"], "True");
-        assert_eq!(status["containerStatuses"][1]["ready"], true);
-        assert_eq!(next(&after(unready, status), "T4"), None);
-    }
-
-    #[test]
-    fn a_crashing_pod_counts_its_restarts() {
-        let ran = after(pod("a:1"), next(&pod("a:1"), "T1").unwrap());
-        let once = after(
-            ran.clone(),
-            next_of(&PodFate::CrashLoop, &ran, "T2").unwrap(),
-        );
-        let container = &once["status"]["containerStatuses"][0];
-        assert_eq!(container["restartCount"], 1);
-        assert_eq!(container["state"]["waiting"]["reason"], "CrashLoopBackOff");
-        assert_eq!(container["lastState"]["terminated"]["exitCode"], 1);
-        let twice = next_of(&PodFate::CrashLoop, &once, "T3").unwrap();
-        assert_eq!(twice["containerStatuses"][0]["restartCount"], 2);
-        let recovered = next(&after(once, twice), "T4").unwrap();
-        let container = &recovered["containerStatuses"][0];
-        assert_eq!(container["restartCount"], 2);
-        assert_eq!(container["state"]["running"]["startedAt"], "T4");
-    }
-
-    #[test]
-    fn a_pod_fails_or_succeeds_on_request() {
-        let ran = after(pod("a:1"), next(&pod("a:1"), "T1").unwrap());
-        let failed = next_of(&PodFate::Fail("Evicted".to_owned()), &ran, "T2").unwrap();
-        assert_eq!(
-            (&failed["phase"], &failed["reason"]),
-            (&json!("Failed"), &json!("Evicted"))
-        );
-        let mut once = ran;
-        once["spec"]["restartPolicy"] = "Never".into();
-        let done = next_of(&PodFate::Complete, &once, "T2").unwrap();
-        assert_eq!(done["phase"], "Succeeded");
-        once["spec"]["restartPolicy"] = "Always".into();
-        let again = next_of(&PodFate::Complete, &once, "T2").unwrap();
-        let last = &again["containerStatuses"][0]["lastState"];
-        assert_eq!(last["terminated"]["reason"], "Completed");
     }
 }
