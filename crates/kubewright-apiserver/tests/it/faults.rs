@@ -132,14 +132,6 @@ async fn guards_that_would_never_act_are_not_taken() {
     let client = Client::admin(&server());
     let group = "/apis/admissionregistration.k8s.io/v1";
     for (plural, kind) in [
-        (
-            "validatingwebhookconfigurations",
-            "ValidatingWebhookConfiguration",
-        ),
-        (
-            "mutatingwebhookconfigurations",
-            "MutatingWebhookConfiguration",
-        ),
         ("validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
         (
             "validatingadmissionpolicybindings",
