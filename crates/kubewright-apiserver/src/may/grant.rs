@@ -100,9 +100,9 @@ impl Grant<'_> {
             return Ok(());
         }
         let Some(rules) = policy.role_rules(kind, self.namespace, name) else {
-            let singular = kind.to_lowercase();
             return Err(match plural {
-                Some(_) => Status::not_found((Policy::GROUP, singular.as_str()), name),
+                // As in Kubernetes, what is not found is called by what was to be written.
+                Some(_) => Status::not_found((Policy::GROUP, self.plural), name),
                 None => Status::unknown(format!("unsupported role reference kind: {kind:?}")),
             });
         };

@@ -80,7 +80,7 @@ async fn nobody_grants_what_he_does_not_hold() {
         bob.post(&bindings, &gone).await.failure(),
         (
             404,
-            "clusterrole.rbac.authorization.k8s.io \"gone\" not found"
+            "rolebindings.rbac.authorization.k8s.io \"gone\" not found"
         )
     );
     // Who may bind a role may bind it without holding what it gives.
