@@ -10,6 +10,7 @@
 //! # Ok::<(), kubewright_manifest::Error>(())
 //! ```
 
+mod certificates;
 mod crd;
 mod crd_change;
 mod deployment;
@@ -21,6 +22,7 @@ mod output;
 mod webhooks;
 mod yaml;
 
+pub use certificates::WebhookCertificates;
 pub use crd::tidy_crd;
 pub use crd_change::unsafe_changes;
 pub use deployment::deployment;

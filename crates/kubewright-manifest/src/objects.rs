@@ -1,8 +1,8 @@
 use kubewright_core::Description;
 use serde_json::{Value, json};
 
-use crate::tidy_crd;
 use crate::webhooks::webhook_objects;
+use crate::{WebhookCertificates, tidy_crd};
 
 /// What the same operator's manifests may differ in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct ManifestOptions {
     pub webhook_url: Option<String>,
     /// The authority (PEM) that signed the webhooks' certificate.
     pub webhook_ca: Option<String>,
+    /// Who makes the webhooks' certificate.
+    pub certificates: WebhookCertificates,
 }
 
 /// What a cluster needs before the operator can run: its Namespace, the CustomResourceDefinitions,

@@ -6,7 +6,8 @@ use kubewright_core::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::ManifestOptions;
+use crate::certificates::{cert_manager_objects, inject_ca};
+use crate::{ManifestOptions, WebhookCertificates};
 
 /// The port that an operator serves its webhooks on.
 pub(crate) const WEBHOOK_PORT: u16 = 9443;
@@ -41,6 +42,9 @@ pub(crate) fn webhook_objects(
             },
         }));
     }
+    if options.certificates == WebhookCertificates::CertManager {
+        objects.extend(cert_manager_objects(name, namespace, &labels));
+    }
     for (kind, spelling) in [
         (WebhookKind::Mutating, "MutatingWebhookConfiguration"),
         (WebhookKind::Validating, "ValidatingWebhookConfiguration"),
@@ -50,12 +54,16 @@ pub(crate) fn webhook_objects(
             .map(|webhook| entry(webhook, name, namespace, options))
             .collect();
         if !webhooks.is_empty() {
-            objects.push(json!({
+            let mut configuration = json!({
                 "apiVersion": "admissionregistration.k8s.io/v1",
                 "kind": spelling,
                 "metadata": {"name": name, "labels": labels},
                 "webhooks": webhooks,
-            }));
+            });
+            if options.certificates == WebhookCertificates::CertManager {
+                inject_ca(&mut configuration, name, namespace);
+            }
+            objects.push(configuration);
         }
     }
     objects

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use kubewright_manifest::{ManifestOptions, deployment, objects, to_yaml};
+use kubewright_manifest::{ManifestOptions, WebhookCertificates, deployment, objects, to_yaml};
 use kubewright_runtime::client::{connect, load_config};
 use kubewright_webhook::{CertificateFiles, Certificates, Incoming};
 use tokio::net::TcpListener;
@@ -54,6 +54,9 @@ struct ManifestArguments {
     /// The authority (PEM) that signed the webhooks' certificate
     #[arg(long)]
     webhook_ca: Option<PathBuf>,
+    /// Let cert-manager make the webhooks' certificate
+    #[arg(long, conflicts_with = "webhook_ca")]
+    cert_manager: bool,
 }
 
 #[derive(Args, Debug)]
@@ -117,6 +120,10 @@ fn manifests(operator: &Operator, arguments: &ManifestArguments) -> Result<ExitC
         namespace,
         webhook_url: arguments.webhook_url.clone(),
         webhook_ca,
+        certificates: match arguments.cert_manager {
+            true => WebhookCertificates::CertManager,
+            false => WebhookCertificates::Given,
+        },
     };
     let description = operator.description();
     let mut objects = objects(&description, &options);
