@@ -36,7 +36,11 @@ fn concern(object: &Value) -> &'static str {
         "Namespace" => "namespace",
         "CustomResourceDefinition" => "crds",
         "ServiceAccount" | "Role" | "RoleBinding" | "ClusterRole" | "ClusterRoleBinding" => "rbac",
-        "Service" | "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => "webhooks",
+        "Service"
+        | "Issuer"
+        | "Certificate"
+        | "MutatingWebhookConfiguration"
+        | "ValidatingWebhookConfiguration" => "webhooks",
         _ => "deployment",
     }
 }
