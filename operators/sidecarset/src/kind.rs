@@ -1,3 +1,8 @@
+#![expect(
+    clippy::duplicated_attributes,
+    reason = "each column of the table names its type"
+)]
+
 use k8s_openapi::api::core::v1::Container;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kubewright::prelude::*;

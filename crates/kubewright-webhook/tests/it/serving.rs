@@ -24,7 +24,7 @@ struct World {
 
 async fn answer(request: AdmissionRequest) -> AdmissionResponse {
     match request.name.as_str() {
-        "panics" => panic!("on purpose"),
+        "panics" => std::panic::panic_any("on purpose"),
         "slow" => tokio::time::sleep(Duration::from_secs(60)).await,
         _ => {}
     }

@@ -48,7 +48,7 @@ fn what_a_webhook_reads_is_granted() {
 }
 
 /// What `run` and `manifests` refuse is told by `start`, too.
-async fn refused(operator: Operator) -> Error {
+fn refused(operator: Operator) -> Error {
     let nowhere = tower::service_fn(async |_: http::Request<kube::client::Body>| {
         Ok::<_, std::convert::Infallible>(http::Response::new(kube::client::Body::empty()))
     });
@@ -84,6 +84,6 @@ async fn what_the_api_server_would_not_take_is_refused_when_the_operator_starts(
             "serve a webhook under \"x y\": begin with '/' and use letters, digits, '-' and '_'",
         ),
     ] {
-        assert_eq!(refused(operator).await.to_string(), wanted);
+        assert_eq!(refused(operator).to_string(), wanted);
     }
 }

@@ -3,7 +3,7 @@
 use kube::Api;
 use kube::api::{Patch, PatchParams, PostParams};
 use kubewright_testing::Cluster;
-use mydaemonset::{MyDaemonSet, MyDaemonSetSpec, operator};
+use mydaemonset::{MyDaemonSet, operator};
 use serde_json::json;
 
 use super::sample;
@@ -12,13 +12,9 @@ use super::sample;
 async fn an_empty_image_is_refused_with_its_cause(cluster: Cluster) {
     cluster.run(operator).await;
     let sets: Api<MyDaemonSet> = Api::namespaced(cluster.client(), cluster.namespace());
-    let empty = MyDaemonSet::new(
-        "empty",
-        MyDaemonSetSpec {
-            image: String::new(),
-            ..sample().spec
-        },
-    );
+    let mut empty = sample();
+    empty.metadata.name = Some("empty".to_owned());
+    empty.spec.image = String::new();
     let refused = sets.create(&PostParams::default(), &empty).await;
     let Err(kube::Error::Api(status)) = refused else {
         panic!("it was taken: {refused:?}");
