@@ -26,6 +26,15 @@ pub enum Error {
         /// How long nothing changed.
         waited: Duration,
     },
+    /// The embedded cluster could not be given an address.
+    #[error(
+        "open a port on 127.0.0.1 for the embedded cluster; see whether sockets are allowed here"
+    )]
+    Listen {
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// Neither `KUBEWRIGHT_CACHE` nor a home folder is set.
     #[error("find the cache folder: neither KUBEWRIGHT_CACHE nor HOME is set; set one of them")]
     NoCacheFolder,

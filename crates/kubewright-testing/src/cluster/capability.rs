@@ -29,7 +29,7 @@ impl Capability {
     /// [`HeldPods`](Self::HeldPods) yet.
     pub const fn of(cluster: Choice) -> &'static [Self] {
         match cluster {
-            Choice::Embedded => &[Self::VirtualTime],
+            Choice::Embedded => &[Self::VirtualTime, Self::Kubeconfig],
             Choice::Real => &[
                 Self::Defaults,
                 Self::Controllers,
