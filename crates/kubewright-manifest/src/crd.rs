@@ -1,14 +1,18 @@
 use serde_json::{Map, Value, json};
 
+use crate::schema::complete;
+
 /// The definition as a person would have written it.
 ///
 /// kube's derive marks every `Option` as nullable, names Rust's integer widths as formats, keeps
 /// whole doc comments and titles, and leaves the schema of free-form values empty, which the API
 /// server refuses. Here optional means absent, formats are those that Kubernetes knows,
 /// descriptions are one sentence, and free-form values keep their unknown fields. Defaults below
-/// `status` go: they are for reading it in Rust, and nobody wants them stored.
+/// `status` go: they are for reading it in Rust, and nobody wants them stored. What only the tables
+/// of Kubernetes know of its own types is added: list types, keys, defaults.
 pub fn tidy_crd(crd: &Value) -> Value {
     let mut crd = crd.clone();
+    name_the_list(&mut crd);
     let versions = crd
         .pointer_mut("/spec/versions")
         .and_then(Value::as_array_mut)
@@ -25,6 +29,42 @@ pub fn tidy_crd(crd: &Value) -> Value {
     crd
 }
 
+/// The API server would fill it in; written down, a diff against the stored one is empty.
+fn name_the_list(crd: &mut Value) {
+    let names = crd.pointer_mut("/spec/names");
+    let Some(names) = names.and_then(Value::as_object_mut) else {
+        return;
+    };
+    if let Some(kind) = names.get("kind").and_then(Value::as_str) {
+        let list = format!("{kind}List");
+        names.entry("listKind").or_insert(list.into());
+    }
+}
+
+/// What every object has, and `kubectl explain` shows.
+fn add_common_fields(root: &mut Map<String, Value>) {
+    let common = [
+        (
+            "apiVersion",
+            "string",
+            "The version of the schema that the object is written in.",
+        ),
+        ("kind", "string", "The kind of the object."),
+        ("metadata", "object", ""),
+    ];
+    let properties = root.get_mut("properties").and_then(Value::as_object_mut);
+    let Some(properties) = properties.filter(|all| all.contains_key("spec")) else {
+        return;
+    };
+    for (name, form, text) in common {
+        let mut schema = json!({"type": form});
+        if !text.is_empty() {
+            schema["description"] = text.into();
+        }
+        properties.entry(name).or_insert(schema);
+    }
+}
+
 /// The root's own sentence is the derive's, not the user's: the one of `spec` says more.
 fn tidy_root(root: &mut Map<String, Value>) {
     let generated = root
@@ -38,6 +78,8 @@ fn tidy_root(root: &mut Map<String, Value>) {
             root.insert("description".to_owned(), text);
         }
     }
+    add_common_fields(root);
+    complete(root);
     tidy(root);
     let status = root
         .get_mut("properties")
@@ -241,7 +283,15 @@ mod tests {
             json!({
                 "type": "object",
                 "description": "Many.",
-                "properties": {"spec": {"type": "object", "description": "Many."}},
+                "properties": {
+                    "apiVersion": {
+                        "type": "string",
+                        "description": "The version of the schema that the object is written in.",
+                    },
+                    "kind": {"type": "string", "description": "The kind of the object."},
+                    "metadata": {"type": "object"},
+                    "spec": {"type": "object", "description": "Many."},
+                },
             })
         );
     }

@@ -19,6 +19,7 @@ mod helm;
 mod kustomize;
 mod objects;
 mod output;
+mod schema;
 mod webhooks;
 mod yaml;
 
@@ -31,5 +32,6 @@ pub use helm::{Chart, helm_chart};
 pub use kustomize::kustomization;
 pub use objects::{ManifestOptions, objects};
 pub use output::OutputFile;
+pub use schema::{core_schema, inline_references};
 pub use webhooks::webhook_service;
 pub use yaml::to_yaml;

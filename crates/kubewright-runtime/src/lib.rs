@@ -9,6 +9,7 @@ pub mod cache;
 pub mod client;
 pub mod controller;
 mod error;
+pub mod events;
 pub mod informer;
 pub mod metrics;
 pub mod queue;

@@ -26,15 +26,6 @@ pub enum Error {
         /// How long nothing changed.
         waited: Duration,
     },
-    /// The embedded cluster could not be given an address.
-    #[error(
-        "open a port on 127.0.0.1 for the embedded cluster; see whether sockets are allowed here"
-    )]
-    Listen {
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
     /// Neither `KUBEWRIGHT_CACHE` nor a home folder is set.
     #[error("find the cache folder: neither KUBEWRIGHT_CACHE nor HOME is set; set one of them")]
     NoCacheFolder,
@@ -180,6 +171,12 @@ pub enum Error {
     Refused {
         /// The refused requests.
         requests: String,
+    },
+    /// A fault was injected and never happened.
+    #[error("inject faults: these never happened: {faults}; the test did not show what it says")]
+    Unmet {
+        /// The faults.
+        faults: String,
     },
     /// A differential case is not one.
     #[error("read case {}: {why}", path.display())]

@@ -4,6 +4,7 @@ mod cluster;
 pub mod control_plane;
 pub mod differential;
 mod error;
+mod faults;
 mod progress;
 pub mod real;
 mod runner;
@@ -11,6 +12,7 @@ mod settings;
 
 pub use cluster::{Capability, Cluster, ClusterBuilder, Object, ObjectScope};
 pub use error::Error;
+pub use faults::{Fault, Injected};
 pub use kubewright_apiserver::User;
 pub use kubewright_macros::test;
 pub use runner::{TestCase, TestOutcome, run};

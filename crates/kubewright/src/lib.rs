@@ -42,6 +42,7 @@ mod permission;
 pub mod prelude;
 mod registration;
 pub mod schema;
+mod slow_start;
 mod webhook;
 
 pub use condition::{ConditionStatus, condition, set_condition};
@@ -53,6 +54,7 @@ pub use registration::{
     AnyKind, Cache, Controller, ControllerKind, Predicate, Selection, TypedKind, changed, enqueue,
     kind, kind_of, resource_of, sources,
 };
+pub use slow_start::slow_start;
 
 pub use webhook::{Admission, Change, Denied, Findings, Repetition, Webhook, WebhookServing};
 
@@ -63,6 +65,7 @@ pub use kubewright_core::{
 };
 pub use kubewright_runtime::cache::List;
 pub use kubewright_runtime::controller::{Failure, Handle, Outcome, Retry};
+pub use kubewright_runtime::events::{Event, EventKind, Regarding};
 pub use kubewright_runtime::informer::Informer;
 pub use kubewright_runtime::queue::{Ageing, Backoff, Bucket, Fairness, QueueOptions};
 pub use kubewright_runtime::write::WriteError;

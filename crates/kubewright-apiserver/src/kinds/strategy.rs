@@ -19,10 +19,7 @@ pub(crate) enum Propagation {
 /// Kinds that exist in several versions of which only one is stored, and whose conversion is not
 /// there yet: the other versions answer 501.
 pub(crate) fn is_convertible(kind: &Kind) -> bool {
-    !matches!(
-        (kind.group(), kind.version()),
-        ("events.k8s.io", _) | ("autoscaling", "v1")
-    )
+    !matches!((kind.group(), kind.version()), ("autoscaling", "v1"))
 }
 
 /// Whether a PUT of an absent object creates it (`AllowCreateOnUpdate` of the kind's strategy).

@@ -5,7 +5,9 @@ use kubewright_wire::status::Status;
 use serde_json::Value;
 
 use super::target::Target;
-use super::{ApiResponse, create, delete, list, patch, read, subresource, update, watch};
+use super::{
+    ApiResponse, create, delete, event_version, list, patch, read, subresource, update, watch,
+};
 use crate::kinds::is_convertible;
 use crate::may::Review;
 use crate::server::Server;
@@ -145,6 +147,12 @@ impl Server {
         let Some(target) = Target::new(served, &request.route)? else {
             return Ok(ApiResponse::page_not_found());
         };
+        if event_version::is_event(target.kind()) {
+            let stored = event_version::to_stored(request)?;
+            // One step further down: the version that is stored has no other.
+            let answer = Box::pin(self.execute(stored)).await?;
+            return Ok(event_version::to_shown(answer));
+        }
         if !is_convertible(target.kind()) {
             return Err(Status::not_implemented(format!(
                 "conversion of {} from its stored version is not implemented yet",

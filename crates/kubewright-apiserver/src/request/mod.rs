@@ -13,6 +13,7 @@ mod create;
 mod decode;
 mod delete;
 mod delete_options;
+mod event_version;
 mod eviction;
 mod execute;
 mod gzip;

@@ -103,11 +103,13 @@ fn check_manager(name: &str, causes: &mut Vec<Cause>) {
             &detail,
         ));
     }
-    for (at, letter) in name.char_indices().filter(|(_, one)| one.is_control()) {
+    if name.chars().any(char::is_control) {
         let value = Value::String(name.to_owned());
-        let code = u32::from(letter);
-        let detail = format!("invalid character U+{code:04X} (at position {at})");
-        causes.push(Cause::invalid("fieldManager", &value, &detail));
+        causes.push(Cause::invalid(
+            "fieldManager",
+            &value,
+            "should only contain printable characters",
+        ));
     }
 }
 

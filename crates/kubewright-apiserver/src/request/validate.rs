@@ -133,9 +133,8 @@ fn owners(owners: Option<&Value>, causes: &mut Vec<Cause>) {
         missing("name", "must not be empty");
         missing("uid", "must not be empty");
         if text("kind") == "Event" && matches!(text("apiVersion"), "v1" | "events.k8s.io/v1") {
-            let slash = if text("apiVersion") == "v1" { "/" } else { "" };
             let kind = format!(
-                "{slash}{}, Kind=Event is disallowed from being an owner",
+                "{}, Kind=Event is disallowed from being an owner",
                 text("apiVersion")
             );
             causes.push(Cause::invalid(FIELD, owner, &kind));

@@ -79,6 +79,17 @@ impl WriteError {
         status.is_some_and(|status| Meaning::of(status) == Meaning::Conflict)
     }
 
+    /// Whether the namespace is going, so that nothing new can be made in it: not an error either,
+    /// for the reconciled object goes with it.
+    pub fn is_namespace_terminating(&self) -> bool {
+        let details = self.status().and_then(|status| status.details.as_ref());
+        let causes = details.map(|details| details.causes.iter());
+        causes.into_iter().flatten().any(|cause| {
+            let kind = serde_json::to_value(&cause.kind);
+            kind.is_ok_and(|kind| kind == "NamespaceTerminating")
+        })
+    }
+
     /// The API server's answer, when it gave one.
     pub fn status(&self) -> Option<&Status> {
         match self {

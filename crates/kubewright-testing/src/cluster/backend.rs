@@ -10,6 +10,7 @@ use super::capability::Capability;
 use super::embedded::Embedded;
 use super::pool::Lease;
 use super::refusals::Refusals;
+use crate::faults::Door;
 use crate::real::Parts;
 use crate::{Choice, Error};
 
@@ -68,22 +69,26 @@ impl Backend {
 
     pub(super) fn kubeconfig(&self) -> Result<PathBuf, Error> {
         match self {
-            Self::Embedded(embedded) => embedded.kubeconfig(),
+            Self::Embedded(_) => Err(Error::Unsupported {
+                asked: "write a kubeconfig file".to_owned(),
+                why: "the embedded cluster has no address; use client(), or name Kubeconfig among the needs of the test",
+            }),
             Self::Real(lease) => Ok(lease.cluster().kubeconfig()),
         }
     }
 
     /// A client that calls as `user` and means `namespace` when it names none; what the server
-    /// refuses it is noted in `refusals`.
+    /// refuses it is noted in `refusals`, what goes wrong on purpose does so at `door`.
     pub(super) async fn client(
         &self,
         user: &User,
         namespace: &str,
         refusals: &Refusals,
+        door: &Door,
     ) -> Result<Client, Error> {
         let lease = match self {
             Self::Embedded(embedded) => {
-                return Ok(embedded.client(user, namespace, refusals));
+                return Ok(embedded.client(user, namespace, refusals, door));
             }
             Self::Real(lease) => lease,
         };
@@ -98,7 +103,7 @@ impl Backend {
             user: user.name.clone(),
             source: source.into(),
         })?;
-        Ok(builder.with_layer(refusals).build())
+        Ok(builder.with_layer(refusals).with_layer(door).build())
     }
 
     /// Ends what lives on this runtime and, for a pooled cluster, makes it fit for the next test.

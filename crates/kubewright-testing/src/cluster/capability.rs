@@ -15,9 +15,10 @@ pub enum Capability {
     Controllers,
     /// Expressions in CustomResourceDefinitions and policies are evaluated.
     Cel,
-    /// Requests can be made to fail, hang or come twice.
+    /// Requests of the operator under test can be made to fail, or to be carried out without an
+    /// answer; watches can be cut; operators can crash.
     Faults,
-    /// Pods can be held in a phase, or made to fail.
+    /// The Pods of a node can be held back, so that they do not start.
     HeldPods,
     /// A kubeconfig file leads to it, so that other programs can reach it.
     Kubeconfig,
@@ -25,15 +26,15 @@ pub enum Capability {
 
 impl Capability {
     /// What the cluster of that choice can do as `#[kubewright_testing::test]` starts it: a real
-    /// one with the controllers of Kubernetes. None has [`Faults`](Self::Faults) or
-    /// [`HeldPods`](Self::HeldPods) yet.
+    /// one with the controllers of Kubernetes.
     pub const fn of(cluster: Choice) -> &'static [Self] {
         match cluster {
-            Choice::Embedded => &[Self::VirtualTime, Self::Kubeconfig],
+            Choice::Embedded => &[Self::VirtualTime, Self::Faults, Self::HeldPods],
             Choice::Real => &[
                 Self::Defaults,
                 Self::Controllers,
                 Self::Cel,
+                Self::Faults,
                 Self::Kubeconfig,
             ],
         }
@@ -42,7 +43,7 @@ impl Capability {
     /// What a real cluster can do that runs only these parts.
     pub(super) const fn of_real(parts: Parts) -> &'static [Self] {
         match parts {
-            Parts::ApiServer => &[Self::Defaults, Self::Cel, Self::Kubeconfig],
+            Parts::ApiServer => &[Self::Defaults, Self::Cel, Self::Faults, Self::Kubeconfig],
             Parts::Controllers | Parts::Nodes => Self::of(Choice::Real),
         }
     }
@@ -56,7 +57,7 @@ impl fmt::Display for Capability {
             Self::Controllers => "the controllers of Kubernetes",
             Self::Cel => "CEL",
             Self::Faults => "faults",
-            Self::HeldPods => "Pods that are held or fail",
+            Self::HeldPods => "Pods that are held back",
             Self::Kubeconfig => "a kubeconfig file",
         })
     }

@@ -1,18 +1,14 @@
-use std::path::PathBuf;
-
 use jiff::Timestamp;
 use kube::Client;
 use kubewright_apiserver::{Server, ServerOptions, User, WebhookEndpoints};
 use kubewright_core::{Clock, Revision};
-use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use tower::Layer as _;
 
-use super::address::Address;
 use super::refusals::Refusals;
-use crate::Error;
+use crate::faults::Door;
 use crate::real::Parts;
 
 /// A cluster in this process, and the tasks that make it live.
@@ -24,8 +20,6 @@ pub(super) struct Embedded {
     /// Dropped, the tasks end too.
     cancel: DropGuard,
     tasks: TaskTracker,
-    /// Where others reach it, once somebody asked.
-    address: Mutex<Option<Address>>,
 }
 
 /// When time begins on an embedded cluster: tests read the same dates on every run.
@@ -51,7 +45,6 @@ impl Embedded {
             parts,
             cancel: cancel.drop_guard(),
             tasks,
-            address: Mutex::new(None),
         }
     }
 
@@ -73,18 +66,15 @@ impl Embedded {
         self.server.webhooks()
     }
 
-    pub(super) fn client(&self, user: &User, namespace: &str, refusals: &Refusals) -> Client {
-        Client::new(refusals.layer(self.server.service(user.clone())), namespace)
-    }
-
-    /// A kubeconfig file for other programs; the first call opens a port.
-    pub(super) fn kubeconfig(&self) -> Result<PathBuf, Error> {
-        let mut address = self.address.lock();
-        if let Some(address) = &*address {
-            return Ok(address.kubeconfig());
-        }
-        let opened = Address::open(&self.server, &self.tasks, self.cancel.token())?;
-        Ok(address.insert(opened).kubeconfig())
+    pub(super) fn client(
+        &self,
+        user: &User,
+        namespace: &str,
+        refusals: &Refusals,
+        door: &Door,
+    ) -> Client {
+        let service = refusals.layer(self.server.service(user.clone()));
+        Client::new(door.layer(service), namespace)
     }
 
     /// Ends what the cluster does by itself.

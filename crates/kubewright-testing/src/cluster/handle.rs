@@ -14,6 +14,7 @@ use super::builder::ClusterBuilder;
 use super::capability::Capability;
 use super::operator::UnderTest;
 use super::refusals::Refusals;
+use crate::faults::{Door, Script};
 use crate::{Choice, Error, Settings};
 
 /// A Kubernetes cluster for one test, with a namespace of its own.
@@ -37,6 +38,8 @@ pub(super) struct Shared {
     pub(super) operators: Mutex<Vec<UnderTest>>,
     /// What they were refused.
     pub(super) refusals: Refusals,
+    /// What goes wrong for them.
+    pub(super) script: Script,
     /// What clients of the test itself were refused, which is the test's own affair.
     unwatched: Refusals,
 }
@@ -64,7 +67,7 @@ impl Cluster {
     ) -> Result<Self, Error> {
         let unwatched = Refusals::default();
         let client = backend
-            .client(&User::admin(), &namespace, &unwatched)
+            .client(&User::admin(), &namespace, &unwatched, &Door::default())
             .await?;
         let cluster = Self {
             shared: Arc::new(Shared {
@@ -73,6 +76,7 @@ impl Cluster {
                 seen: Mutex::new(Vec::new()),
                 operators: Mutex::new(Vec::new()),
                 refusals: Refusals::default(),
+                script: Script::default(),
                 unwatched,
             }),
             namespace,
@@ -110,14 +114,11 @@ impl Cluster {
         let unwatched = &self.shared.unwatched;
         self.shared
             .backend
-            .client(user, &self.namespace, unwatched)
+            .client(user, &self.namespace, unwatched, &Door::default())
             .await
     }
 
-    /// A kubeconfig file that may do everything, for other programs. It goes with the cluster.
-    ///
-    /// The embedded cluster opens a port on loopback at the first call. Other programs know
-    /// nothing of virtual time: such a test runs on real time.
+    /// A kubeconfig file that may do everything, where the cluster has an address.
     pub fn kubeconfig(&self) -> Result<PathBuf, Error> {
         self.shared.backend.kubeconfig()
     }

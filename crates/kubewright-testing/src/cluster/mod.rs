@@ -1,11 +1,11 @@
 //! One cluster for a test, whichever kind it is: embedded in the process, or real.
 
-mod address;
 mod backend;
 mod builder;
 mod capability;
 mod embedded;
 mod failure;
+mod faults;
 mod handle;
 mod nodes;
 mod objects;

@@ -13,6 +13,7 @@ use super::failure::{Chain, fail};
 use super::handle::Cluster;
 use super::webhooks::WebhookWiring;
 use crate::Error;
+use crate::faults::Door;
 
 /// An operator under test: how it is made, and its present run.
 pub(super) struct UnderTest {
@@ -20,6 +21,21 @@ pub(super) struct UnderTest {
     account: User,
     webhooks: Option<WebhookWiring>,
     running: Option<Running>,
+    /// The way out of the present run.
+    door: Door,
+}
+
+impl UnderTest {
+    /// Ends the present run: in order, unless it has crashed.
+    async fn end(&mut self) {
+        let Some(running) = self.running.take() else {
+            return;
+        };
+        match self.door.is_closed() {
+            true => drop(running),
+            false => running.stop().await,
+        }
+    }
 }
 
 impl fmt::Debug for UnderTest {
@@ -64,7 +80,8 @@ impl Cluster {
         }
     }
 
-    /// Stops each operator under test and starts it again, with empty caches.
+    /// Stops each operator under test and starts it again, with empty caches; one that has
+    /// crashed or was killed is only started.
     ///
     /// # Panics
     ///
@@ -96,27 +113,40 @@ impl Cluster {
         drop(self.stop_operators().await);
     }
 
+    /// Ends each operator under test at once, in the middle of what it does;
+    /// [`restart_operator`](Self::restart_operator) starts them again.
+    pub fn kill_operator(&self) {
+        for under_test in &mut *self.shared.operators.lock() {
+            under_test.running = None;
+        }
+    }
+
     async fn stop_operators(&self) -> Vec<UnderTest> {
         let mut operators = std::mem::take(&mut *self.shared.operators.lock());
         for under_test in &mut operators {
-            if let Some(running) = under_test.running.take() {
-                running.stop().await;
-            }
+            under_test.end().await;
         }
         operators
     }
 
-    /// Ends the test on this cluster: what an operator was refused fails it.
+    /// Ends the test on this cluster: what an operator was refused fails it, and a fault that
+    /// never happened.
     pub(crate) async fn finish(&self) -> Result<(), Error> {
         self.stop_operator().await;
         let refused = self.shared.refusals.take();
+        let unmet = self.shared.script.take_unmet();
         let closed = self.close().await;
-        if refused.is_empty() {
-            return closed;
+        if !refused.is_empty() {
+            return Err(Error::Refused {
+                requests: refused.into_iter().collect::<Vec<_>>().join(", "),
+            });
         }
-        Err(Error::Refused {
-            requests: refused.into_iter().collect::<Vec<_>>().join(", "),
-        })
+        if !unmet.is_empty() {
+            return Err(Error::Unmet {
+                faults: unmet.join("; "),
+            });
+        }
+        closed
     }
 
     /// Applies what the operator's `manifests` print.
@@ -148,6 +178,7 @@ impl Cluster {
             account,
             webhooks,
             running: None,
+            door: Door::default(),
         })
     }
 
@@ -242,8 +273,9 @@ impl Cluster {
         };
         let refusals = &self.shared.refusals;
         let backend = &self.shared.backend;
+        let door = Door::new(&self.shared.script);
         let client = backend
-            .client(&under_test.account, &self.namespace, refusals)
+            .client(&under_test.account, &self.namespace, refusals, &door)
             .await?;
         let webhooks = match &under_test.webhooks {
             Some(wiring) => Some(wiring.serving(backend).await?),
@@ -267,6 +299,7 @@ impl Cluster {
             });
         }
         under_test.running = Some(running);
+        under_test.door = door;
         Ok(under_test)
     }
 }

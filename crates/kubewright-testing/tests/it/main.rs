@@ -2,7 +2,6 @@
 
 mod differential;
 mod embedded;
-mod kubectl;
 // What runs is looked up in /proc.
 #[cfg(target_os = "linux")]
 mod lifetime;

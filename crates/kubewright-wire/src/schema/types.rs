@@ -228,6 +228,17 @@ impl Schema {
         self.kinds.keys()
     }
 
+    /// Every struct by the name that Go knows it by, package and type, such as `v1.Container`.
+    /// A name may come several times: from several groups, and for fields that see the same
+    /// struct differently.
+    pub fn structs(&self) -> impl Iterator<Item = (&str, SchemaType<'_>)> {
+        let ids = (0..).map(TypeId).zip(&self.types);
+        ids.filter_map(|(id, definition)| match definition {
+            Type::Map(map) if !map.name.is_empty() => Some((map.name.as_str(), self.at(id))),
+            _ => None,
+        })
+    }
+
     /// The type at a place of this schema.
     pub fn at(&self, id: TypeId) -> SchemaType<'_> {
         SchemaType { schema: self, id }

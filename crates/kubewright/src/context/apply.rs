@@ -174,6 +174,7 @@ mod tests {
     use kube::client::Body;
     use kubewright_core::{Clock, OwnerReference};
     use kubewright_runtime::controller::Handle;
+    use kubewright_runtime::events::{EventRecorder, Reporter};
     use kubewright_runtime::informer::{InformerSpec, Informers};
     use kubewright_runtime::store::Delta;
     use kubewright_runtime::write::Writer;
@@ -234,11 +235,19 @@ mod tests {
             views: Views::new("test", views, owned),
             writer: Writer::new(client.clone(), "us"),
             informers: informers.clone(),
+            events: EventRecorder::new(client.clone(), Clock::system(), reporter()).0,
             client,
             clock: Clock::system(),
             controller: Handle::new("test", Default::default()),
         };
         (Arc::new(shared), informers, seen)
+    }
+
+    fn reporter() -> Reporter {
+        Reporter {
+            controller: "test".to_owned(),
+            instance: "test".to_owned(),
+        }
     }
 
     fn apply(shared: &Arc<Shared>) -> Apply<ConfigMap> {

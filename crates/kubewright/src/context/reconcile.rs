@@ -6,6 +6,7 @@ use kube::Client;
 use kubewright_core::{Clock, ObjectKey, OwnerReference, Resource};
 use kubewright_runtime::cache::List;
 use kubewright_runtime::controller::{Handle, Run};
+use kubewright_runtime::events::{Event, EventRecorder, Regarding};
 use kubewright_runtime::informer::{Informer, Informers};
 use kubewright_runtime::write::{Target, Writer};
 use serde::Serialize;
@@ -37,6 +38,7 @@ pub(crate) struct Shared {
     pub(crate) client: Client,
     pub(crate) clock: Clock,
     pub(crate) controller: Handle,
+    pub(crate) events: EventRecorder,
 }
 
 impl<K: AnyKind> Context<K> {
@@ -159,6 +161,16 @@ impl<K: AnyKind> Context<K> {
             shared.writer.apply_status(target, &key, status?).await?;
             Ok(())
         })
+    }
+
+    /// Tells the users of the reconciled object what happened to it; `kubectl describe` shows it.
+    ///
+    /// It never waits and never fails. Events that repeat become a series, and an object that
+    /// tells too many loses some. The controller must say so with
+    /// [`events`](crate::Controller::events).
+    pub fn event(&self, event: Event) {
+        let regarding = Regarding::new(&self.shared.resource.kind, &self.key, self.uid());
+        self.shared.events.record(regarding, event);
     }
 
     /// Reads past the cache.

@@ -107,8 +107,14 @@ impl Operator {
                 .iter()
                 .map(|one| one.describe(&self.name))
                 .collect(),
-            extra_rules: extra.chain(self.rules.iter().cloned()).collect(),
+            extra_rules: Vec::new(),
         };
+        // Two controllers may ask for the same.
+        for rule in extra.chain(self.rules.iter().cloned()) {
+            if !description.extra_rules.contains(&rule) {
+                description.extra_rules.push(rule);
+            }
+        }
         // Two controllers may be for one kind.
         let reconciled = controllers().filter_map(|one| one.definition());
         for definition in reconciled.chain(self.definitions.iter().cloned()) {

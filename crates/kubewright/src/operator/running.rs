@@ -3,6 +3,7 @@ use std::time::Duration;
 use kube::Client;
 use kubewright_core::Clock;
 use kubewright_runtime::controller::Handle;
+use kubewright_runtime::events::{EventRecorder, Reporter};
 use kubewright_runtime::informer::{InformerOptions, Informers};
 use kubewright_runtime::reflector::ReflectorOptions;
 use tokio::sync::oneshot;
@@ -50,6 +51,15 @@ pub struct Running {
     grace: Duration,
 }
 
+/// Which machine this is; in a Pod, the Pod's name.
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => "local".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
 impl Running {
     pub(super) fn start(
         operator: Operator,
@@ -70,11 +80,17 @@ impl Running {
                 ..InformerOptions::default()
             },
         );
+        let reporter = Reporter {
+            instance: format!("{}-{}", operator.name, host_name()),
+            controller: operator.name.clone(),
+        };
+        let (events, sink) = EventRecorder::new(client.clone(), options.clock.clone(), reporter);
         let parts = Parts {
             informers: informers.clone(),
             manager,
             client: client.clone(),
             clock: options.clock,
+            events,
         };
         let mut running = Self {
             stop: CancellationToken::new(),
@@ -85,6 +101,7 @@ impl Running {
             controllers: Vec::new(),
             grace: options.grace,
         };
+        running.work.spawn(sink.run(running.stop.clone()));
         for controller in operator.controllers {
             let controller = controller.build(&parts)?;
             let (ready, starting) = oneshot::channel();

@@ -183,6 +183,7 @@ impl<K: AnyKind> Registered for Controller<K> {
             informers: parts.informers.clone(),
             client: parts.client.clone(),
             clock: parts.clock.clone(),
+            events: parts.events.clone(),
             controller: handle.clone(),
         });
         let reconciling = Arc::new(Reconciling {

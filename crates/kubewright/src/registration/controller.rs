@@ -289,6 +289,17 @@ impl<K: AnyKind> Controller<K> {
         self
     }
 
+    /// Tells of what happens with [`Context::event`].
+    #[must_use]
+    pub fn events(self) -> Self {
+        self.may(PolicyRule {
+            api_groups: vec!["events.k8s.io".to_owned()],
+            resources: vec!["events".to_owned()],
+            verbs: vec!["create".to_owned(), "patch".to_owned()],
+            ..PolicyRule::default()
+        })
+    }
+
     /// How many objects are worked on at once; 1 unless said otherwise.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {

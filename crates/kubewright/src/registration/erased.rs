@@ -7,6 +7,7 @@ use kube::core::DynamicObject;
 use kubewright_core::{Clock, ControllerDescription, LabelSelector, PolicyRule, Resource};
 use kubewright_runtime::cache::View;
 use kubewright_runtime::controller as runtime;
+use kubewright_runtime::events::EventRecorder;
 use kubewright_runtime::informer::{Informer, Informers};
 use kubewright_runtime::store::Store;
 use kubewright_runtime::write::Writer;
@@ -24,6 +25,7 @@ pub(crate) struct Parts {
     /// Whose name the field managers of the controllers begin with.
     pub(crate) manager: String,
     pub(crate) clock: Clock,
+    pub(crate) events: EventRecorder,
 }
 
 impl Parts {

@@ -4,6 +4,7 @@ mod build;
 mod cache;
 pub mod changed;
 mod controller;
+mod definition;
 pub mod enqueue;
 mod erased;
 mod finalizer;

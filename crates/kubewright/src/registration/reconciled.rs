@@ -1,7 +1,9 @@
 use kube::CustomResourceExt;
+use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::TypedKind;
+use super::definition::definition;
 use crate::marker::{BuiltIn, Custom};
 
 /// A kind that a controller can be for: a custom resource, whose definition the operator then
@@ -19,9 +21,9 @@ pub trait ControllerKind<M>: TypedKind {
 }
 
 #[diagnostic::do_not_recommend]
-impl<K: TypedKind + CustomResourceExt> ControllerKind<Custom> for K {
+impl<K: TypedKind + CustomResourceExt + JsonSchema> ControllerKind<Custom> for K {
     fn definition() -> Option<Value> {
-        serde_json::to_value(K::crd()).ok()
+        definition::<K>()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a user of the facade meets.
 
+mod definition;
 mod description;
 mod examples;
 mod faults;

@@ -1,0 +1,204 @@
+use std::panic::Location;
+
+use k8s_openapi::api::core::v1::{Node, Pod};
+use serde_json::{Value, json};
+
+use super::failure::{Chain, fail};
+use super::handle::Cluster;
+use crate::faults::{Ending, Fault, Injected};
+
+/// What tells the embedded cluster's kubelet not to run what its node is given.
+const HOLD: &str = "kubewright.dev/hold-pods";
+
+impl Cluster {
+    /// Makes something go wrong for the operators under test.
+    ///
+    /// Faults that were injected and never happened fail the test at its end: it would have
+    /// tested something else than it says.
+    pub fn inject(&self, fault: Fault) -> Injected {
+        self.shared.script.inject(fault)
+    }
+
+    /// Waits until a fault has happened.
+    ///
+    /// # Panics
+    ///
+    /// When it does not, in the time of [`eventually`](Self::eventually).
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when dropped.
+    #[track_caller]
+    pub fn met(&self, fault: &Injected) -> impl Future<Output = ()> {
+        self.eventually(fault.to_string(), async |_: &Self| fault.met() > 0)
+    }
+
+    /// Breaks the connections of the operators' open watches of a resource, such as `pods`.
+    ///
+    /// # Panics
+    ///
+    /// When there is none.
+    #[track_caller]
+    pub fn cut_watches(&self, resource: &str) {
+        self.end_watches(resource, Ending::Cut);
+    }
+
+    /// Ends the operators' open watches of a resource as an API server does that has forgotten
+    /// their revision: with an event that says 410.
+    ///
+    /// # Panics
+    ///
+    /// When there is none.
+    #[track_caller]
+    pub fn expire_watches(&self, resource: &str) {
+        self.end_watches(resource, Ending::Expired);
+    }
+
+    #[track_caller]
+    fn end_watches(&self, resource: &str, ending: Ending) {
+        if self.shared.script.end_watches(resource, ending) == 0 {
+            let location = Location::caller();
+            fail(
+                location,
+                format_args!("end the watches of {resource}: the operator has none"),
+            );
+        }
+    }
+
+    /// The writes that operators under test have asked for so far, but for events: verb,
+    /// resource, namespace and name of each.
+    pub fn writes(&self) -> Vec<String> {
+        self.shared.script.writes()
+    }
+
+    /// Ends a Pod as a kubelet does whose node has no room for it, or that evicts it: phase
+    /// `Failed`, with this reason (`OutOfpods`, `Evicted`).
+    ///
+    /// # Panics
+    ///
+    /// When the server refuses.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the request may have been carried out or not.
+    #[track_caller]
+    pub fn fail_pod(&self, name: &str, reason: &str) -> impl Future<Output = ()> {
+        let status = json!({ "phase": "Failed", "reason": reason, "message": "by a test" });
+        self.patch_pod_status(name, status, false)
+    }
+
+    /// Makes a running Pod ready, or not.
+    ///
+    /// # Panics
+    ///
+    /// When the server refuses.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the request may have been carried out or not.
+    #[track_caller]
+    pub fn set_pod_ready(&self, name: &str, is_ready: bool) -> impl Future<Output = ()> {
+        self.patch_pod_status(name, json!({}), is_ready)
+    }
+
+    #[track_caller]
+    fn patch_pod_status(
+        &self,
+        name: &str,
+        mut status: Value,
+        is_ready: bool,
+    ) -> impl Future<Output = ()> {
+        let location = Location::caller();
+        let path = format!("/api/v1/namespaces/{}/pods/{name}/status", self.namespace);
+        async move {
+            let patched = async {
+                let pod = self.read(&path).await?;
+                status["conditions"] = self.with_ready(&pod, is_ready);
+                self.send("PATCH", &path, &json!({ "status": status }))
+                    .await
+            };
+            if let Err(error) = patched.await {
+                fail(location, format_args!("PATCH {path}: {}", Chain(&error)));
+            }
+        }
+    }
+
+    /// The Pod's conditions, with another one in the place of `Ready`.
+    fn with_ready(&self, pod: &Value, is_ready: bool) -> Value {
+        let now = self.clock().now().strftime("%Y-%m-%dT%H:%M:%SZ");
+        let conditions = pod["status"]["conditions"].as_array();
+        let others = conditions.into_iter().flatten();
+        let others = others.filter(|one| one["type"] != "Ready").cloned();
+        let ready = json!({
+            "type": "Ready",
+            "status": if is_ready { "True" } else { "False" },
+            "lastTransitionTime": now.to_string(),
+        });
+        others.chain([ready]).collect()
+    }
+
+    /// Keeps a Pod from going: once deleted, it stays terminating until
+    /// [`release_pod`](Self::release_pod).
+    ///
+    /// # Panics
+    ///
+    /// When the server refuses.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the request may have been carried out or not.
+    #[track_caller]
+    pub fn hold_pod(&self, name: &str) -> impl Future<Output = Pod> {
+        let finalizers = json!({ "metadata": { "finalizers": ["kubewright.dev/held"] } });
+        self.patch::<Pod>(name, finalizers)
+    }
+
+    /// Lets a Pod go that was held by [`hold_pod`](Self::hold_pod).
+    ///
+    /// # Panics
+    ///
+    /// When the server refuses.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the request may have been carried out or not.
+    #[track_caller]
+    pub fn release_pod(&self, name: &str) -> impl Future<Output = Pod> {
+        self.patch::<Pod>(name, json!({ "metadata": { "finalizers": null } }))
+    }
+
+    /// From now on, Pods that are bound to this node do not start: they stay Pending. Needs
+    /// [`HeldPods`](crate::Capability::HeldPods).
+    ///
+    /// # Panics
+    ///
+    /// When there is no such node.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the request may have been carried out or not.
+    #[track_caller]
+    pub fn hold_pods_on(&self, node: &str) -> impl Future<Output = Node> {
+        self.patch::<Node>(
+            node,
+            json!({ "metadata": { "annotations": { HOLD: "true" } } }),
+        )
+    }
+
+    /// Starts the Pods that [`hold_pods_on`](Self::hold_pods_on) has held back.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such node.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the request may have been carried out or not.
+    #[track_caller]
+    pub fn release_pods_on(&self, node: &str) -> impl Future<Output = Node> {
+        self.patch::<Node>(
+            node,
+            json!({ "metadata": { "annotations": { HOLD: null } } }),
+        )
+    }
+}
