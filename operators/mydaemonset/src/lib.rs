@@ -1,64 +1,33 @@
 //! One Pod on every node: the operator that the tutorial builds.
 
+mod failed;
+mod kind;
+mod node;
 mod plan;
 mod pod;
+mod roll_out;
+mod status;
 
+use kubewright::WriteError;
 use kubewright::prelude::*;
+use parking_lot::Mutex;
 
-pub use plan::Plan;
-
-/// One Pod on every node.
-#[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[kube(
-    group = "apps.kubewright.dev",
-    version = "v1beta1",
-    kind = "MyDaemonSet",
-    namespaced,
-    shortname = "mds",
-    status = "MyDaemonSetStatus",
-    printcolumn(
-        name = "Available",
-        type_ = "integer",
-        json_path = ".status.availableReplicas"
-    )
-)]
-pub struct MyDaemonSetSpec {
-    /// The image that each Pod runs.
-    pub image: String,
-}
-
-/// How far the Pods are what the spec asks for.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct MyDaemonSetStatus {
-    /// The generation of the spec that the other fields speak of.
-    pub observed_generation: i64,
-    /// How many nodes should run a Pod.
-    pub desired_replicas: i32,
-    /// How many of them have one.
-    pub current_replicas: i32,
-    /// How many of them have one that runs the present spec.
-    pub updated_replicas: i32,
-    /// How many of them have one that is ready.
-    pub ready_replicas: i32,
-    /// How many of them have one that is ready and stays.
-    pub available_replicas: i32,
-    /// Whether the set as a whole is available.
-    #[schemars(schema_with = "kubewright::schema::conditions")]
-    pub conditions: Vec<Condition>,
-}
+pub use failed::FailedPods;
+pub use kind::{MyDaemonSet, MyDaemonSetSpec, MyDaemonSetStatus, UpdateStrategy};
+pub use plan::{Plan, Situation, Surplus, Why};
 
 /// The operator: what it watches is what it may do.
 pub fn operator() -> Operator {
     Operator::new("mydaemonset")
         .version(env!("CARGO_PKG_VERSION"))
         .controller(
-            Controller::new(reconcile)
+            Controller::with(Sets::default(), Sets::reconcile)
                 .owns(kind::<Pod>())
                 .watches(
                     kind::<Node>().when(changed::labels().or(changed::taints())),
                     enqueue::all(),
                 )
+                .events()
                 .workers(4),
         )
         .webhook(Webhook::validates(check))
@@ -72,17 +41,73 @@ fn check(change: &Change<MyDaemonSet>, findings: &mut Findings) {
     }
 }
 
-async fn reconcile(set: Arc<MyDaemonSet>, cx: Context<MyDaemonSet>) -> Result<Outcome> {
-    let now = cx.clock().now();
-    let plan = Plan::new(&set, &cx.list::<Node>()?, &cx.owned::<Pod>()?, now);
-    // A Pod that cannot be made or deleted holds up no other; the first failure is told at the end.
-    let mut done = Ok(());
-    for pod in plan.missing() {
-        done = done.and(cx.apply(&pod).await.map(drop));
+/// What the operator remembers between two runs.
+#[derive(Debug, Default)]
+struct Sets {
+    failed: Mutex<FailedPods>,
+}
+
+impl Sets {
+    async fn reconcile(
+        self: Arc<Self>,
+        set: Arc<MyDaemonSet>,
+        cx: Context<MyDaemonSet>,
+    ) -> Result<Outcome> {
+        let plan = Plan::new(&Situation {
+            set: &set,
+            nodes: &cx.list::<Node>()?,
+            pods: &cx.owned::<Pod>()?,
+            failed: &self.failed.lock(),
+            now: cx.clock().now(),
+        });
+        let made = slow_start(plan.missing(), |pod| create(&cx, pod)).await;
+        let deleted = slow_start(plan.surplus(), |one| self.delete(&set, &cx, one)).await;
+        let done = made.and(deleted);
+        cx.status(|status| plan.report(status, done.is_ok()))
+            .await?;
+        done.map(|()| plan.outcome())
     }
-    for pod in plan.surplus() {
-        done = done.and(cx.delete(&pod).await);
+
+    async fn delete(
+        &self,
+        set: &MyDaemonSet,
+        cx: &Context<MyDaemonSet>,
+        surplus: Surplus,
+    ) -> Result<()> {
+        let name = surplus.pod.name_any();
+        cx.delete(&surplus.pod).await?;
+        let node = pod::node_of(&surplus.pod).unwrap_or_default();
+        cx.event(match surplus.why {
+            Why::Unwanted | Why::Outdated => {
+                Event::normal("SuccessfulDelete", format!("deleted Pod {name}"))
+            }
+            Why::Failed => {
+                let place = plan::place(set, node);
+                self.failed.lock().note(place, cx.clock().now());
+                let note = format!("Pod {name} failed on node {node}; another takes its place");
+                Event::warning("FailedDaemonPod", note)
+            }
+            Why::Succeeded => {
+                let note = format!("Pod {name} ended on node {node}; another takes its place");
+                Event::normal("SucceededDaemonPod", note)
+            }
+        });
+        Ok(())
     }
-    cx.status(|status| plan.report(status)).await?;
-    done.map(|()| plan.outcome())
+}
+
+async fn create(cx: &Context<MyDaemonSet>, pod: Pod) -> Result<()> {
+    let name = pod.name_any();
+    let Err(failure) = cx.apply(&pod).await else {
+        let note = format!("made Pod {name}");
+        cx.event(Event::normal("SuccessfulCreate", note).action("Create"));
+        return Ok(());
+    };
+    let write = failure.cause().downcast_ref::<WriteError>();
+    if write.is_some_and(WriteError::is_namespace_terminating) {
+        return Ok(());
+    }
+    let note = format!("Pod {name} could not be made: {failure}");
+    cx.event(Event::warning("FailedCreate", note).action("Create"));
+    Err(failure)
 }

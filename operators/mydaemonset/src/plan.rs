@@ -5,87 +5,103 @@ use std::collections::BTreeMap;
 use k8s_openapi::jiff::Timestamp;
 use kubewright::prelude::*;
 
-use crate::{MyDaemonSet, MyDaemonSetStatus, pod};
+use crate::failed::FailedPods;
+use crate::node::{Role, role_of};
+use crate::roll_out::{Occupant, Seat, Strategy};
+use crate::{MyDaemonSet, MyDaemonSetStatus, pod, status};
 
-/// How many nodes may be without an available Pod because of a change of the spec.
-const MAX_UNAVAILABLE: usize = 1;
+/// How many Pods are made, and how many deleted, in one run.
+const MOST_AT_ONCE: usize = 250;
 
-/// How old a Pod that has ended is when another takes its place: a node that rejects its Pods
-/// would get a new one at every turn.
-const PAUSE: Duration = Duration::from_secs(30);
+/// What there is.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// The set.
+    pub set: &'a MyDaemonSet,
+    /// All nodes.
+    pub nodes: &'a List<Node>,
+    /// The set's Pods.
+    pub pods: &'a List<Pod>,
+    /// Where Pods have failed before.
+    pub failed: &'a FailedPods,
+    /// The time.
+    pub now: Timestamp,
+}
 
 /// What is missing, what is too much, and how things stand.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Plan {
     missing: Vec<Pod>,
-    surplus: Vec<Arc<Pod>>,
-    /// When the first Pod that has ended becomes surplus.
+    surplus: Vec<Surplus>,
+    /// When something changes without an event.
     next: Option<Duration>,
     /// How things stand; none while the set is being deleted.
     status: Option<MyDaemonSetStatus>,
 }
 
+/// A Pod that is too much, and why.
+#[derive(Clone, Debug)]
+pub struct Surplus {
+    /// The Pod.
+    pub pod: Arc<Pod>,
+    /// Why it goes.
+    pub why: Why,
+}
+
+/// Why a Pod goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Its node has another, or must not run it, or is gone.
+    Unwanted,
+    /// The set says something else by now.
+    Outdated,
+    /// It has failed.
+    Failed,
+    /// It has ended, which a Pod of a set should not.
+    Succeeded,
+}
+
 impl Plan {
-    /// Compares the nodes that should run a Pod of `set` with the Pods that it owns.
-    pub fn new(set: &MyDaemonSet, nodes: &List<Node>, pods: &List<Pod>, now: Timestamp) -> Self {
-        let mut plan = Self {
-            missing: Vec::new(),
-            surplus: Vec::new(),
-            next: None,
-            status: None,
-        };
-        if set.metadata.deletion_timestamp.is_some() {
+    /// Compares the nodes that should run a Pod of the set with the Pods that it owns.
+    pub fn new(situation: &Situation<'_>) -> Self {
+        let mut plan = Self::default();
+        if situation.set.metadata.deletion_timestamp.is_some() {
             return plan;
         }
-        let mut pods: BTreeMap<String, Arc<Pod>> =
-            pods.iter().map(|pod| (pod.name_any(), pod)).collect();
-        let mut status = MyDaemonSetStatus::default();
-        let mut outdated = Vec::new();
-        for node in nodes
-            .iter()
-            .filter(|node| !pod::is_repelled(node, &["NoExecute"]))
-        {
-            let may_start = !pod::is_repelled(&node, &["NoSchedule"]);
-            let present = pods.remove(&pod::name_for(set, &node.name_any()));
-            status.desired_replicas += i32::from(may_start || present.is_some());
-            match present {
-                None if may_start => plan.missing.push(pod::for_node(set, &node.name_any())),
-                None => {}
-                // Its name is free again once it is gone, which is an event of its own.
-                Some(present) if pod::is_terminating(&present) => {}
-                Some(present) if pod::is_finished(&present) => plan.retire(present, set, now),
-                Some(present) => {
-                    let (current, ready) =
-                        (pod::is_current(&present, set), pod::is_ready(&present));
-                    status.current_replicas += 1;
-                    status.updated_replicas += i32::from(current);
-                    status.ready_replicas += i32::from(ready);
-                    status.available_replicas += i32::from(ready);
-                    if !current {
-                        outdated.push((ready, present));
-                    }
-                }
-            }
+        let mut pods: BTreeMap<String, Vec<Arc<Pod>>> = BTreeMap::new();
+        for pod in situation.pods.iter() {
+            let node = pod::node_of(&pod).unwrap_or_default().to_owned();
+            pods.entry(node).or_default().push(pod);
         }
-        let unavailable = status.desired_replicas - status.available_replicas;
-        plan.replace(outdated, usize::try_from(unavailable).unwrap_or_default());
-        // What is left belongs to no node, or to one that must not run it.
-        let homeless = pods.into_values();
-        plan.surplus
-            .extend(homeless.filter(|pod| !pod::is_terminating(pod)));
-        status.observed_generation = set.metadata.generation.unwrap_or_default();
+        let mut status = MyDaemonSetStatus::default();
+        let mut seats = Vec::new();
+        for node in situation.nodes.iter() {
+            let name = node.name_any();
+            let present = pods.remove(&name).unwrap_or_default();
+            let role = role_of(&node, situation.set);
+            status::count(&mut status, role, &in_order(&present), situation);
+            let seat = plan.tend(situation, &name, role, &present);
+            seats.extend((role == Role::Runs).then_some(seat));
+        }
+        // Of the Pods whose node is gone, Kubernetes itself deletes those that ran there.
+        let homeless = pods.into_values().flatten();
+        let homeless = homeless.filter(|pod| !pod::is_scheduled(pod));
+        homeless.for_each(|pod| plan.discard(&pod, Why::Unwanted));
+        plan.roll_out(situation.set, &seats);
+        status.unavailable_replicas = status.desired_replicas - status.available_replicas;
+        status.observed_generation = situation.set.metadata.generation.unwrap_or_default();
         plan.status = Some(status);
         plan
     }
 
     /// The Pods to make.
     pub fn missing(&self) -> impl Iterator<Item = Pod> {
-        self.missing.iter().cloned()
+        self.missing.iter().take(MOST_AT_ONCE).cloned()
     }
 
     /// The Pods to delete.
-    pub fn surplus(&self) -> impl Iterator<Item = Arc<Pod>> {
-        self.surplus.iter().cloned()
+    pub fn surplus(&self) -> impl Iterator<Item = Surplus> {
+        self.surplus.iter().take(MOST_AT_ONCE).cloned()
     }
 
     /// When to look again without a change.
@@ -93,56 +109,142 @@ impl Plan {
         self.next.map_or(Outcome::done(), Outcome::requeue_after)
     }
 
-    /// Writes down how things stand.
-    pub fn report(&self, status: &mut MyDaemonSetStatus) {
+    /// Writes down how things stand, and whether the plan was carried out.
+    pub fn report(&self, status: &mut MyDaemonSetStatus, is_done: bool) {
         let Some(now) = &self.status else { return };
-        let waiting = now.desired_replicas - now.available_replicas;
-        let (reason, message) = match waiting {
-            0 => ("AllNodesServe", "each node has an available Pod".to_owned()),
-            _ => (
-                "NodesWait",
-                format!("{waiting} nodes have no available Pod"),
-            ),
-        };
         let mut conditions = std::mem::take(&mut status.conditions);
-        let available = condition("Available", waiting == 0, reason, message);
-        set_condition(&mut conditions, available);
+        set_condition(&mut conditions, status::available(now));
+        set_condition(&mut conditions, status::progressing(now));
+        let observed_generation = match is_done {
+            true => now.observed_generation,
+            false => status.observed_generation,
+        };
         *status = MyDaemonSetStatus {
             conditions,
+            observed_generation,
             ..now.clone()
         };
     }
 
-    /// A Pod that has ended goes at once when it is outdated, else when it is old enough.
-    fn retire(&mut self, pod: Arc<Pod>, set: &MyDaemonSet, now: Timestamp) {
-        let rest = PAUSE.saturating_sub(pod::age(&pod, now));
-        if rest.is_zero() || !pod::is_current(&pod, set) {
-            self.surplus.push(pod);
-        } else {
-            self.next = Some(self.next.map_or(rest, |next| next.min(rest)));
+    /// Sees to one node: a Pod that is missing, those that have ended, those that are too many.
+    fn tend(
+        &mut self,
+        situation: &Situation<'_>,
+        node: &str,
+        role: Role,
+        present: &[Arc<Pod>],
+    ) -> Seat {
+        let mut seat = Seat {
+            node: node.to_owned(),
+            ..Seat::default()
+        };
+        // A Pod that is going keeps the place of the next one until it is gone.
+        if present.is_empty() && role == Role::Runs {
+            self.missing.push(pod::for_node(situation.set, node));
+        }
+        for pod in in_order(present) {
+            match pod::phase(pod) {
+                _ if role == Role::Shuns => self.discard(pod, Why::Unwanted),
+                "Failed" => self.retire(pod, node, situation),
+                "Succeeded" => self.discard(pod, Why::Succeeded),
+                _ => self.take_seat(&mut seat, pod, situation),
+            }
+        }
+        seat
+    }
+
+    /// The first Pod keeps its seat: one for each node, or with surge one of each revision.
+    fn take_seat(&mut self, seat: &mut Seat, pod: &Arc<Pod>, situation: &Situation<'_>) {
+        let set = situation.set;
+        let is_current = pod::is_current(pod, set);
+        let is_alone = !matches!(Strategy::of(set, 1), Strategy::Surge(_));
+        let is_taken = match is_current {
+            _ if is_alone => seat.old.is_some() || seat.new.is_some(),
+            true => seat.new.is_some(),
+            false => seat.old.is_some(),
+        };
+        if is_taken {
+            self.discard(pod, Why::Unwanted);
+            return;
+        }
+        let rest = until_available(pod, situation);
+        if let Some(rest) = rest.filter(|rest| !rest.is_zero()) {
+            self.look_again(rest + Duration::from_secs(1));
+        }
+        let occupant = Some(Occupant {
+            pod: Arc::clone(pod),
+            is_available: rest.is_some_and(|rest| rest.is_zero()),
+        });
+        match is_current {
+            true => seat.new = occupant,
+            false => seat.old = occupant,
         }
     }
 
-    /// Outdated Pods that serve nobody go at once, the others one after the other.
-    fn replace(&mut self, outdated: Vec<(bool, Arc<Pod>)>, unavailable: usize) {
-        let mut budget = MAX_UNAVAILABLE.saturating_sub(unavailable);
-        for (ready, pod) in outdated {
-            if ready && budget == 0 {
-                continue;
-            }
-            budget = budget.saturating_sub(usize::from(ready));
-            self.surplus.push(pod);
+    fn roll_out(&mut self, set: &MyDaemonSet, seats: &[Seat]) {
+        let steps = Strategy::of(set, seats.len()).steps(seats);
+        let started = steps.start.iter().map(|node| pod::for_node(set, node));
+        self.missing.extend(started);
+        for pod in &steps.stop {
+            self.discard(pod, Why::Outdated);
         }
     }
+
+    /// A Pod that has failed goes at once where that is new, and later each time.
+    fn retire(&mut self, pod: &Arc<Pod>, node: &str, situation: &Situation<'_>) {
+        let place = place(situation.set, node);
+        let rest = situation.failed.wait(&place, situation.now);
+        match rest.is_zero() {
+            true => self.discard(pod, Why::Failed),
+            false => self.look_again(rest),
+        }
+    }
+
+    fn discard(&mut self, pod: &Arc<Pod>, why: Why) {
+        if !pod::is_terminating(pod) {
+            let pod = Arc::clone(pod);
+            self.surplus.push(Surplus { pod, why });
+        }
+    }
+
+    fn look_again(&mut self, after: Duration) {
+        self.next = Some(self.next.map_or(after, |next| next.min(after)));
+    }
+}
+
+/// Where a Pod of the set has failed.
+pub(crate) fn place(set: &MyDaemonSet, node: &str) -> (String, i64, String) {
+    let generation = set.metadata.generation.unwrap_or_default();
+    (set.uid().unwrap_or_default(), generation, node.to_owned())
+}
+
+/// The Pods that are not on their way out: scheduled ones first, then the oldest, then by name.
+fn in_order(pods: &[Arc<Pod>]) -> Vec<&Arc<Pod>> {
+    let staying = pods.iter().filter(|pod| !pod::is_terminating(pod));
+    let mut staying: Vec<_> = staying.collect();
+    staying.sort_by_key(|pod| (!pod::is_scheduled(pod), made(pod), pod.name_any()));
+    staying
+}
+
+pub(crate) fn made(pod: &Pod) -> Option<Timestamp> {
+    pod.creation_timestamp().map(|made| made.0)
+}
+
+/// How long until the Pod counts as available; none while it is not ready.
+pub(crate) fn until_available(pod: &Pod, situation: &Situation<'_>) -> Option<Duration> {
+    let ready = situation.now.duration_since(pod::ready_since(pod)?);
+    let ready = Duration::try_from(ready).unwrap_or_default();
+    let wanted = Duration::from_secs(situation.set.spec.min_ready_seconds.into());
+    Some(wanted.saturating_sub(ready))
 }
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::api::core::v1::{NodeSpec, PodCondition, PodStatus, Taint};
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
     use kubewright::prelude::*;
+    use serde_json::json;
 
-    use super::Plan;
+    use super::{FailedPods, Plan, Situation, Why, place};
     use crate::{MyDaemonSet, MyDaemonSetSpec, MyDaemonSetStatus, pod};
 
     const NOW: &str = "2026-01-01T00:01:00Z";
@@ -150,6 +252,7 @@ mod tests {
     fn set(image: &str) -> MyDaemonSet {
         let spec = MyDaemonSetSpec {
             image: image.to_owned(),
+            ..MyDaemonSetSpec::default()
         };
         let mut set = MyDaemonSet::new("web", spec);
         set.metadata.namespace = Some("shop".to_owned());
@@ -159,209 +262,170 @@ mod tests {
     }
 
     fn node(name: &str) -> Node {
-        Node {
-            metadata: ObjectMeta {
-                name: Some(name.to_owned()),
-                ..ObjectMeta::default()
-            },
-            ..Node::default()
-        }
+        let mut node = Node::default();
+        node.metadata.name = Some(name.to_owned());
+        node
     }
 
-    fn tainted(name: &str, key: &str, effect: &str) -> Node {
-        let taint = Taint {
-            key: key.to_owned(),
-            effect: effect.to_owned(),
-            ..Taint::default()
-        };
+    fn tainted(name: &str, effect: &str) -> Node {
+        let spec = json!({"taints": [{"key": "gpu", "effect": effect}]});
         Node {
-            spec: Some(NodeSpec {
-                taints: Some(vec![taint]),
-                ..NodeSpec::default()
-            }),
+            spec: serde_json::from_value(spec).unwrap(),
             ..node(name)
         }
     }
 
-    fn running(set: &MyDaemonSet, node: &str) -> Pod {
-        let ready = PodCondition {
-            type_: "Ready".to_owned(),
-            status: "True".to_owned(),
-            ..PodCondition::default()
-        };
-        Pod {
-            status: Some(PodStatus {
-                phase: Some("Running".to_owned()),
-                conditions: Some(vec![ready]),
-                ..PodStatus::default()
-            }),
-            ..pod::for_node(set, node)
-        }
-    }
-
-    /// A Pod that a kubelet has rejected.
-    fn rejected(set: &MyDaemonSet, node: &str, created: &str) -> Pod {
+    /// A Pod on its node, in this phase, ready where it runs.
+    fn pod(set: &MyDaemonSet, node: &str, phase: &str) -> Pod {
+        let ready = if phase == "Running" { "True" } else { "False" };
         let mut pod = pod::for_node(set, node);
-        pod.metadata.creation_timestamp = Some(Time(created.parse().unwrap()));
-        pod.status = Some(PodStatus {
-            phase: Some("Failed".to_owned()),
-            ..PodStatus::default()
-        });
+        pod.spec.as_mut().unwrap().node_name = Some(node.to_owned());
+        pod.metadata.creation_timestamp = Some(Time("2026-01-01T00:00:00Z".parse().unwrap()));
+        pod.status = serde_json::from_value(json!({"phase": phase, "conditions": [
+            {"type": "Ready", "status": ready, "lastTransitionTime": "2026-01-01T00:00:50Z"},
+        ]}))
+        .unwrap();
         pod
     }
 
     fn plan(set: &MyDaemonSet, nodes: &[Node], pods: &[Pod]) -> Plan {
-        let nodes = nodes.iter().cloned().collect();
-        let pods = pods.iter().cloned().collect();
-        Plan::new(set, &nodes, &pods, NOW.parse().unwrap())
+        plan_with(set, nodes, pods, &FailedPods::default())
     }
 
-    fn status(plan: &Plan) -> MyDaemonSetStatus {
-        let mut status = MyDaemonSetStatus::default();
-        plan.report(&mut status);
-        status
+    fn plan_with(set: &MyDaemonSet, nodes: &[Node], pods: &[Pod], failed: &FailedPods) -> Plan {
+        Plan::new(&Situation {
+            set,
+            nodes: &nodes.iter().cloned().collect(),
+            pods: &pods.iter().cloned().collect(),
+            failed,
+            now: NOW.parse().unwrap(),
+        })
+    }
+
+    /// How many Pods are missing, and which are surplus and why.
+    fn work(plan: &Plan) -> (usize, Vec<(String, Why)>) {
+        let surplus = plan.surplus();
+        let surplus = surplus.map(|one| (one.pod.name_any(), one.why));
+        (plan.missing().count(), surplus.collect())
     }
 
     #[test]
     fn each_node_without_a_pod_gets_one_pinned_to_it() {
         let set = set("v1");
-        let plan = plan(&set, &[node("a"), node("b")], &[running(&set, "a")]);
+        let plan = plan(&set, &[node("a"), node("b")], &[pod(&set, "a", "Running")]);
         let missing: Vec<Pod> = plan.missing().collect();
         assert_eq!(missing.len(), 1);
-        let json = serde_json::to_value(&missing[0]).unwrap();
-        let term = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution\
-                    /nodeSelectorTerms/0/matchFields/0";
-        assert_eq!(
-            json.pointer(term),
-            Some(&serde_json::json!({"key": "metadata.name", "operator": "In", "values": ["b"]}))
-        );
-        assert_eq!(json["metadata"]["namespace"], "shop");
+        assert_eq!(pod::node_of(&missing[0]), Some("b"));
+        assert_eq!(missing[0].metadata.namespace.as_deref(), Some("shop"));
         assert_eq!(plan.surplus().count(), 0);
     }
 
     #[test]
-    fn a_pod_whose_node_is_gone_goes_too() {
+    fn a_pod_that_waits_for_a_node_that_is_gone_goes_too() {
         let set = set("v1");
-        let pods = [running(&set, "a"), running(&set, "gone")];
-        let plan = plan(&set, &[node("a")], &pods);
-        let surplus: Vec<_> = plan.surplus().map(|pod| pod.name_any()).collect();
-        assert_eq!(surplus, [pod::name_for(&set, "gone")]);
+        let ran = pod(&set, "gone", "Running");
+        let mut waits = pod(&set, "lost", "Pending");
+        waits.spec.as_mut().unwrap().node_name = None;
+        let expected = (0, vec![(waits.name_any(), Why::Unwanted)]);
+        assert_eq!(work(&plan(&set, &[], &[ran, waits])), expected);
     }
 
     #[test]
-    fn a_new_image_replaces_pods_one_after_the_other() {
-        let old = set("v1");
-        let new = set("v2");
-        let nodes = [node("a"), node("b")];
-        let pods = [running(&old, "a"), running(&old, "b")];
-        assert_eq!(plan(&new, &nodes, &pods).surplus().count(), 1);
-        let half = [running(&new, "a"), running(&old, "b")];
-        assert_eq!(plan(&new, &nodes, &half).surplus().count(), 1);
-        let waiting = [pod::for_node(&new, "a"), running(&old, "b")];
-        assert_eq!(plan(&new, &nodes, &waiting).surplus().count(), 0);
-        let broken = [pod::for_node(&old, "a"), running(&old, "b")];
-        let plan = plan(&new, &nodes, &broken);
-        assert_eq!(
-            plan.surplus().map(|pod| pod.name_any()).collect::<Vec<_>>(),
-            [pod::name_for(&old, "a")]
-        );
+    fn a_node_keeps_the_pod_that_is_scheduled_or_else_the_oldest() {
+        let set = set("v1");
+        let mut others = [pod(&set, "a", "Running"), pod(&set, "a", "Pending")];
+        others[0].metadata.name = Some("young".to_owned());
+        others[0].metadata.creation_timestamp = Some(Time(NOW.parse().unwrap()));
+        others[1].metadata.name = Some("waiting".to_owned());
+        others[1].spec.as_mut().unwrap().node_name = None;
+        let [young, waiting] = others;
+        let pods = [waiting, young, pod(&set, "a", "Running")];
+        let expected = ["young", "waiting"].map(|name| (name.to_owned(), Why::Unwanted));
+        assert_eq!(work(&plan(&set, &[node("a")], &pods)), (0, expected.into()));
     }
 
     #[test]
     fn a_taint_keeps_pods_from_starting_or_from_staying() {
         let set = set("v1");
-        let pods = [running(&set, "a")];
-        let keep_out = [
-            tainted("a", "gpu", "NoSchedule"),
-            tainted("b", "gpu", "NoSchedule"),
-        ];
-        let stays = plan(&set, &keep_out, &pods);
-        assert_eq!((stays.missing().count(), stays.surplus().count()), (0, 0));
-        let throw_out = [tainted("a", "gpu", "NoExecute")];
-        assert_eq!(plan(&set, &throw_out, &pods).surplus().count(), 1);
-        let cordoned = [tainted(
-            "a",
-            "node.kubernetes.io/unschedulable",
-            "NoSchedule",
-        )];
-        assert_eq!(plan(&set, &cordoned, &[]).missing().count(), 1);
+        let pods = [pod(&set, "a", "Running")];
+        let keep_out = [tainted("a", "NoSchedule"), tainted("b", "NoSchedule")];
+        assert_eq!(work(&plan(&set, &keep_out, &pods)), (0, vec![]));
+        let throw_out = plan(&set, &[tainted("a", "NoExecute")], &pods);
+        assert_eq!(throw_out.surplus().count(), 1);
     }
 
     #[test]
-    fn the_status_counts_nodes_and_names_the_generation() {
+    fn a_pod_that_is_going_keeps_the_place_of_the_next() {
         let set = set("v1");
-        let pods = [running(&set, "a"), pod::for_node(&set, "b")];
-        let status = status(&plan(&set, &[node("a"), node("b"), node("c")], &pods));
-        assert_eq!(
-            (
-                status.desired_replicas,
-                status.current_replicas,
-                status.updated_replicas
-            ),
-            (3, 2, 2)
-        );
-        assert_eq!((status.ready_replicas, status.available_replicas), (1, 1));
-        assert_eq!(status.observed_generation, 7);
-        let available = &status.conditions[0];
-        assert_eq!(
-            (available.type_.as_str(), available.status.as_str()),
-            ("Available", "False")
-        );
+        let mut going = pod(&set, "a", "Running");
+        going.metadata.deletion_timestamp = Some(Time(NOW.parse().unwrap()));
+        assert_eq!(work(&plan(&set, &[node("a")], &[going])), (0, vec![]));
     }
 
     #[test]
     fn a_set_that_is_being_deleted_is_left_alone() {
         let mut set = set("v1");
-        let pods = [running(&set, "a")];
-        set.metadata.deletion_timestamp = Some(Time("2026-01-01T00:00:00Z".parse().unwrap()));
+        let pods = [pod(&set, "a", "Running")];
+        set.metadata.deletion_timestamp = Some(Time(NOW.parse().unwrap()));
         let plan = plan(&set, &[node("b")], &pods);
-        assert_eq!((plan.missing().count(), plan.surplus().count()), (0, 0));
-        assert_eq!(status(&plan), MyDaemonSetStatus::default());
+        assert_eq!(work(&plan), (0, vec![]));
+        let mut status = MyDaemonSetStatus::default();
+        plan.report(&mut status, true);
+        assert_eq!(status, MyDaemonSetStatus::default());
     }
 
     #[test]
-    fn a_pod_that_ends_soon_after_its_start_is_replaced_later() {
-        let (old, new) = (set("v1"), set("v2"));
-        let after = |set, created| {
-            let plan = plan(set, &[node("a")], &[rejected(&old, "a", created)]);
-            (plan.surplus().count(), plan.outcome().next_run())
-        };
-        let rest = Some(Duration::from_secs(20));
-        assert_eq!(after(&old, "2026-01-01T00:00:50Z"), (0, rest));
-        assert_eq!(after(&old, "2026-01-01T00:00:30Z"), (1, None));
-        assert_eq!(after(&new, "2026-01-01T00:00:50Z"), (1, None));
-    }
-
-    #[test]
-    fn the_first_pod_to_become_due_decides_the_next_run() {
+    fn a_pod_that_has_failed_is_replaced_at_once_and_later_the_next_time() {
         let set = set("v1");
-        let pods = [
-            rejected(&set, "a", "2026-01-01T00:00:55Z"),
-            rejected(&set, "b", "2026-01-01T00:00:40Z"),
-        ];
-        let plan = plan(&set, &[node("a"), node("b")], &pods);
-        let first = Outcome::requeue_after(Duration::from_secs(10));
-        assert_eq!(plan.outcome(), first);
+        let pods = [pod(&set, "a", "Failed"), pod(&set, "b", "Succeeded")];
+        let nodes = [node("a"), node("b")];
+        let (first, second) = (pods[0].name_any(), pods[1].name_any());
+        let ended = (second, Why::Succeeded);
+        let expected = (0, vec![(first, Why::Failed), ended.clone()]);
+        assert_eq!(work(&plan(&set, &nodes, &pods)), expected);
+        let mut failed = FailedPods::default();
+        failed.note(place(&set, "a"), NOW.parse().unwrap());
+        let again = plan_with(&set, &nodes, &pods, &failed);
+        assert_eq!(work(&again), (0, vec![ended]));
+        assert_eq!(again.outcome().next_run(), Some(Duration::from_secs(1)));
     }
 
     #[test]
-    fn the_report_keeps_conditions_of_others_in_their_place() {
-        let plan = plan(&set("v1"), &[], &[]);
+    fn a_pod_that_is_ready_counts_when_it_has_been_so_for_long_enough() {
+        let mut set = set("v2");
+        set.spec.min_ready_seconds = 15;
+        let nodes = [node("a"), node("b")];
+        let pods = [
+            pod(&set, "a", "Running"),
+            pod(&self::set("v1"), "b", "Running"),
+        ];
+        let plan = plan(&set, &nodes, &pods);
+        // Ready for 10 s: 5 s are left, and one to be sure. Both wait, so the old one may go.
+        assert_eq!(plan.outcome().next_run(), Some(Duration::from_secs(6)));
+        let mut status = MyDaemonSetStatus::default();
+        plan.report(&mut status, true);
+        assert_eq!((status.ready_replicas, status.available_replicas), (2, 0));
+    }
+
+    #[test]
+    fn at_most_250_pods_are_made_in_one_run() {
+        let nodes: Vec<Node> = (0..300).map(|number| node(&number.to_string())).collect();
+        assert_eq!(plan(&set("v1"), &nodes, &[]).missing().count(), 250);
+    }
+
+    #[test]
+    fn the_generation_is_told_only_when_the_plan_was_carried_out() {
+        let plan = plan(&set("v1"), &[node("a")], &[]);
         let mut status = MyDaemonSetStatus {
-            conditions: vec![
-                condition("Available", false, "Old", ""),
-                condition("Foreign", true, "Seen", ""),
-            ],
+            observed_generation: 6,
             ..MyDaemonSetStatus::default()
         };
-        plan.report(&mut status);
-        let seen = status
-            .conditions
-            .iter()
-            .map(|one| (&*one.type_, &*one.status));
+        plan.report(&mut status, false);
         assert_eq!(
-            seen.collect::<Vec<_>>(),
-            [("Available", "True"), ("Foreign", "True")]
+            (status.observed_generation, status.desired_replicas),
+            (6, 1)
         );
+        plan.report(&mut status, true);
+        assert_eq!(status.observed_generation, 7);
     }
 }

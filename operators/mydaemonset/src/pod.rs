@@ -1,13 +1,14 @@
 //! The Pod that one node gets, and how to tell it from others.
 
 use k8s_openapi::api::core::v1::{
-    Affinity, Container, Node, NodeAffinity, NodeSelector, NodeSelectorRequirement,
-    NodeSelectorTerm, PodSpec, Toleration,
+    Affinity, Container, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodCondition,
+    PodSpec,
 };
 use k8s_openapi::jiff::Timestamp;
 use kubewright::prelude::*;
 
 use crate::MyDaemonSet;
+use crate::node::tolerations_of;
 
 const SET: &str = "mydaemonset";
 const REVISION: &str = "controller-revision-hash";
@@ -15,16 +16,6 @@ const REVISION: &str = "controller-revision-hash";
 /// A Pod's name has at most 253 characters, nine of which are the hash.
 const LONGEST_PREFIX: usize = 244;
 const LONGEST_LABEL: usize = 63;
-
-/// What a node may suffer from while its Pod starts and stays.
-const TOLERATED: [(&str, &str); 6] = [
-    ("node.kubernetes.io/not-ready", "NoExecute"),
-    ("node.kubernetes.io/unreachable", "NoExecute"),
-    ("node.kubernetes.io/disk-pressure", "NoSchedule"),
-    ("node.kubernetes.io/memory-pressure", "NoSchedule"),
-    ("node.kubernetes.io/pid-pressure", "NoSchedule"),
-    ("node.kubernetes.io/unschedulable", "NoSchedule"),
-];
 
 /// The Pod that `set` wants on the named node.
 ///
@@ -39,30 +30,59 @@ pub(crate) fn for_node(set: &MyDaemonSet, node: &str) -> Pod {
             labels: Some(labels.map(|(key, value)| (key.to_owned(), value)).into()),
             ..ObjectMeta::default()
         },
-        spec: Some(PodSpec {
-            containers: vec![Container {
-                name: "app".to_owned(),
-                image: Some(set.spec.image.clone()),
-                ..Container::default()
-            }],
-            affinity: Some(Affinity {
-                node_affinity: Some(only(node)),
-                ..Affinity::default()
-            }),
-            tolerations: Some(TOLERATED.map(tolerate).into()),
-            ..PodSpec::default()
-        }),
+        spec: Some(spec_for(set, node)),
         ..Pod::default()
     }
 }
 
+fn spec_for(set: &MyDaemonSet, node: &str) -> PodSpec {
+    let selector = &set.spec.node_selector;
+    PodSpec {
+        containers: vec![Container {
+            name: "app".to_owned(),
+            image: Some(set.spec.image.clone()),
+            ..Container::default()
+        }],
+        affinity: Some(only(node, set.spec.affinity.clone().unwrap_or_default())),
+        host_network: set.spec.host_network.then_some(true),
+        node_selector: (!selector.is_empty()).then(|| selector.clone()),
+        tolerations: Some(tolerations_of(set)),
+        ..PodSpec::default()
+    }
+}
+
+/// The affinity, with this node in the place of those that it requires.
+fn only(node: &str, mut affinity: Affinity) -> Affinity {
+    let name = NodeSelectorRequirement {
+        key: "metadata.name".to_owned(),
+        operator: "In".to_owned(),
+        values: Some(vec![node.to_owned()]),
+    };
+    let pinned = NodeSelector {
+        node_selector_terms: vec![NodeSelectorTerm {
+            match_fields: Some(vec![name]),
+            ..NodeSelectorTerm::default()
+        }],
+    };
+    affinity
+        .node_affinity
+        .get_or_insert_default()
+        .required_during_scheduling_ignored_during_execution = Some(pinned);
+    affinity
+}
+
 /// The name follows from the set and the node, so that the next run finds the same Pod. The uid
-/// tells the set from one of the same name whose Pods are still going.
+/// tells the set from one of the same name whose Pods are still going. Where old and new Pods run
+/// side by side, the revision tells them apart.
 pub(crate) fn name_for(set: &MyDaemonSet, node: &str) -> String {
     let uid = set.uid().unwrap_or_default();
+    let mut purpose = format!("{uid}/{node}");
+    if set.spec.update_strategy.max_surge.is_some() {
+        purpose = format!("{purpose}/{}", revision(set));
+    }
     let name: String = set.name_any().chars().take(LONGEST_PREFIX).collect();
     let name = name.trim_end_matches(['.', '-']);
-    format!("{name}-{}", hash(&format!("{uid}/{node}")))
+    format!("{name}-{}", hash(&purpose))
 }
 
 /// The set's name, or what follows from it where that does not fit.
@@ -72,6 +92,25 @@ fn label_for(set: &MyDaemonSet) -> String {
         ..=LONGEST_LABEL => name,
         _ => hash(&name),
     }
+}
+
+/// The node that the Pod runs on, or is to run on.
+pub(crate) fn node_of(pod: &Pod) -> Option<&str> {
+    let spec = pod.spec.as_ref()?;
+    if let Some(node) = spec.node_name.as_deref() {
+        return Some(node);
+    }
+    let affinity = spec.affinity.as_ref()?.node_affinity.as_ref()?;
+    let required = &affinity.required_during_scheduling_ignored_during_execution;
+    let term = required.as_ref()?.node_selector_terms.first()?;
+    let name = term.match_fields.as_ref()?.first()?;
+    name.values.as_ref()?.first().map(String::as_str)
+}
+
+/// Whether the scheduler has given the Pod its node.
+pub(crate) fn is_scheduled(pod: &Pod) -> bool {
+    let spec = pod.spec.as_ref();
+    spec.is_some_and(|spec| spec.node_name.is_some())
 }
 
 /// Whether the Pod runs the spec as it is now.
@@ -84,66 +123,27 @@ pub(crate) fn is_terminating(pod: &Pod) -> bool {
     pod.metadata.deletion_timestamp.is_some()
 }
 
-/// Whether the Pod has ended and will not run again.
-pub(crate) fn is_finished(pod: &Pod) -> bool {
-    let phase = pod
-        .status
-        .as_ref()
-        .and_then(|status| status.phase.as_deref());
-    matches!(phase, Some("Failed" | "Succeeded"))
+/// `Pending`, `Running`, `Failed`, `Succeeded`.
+pub(crate) fn phase(pod: &Pod) -> &str {
+    let status = pod.status.as_ref();
+    let phase = status.and_then(|status| status.phase.as_deref());
+    phase.unwrap_or("Pending")
 }
 
-/// How long ago the Pod was made; nothing when the API server's clock is ahead of ours.
-pub(crate) fn age(pod: &Pod, now: Timestamp) -> Duration {
-    let made = pod.creation_timestamp().map_or(now, |made| made.0);
-    Duration::try_from(now.duration_since(made)).unwrap_or_default()
-}
-
-/// Whether the Pod serves.
-pub(crate) fn is_ready(pod: &Pod) -> bool {
+/// Since when the Pod serves; none while it does not.
+pub(crate) fn ready_since(pod: &Pod) -> Option<Timestamp> {
     let status = pod.status.iter();
     let mut conditions = status.flat_map(|status| status.conditions.iter().flatten());
-    conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
+    let is_ready = |one: &&PodCondition| one.type_ == "Ready" && one.status == "True";
+    let ready = conditions.find(is_ready)?;
+    let since = ready.last_transition_time.as_ref();
+    Some(since.map_or(Timestamp::UNIX_EPOCH, |since| since.0))
 }
 
-/// Whether some taint of the node that is not tolerated has one of these effects.
-pub(crate) fn is_repelled(node: &Node, effects: &[&str]) -> bool {
-    let spec = node.spec.iter();
-    let mut taints = spec.flat_map(|spec| spec.taints.iter().flatten());
-    taints.any(|taint| {
-        effects.contains(&taint.effect.as_str())
-            && !TOLERATED.contains(&(taint.key.as_str(), taint.effect.as_str()))
-    })
-}
-
-fn tolerate((key, effect): (&str, &str)) -> Toleration {
-    Toleration {
-        key: Some(key.to_owned()),
-        operator: Some("Exists".to_owned()),
-        effect: Some(effect.to_owned()),
-        ..Toleration::default()
-    }
-}
-
-fn only(node: &str) -> NodeAffinity {
-    let name = NodeSelectorRequirement {
-        key: "metadata.name".to_owned(),
-        operator: "In".to_owned(),
-        values: Some(vec![node.to_owned()]),
-    };
-    NodeAffinity {
-        required_during_scheduling_ignored_during_execution: Some(NodeSelector {
-            node_selector_terms: vec![NodeSelectorTerm {
-                match_fields: Some(vec![name]),
-                ..NodeSelectorTerm::default()
-            }],
-        }),
-        ..NodeAffinity::default()
-    }
-}
-
+/// What the Pods of the present spec are told by: all of the spec that is in them.
 fn revision(set: &MyDaemonSet) -> String {
-    hash(&set.spec.image)
+    let spec = serde_json::to_string(&spec_for(set, ""));
+    hash(&spec.unwrap_or_default())
 }
 
 /// Eight characters that follow from the text (FNV-1a), of Kubernetes' alphabet for such names.
@@ -166,14 +166,17 @@ fn hash(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
     use kubewright::prelude::*;
+    use serde_json::json;
 
-    use super::{SET, for_node, name_for};
+    use super::{SET, for_node, is_current, name_for, node_of};
     use crate::{MyDaemonSet, MyDaemonSetSpec};
 
     fn set(name: &str, uid: &str) -> MyDaemonSet {
         let spec = MyDaemonSetSpec {
             image: "v1".to_owned(),
+            ..MyDaemonSetSpec::default()
         };
         let mut set = MyDaemonSet::new(name, spec);
         set.metadata.uid = Some(uid.to_owned());
@@ -186,6 +189,55 @@ mod tests {
         assert_ne!(name_for(&former, "a"), name_for(&present, "a"));
         assert_ne!(name_for(&present, "a"), name_for(&present, "b"));
         assert_eq!(name_for(&present, "a"), name_for(&present, "a"));
+    }
+
+    #[test]
+    fn old_and_new_pods_have_one_name_unless_they_run_side_by_side() {
+        let old = set("web", "1");
+        let mut new = old.clone();
+        new.spec.image = "v2".to_owned();
+        assert_eq!(name_for(&old, "a"), name_for(&new, "a"));
+        let surge = |set: &MyDaemonSet| {
+            let mut set = set.clone();
+            set.spec.update_strategy.max_surge = Some(IntOrString::Int(1));
+            name_for(&set, "a")
+        };
+        assert_ne!(surge(&old), surge(&new));
+    }
+
+    #[test]
+    fn only_what_is_in_the_pod_makes_it_outdated() {
+        let set = set("web", "1");
+        let pod = for_node(&set, "a");
+        let mut patient = set.clone();
+        patient.spec.min_ready_seconds = 5;
+        assert!(is_current(&pod, &patient));
+        let mut on_host = set.clone();
+        on_host.spec.host_network = true;
+        assert!(!is_current(&pod, &on_host));
+    }
+
+    #[test]
+    fn the_pin_takes_the_place_of_the_required_affinity_and_leaves_the_rest() {
+        let mut set = set("web", "1");
+        let weak = json!([{"weight": 1, "preference": {}}]);
+        set.spec.affinity = serde_json::from_value(json!({"nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{}]},
+            "preferredDuringSchedulingIgnoredDuringExecution": weak,
+        }}))
+        .unwrap();
+        let pod = for_node(&set, "a");
+        assert_eq!(node_of(&pod), Some("a"));
+        let json = serde_json::to_value(&pod).unwrap();
+        assert_eq!(
+            json["spec"]["affinity"]["nodeAffinity"],
+            json!({
+                "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+                    {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]},
+                ]},
+                "preferredDuringSchedulingIgnoredDuringExecution": weak,
+            })
+        );
     }
 
     #[test]

@@ -1,53 +1,23 @@
 //! MyDaemonSet on a cluster: embedded, or real with `KUBEWRIGHT_TEST_CLUSTER=real`.
 
+mod crashes;
+mod nodes;
+mod pods;
 mod program;
+mod refusals;
+mod rest;
+mod roll_out;
+mod set;
 mod webhook;
 
 use kube::Api;
 use kube::api::{Patch, PatchParams};
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
-use mydaemonset::{MyDaemonSet, MyDaemonSetSpec, MyDaemonSetStatus, operator};
+use mydaemonset::{MyDaemonSet, operator};
 use serde_json::json;
 
-const IMAGE: &str = "registry.k8s.io/pause:3.10";
-
-fn sample() -> MyDaemonSet {
-    let spec = MyDaemonSetSpec {
-        image: IMAGE.to_owned(),
-    };
-    MyDaemonSet::new("sample", spec)
-}
-
-/// Runs the operator with a sample until each of `nodes` nodes has a Pod that serves.
-async fn rolled_out(cluster: &Cluster, nodes: i32) {
-    cluster.run(operator).await;
-    cluster.apply(sample()).await;
-    cluster
-        .eventually("a serving pod on each node", async |c| {
-            status(c).await.available_replicas == nodes
-        })
-        .await;
-}
-
-async fn status(cluster: &Cluster) -> MyDaemonSetStatus {
-    let set = cluster.get::<MyDaemonSet>("sample").await;
-    set.and_then(|set| set.status).unwrap_or_default()
-}
-
-/// The node that the Pod runs on.
-fn node_of(pod: &Pod) -> &str {
-    let spec = pod.spec.as_ref();
-    spec.and_then(|spec| spec.node_name.as_deref())
-        .unwrap_or_default()
-}
-
-fn image_of(pod: &Pod) -> &str {
-    let container = pod.spec.as_ref().and_then(|spec| spec.containers.first());
-    container
-        .and_then(|container| container.image.as_deref())
-        .unwrap_or_default()
-}
+use set::{IMAGE, image_of, node_of, rolled_out, sample, status};
 
 #[kubewright_testing::test(nodes = 3)]
 async fn a_new_node_gets_its_pod(cluster: Cluster) {
@@ -278,5 +248,5 @@ async fn a_condition_of_somebody_else_survives(cluster: Cluster) {
         .into_iter()
         .map(|one| one.type_)
         .collect();
-    assert_eq!(types, ["Available", "Foreign"]);
+    assert_eq!(types, ["Available", "Progressing", "Foreign"]);
 }

@@ -6,7 +6,7 @@ use kubewright_testing::Cluster;
 use mydaemonset::{MyDaemonSet, operator};
 use serde_json::json;
 
-use super::sample;
+use crate::set::sample;
 
 #[kubewright_testing::test]
 async fn an_empty_image_is_refused_with_its_cause(cluster: Cluster) {
