@@ -2,7 +2,6 @@
 
 mod discovery;
 mod openapi;
-mod protobuf;
 mod roles;
 mod server;
 mod types;
@@ -36,10 +35,6 @@ pub(crate) fn run(
         (
             "crates/kubewright-wire/tables/types.json.gz",
             types::pack(&definitions)?,
-        ),
-        (
-            "crates/kubewright-wire/tables/protobuf.json.gz",
-            protobuf::pack(&definitions)?,
         ),
         (
             "crates/kubewright-apiserver/tables/openapi.json.gz",
