@@ -22,7 +22,7 @@ pub(crate) use handle::Atom;
 pub use handle::SchemaType;
 pub use openapi::{OpenApiError, from_openapi};
 pub use prune::prune;
-pub use quantity::canonical as canonical_quantity;
+pub use quantity::{Quantity, canonical as canonical_quantity};
 pub use table::TableError;
 pub use types::{
     Any, Field, List, ListType, Map, PatchStrategy, Scalar, Schema, Type, TypeId, Written,

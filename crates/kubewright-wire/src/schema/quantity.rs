@@ -1,3 +1,6 @@
+use std::cmp::Ordering;
+use std::fmt;
+
 /// The canonical text of a quantity, as Kubernetes writes it back; none where the text is none.
 ///
 /// ```
@@ -8,22 +11,128 @@
 /// assert_eq!(canonical, ["500m", "1Gi", "1536Mi", "107374182400m", "1", "1M", "100u", "1e3"]);
 /// ```
 pub fn canonical(text: &str) -> Option<String> {
-    let (negative, unsigned) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let end = unsigned
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(unsigned.len());
-    let (number, suffix) = unsigned.split_at(end);
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
-        return None;
+    Quantity::parse(text).map(|quantity| quantity.to_string())
+}
+
+/// An amount of something, in the family of suffixes it was written in.
+///
+/// ```
+/// use kubewright_wire::schema::Quantity;
+///
+/// let sum = Quantity::parse("1500m").zip(Quantity::parse("0.5"));
+/// assert_eq!(sum.map(|(a, b)| a.plus(b).to_string()).as_deref(), Some("2"));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Quantity {
+    nanos: i128,
+    format: Format,
+}
+
+impl Quantity {
+    /// Reads an amount; none where the text is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (negative, unsigned) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text.strip_prefix('+').unwrap_or(text)),
+        };
+        let end = unsigned
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(unsigned.len());
+        let (number, suffix) = unsigned.split_at(end);
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
+            return None;
+        }
+        let format = Format::parse(suffix)?;
+        // Nine digits behind the point is as far as Kubernetes goes; it rounds away from zero.
+        let nanos = i128::try_from(to_nanos(whole, fraction, &format)?).ok()?;
+        Some(Self {
+            nanos: if negative { -nanos } else { nanos },
+            format,
+        })
     }
-    let format = Format::parse(suffix)?;
-    // Nine digits behind the point is as far as Kubernetes goes; it rounds away from zero.
-    let nanos = to_nanos(whole, fraction, &format)?;
-    Some(print(negative && nanos != 0, nanos, &format))
+
+    /// Nothing.
+    pub fn zero() -> Self {
+        Self {
+            nanos: 0,
+            format: Format::Decimal(0),
+        }
+    }
+
+    /// Both together, in this one's suffixes, or in the other's where this one is nothing.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let format = match self.nanos {
+            0 => other.format,
+            _ => self.format,
+        };
+        Self {
+            nanos: self.nanos.saturating_add(other.nanos),
+            format,
+        }
+    }
+
+    /// What is left of this one without the other.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        Self {
+            nanos: self.nanos.saturating_sub(other.nanos),
+            format: self.format,
+        }
+    }
+
+    /// Which of the two is more, however they are written.
+    pub fn cmp_amount(&self, other: &Self) -> Ordering {
+        self.nanos.cmp(&other.nanos)
+    }
+
+    /// Whether it is less than nothing.
+    pub fn is_negative(&self) -> bool {
+        self.nanos < 0
+    }
+
+    /// Whether it is nothing.
+    pub fn is_zero(&self) -> bool {
+        self.nanos == 0
+    }
+
+    /// Whether there is no part behind the point.
+    pub fn is_whole(&self) -> bool {
+        self.nanos % WHOLE == 0
+    }
+
+    /// The amount over another, as a plain number.
+    pub fn ratio(&self, other: &Self) -> f64 {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "Kubernetes compares ratios as floating point numbers too"
+        )]
+        let ratio = self.nanos as f64 / other.nanos as f64;
+        ratio
+    }
+
+    /// The next thousandth.
+    #[must_use]
+    pub fn round_up_to_milli(self) -> Self {
+        let rest = self.nanos.rem_euclid(MILLI);
+        let up = if rest == 0 { 0 } else { MILLI - rest };
+        Self {
+            nanos: self.nanos.saturating_add(up),
+            ..self
+        }
+    }
+}
+
+/// The canonical text.
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&print(
+            self.nanos < 0,
+            self.nanos.unsigned_abs(),
+            &self.format,
+        ))
+    }
 }
 
 /// The family of suffixes a quantity is written in.
@@ -51,6 +160,8 @@ const DECIMAL: [(&str, i32); 10] = [
     ("E", 18),
 ];
 const NANO: u128 = 1_000_000_000;
+const WHOLE: i128 = 1_000_000_000;
+const MILLI: i128 = 1_000_000;
 
 impl Format {
     fn parse(suffix: &str) -> Option<Self> {
@@ -129,7 +240,18 @@ fn print(negative: bool, nanos: u128, format: &Format) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::canonical;
+    use super::{Quantity, canonical};
+
+    #[test]
+    fn amounts_are_added_compared_and_rounded_up() {
+        let amount = |text: &str| Quantity::parse(text).unwrap();
+        assert_eq!(amount("1Gi").plus(amount("1Gi")).to_string(), "2Gi");
+        assert_eq!(amount("0").plus(amount("1Gi")).to_string(), "1Gi");
+        assert_eq!(amount("1").minus(amount("1500m")).to_string(), "-500m");
+        assert!(amount("1024").cmp_amount(&amount("1Ki")).is_eq());
+        assert_eq!(amount("100u").round_up_to_milli().to_string(), "1m");
+        assert!(amount("1").is_whole() && !amount("1500m").is_whole());
+    }
 
     #[test]
     fn what_is_no_quantity_is_refused() {
