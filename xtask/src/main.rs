@@ -45,7 +45,7 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
-    /// Let Kubernetes' own library answer the scripts of server-side apply.
+    /// Let Kubernetes' own code answer the scripts of server-side apply and of its own kinds.
     Vectors,
 }
 

@@ -1,4 +1,5 @@
-//! Writes the tables that say what Kubernetes' own kinds look like, from a live API server.
+//! Writes the tables that say what Kubernetes' own kinds look like, from a live API server and
+//! from Kubernetes' Go packages.
 
 mod discovery;
 mod openapi;
@@ -10,7 +11,9 @@ mod write;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-pub(crate) use write::{Mode, Verdict};
+pub(crate) use write::{Mode, Verdict, pack};
+
+use crate::go;
 
 /// Writes the tables below `root`, or compares them with what is there.
 ///
@@ -31,6 +34,7 @@ pub(crate) fn run(
             roles::read(&server).await?,
         ))
     })?;
+    let defaults = write::pack(&go::run("defaults", &[])?)?;
     let tables = [
         (
             "crates/kubewright-wire/tables/types.json.gz",
@@ -45,6 +49,10 @@ pub(crate) fn run(
             resources,
         ),
         ("crates/kubewright-apiserver/tables/roles.json.gz", roles),
+        (
+            "crates/kubewright-apiserver/tables/defaults.json.gz",
+            defaults,
+        ),
     ];
     write::all(root, &tables, mode)
 }

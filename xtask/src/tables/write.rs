@@ -23,7 +23,7 @@ pub(crate) enum Verdict {
 }
 
 /// Compresses a text so that equal texts give equal bytes.
-pub(super) fn pack(text: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+pub(crate) fn pack(text: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut packed = GzBuilder::new()
         .mtime(0)
         .write(Vec::new(), Compression::best());
