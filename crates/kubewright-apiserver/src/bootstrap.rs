@@ -3,6 +3,7 @@ use std::sync::Arc;
 use kubewright_core::Kind;
 use serde_json::{Value, json};
 
+use crate::admission::system_classes;
 use crate::catalog::builtins;
 use crate::kinds::prepare_create;
 use crate::may::bootstrap_objects;
@@ -25,6 +26,9 @@ pub(crate) fn fill(server: &Server) {
     }
     for (plural, object) in bootstrap_objects() {
         add(server, "rbac.authorization.k8s.io", plural, object.clone());
+    }
+    for class in system_classes() {
+        add(server, "scheduling.k8s.io", "priorityclasses", class);
     }
 }
 

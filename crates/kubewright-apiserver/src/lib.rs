@@ -26,6 +26,6 @@ pub use request::{
     ApiBody, ApiRequest, ApiResponse, Content, InProcess, List, PatchKind, ServerBody, Watch,
 };
 pub use serve::{Error, ServingIdentity};
-pub use server::{Server, ServerOptions};
+pub use server::{AdmissionPlugins, Server, ServerOptions};
 pub use table::{Form, Included};
 pub use who::User;

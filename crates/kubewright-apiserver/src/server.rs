@@ -36,6 +36,18 @@ struct Inner {
     access: Access,
     orders: OrderBook,
     webhooks: WebhookEndpoints,
+    admission: AdmissionPlugins,
+}
+
+/// Which of the plugins that change and check objects are asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AdmissionPlugins {
+    /// Those of a server of Kubernetes in its default configuration.
+    #[default]
+    Default,
+    /// Without those that need a controller beside the server: Pods need no ServiceAccount, and
+    /// new nodes are not tainted. So is a real server run that stands alone.
+    WithoutControllers,
 }
 
 /// How a [`Server`] starts.
@@ -48,15 +60,18 @@ pub struct ServerOptions {
     pub seed: u64,
     /// How many writes the log keeps for watches and lists of the past.
     pub history: usize,
+    /// Who changes and checks objects on their way to the store.
+    pub admission: AdmissionPlugins,
 }
 
-/// The system's clock, seed 1, the last 8192 writes.
+/// The system's clock, seed 1, the last 8192 writes, all plugins.
 impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             clock: Clock::system(),
             seed: 1,
             history: 8192,
+            admission: AdmissionPlugins::Default,
         }
     }
 }
@@ -96,6 +111,7 @@ impl Server {
                 catalog: Catalog::default(),
                 orders: OrderBook::default(),
                 webhooks: WebhookEndpoints::default(),
+                admission: options.admission,
             }),
         };
         bootstrap::fill(&server);
@@ -117,6 +133,7 @@ impl Server {
                 catalog: Catalog::default(),
                 orders: self.inner.orders.fork(),
                 webhooks: WebhookEndpoints::default(),
+                admission: self.inner.admission,
             }),
         }
     }
@@ -174,6 +191,10 @@ impl Server {
 
     pub(crate) fn catalog(&self) -> &Catalog {
         &self.inner.catalog
+    }
+
+    pub(crate) fn admission(&self) -> AdmissionPlugins {
+        self.inner.admission
     }
 
     pub(crate) fn random(&self) -> &Random {

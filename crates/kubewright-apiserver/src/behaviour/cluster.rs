@@ -29,6 +29,8 @@ pub(super) static CONFIG_MAPS: LazyLock<Resource> =
 
 pub(super) static EVENTS: LazyLock<Resource> = LazyLock::new(|| core("Event", "events"));
 pub(super) static SERVICES: LazyLock<Resource> = LazyLock::new(|| core("Service", "services"));
+pub(super) static QUOTAS: LazyLock<Resource> =
+    LazyLock::new(|| core("ResourceQuota", "resourcequotas"));
 pub(super) static LEASES: LazyLock<Resource> =
     LazyLock::new(|| namespaced("coordination.k8s.io", "Lease", "leases"));
 pub(super) static DEPLOYMENTS: LazyLock<Resource> =

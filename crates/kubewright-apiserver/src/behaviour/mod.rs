@@ -28,6 +28,7 @@ mod owned;
 mod pod_cleanup;
 mod portion;
 mod replica_set;
+mod resource_quota;
 mod role_aggregation;
 mod run;
 mod scheduler;

@@ -34,11 +34,13 @@ pub enum Behaviour {
     DisruptionBudgets,
     /// Cluster roles with an aggregation rule have the rules of those that they select.
     RoleAggregation,
+    /// ResourceQuotas say what their namespace uses.
+    ResourceQuotas,
     /// The others tell in Events what they did.
     Events,
 }
 
-const ALL: [Behaviour; 16] = [
+const ALL: [Behaviour; 17] = [
     Behaviour::Scheduler,
     Behaviour::Kubelet,
     Behaviour::GarbageCollector,
@@ -54,6 +56,7 @@ const ALL: [Behaviour; 16] = [
     Behaviour::EndpointSlices,
     Behaviour::DisruptionBudgets,
     Behaviour::RoleAggregation,
+    Behaviour::ResourceQuotas,
     Behaviour::Events,
 ];
 

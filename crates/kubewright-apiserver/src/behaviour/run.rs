@@ -16,6 +16,7 @@ use super::node_health::NodeHealth;
 use super::node_taints::NodeTaints;
 use super::pod_cleanup::PodCleanup;
 use super::replica_set::ReplicaSets;
+use super::resource_quota::ResourceQuotas;
 use super::role_aggregation::RoleAggregation;
 use super::scheduler::Scheduler;
 use super::taint_eviction::TaintEviction;
@@ -147,6 +148,10 @@ fn spawn(
         Behaviour::DisruptionBudgets => {
             let names = ("disruption-controller", "controllermanager");
             tasks.spawn(drive(controller(names), Budgets::default, cancel))
+        }
+        Behaviour::ResourceQuotas => {
+            let names = ("resourcequota-controller", "resourcequota-controller");
+            tasks.spawn(drive(controller(names), ResourceQuotas::default, cancel))
         }
         Behaviour::RoleAggregation => {
             let name = "clusterrole-aggregation-controller";

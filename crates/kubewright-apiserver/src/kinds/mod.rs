@@ -1,6 +1,8 @@
 //! What only some built-in kinds do, as small values and functions beside the generic request
 //! steps: which kinds PUT may create, what a delete answers, a Pod's grace, a Namespace's phase.
 
+mod amounts;
+mod defaults;
 mod fields;
 mod label_selector;
 mod names;
@@ -11,7 +13,10 @@ mod role_binding;
 mod secret;
 mod service_address;
 mod strategy;
+mod validation;
 
+pub(crate) use amounts::{pod_amounts, quality_of_service};
+pub(crate) use defaults::fill_in;
 pub(crate) use fields::{matches_fields, selectable_fields};
 pub(crate) use label_selector::{label_selector, plain_selector};
 pub(crate) use names::{NameRule, is_label, name_rule};
@@ -25,3 +30,4 @@ pub(crate) use strategy::{
     Propagation, creates_on_update, default_propagation, delete_answers_object, has_generation,
     is_convertible, keeps_status_on_create, prepare_create, requires_revision,
 };
+pub(crate) use validation::{formats, is_validated, validate};

@@ -33,6 +33,12 @@ impl NameRule {
     pub(crate) fn problems(self, name: &str) -> Vec<String> {
         match self {
             Self::Subdomain => grammar(name, 253, SUBDOMAIN, |name| name.split('.').all(is_label)),
+            // A name that only has dots too many is told so.
+            Self::Label if !is_label(name) && name.split('.').all(is_label) => {
+                let mut problems = grammar(name, 63, LABEL, |_| true);
+                problems.push("must not contain dots".to_owned());
+                problems
+            }
             Self::Label => grammar(name, 63, LABEL, is_label),
             Self::PathSegment => path_segment(name),
         }

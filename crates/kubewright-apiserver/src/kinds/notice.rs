@@ -1,12 +1,17 @@
 use kubewright_core::Kind;
 
+use super::is_validated;
+
 /// What a client is told with each write of a built-in kind, so that nobody takes for true what
 /// this server does not do yet.
 pub(crate) fn notices(kind: &Kind) -> Vec<String> {
-    let mut notices = vec![format!(
-        "kubewright: defaults and validation of {} are not implemented yet",
-        kind.kind
-    )];
+    let mut notices = Vec::new();
+    if !is_validated(kind) {
+        notices.push(format!(
+            "kubewright: validation of {} is not implemented yet",
+            kind.kind
+        ));
+    }
     if needs_absent_controller(kind) {
         notices.push(format!(
             "kubewright: nothing acts on {} yet: its controller is not implemented",
@@ -40,16 +45,11 @@ fn needs_absent_controller(kind: &Kind) -> bool {
             | ("batch", "Job" | "CronJob")
             | (
                 "",
-                "ReplicationController"
-                    | "PersistentVolume"
-                    | "PersistentVolumeClaim"
-                    | "LimitRange"
-                    | "ResourceQuota"
+                "ReplicationController" | "PersistentVolume" | "PersistentVolumeClaim"
             )
             | ("flowcontrol.apiserver.k8s.io", _)
             | ("networking.k8s.io", "Ingress" | "NetworkPolicy")
             | ("node.k8s.io", "RuntimeClass")
-            | ("scheduling.k8s.io", "PriorityClass")
             | ("storage.k8s.io", "StorageClass" | "VolumeAttachment")
             | ("autoscaling", "HorizontalPodAutoscaler")
             | ("certificates.k8s.io", "CertificateSigningRequest")
@@ -66,12 +66,12 @@ mod tests {
     #[test]
     fn a_stateful_set_says_that_nobody_makes_its_pods() {
         assert_eq!(notices(&Kind::new("apps", "v1", "StatefulSet")).len(), 2);
-        assert_eq!(notices(&Kind::new("apps", "v1", "Deployment")).len(), 1);
+        assert!(notices(&Kind::new("apps", "v1", "Deployment")).is_empty());
+        assert!(notices(&Kind::new("", "v1", "Pod")).is_empty());
         assert_eq!(
-            notices(&Kind::new("", "v1", "Pod")),
-            ["kubewright: defaults and validation of Pod are not implemented yet"]
+            notices(&Kind::new("", "v1", "LimitRange")),
+            ["kubewright: validation of LimitRange is not implemented yet"]
         );
-        assert_eq!(notices(&Kind::new("", "v1", "LimitRange")).len(), 2);
     }
 
     #[test]

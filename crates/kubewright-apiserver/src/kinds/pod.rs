@@ -1,6 +1,7 @@
 use kubewright_wire::status::Status;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::quality_of_service;
 use crate::store::Object;
 
 /// How long a Pod may take to end: what the delete asks for, else what the Pod asks for; nothing
@@ -19,6 +20,24 @@ pub(crate) fn grace_period(pod: &Object, asked: Option<i64>) -> i64 {
         // The default that the kind's own defaults will fill in at creation.
         .unwrap_or(30);
     if wanted < 0 { 1 } else { wanted }
+}
+
+/// A new Pod is pending, and says how far it can rely on what it asks for.
+pub(super) fn prepare_create(pod: &mut Map<String, Value>) {
+    let spec = pod.get("spec").cloned().unwrap_or_default();
+    let class = quality_of_service(&json!({"spec": spec}));
+    let mut status = json!({"phase": "Pending", "qosClass": class});
+    let gates = spec["schedulingGates"].as_array();
+    if gates.is_some_and(|gates| !gates.is_empty()) {
+        status["conditions"] = json!([{
+            "type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
+            "message": "Scheduling is blocked due to non-empty scheduling gates",
+            "lastProbeTime": null, "lastTransitionTime": pod
+                .get("metadata")
+                .and_then(|metadata| metadata.get("creationTimestamp")),
+        }]);
+    }
+    pod.insert("status".to_owned(), status);
 }
 
 /// The Pod bound to the target of a Binding (`BindingREST.setPodNodeAndMetadata`).

@@ -1,7 +1,8 @@
 use kubewright_core::Kind;
 use serde_json::{Map, Value, json};
 
-use super::namespace;
+use super::defaults::first_template_generation;
+use super::{namespace, pod};
 
 /// What happens to the dependents of a deleted object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +124,16 @@ pub(crate) fn keeps_status_on_create(kind: &Kind) -> bool {
 pub(crate) fn prepare_create(kind: &Kind, object: &mut Map<String, Value>) {
     match (kind.group(), kind.kind.as_str()) {
         ("", "Namespace") => namespace::prepare_create(object),
-        ("", "Pod" | "PersistentVolume" | "PersistentVolumeClaim") => {
+        ("apps", "DaemonSet") => first_template_generation(object),
+        ("", "Pod") => pod::prepare_create(object),
+        ("coordination.k8s.io", "Lease") => {
+            // The gate CoordinatedLeaderElection is off by default.
+            if let Some(Value::Object(spec)) = object.get_mut("spec") {
+                spec.remove("strategy");
+                spec.remove("preferredHolder");
+            }
+        }
+        ("", "PersistentVolume" | "PersistentVolumeClaim") => {
             object.insert("status".to_owned(), json!({"phase": "Pending"}));
         }
         _ => {}
@@ -163,6 +173,9 @@ mod tests {
             &Kind::new("", "v1", "Pod"),
             pod.as_object_mut().expect("written as one"),
         );
-        assert_eq!(pod["status"], json!({"phase": "Pending"}));
+        assert_eq!(
+            pod["status"],
+            json!({"phase": "Pending", "qosClass": "BestEffort"})
+        );
     }
 }

@@ -1,7 +1,8 @@
 use kubewright_wire::status::{Cause, CauseKind, Status};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::target::Target;
+use crate::admission::{self, Attributes};
 use crate::crd::{DEFINITIONS, terminating_definition};
 use crate::may::{Grant, Policy};
 use crate::server::Server;
@@ -82,24 +83,41 @@ pub(super) fn may_grant(
     })
 }
 
-/// What the server gives every new Namespace before anything else looks at it
-/// (`SetDefaults_Namespace`).
-pub(super) fn default_namespace_label(target: &Target, value: &mut Value) {
-    if !target.served.is("", "Namespace") {
-        return;
-    }
-    let metadata = metadata_mut(value);
-    let Some(name) = metadata.get("name").cloned() else {
-        return;
+/// Everything that may change an object on its way to the store.
+pub(super) fn mutate(
+    server: &Server,
+    target: &Target,
+    old: Option<&Object>,
+    value: &mut Value,
+) -> Result<(), Status> {
+    admission::mutate(&attributes(server, target, old), value)
+}
+
+/// Everything that may refuse an object as it would be stored.
+pub(super) fn validate(
+    server: &Server,
+    target: &Target,
+    old: Option<&Object>,
+    (value, is_dry_run): (&Value, bool),
+) -> Result<(), Status> {
+    let attributes = Attributes {
+        is_dry_run,
+        ..attributes(server, target, old)
     };
-    let labels = metadata
-        .entry("labels")
-        .or_insert_with(|| Value::Object(Map::new()));
-    if labels.is_null() {
-        *labels = json!({});
-    }
-    if let Some(labels) = labels.as_object_mut() {
-        labels.insert("kubernetes.io/metadata.name".to_owned(), name);
+    admission::validate(&attributes, value)
+}
+
+fn attributes<'a>(
+    server: &'a Server,
+    target: &'a Target,
+    old: Option<&'a Object>,
+) -> Attributes<'a> {
+    Attributes {
+        server,
+        served: &target.served,
+        namespace: target.namespace.as_deref(),
+        old,
+        is_dry_run: true,
     }
 }
 

@@ -15,7 +15,7 @@ use super::target::Target;
 use super::{admission, commit, decode, validate};
 use crate::admission::webhook::configuration_refusal;
 use crate::crd;
-use crate::kinds::{allocate_address, notices, refusal};
+use crate::kinds::{allocate_address, fill_in, notices, refusal};
 use crate::may::Review;
 use crate::server::Server;
 use crate::store::{NotStored, Object, metadata_mut};
@@ -54,7 +54,6 @@ pub(super) async fn create(
     let mut warnings = decoded.warnings;
     accept_new(target, &mut value)?;
     warnings.extend(admission::drop_duplicate_owners(&mut value));
-    admission::default_namespace_label(target, &mut value);
     let value = track(target, None, value, &writer);
     admission::may_grant(server, target, &request.user, None, &value)?;
     let admit = Admit::new(server, target, request, options.is_dry_run);
@@ -68,7 +67,7 @@ pub(super) async fn create(
 pub(super) async fn store_new(
     server: &Server,
     target: &Target,
-    value: Value,
+    mut value: Value,
     admit: &Admit<'_>,
 ) -> Result<Arc<Object>, Status> {
     if !is_unset(&value["metadata"]["resourceVersion"]) {
@@ -87,6 +86,7 @@ pub(super) async fn store_new(
         return Err(Status::not_implemented(why));
     }
     admission::admit_create(server, target, name)?;
+    admission::mutate(server, target, None, &mut value)?;
     let mut value = admit.mutate(Operation::Create, value, None).await?;
     accept_namespace(target, metadata_mut(&mut value))?;
     configuration_refusal(target.kind(), &value)?;
@@ -103,6 +103,10 @@ pub(super) async fn store_new(
     while taken < GENERATED_NAMES {
         let mut value = value.clone();
         generate_name(server, &mut value);
+        if target.served.is("", "Namespace") {
+            // The label follows from the name, which may have been made just now.
+            fill_in(target.kind(), &mut value);
+        }
         validate::create(target, &value)?;
         if target
             .served
@@ -111,6 +115,8 @@ pub(super) async fn store_new(
             crd::accept(server, &mut value, None)?;
         }
         admit.validate(Operation::Create, &value, None).await?;
+        let checked = (&value, admit.is_dry_run());
+        admission::validate(server, target, None, checked)?;
         match commit::create(server, target, value, &admitted_by, admit.is_dry_run()) {
             Ok(object) => return Ok(object),
             Err(NotStored::Taken(current)) if has_name => {

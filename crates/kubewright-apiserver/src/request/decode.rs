@@ -297,6 +297,7 @@ pub(super) fn builtin(value: &mut Value, kind: &Kind) -> Result<Vec<String>, Dec
         ("", "Secret") => kinds::take_string_data(value),
         _ => {}
     }
+    kinds::fill_in(kind, value);
     Ok(unknown)
 }
 

@@ -34,6 +34,8 @@ mod subresource;
 mod target;
 mod update;
 mod validate;
+#[cfg(test)]
+mod vectors;
 mod watch;
 
 pub use answer::{ApiBody, ApiResponse};

@@ -147,7 +147,6 @@ fn patched(
     accept_namespace(target, metadata)?;
     check_name(metadata, old.name())?;
     decode::check_patched_kind(target, &mut value)?;
-    admission::default_namespace_label(target, &mut value);
     let mut warnings = admission::drop_duplicate_owners(&mut value);
     let unknown = conform_patched(target, &mut value)?;
     let validation = options.field_validation;
@@ -284,7 +283,6 @@ async fn create_applied(
     decode::conform(target, &mut value, target.kind())?;
     metadata_mut(&mut value).remove("resourceVersion");
     accept_new(target, &mut value)?;
-    admission::default_namespace_label(target, &mut value);
     admission::may_grant(server, target, &write.writer.user, None, &value)?;
     let object = store_new(server, target, value, &write.admit).await?;
     let response = ApiResponse::object(StatusCode::CREATED, target, object);

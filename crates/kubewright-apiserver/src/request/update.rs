@@ -52,7 +52,6 @@ pub(super) async fn replace(
     accept_namespace(target, metadata)?;
     check_name(metadata, name)?;
     warnings.extend(admission::drop_duplicate_owners(&mut sent));
-    admission::default_namespace_label(target, &mut sent);
     let absent = server.store().get(&target.key(name)).is_none();
     if absent && part == Part::Main && creates_on_update(target.kind()) {
         may_create(server, target, request)?;
@@ -235,19 +234,27 @@ impl Write<'_> {
         if let Some(custom) = target.served.custom() {
             value["apiVersion"] = Value::String(custom.storage_api_version.clone());
         }
+        let is_main = self.writer.part == Part::Main;
+        if is_main {
+            admission::mutate(server, target, Some(old), &mut value)?;
+        }
         split_parts(target, self.writer.part, old, &mut value);
         if target.served.is("", "Service") {
             keep_address(old, &mut value);
         }
         admission::may_grant(server, target, &self.writer.user, Some(old), &value)?;
-        validate::update(target, old, &value)?;
+        validate::update(target, self.writer.part, old, &value)?;
         configuration_refusal(target.kind(), &value)?;
         if target
             .served
             .is("apiextensions.k8s.io", "CustomResourceDefinition")
-            && self.writer.part == Part::Main
+            && is_main
         {
             crd::accept(server, &mut value, Some(old))?;
+        }
+        if is_main {
+            let checked = (&value, self.admit.is_dry_run());
+            admission::validate(server, target, Some(old), checked)?;
         }
         Ok(value)
     }

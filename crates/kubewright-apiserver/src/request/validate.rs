@@ -2,12 +2,13 @@ use kubewright_core::Kind;
 use kubewright_wire::status::{Cause, CauseKind, Status};
 use serde_json::{Map, Value, json};
 
+use super::metadata::Part;
 use super::target::Target;
 use crate::admission::webhook::configuration_causes;
-use crate::kinds::{NameRule, changed_role, is_label, name_rule};
+use crate::kinds::formats::{label_value, qualified_name};
+use crate::kinds::{self, NameRule, changed_role, name_rule};
 use crate::store::Object;
 
-const LONGEST_LABEL: usize = 63;
 const LARGEST_ANNOTATIONS: usize = 256 * 1024;
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
@@ -19,12 +20,20 @@ pub(super) fn create(target: &Target, value: &Value) -> Result<(), Status> {
 }
 
 /// Checks a changed object against the stored one.
-pub(super) fn update(target: &Target, old: &Object, value: &Value) -> Result<(), Status> {
+pub(super) fn update(
+    target: &Target,
+    part: Part,
+    old: &Object,
+    value: &Value,
+) -> Result<(), Status> {
     let mut causes = metadata(target, value);
     // Kubernetes checks this in the registry and again in the kind's own rules.
     causes.extend(metadata_update(old, value));
     causes.extend(metadata_update(old, value));
-    causes.extend(body(target, value, Some(old)));
+    // The parts of the built-in kinds have rules of their own, of which none is here yet.
+    if part == Part::Main || target.served.custom().is_some() {
+        causes.extend(body(target, value, Some(old)));
+    }
     refuse(target.kind(), value, causes)
 }
 
@@ -40,9 +49,10 @@ fn body(target: &Target, value: &Value, old: Option<&Object>) -> Vec<Cause> {
     match target.served.custom() {
         Some(custom) => custom.schema().validate(value, old.map(Object::value)),
         None => {
-            let changed = old.and_then(|old| changed_role(target.kind(), old.value(), value));
+            let old = old.map(Object::value);
             let mut causes = configuration_causes(target.kind(), value);
-            causes.extend(changed);
+            causes.extend(kinds::validate(target.kind(), value, old));
+            causes.extend(old.and_then(|old| changed_role(target.kind(), old, value)));
             causes
         }
     }
@@ -82,18 +92,14 @@ fn metadata(target: &Target, value: &Value) -> Vec<Cause> {
 
 fn labels(labels: Option<&Value>, causes: &mut Vec<Cause>) {
     for (key, value) in labels.and_then(Value::as_object).into_iter().flatten() {
-        for problem in qualified_name_problems(key) {
+        for problem in qualified_name(key) {
             causes.push(Cause::invalid("metadata.labels", &json!(key), &problem));
         }
         let Some(text) = value.as_str() else {
             continue;
         };
-        if text.len() > LONGEST_LABEL {
-            let detail = format!("must be no more than {LONGEST_LABEL} bytes");
-            causes.push(Cause::invalid("metadata.labels", value, &detail));
-        }
-        if !text.is_empty() && !is_qualified_part(text) {
-            causes.push(Cause::invalid("metadata.labels", value, LABEL_VALUE));
+        for problem in label_value(text) {
+            causes.push(Cause::invalid("metadata.labels", value, &problem));
         }
     }
 }
@@ -102,7 +108,7 @@ fn annotations(annotations: Option<&Value>, causes: &mut Vec<Cause>) {
     let mut size = 0;
     for (key, value) in annotations.and_then(Value::as_object).into_iter().flatten() {
         size += key.len() + value.as_str().unwrap_or_default().len();
-        for problem in qualified_name_problems(&key.to_lowercase()) {
+        for problem in qualified_name(&key.to_lowercase()) {
             causes.push(Cause::invalid(
                 "metadata.annotations",
                 &json!(key),
@@ -162,7 +168,7 @@ fn finalizers(finalizers: Option<&Value>, causes: &mut Vec<Cause>) {
         .filter_map(Value::as_str)
         .collect();
     for (index, name) in names.iter().enumerate() {
-        let problems = qualified_name_problems(name);
+        let problems = qualified_name(name);
         let is_standard = STANDARD_FINALIZERS.contains(name);
         if problems.is_empty() && !is_standard && !name.contains('/') {
             let detail = "name is neither a standard finalizer name nor is it fully qualified";
@@ -213,57 +219,11 @@ fn metadata_update(old: &Object, value: &Value) -> Vec<Cause> {
     causes
 }
 
-const QUALIFIED_PART: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', \
-     and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or \
-     '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric \
-     characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. \
-     'MyValue',  or 'my_value',  or '12345', regex used for validation is \
-     '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-
-/// What is wrong with `prefix/name`, where the prefix is a subdomain and may be absent.
-fn qualified_name_problems(text: &str) -> Vec<String> {
-    let (prefix, name) = match text.split_once('/') {
-        Some((prefix, name)) => (Some(prefix), name),
-        None => (None, text),
-    };
-    let mut problems = Vec::new();
-    match prefix {
-        Some("") => problems.push("prefix part must be non-empty".to_owned()),
-        Some(prefix) if !prefix.split('.').all(is_label) => {
-            let rule = NameRule::Subdomain.problems(prefix);
-            problems.extend(
-                rule.into_iter()
-                    .map(|problem| format!("prefix part {problem}")),
-            );
-        }
-        _ => {}
-    }
-    if name.is_empty() {
-        problems.push("name part must be non-empty".to_owned());
-    } else if name.len() > LONGEST_LABEL {
-        problems.push(format!(
-            "name part must be no more than {LONGEST_LABEL} bytes"
-        ));
-    }
-    if !is_qualified_part(name) {
-        problems.push(QUALIFIED_PART.to_owned());
-    }
-    problems
-}
-
-/// `([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]`
-fn is_qualified_part(text: &str) -> bool {
-    let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-    text.chars().all(inner) && edge(text.chars().next()) && edge(text.chars().last())
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{finalizers, labels, owners, qualified_name_problems};
+    use super::{finalizers, labels, owners, qualified_name};
 
     fn count(check: impl Fn(Option<&Value>, &mut Vec<super::Cause>), value: Value) -> usize {
         let mut causes = Vec::new();
@@ -277,7 +237,7 @@ mod tests {
         assert_eq!(count(labels, json!({"a b": "x"})), 1);
         assert_eq!(count(labels, json!({"a": "-x"})), 1);
         assert_eq!(count(labels, json!({"a": "x".repeat(64)})), 1);
-        assert_eq!(qualified_name_problems("/x").len(), 1);
+        assert_eq!(qualified_name("/x").len(), 1);
     }
 
     #[test]

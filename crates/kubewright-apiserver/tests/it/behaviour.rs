@@ -201,29 +201,6 @@ async fn a_changed_image_restarts_the_container() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn odd_containers_do_not_keep_the_cluster_busy() {
-    let world = World::new();
-    world.add_nodes(&["n1"]).await;
-    let containers =
-        json!([{"name": "a"}, {"name": "b", "image": "x"}, {"name": "b", "image": "y"}]);
-    let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": containers}});
-    world.admin.post(PODS, &pod).await.ok();
-    world
-        .eventually("the pod runs", async || are_running(&world, 1))
-        .await;
-    // Longer than any write takes to be answered by another.
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
-    let pod = world.pod("p").await;
-    for _ in 0..1000 {
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(world.pod("p").await, pod);
-    world.stop().await;
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_deleted_pod_is_ended_by_its_kubelet_and_frees_its_address() {
     let world = World::new();
     world.add_nodes(&["n1"]).await;

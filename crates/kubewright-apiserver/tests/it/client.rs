@@ -1,7 +1,7 @@
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use jiff::Timestamp;
-use kubewright_apiserver::{InProcess, Server, ServerBody, ServerOptions, User};
+use kubewright_apiserver::{AdmissionPlugins, InProcess, Server, ServerBody, ServerOptions, User};
 use kubewright_core::Clock;
 use serde_json::Value;
 use tower::{Service, ServiceExt};
@@ -11,6 +11,7 @@ pub(crate) fn server() -> Server {
     let start: Timestamp = "2026-01-01T00:00:00Z".parse().expect("written as one");
     Server::new(ServerOptions {
         clock: Clock::starting_at(start),
+        admission: AdmissionPlugins::WithoutControllers,
         ..ServerOptions::default()
     })
 }

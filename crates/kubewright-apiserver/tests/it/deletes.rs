@@ -177,7 +177,9 @@ async fn a_namespace_waits_for_its_finalizers() {
 async fn a_grace_beyond_all_time_is_as_long_as_time() {
     let client = Client::admin(&server());
     let path = format!("{PODS}/p");
-    let pod = json!({"metadata": {"name": "p"}, "spec": {"nodeName": "n"}});
+    let pod = json!({"metadata": {"name": "p"}, "spec": {
+        "containers": [{"name": "c", "image": "i"}], "nodeName": "n",
+    }});
     client.post(PODS, pod).await;
     let forever = json!({"gracePeriodSeconds": i64::MAX});
     let marked = client.delete(&path, forever).await;

@@ -165,7 +165,7 @@ async fn the_status_is_written_apart() {
     assert_eq!(created.body["status"]["phase"], "Pending");
     assert_eq!(created.body["metadata"]["generation"], 1);
     let path = format!("{pods}/p");
-    let patch = json!({"status": {"phase": "Running"}, "spec": {"nodeName": "n"}});
+    let patch = json!({"status": {"phase": "Running"}, "spec": {"activeDeadlineSeconds": 60}});
     let main = client.merge(&path, patch.clone()).await;
     assert_eq!(main.body["status"]["phase"], "Pending");
     assert_eq!(main.body["metadata"]["generation"], 2);
@@ -212,10 +212,7 @@ async fn unknown_fields_are_dropped_told_or_refused() {
     let silent = client
         .post(&format!("{MAPS}?fieldValidation=Ignore"), body("c"))
         .await;
-    assert_eq!(
-        silent.warnings(),
-        ["299 - \"kubewright: defaults and validation of ConfigMap are not implemented yet\""]
-    );
+    assert!(silent.warnings().is_empty());
 }
 
 #[tokio::test(start_paused = true)]

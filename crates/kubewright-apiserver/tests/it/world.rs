@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kubewright_apiserver::{Behaviours, Server, ServerOptions, User, node};
+use kubewright_apiserver::{AdmissionPlugins, Behaviours, Server, ServerOptions, User, node};
 use kubewright_core::Clock;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -28,6 +28,7 @@ impl World {
         let server = Server::new(ServerOptions {
             clock: Clock::starting_at("2026-01-01T00:00:00Z".parse().unwrap()),
             history,
+            admission: AdmissionPlugins::WithoutControllers,
             ..ServerOptions::default()
         });
         let cancel = CancellationToken::new();

@@ -1,0 +1,46 @@
+use serde_json::json;
+
+use super::super::formats::{label_value, qualified_name};
+use super::super::{At, Findings};
+
+/// `ValidateTolerations`.
+pub(super) fn tolerations(at: At<'_>, findings: &mut Findings) {
+    for toleration in at.items() {
+        let key = toleration.field("key");
+        let operator = toleration.field("operator");
+        let effect = toleration.field("effect");
+        let value = json!(toleration.text_of("value"));
+        if !key.text().is_empty() {
+            findings.problems(key, qualified_name(key.text()));
+        } else if operator.text() != "Exists" {
+            let detail = "operator must be Exists when `key` is empty, which means \"match all \
+                          values and all keys\"";
+            findings.invalid_text(operator, detail);
+        }
+        if toleration.has("tolerationSeconds") && effect.text() != "NoExecute" {
+            let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+            findings.invalid_text(effect, detail);
+        }
+        match operator.text() {
+            "" | "Equal" => {
+                let problems = label_value(toleration.text_of("value"));
+                if !problems.is_empty() {
+                    findings.invalid_value(operator, &value, &problems.join(";"));
+                }
+            }
+            "Exists" if !toleration.text_of("value").is_empty() => {
+                let detail = "value must be empty when `operator` is 'Exists'";
+                findings.invalid_value(operator, &value, detail);
+            }
+            "Exists" => {}
+            "Lt" | "Gt" => {
+                findings.unsupported(operator, &["Equal", "Exists", "Lt", "Gt"]);
+            }
+            _ => findings.unsupported(operator, &["Equal", "Exists"]),
+        }
+        let effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+        if !effect.text().is_empty() && !effects.contains(&effect.text()) {
+            findings.unsupported(effect, &effects);
+        }
+    }
+}
