@@ -29,7 +29,12 @@ impl Capability {
     /// one with the controllers of Kubernetes.
     pub const fn of(cluster: Choice) -> &'static [Self] {
         match cluster {
-            Choice::Embedded => &[Self::VirtualTime, Self::Faults, Self::HeldPods],
+            Choice::Embedded => &[
+                Self::VirtualTime,
+                Self::Defaults,
+                Self::Faults,
+                Self::HeldPods,
+            ],
             Choice::Real => &[
                 Self::Defaults,
                 Self::Controllers,

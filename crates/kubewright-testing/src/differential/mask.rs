@@ -49,6 +49,9 @@ impl fmt::Display for MaskCount {
 /// How the warnings begin by which the embedded server says what it does not do yet.
 const KNOWN_WARNING: &str = "299 - \"kubewright: ";
 
+/// How the name of the volume begins that gives a Pod its token.
+const TOKEN_VOLUME: &str = "kube-api-access-";
+
 impl Masks {
     /// Masks the answers of one case on one server.
     pub fn apply(mut self, answers: &mut [Answer]) -> MaskCount {
@@ -150,6 +153,12 @@ impl Masks {
             let rank = self.revisions.range(..=number).count();
             *text = format!("revision-{rank}");
             self.count.add("revisions");
+        }
+        if let Some(rest) = text.strip_prefix(TOKEN_VOLUME)
+            && rest.len() == 5
+        {
+            *text = format!("{TOKEN_VOLUME}?????");
+            self.count.add("generated names");
         }
         if is_time(text) {
             "time".clone_into(text);
