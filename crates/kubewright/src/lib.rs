@@ -63,7 +63,7 @@ pub use kubewright_core::{
     ObjectKey, Operation, PolicyRule, Reinvocation, Resource, Scope, SideEffects, Use, Verb,
     WebhookDescription,
 };
-pub use kubewright_runtime::cache::List;
+pub use kubewright_runtime::cache::{List, Metadata};
 pub use kubewright_runtime::controller::{Failure, Handle, Outcome, Retry};
 pub use kubewright_runtime::events::{Event, EventKind, Regarding};
 pub use kubewright_runtime::informer::Informer;

@@ -15,7 +15,7 @@ pub use schemars::JsonSchema;
 pub use serde::{Deserialize, Serialize};
 
 pub use crate::{
-    Admission, Change, Context, Controller, Denied, Event, Failure, Findings, List, ObjectKey,
-    Operation, Operator, Outcome, PolicyRule, Result, Verb, Webhook, changed, condition, enqueue,
-    kind, kind_of, set_condition, slow_start,
+    Admission, Change, Context, Controller, Denied, Event, Failure, Findings, List, Metadata,
+    ObjectKey, Operation, Operator, Outcome, PolicyRule, Result, Verb, Webhook, changed, condition,
+    enqueue, kind, kind_of, set_condition, slow_start,
 };

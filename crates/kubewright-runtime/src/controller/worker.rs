@@ -135,10 +135,14 @@ fn settle(queue: &Queue, key: &ObjectKey, end: End) {
         }
         End::Failed(failure) | End::Panicked(failure) | End::Late(failure) => {
             match failure.retry() {
-                Retry::Backoff => queue.add_rate_limited(key.clone()),
-                Retry::After(delay) => queue.add_after(key.clone(), delay),
-                Retry::OnChange => crate::queue::Added::Merged,
-            };
+                Retry::Backoff => {
+                    queue.add_rate_limited(key.clone());
+                }
+                Retry::After(delay) => {
+                    queue.add_after(key.clone(), delay);
+                }
+                Retry::OnChange => {}
+            }
             let failures = queue.failures(key);
             if is_conflict(&failure) {
                 tracing::debug!(retry = ?failure.retry(), failures, "{failure}");

@@ -83,11 +83,9 @@ impl Queue {
     /// priority counts and the earlier time.
     pub fn wish(&self, key: ObjectKey, wish: Wish) -> Added {
         let now = Instant::now();
-        self.change(|waiting| match now.checked_add(wish.after) {
-            _ if wish.after.is_zero() => waiting.add(key, wish.priority, now),
-            Some(time) => waiting.add_at(key, wish.priority, time, now),
-            // A delay that time cannot express is as good as none that ever ends.
-            None => (Added::Merged, Wake::Nobody),
+        self.change(|waiting| match wish.after.is_zero() {
+            true => waiting.add(key, wish.priority, now),
+            false => waiting.add_at(key, wish.priority, later(now, wish.after), now),
         })
     }
 
@@ -98,10 +96,9 @@ impl Queue {
         let now = Instant::now();
         self.change(|waiting| {
             let delay = waiting.fail(&key, now);
-            match now.checked_add(delay) {
-                Some(time) if time > now => waiting.add_at(key, None, time, now),
-                Some(_) => waiting.add(key, None, now),
-                None => (Added::Merged, Wake::Nobody),
+            match delay.is_zero() {
+                true => waiting.add(key, None, now),
+                false => waiting.add_at(key, None, later(now, delay), now),
             }
         })
     }
@@ -200,6 +197,12 @@ impl Queue {
         woken.wake();
         added
     }
+}
+
+/// The end of a delay; one that time cannot express ends long after the process.
+fn later(now: Instant, delay: Duration) -> Instant {
+    const LONG: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+    now.checked_add(delay).unwrap_or_else(|| now + LONG)
 }
 
 /// Whether `time` has come; if not, the task is woken when it has.

@@ -63,14 +63,14 @@ impl<W: AnyKind> Apply<W> {
         let Written { resource, view } = &self.written;
         let target = Target {
             resource,
-            store: shared.views.store(view),
+            store: shared.views.store(view, resource),
         };
         let owner = self.owner.take();
         let namespace = self.namespace.take();
         let mut intent = self.intent?;
         let present = target.store.and_then(|store| store.get(intent.key()));
         let refusal = match &owner {
-            Some(_) if !shared.views.owns(view) => Some(NOT_REGISTERED),
+            Some(_) if !shared.views.owns(resource) => Some(NOT_REGISTERED),
             // Kubernetes' garbage collector deletes dependents whose owner it cannot see.
             Some(_) if namespace.is_some() && namespace.as_deref() != intent.key().namespace() => {
                 Some(ELSEWHERE)
@@ -110,13 +110,13 @@ async fn is_foreign<W: AnyKind>(
     intent: &Intent,
     owner: &OwnerReference,
 ) -> Result<bool> {
-    let store = shared.views.store(&written.view);
+    let store = shared.views.store(&written.view, &written.resource);
     if let Some(record) = store.and_then(|store| store.get(intent.key())) {
         let owners = record.owner_references().unwrap_or_default();
         let mut controllers = owners.iter().filter(|one| one.is_controller());
         return Ok(!controllers.any(|one| one.uid == owner.uid));
     }
-    if !shared.views.is_partial(&written.view) {
+    if !shared.views.is_partial(&written.view, &written.resource) {
         return Ok(false);
     }
     // It may be there all the same: the view's selector hides it.
@@ -227,8 +227,9 @@ mod tests {
         let cached = cached.map(|value| encoder.encode_value(&value).unwrap());
         informer.store().apply(cached.map(Delta::Present));
         let kind = ViewId::of::<ConfigMap>();
-        let views = HashMap::from([(kind.clone(), AnyView::open::<ConfigMap>(informer))]);
-        let owned: HashSet<_> = owns.then_some(kind).into_iter().collect();
+        let views = HashMap::from([(kind, AnyView::open::<ConfigMap>(informer))]);
+        let owned = owns.then(resource_of::<ConfigMap>);
+        let owned: HashSet<_> = owned.into_iter().collect();
         let shared = Shared {
             resource: resource_of::<Node>(),
             own: ViewId::of::<Node>(),

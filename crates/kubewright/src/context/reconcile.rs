@@ -138,7 +138,7 @@ impl<K: AnyKind> Context<K> {
             })?;
             let target = Target {
                 resource: &written.resource,
-                store: shared.views.store(&written.view),
+                store: shared.views.store(&written.view, &written.resource),
             };
             Ok(shared.writer.delete(target, &key, &uid).await?)
         })
@@ -212,7 +212,7 @@ impl Shared {
     pub(super) fn own_target(&self) -> Target<'_> {
         Target {
             resource: &self.resource,
-            store: self.views.store(&self.own),
+            store: self.views.store(&self.own, &self.resource),
         }
     }
 }

@@ -41,7 +41,8 @@ impl<K: AnyKind> Context<K> {
             &kind.resource.kind.kind,
             kind.labels.as_deref(),
         )?;
-        let informer = shared.informers.get(&spec(&kind.resource, labels));
+        let spec = spec(&kind.resource, labels).keeping(kind.content);
+        let informer = shared.informers.get(&spec);
         let store = own.informer().store().clone();
         let view = View::new(informer.clone());
         let cache = Cache::new(own.clone());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use kubewright_core::{ControllerDescription, LabelSelector, PolicyRule, Resource, Use, Verb};
 use kubewright_runtime::cache::View;
 use kubewright_runtime::controller::{self as runtime, Handle, Mapper, Source};
-use kubewright_runtime::informer::{Informer, InformerSpec};
+use kubewright_runtime::informer::{Content, Informer, InformerSpec};
 use serde_json::Value;
 
 use super::erased::{AnyView, Parts, Registered, Views};
@@ -29,6 +29,7 @@ pub(super) struct Registration<K: AnyKind> {
 #[derive(Clone)]
 pub(super) struct Viewed {
     id: ViewId,
+    content: Content,
     labels: Option<String>,
     open: fn(Informer) -> AnyView,
 }
@@ -54,6 +55,7 @@ impl<K: AnyKind> Registration<K> {
             usage,
             view: Some(Viewed {
                 id: selection.view,
+                content: selection.content,
                 labels: selection.labels,
                 open: AnyView::open::<W>,
             }),
@@ -74,7 +76,8 @@ impl<K: AnyKind> Controller<K> {
         for one in &self.uses {
             let Some(view) = &one.view else { continue };
             let labels = self.selector(&one.resource.kind.kind, view.labels.as_deref())?;
-            let informer = parts.informers.get(&spec(&one.resource, labels));
+            let spec = spec(&one.resource, labels).keeping(view.content.clone());
+            let informer = parts.informers.get(&spec);
             views.insert(view.id.clone(), (view.open)(informer));
         }
         Ok(views)
@@ -169,9 +172,7 @@ impl<K: AnyKind> Registered for Controller<K> {
         };
         let is_owned = |one: &&Registration<K>| one.usage == Use::Owns;
         let owned = self.uses.iter().filter(is_owned);
-        let owned: HashSet<_> = owned
-            .filter_map(|one| Some(one.view.as_ref()?.id.clone()))
-            .collect();
+        let owned: HashSet<_> = owned.map(|one| one.resource.clone()).collect();
         let views = self.views(&own.informer, parts)?;
         let sources = self.sources(&own, &views);
         let handle = Handle::new(self.name.as_str(), self.queue);

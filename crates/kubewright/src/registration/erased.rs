@@ -62,8 +62,8 @@ pub(crate) trait Registered: Send {
 pub(crate) struct Views {
     controller: String,
     views: HashMap<ViewId, AnyView>,
-    /// Those of them that are registered by `owns`.
-    owned: HashSet<ViewId>,
+    /// The kinds that are registered by `owns`, in whatever form they are read.
+    owned: HashSet<Resource>,
 }
 
 /// A view whose kind is known to those who ask for it.
@@ -95,7 +95,7 @@ impl Views {
     pub(crate) fn new(
         controller: &str,
         views: HashMap<ViewId, AnyView>,
-        owned: HashSet<ViewId>,
+        owned: HashSet<Resource>,
     ) -> Self {
         Self {
             controller: controller.to_owned(),
@@ -129,19 +129,29 @@ impl Views {
         self.views.get(id)?.view.downcast_ref()
     }
 
+    /// The informer that learns of writes to a kind: that of the view, or of another view of the
+    /// same kind.
+    fn informer(&self, id: &ViewId, resource: &Resource) -> Option<&Informer> {
+        let exact = self.views.get(id).map(AnyView::informer);
+        exact.or_else(|| {
+            let mut informers = self.views.values().map(AnyView::informer);
+            informers.find(|one| one.spec().resource == *resource)
+        })
+    }
+
     /// The store of a kind that is read.
-    pub(crate) fn store(&self, id: &ViewId) -> Option<&Store> {
-        Some(self.views.get(id)?.informer.store())
+    pub(crate) fn store(&self, id: &ViewId, resource: &Resource) -> Option<&Store> {
+        self.informer(id, resource).map(Informer::store)
     }
 
     /// Whether the kind is registered by `owns`.
-    pub(crate) fn owns(&self, id: &ViewId) -> bool {
-        self.owned.contains(id)
+    pub(crate) fn owns(&self, resource: &Resource) -> bool {
+        self.owned.contains(resource)
     }
 
     /// Whether there may be objects of the kind that the view does not show.
-    pub(crate) fn is_partial(&self, id: &ViewId) -> bool {
-        let any = self.views.get(id);
-        any.is_none_or(|any| any.informer.spec().labels != LabelSelector::default())
+    pub(crate) fn is_partial(&self, id: &ViewId, resource: &Resource) -> bool {
+        let informer = self.informer(id, resource);
+        informer.is_none_or(|one| one.spec().labels != LabelSelector::default())
     }
 }

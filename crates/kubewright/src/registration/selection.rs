@@ -2,11 +2,13 @@ use std::fmt;
 
 use kube::core::DynamicObject;
 use kubewright_core::Resource;
+use kubewright_runtime::informer::Content;
 
 use super::typed::ViewId;
 use super::{AnyKind, Predicate, TypedKind, resource_of};
 
-/// A kind and which of its objects and changes are meant.
+/// A kind and which of its objects and changes are meant; `kind::<Metadata<Pod>>()` is only the
+/// metadata, for which the API server is asked for no more.
 ///
 /// ```
 /// use kubewright::prelude::*;
@@ -17,6 +19,11 @@ pub fn kind<K: TypedKind>() -> Selection<K> {
     Selection {
         resource: resource_of::<K>(),
         view: ViewId::of::<K>(),
+        // The type of a whole kind may lack fields that newer servers send; they are kept.
+        content: match Content::of::<K>() {
+            Content::Metadata => Content::Metadata,
+            _ => Content::Whole,
+        },
         labels: None,
         predicate: None,
     }
@@ -36,6 +43,7 @@ pub fn kind_of(resource: Resource) -> Selection<DynamicObject> {
     Selection {
         view: ViewId::Dynamic(resource.clone()),
         resource,
+        content: Content::Whole,
         labels: None,
         predicate: None,
     }
@@ -46,6 +54,7 @@ pub fn kind_of(resource: Resource) -> Selection<DynamicObject> {
 pub struct Selection<K> {
     pub(crate) resource: Resource,
     pub(crate) view: ViewId,
+    pub(crate) content: Content,
     pub(crate) labels: Option<String>,
     pub(crate) predicate: Option<Predicate<K>>,
 }

@@ -4,6 +4,7 @@ mod definition;
 mod description;
 mod examples;
 mod faults;
+mod kinds;
 mod must_fail;
 mod shown;
 mod webhooks;

@@ -1,0 +1,132 @@
+//! Kinds in other forms than whole objects that are registered from the start.
+
+use kubewright::kube::core::DynamicObject;
+use kubewright::prelude::*;
+use kubewright::{Watch, resource_of};
+use kubewright_testing::Cluster;
+use parking_lot::Mutex;
+
+#[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[kube(group = "tests.kubewright.dev", version = "v1", kind = "Shelf")]
+#[kube(namespaced, status = "ShelfStatus")]
+struct ShelfSpec {
+    books: usize,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+struct ShelfStatus {
+    counted: usize,
+}
+
+fn shelf(books: usize) -> Shelf {
+    Shelf::new("upper", ShelfSpec { books })
+}
+
+fn book(name: String) -> ConfigMap {
+    ConfigMap {
+        metadata: ObjectMeta {
+            name: Some(name),
+            labels: Some([("book".to_owned(), String::new())].into()),
+            ..ObjectMeta::default()
+        },
+        data: Some([("text".to_owned(), "once upon a time".to_owned())].into()),
+        ..ConfigMap::default()
+    }
+}
+
+async fn counted(cluster: &Cluster) -> Option<usize> {
+    let shelf = cluster.get::<Shelf>("upper").await?;
+    Some(shelf.status?.counted)
+}
+
+fn with_metadata() -> Operator {
+    async fn reconcile(shelf: Arc<Shelf>, cx: Context<Shelf>) -> Result<Outcome> {
+        for number in 1..=shelf.spec.books {
+            cx.apply(&book(format!("book-{number}"))).await?;
+        }
+        let books = cx.owned::<Metadata<ConfigMap>>()?.len();
+        cx.status(|status| status.counted = books).await?;
+        Ok(Outcome::done())
+    }
+    Operator::new("shelves")
+        .controller(Controller::new(reconcile).owns(kind::<Metadata<ConfigMap>>()))
+}
+
+#[kubewright_testing::test]
+async fn metadata_alone_is_enough_to_own_and_to_count(cluster: Cluster) {
+    cluster.run(with_metadata).await;
+    cluster.apply(shelf(2)).await;
+    cluster
+        .eventually("two books", async |c| counted(c).await == Some(2))
+        .await;
+    cluster.delete::<ConfigMap>("book-1").await;
+    cluster
+        .eventually("the book again", async |c| {
+            c.get::<ConfigMap>("book-1").await.is_some()
+        })
+        .await;
+}
+
+/// What a controller began to watch when its first object came.
+type Watched = Mutex<Option<Watch<DynamicObject>>>;
+
+/// Counts the ConfigMaps beside a shelf that has room for any, and watches them for as long.
+fn with_a_late_watch() -> Operator {
+    fn count(watched: &Watched, shelf: &Shelf, cx: &Context<Shelf>) -> Result<usize> {
+        let mut watched = watched.lock();
+        if shelf.spec.books == 0 {
+            *watched = None;
+            return Ok(0);
+        }
+        if watched.is_none() {
+            let books = kind_of(resource_of::<ConfigMap>()).labels("book");
+            *watched = Some(cx.watch(books, enqueue::all())?);
+        }
+        let beside =
+            |book: &Arc<DynamicObject>| book.namespace().as_deref() == cx.key().namespace();
+        let count = |watch: &Watch<_>| watch.list().iter().filter(beside).count();
+        Ok(watched.as_ref().map_or(0, count))
+    }
+    async fn reconcile(
+        watched: Arc<Watched>,
+        shelf: Arc<Shelf>,
+        cx: Context<Shelf>,
+    ) -> Result<Outcome> {
+        let books = count(&watched, &shelf, &cx)?;
+        cx.status(|status| status.counted = books).await?;
+        Ok(Outcome::done())
+    }
+    let read = PolicyRule {
+        api_groups: vec![String::new()],
+        resources: vec!["configmaps".to_owned()],
+        verbs: ["get", "list", "watch"].map(str::to_owned).into(),
+        ..PolicyRule::default()
+    };
+    Operator::new("late").controller(Controller::with(Watched::default(), reconcile).may(read))
+}
+
+#[kubewright_testing::test]
+async fn a_watch_that_begins_while_the_operator_runs_wakes_it_until_it_is_dropped(
+    cluster: Cluster,
+) {
+    cluster.run(with_a_late_watch).await;
+    cluster.apply(shelf(9)).await;
+    cluster.apply(book("first".to_owned())).await;
+    cluster
+        .eventually("the first book", async |c| counted(c).await == Some(1))
+        .await;
+    cluster.apply(book("second".to_owned())).await;
+    cluster
+        .eventually("the second book", async |c| counted(c).await == Some(2))
+        .await;
+    cluster.apply(shelf(0)).await;
+    cluster
+        .eventually("no count any more", async |c| counted(c).await == Some(0))
+        .await;
+    cluster.apply(book("third".to_owned())).await;
+    cluster
+        .consistently(Duration::from_secs(2), "nobody is woken", async |c| {
+            counted(c).await == Some(0)
+        })
+        .await;
+}
