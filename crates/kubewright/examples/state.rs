@@ -43,11 +43,6 @@ impl Greeter {
         cx.status(|status| status.text = text).await?;
         Ok(Outcome::done())
     }
-
-    async fn forget(self: Arc<Self>, key: ObjectKey) -> Result<()> {
-        self.numbers.lock().remove(&key);
-        Ok(())
-    }
 }
 
 pub(crate) fn operator() -> Operator {
@@ -56,10 +51,12 @@ pub(crate) fn operator() -> Operator {
         numbers: Mutex::default(),
     });
     let forgetful = Arc::clone(&greeter);
-    Operator::new("greeter").controller(
-        Controller::with(greeter, Greeter::reconcile)
-            .on_deleted(move |key| Arc::clone(&forgetful).forget(key)),
-    )
+    Operator::new("greeter").controller(Controller::with(greeter, Greeter::reconcile).on_deleted(
+        move |key| {
+            forgetful.numbers.lock().remove(&key);
+            async { Ok(()) }
+        },
+    ))
 }
 
 fn main() -> ExitCode {

@@ -30,6 +30,8 @@ enum Feed {
         name: Arc<str>,
         keys: BoxStream<'static, Vec<ObjectKey>>,
     },
+    /// Wakes nobody.
+    Read(Informer),
 }
 
 impl Source {
@@ -57,6 +59,15 @@ impl Source {
         }
     }
 
+    /// An informer that is only read: it wakes nobody, but workers wait for its first list. What
+    /// is not in a cache yet would look as if it were not there.
+    pub fn read(informer: Informer) -> Self {
+        Self {
+            feed: Feed::Read(informer),
+            own: None,
+        }
+    }
+
     /// The same; what the mapper cannot answer because it panics wakes all objects of `own`: one
     /// run too many is harmless, one that is missing is not.
     #[must_use]
@@ -80,6 +91,11 @@ impl Source {
                 // The controller may have been stopped meanwhile.
                 synced.send(()).unwrap_or_default();
                 feed_stream(&name, keys, &woken).await;
+            }
+            Feed::Read(informer) => {
+                if informer.synced().await.is_ok() {
+                    synced.send(()).unwrap_or_default();
+                }
             }
         }
     }
@@ -170,7 +186,7 @@ impl Woken {
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match &self.feed {
-            Feed::Informer { informer, .. } => informer.spec().what(),
+            Feed::Informer { informer, .. } | Feed::Read(informer) => informer.spec().what(),
             Feed::Stream { name, .. } => name.to_string(),
         };
         f.debug_struct("Source")

@@ -134,6 +134,28 @@ async fn workers_start_when_every_source_has_told_its_initial_state() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn workers_wait_for_what_is_only_read_too() {
+    let (informer, _watch, _informers) = informer_of(&["a"]);
+    let late = Scripted::default();
+    let late_informers = late.informers();
+    let sources = vec![
+        Source::new(informer, own_mapper()),
+        Source::read(late_informers.get(&pods())),
+    ];
+    let runs = Runs::new();
+    let mut run = begin(Controller::new("test", runs.reconciler(done)).sources(sources));
+    let early = timeout(Duration::from_secs(5), &mut run.ready).await;
+    assert!(
+        early.is_err(),
+        "what is not listed yet would look as if it were not there"
+    );
+    late.list(10, &[pod("b", 1)]);
+    run.ready.await.unwrap();
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(runs.names(), ["a"], "it wakes nobody");
+}
+
+#[tokio::test(start_paused = true)]
 async fn failures_and_panics_come_again_after_growing_delays() {
     let (informer, _watch, _informers) = informer_of(&["a"]);
     let runs = Runs::new();

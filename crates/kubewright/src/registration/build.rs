@@ -93,15 +93,17 @@ impl<K: AnyKind> Controller<K> {
         });
         let mut sources = vec![Source::new(own.informer.clone(), mapper)];
         for one in std::mem::take(&mut self.uses) {
-            let (Some(view), Some(wake)) = (one.view, one.wake) else {
+            let opened = one.view.and_then(|view| views.get(&view.id));
+            let Some(informer) = opened.map(AnyView::informer).cloned() else {
                 continue;
             };
-            let Some(opened) = views.get(&view.id) else {
-                continue;
-            };
-            let informer = opened.informer().clone();
-            let mapper = wake(own, &informer);
-            sources.push(Source::new(informer, mapper));
+            sources.push(match one.wake {
+                Some(wake) => {
+                    let mapper = wake(own, &informer);
+                    Source::new(informer, mapper)
+                }
+                None => Source::read(informer),
+            });
         }
         for make in std::mem::take(&mut self.external) {
             sources.push(make(Cache::new(own.view.clone())));

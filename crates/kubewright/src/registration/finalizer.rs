@@ -147,7 +147,7 @@ mod tests {
         let stage = |finalizers: &[&str], dying: bool| {
             let meta = ObjectMeta {
                 finalizers: Some(finalizers.iter().map(ToString::to_string).collect()),
-                deletion_timestamp: dying.then(|| Time(jiff::Timestamp::UNIX_EPOCH)),
+                deletion_timestamp: dying.then_some(Time(jiff::Timestamp::UNIX_EPOCH)),
                 ..ObjectMeta::default()
             };
             Stage::of(&meta, "ex.io/ours")
