@@ -8,7 +8,8 @@ use super::registration::{Registration, add_test, register};
 use crate::error::Error;
 use crate::output::say;
 use crate::project::{
-    Changes, Project, check_kind, check_label, check_version, fill, full_group, module_name,
+    Changes, Project, check_kind, check_label, check_version, count_files, fill, full_group,
+    module_name,
 };
 use crate::source::{Tree, formatted};
 
@@ -93,7 +94,10 @@ pub(crate) fn run(arguments: &ApiArguments) -> Result<(), Error> {
     if let Some(by_hand) = by_hand {
         return Err(by_hand.into_error());
     }
-    say("next: cargo test, then kubewright dev");
+    let count = count_files(&project.folder);
+    say(format_args!(
+        "{count} files; next: cargo test, then kubewright dev"
+    ));
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use super::known;
 use super::registration::{Registration, register};
 use crate::error::Error;
 use crate::output::{note, say};
-use crate::project::{Changes, Project, check_version, fill, full_group, module_name};
+use crate::project::{Changes, Project, check_version, count_files, fill, full_group, module_name};
 use crate::source::{Source, Tree, formatted};
 
 /// What `kubewright create webhook` is called with.
@@ -102,7 +102,10 @@ pub(crate) fn run(arguments: &WebhookArguments) -> Result<(), Error> {
     if let Some(by_hand) = by_hand {
         return Err(by_hand.into_error());
     }
-    say("next: cargo test, then kubewright dev");
+    let count = count_files(&project.folder);
+    say(format_args!(
+        "{count} files; next: cargo test, then kubewright dev"
+    ));
     Ok(())
 }
 

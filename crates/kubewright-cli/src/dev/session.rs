@@ -35,7 +35,7 @@ pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
     let cluster = DevCluster::start(arguments, scratch.path()).await?;
     let kubectl = cluster.kubectl();
     let view = match arguments.is_full_screen() {
-        true => View::Screen(Screen::open(title(&arguments.folder), kubectl)?),
+        true => View::Screen(Box::new(Screen::open(title(&arguments.folder), kubectl)?)),
         false => {
             note(format_args!("cluster: {kubectl} get all -A"));
             View::Lines

@@ -57,3 +57,23 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
     }
     std::fs::write(path, text).map_err(failed)
 }
+
+/// How many files the project consists of, but for what cargo and git make.
+pub(crate) fn count_files(folder: &Path) -> usize {
+    let entries = folder
+        .read_dir()
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
+    let own = entries.filter(|entry| {
+        let name = entry.file_name();
+        !["target", ".git", "Cargo.lock"]
+            .iter()
+            .any(|made| name == *made)
+    });
+    own.map(|entry| match entry.path().is_dir() {
+        true => count_files(&entry.path()),
+        false => 1,
+    })
+    .sum()
+}

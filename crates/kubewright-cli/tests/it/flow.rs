@@ -93,14 +93,13 @@ impl Dev {
     /// Reads on until a line with this part.
     fn says(&mut self, part: &str) -> String {
         let mut lines = Vec::new();
-        for line in &mut self.said {
-            let line = line.expect("text");
-            if line.contains(part) {
-                return line;
-            }
-            lines.push(line);
-        }
-        panic!("{part} is not among\n{}", lines.join("\n"));
+        let mut said = (&mut self.said).map(|line| line.expect("text"));
+        let found = said.find(|line| {
+            lines.push(line.clone());
+            line.contains(part)
+        });
+        assert!(found.is_some(), "{part} is not among\n{}", lines.join("\n"));
+        found.unwrap_or_default()
     }
 }
 
@@ -131,9 +130,7 @@ async fn map_saying(client: &kube::Client, text: &str) -> ConfigMap {
         }
     };
     let within = tokio::time::timeout(Duration::from_secs(15), says);
-    within
-        .await
-        .unwrap_or_else(|_| panic!("no ConfigMap says {text}"))
+    within.await.expect("a ConfigMap that says it in time")
 }
 
 /// A saved change of `reconcile` works soon, on the same cluster with the same objects.

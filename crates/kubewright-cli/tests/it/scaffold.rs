@@ -15,9 +15,11 @@ fn run(folder: &Path, arguments: &[&str]) -> std::process::Output {
         .expect("the command runs")
 }
 
-fn must(folder: &Path, arguments: &[&str]) {
+/// What a call that succeeds prints.
+fn must(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
     assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// A project as `init` makes it.
@@ -69,7 +71,8 @@ fn a_project_with_a_kind_and_a_webhook_is_twelve_short_files() {
         "--defaulting",
         "--validation",
     ];
-    must(folder.path(), &webhook);
+    let said = must(folder.path(), &webhook);
+    assert!(said.contains("12 files"), "{said}");
     let files = files(folder.path());
     assert!(files.len() <= 12, "{:?}", files.keys());
     for (name, text) in &files {

@@ -212,12 +212,48 @@ async fn the_operator_comes_and_goes(ground: &Ground) {
     assert!(ground.definition().await.is_some(), "the kinds stay");
 }
 
+/// `kubectl apply --dry-run=server` takes what `manifests` prints of an operator.
+async fn kubectl_takes_the_manifests(ground: &Ground, name: &str) {
+    let Some(kubectl) = kubectl().await else {
+        return;
+    };
+    // A dry run makes no namespace for the objects behind it.
+    let namespace = format!("{name}-system");
+    let made = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}});
+    let namespaces = ground.of("", "v1", "Namespace", "namespaces");
+    let as_test = PatchParams::apply("test").force();
+    let applied = namespaces
+        .patch(&namespace, &as_test, &Patch::Apply(&made))
+        .await;
+    applied.expect("the namespace is stored");
+
+    let mut call = kubewright(&["manifests"]);
+    super::flow::of_this_package(&mut call);
+    call.arg(operator().with_file_name(name));
+    call.args(["--image", "registry.example.com/operator:1"]);
+    let printed = call.output().expect("the command runs");
+    assert!(printed.status.success(), "{printed:?}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("manifests.yaml");
+    fs::write(&file, &printed.stdout).expect("a file");
+    let taken = Command::new(kubectl)
+        .args(["apply", "--dry-run=server", "--kubeconfig"])
+        .arg(&ground.kubeconfig)
+        .arg("-f")
+        .arg(&file)
+        .output()
+        .expect("kubectl runs");
+    assert!(taken.status.success(), "{name}: {taken:?}");
+}
+
 #[tokio::test]
 async fn on_the_embedded_cluster_an_operator_is_installed_deployed_and_removed() {
     let served = Served::start(2);
     let ground = Ground::new(served.kubeconfig()).await;
     kinds_come_and_go(&ground).await;
     the_operator_comes_and_goes(&ground).await;
+    kubectl_takes_the_manifests(&ground, "mydaemonset").await;
+    kubectl_takes_the_manifests(&ground, "sidecarset").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -234,6 +270,8 @@ async fn on_a_real_cluster_an_operator_is_installed_deployed_and_removed() {
     let ground = Ground::new(&cluster.kubeconfig().expect("it has an address")).await;
     kinds_come_and_go(&ground).await;
     the_operator_comes_and_goes(&ground).await;
+    kubectl_takes_the_manifests(&ground, "mydaemonset").await;
+    kubectl_takes_the_manifests(&ground, "sidecarset").await;
     cluster.close().await.expect("it ends");
 }
 

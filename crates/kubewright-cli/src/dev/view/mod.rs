@@ -16,7 +16,7 @@ pub(super) enum View {
     /// One line after another.
     Lines,
     /// A screen that is drawn anew.
-    Screen(Screen),
+    Screen(Box<Screen>),
 }
 
 impl View {
