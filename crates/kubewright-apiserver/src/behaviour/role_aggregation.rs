@@ -1,12 +1,12 @@
 use std::collections::BTreeSet;
 
 use kubewright_wire::status::Status;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::cluster::CLUSTER_ROLES;
-use super::selection::{label_selector, selects};
 use super::view::items;
 use super::{Cluster, Controller, Event, Step, Work};
+use crate::may::aggregated_rules;
 use crate::store::{Key, Object};
 
 const ROLES: &str = "clusterroles.rbac.authorization.k8s.io";
@@ -48,7 +48,12 @@ impl Controller for RoleAggregation {
 }
 
 async fn fill(cluster: &Cluster, role: &Object) -> Result<(), Status> {
-    let Some(rules) = gather(cluster, role) else {
+    let snapshot = cluster.store().snapshot();
+    let roles: Vec<_> = snapshot
+        .list(ROLES, None)
+        .map(|role| role.value())
+        .collect();
+    let Some(rules) = aggregated_rules(role.value(), roles.into_iter()) else {
         return Ok(());
     };
     if rules == items(role.value(), "/rules") {
@@ -63,22 +68,4 @@ async fn fill(cluster: &Cluster, role: &Object) -> Result<(), Status> {
         fields["rules"] = rules.into();
     }
     cluster.apply(&CLUSTER_ROLES, role, fields).await
-}
-
-/// The rules of all roles that are selected, each once; none when a selector cannot be read.
-fn gather(cluster: &Cluster, role: &Object) -> Option<Vec<Value>> {
-    let snapshot = cluster.store().snapshot();
-    let mut rules: Vec<Value> = Vec::new();
-    for selector in items(role.value(), "/aggregationRule/clusterRoleSelectors") {
-        let selector = label_selector(Some(selector))?;
-        let selected = snapshot
-            .list(ROLES, None)
-            .filter(|other| other.name() != role.name() && selects(&selector, other.value()));
-        for rule in selected.flat_map(|other| items(other.value(), "/rules")) {
-            if !rules.contains(rule) {
-                rules.push(rule.clone());
-            }
-        }
-    }
-    Some(rules)
 }

@@ -4,16 +4,37 @@ use std::sync::LazyLock;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
+use super::aggregated_rules;
+
 /// The roles and bindings that every cluster has, with their plural names, as the real server
-/// makes them when it starts; `admin`, `edit` and `view` get their rules from a controller.
+/// makes them when it starts. `admin`, `edit` and `view`, which a controller fills there, have
+/// their rules from the start.
 pub(crate) fn bootstrap_objects() -> impl Iterator<Item = (&'static str, &'static Value)> {
     static OBJECTS: LazyLock<BTreeMap<String, Vec<Value>>> = LazyLock::new(|| {
         let packed = include_bytes!("../../tables/roles.json.gz");
-        serde_json::from_reader(GzDecoder::new(packed.as_slice()))
-            .expect("the committed table of roles is checked by a test")
+        let table = serde_json::from_reader(GzDecoder::new(packed.as_slice()));
+        filled(table.expect("the committed table of roles is checked by a test"))
     });
     let kinds = OBJECTS.iter();
     kinds.flat_map(|(plural, objects)| objects.iter().map(move |one| (plural.as_str(), one)))
+}
+
+/// The same with the rules of roles that are made of others, which may be made of others.
+fn filled(mut table: BTreeMap<String, Vec<Value>>) -> BTreeMap<String, Vec<Value>> {
+    let Some(roles) = table.get_mut("clusterroles") else {
+        return table;
+    };
+    loop {
+        let before = roles.clone();
+        for role in roles.iter_mut() {
+            if let Some(rules) = aggregated_rules(role, before.iter()) {
+                role["rules"] = rules.into();
+            }
+        }
+        if *roles == before {
+            return table;
+        }
+    }
 }
 
 #[cfg(test)]

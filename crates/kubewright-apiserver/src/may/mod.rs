@@ -5,6 +5,7 @@
 //! that gives more than he has.
 
 mod access;
+mod aggregate;
 mod attributes;
 mod bootstrap;
 mod cover;
@@ -18,6 +19,7 @@ mod rules_review;
 mod subject;
 
 pub(crate) use access::{Access, Envelope};
+pub(crate) use aggregate::aggregated_rules;
 pub(crate) use attributes::{Attributes, ResourceTarget, Target};
 pub(crate) use bootstrap::bootstrap_objects;
 pub(crate) use forbidden::forbidden;
