@@ -14,9 +14,10 @@ async fn refused(cluster: &Cluster, name: &str, spec: Value) -> Status {
         "apiVersion": "apps.kruise.io/v1beta1", "kind": "SidecarSet",
         "metadata": {"name": name}, "spec": spec,
     }));
-    match sets.create(&PostParams::default(), &broken).await {
-        Err(kube::Error::Api(status)) => *status,
-        other => panic!("it was taken: {other:?}"),
+    let created = sets.create(&PostParams::default(), &broken).await;
+    match created.expect_err("the set is refused") {
+        kube::Error::Api(status) => *status,
+        other => unreachable!("the server answers with a status: {other}"),
     }
 }
 
