@@ -56,11 +56,28 @@ impl Content {
         if tree.is_whole() {
             return Self::Whole;
         }
-        let is_common = |name: &str| ["apiVersion", "kind", "metadata"].contains(&name);
         let is_metadata = tree.names().all(is_common);
         match is_metadata {
             true => Self::Metadata,
             false => Self::Fields(tree),
+        }
+    }
+
+    /// For a type that stands for a kind: its objects whole, but for a type that has nothing beside
+    /// the metadata.
+    ///
+    /// ```
+    /// use kubewright_runtime::cache::Metadata;
+    /// use kubewright_runtime::reflector::Content;
+    /// # use k8s_openapi::api::core::v1::Pod;
+    ///
+    /// assert_eq!(Content::of_kind::<Pod>(), Content::Whole);
+    /// assert_eq!(Content::of_kind::<Metadata<Pod>>(), Content::Metadata);
+    /// ```
+    pub fn of_kind<K: DeserializeOwned>() -> Self {
+        match FieldTree::names_of::<K>() {
+            Some(names) if names.iter().copied().all(is_common) => Self::Metadata,
+            _ => Self::Whole,
         }
     }
 
@@ -74,4 +91,9 @@ impl Content {
                 .fold(tree.clone(), |tree, path| tree.with(path)),
         }
     }
+}
+
+/// Whether the field stands in every object and in what is left of it.
+fn is_common(name: &str) -> bool {
+    ["apiVersion", "kind", "metadata"].contains(&name)
 }

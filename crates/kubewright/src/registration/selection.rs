@@ -20,10 +20,7 @@ pub fn kind<K: TypedKind>() -> Selection<K> {
         resource: resource_of::<K>(),
         view: ViewId::of::<K>(),
         // The type of a whole kind may lack fields that newer servers send; they are kept.
-        content: match Content::of::<K>() {
-            Content::Metadata => Content::Metadata,
-            _ => Content::Whole,
-        },
+        content: Content::of_kind::<K>(),
         labels: None,
         predicate: None,
     }
