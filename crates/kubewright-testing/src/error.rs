@@ -187,7 +187,7 @@ pub enum Error {
         why: String,
     },
     /// No socket could be had on this machine.
-    #[error("listen on loopback for webhooks")]
+    #[error("listen on loopback; see whether sockets are allowed here")]
     Listen(#[source] io::Error),
     /// The webhooks of a case cannot be served.
     #[error("serve the webhooks of a case")]

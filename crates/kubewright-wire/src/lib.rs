@@ -6,6 +6,7 @@
 pub mod apply;
 pub mod fields;
 pub mod patch;
+pub mod protobuf;
 pub mod record;
 pub mod review;
 pub mod route;

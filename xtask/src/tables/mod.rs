@@ -3,6 +3,7 @@
 
 mod discovery;
 mod openapi;
+mod protobuf;
 mod roles;
 mod server;
 mod types;
@@ -39,6 +40,10 @@ pub(crate) fn run(
         (
             "crates/kubewright-wire/tables/types.json.gz",
             types::pack(&definitions)?,
+        ),
+        (
+            "crates/kubewright-wire/tables/protobuf.json.gz",
+            protobuf::pack(&definitions)?,
         ),
         (
             "crates/kubewright-apiserver/tables/openapi.json.gz",

@@ -36,8 +36,17 @@ pub(crate) fn answer(
             ));
         }
         ["openapi", "v3"] => Some(openapi::index(server)),
-        ["openapi", "v3", "api", version] => openapi::document(server, "", version),
-        ["openapi", "v3", "apis", group, version] => openapi::document(server, group, version),
+        ["openapi", "v3", rest @ ..] => {
+            let found = match rest {
+                ["api", version] => openapi::document(server, "", version),
+                ["apis", group, version] => openapi::document(server, group, version),
+                _ => None,
+            };
+            if found.is_none() {
+                return Ok(nothing());
+            }
+            found
+        }
         ["api" | "apis"] if wants_aggregated(headers) => {
             return Ok(aggregated_answer(server, headers, path));
         }
@@ -117,6 +126,13 @@ fn etag(value: &Value) -> String {
 fn plain(text: &'static [u8]) -> Response<ServerBody> {
     let body = ServerBody::whole(Bytes::from_static(text));
     with_type(StatusCode::OK, "text/plain; charset=utf-8", body)
+}
+
+/// How the real server says that there is no such document.
+fn nothing() -> Response<ServerBody> {
+    let mut response = Response::new(ServerBody::whole(Bytes::new()));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
 }
 
 fn page_not_found() -> Response<ServerBody> {

@@ -106,7 +106,13 @@ pub(super) fn check_patched_kind(target: &Target, value: &mut Value) -> Result<(
     let kind = target.kind();
     if target.served.custom().is_none() {
         let result = value.to_string();
-        return check_kind(value, kind).map_err(|status| invalid_patch(result, &status.message));
+        return check_kind(value, kind).map_err(|status| {
+            // Here Kubernetes tells only what is wrong, not of what.
+            let prefix = format!("cannot be handled as a {}: ", kind.kind);
+            let why = status.message.split_once(&prefix);
+            let why = why.map_or(status.message.as_str(), |(_, why)| why);
+            invalid_patch(result, why)
+        });
     }
     let own = [
         ("kind", kind.kind.clone()),

@@ -18,6 +18,8 @@ pub(crate) enum Format {
 pub(super) enum BodyType {
     Json,
     Yaml,
+    /// Kubernetes' own, which Go clients send.
+    Protobuf,
 }
 
 const AVAILABLE: [&str; 3] = [
@@ -160,6 +162,7 @@ pub(super) fn body_type(headers: &HeaderMap) -> Result<BodyType, Status> {
     match media_type(headers) {
         "" | "application/json" => Ok(BodyType::Json),
         "application/yaml" => Ok(BodyType::Yaml),
+        "application/vnd.kubernetes.protobuf" => Ok(BodyType::Protobuf),
         _ => Err(Status::unsupported_media_type()),
     }
 }

@@ -103,13 +103,11 @@ fn check_manager(name: &str, causes: &mut Vec<Cause>) {
             &detail,
         ));
     }
-    if name.chars().any(char::is_control) {
+    for (at, letter) in name.char_indices().filter(|(_, one)| one.is_control()) {
         let value = Value::String(name.to_owned());
-        causes.push(Cause::invalid(
-            "fieldManager",
-            &value,
-            "should only contain printable characters",
-        ));
+        let code = u32::from(letter);
+        let detail = format!("invalid character U+{code:04X} (at position {at})");
+        causes.push(Cause::invalid("fieldManager", &value, &detail));
     }
 }
 

@@ -1,7 +1,7 @@
 use http::StatusCode;
 use kubewright_core::Kind;
 use kubewright_wire::apply::Force;
-use kubewright_wire::patch::{StrategicPatchError, merge, strategic_merge};
+use kubewright_wire::patch::{StrategicPatchError, merge, printed, strategic_merge};
 use kubewright_wire::schema::Schema;
 use kubewright_wire::status::{Cause, Reason, Status};
 use serde_json::{Map, Value};
@@ -148,24 +148,32 @@ fn patched(
     check_name(metadata, old.name())?;
     decode::check_patched_kind(target, &mut value)?;
     let mut warnings = admission::drop_duplicate_owners(&mut value);
-    let unknown = conform_patched(target, &mut value)?;
+    let shown = match kind {
+        PatchKind::StrategicMerge => printed(patch),
+        _ => value.to_string(),
+    };
+    let unknown = conform_patched(target, &mut value, &shown)?;
     let validation = options.field_validation;
-    warnings.extend(decode::report(
-        target.kind(),
-        validation,
-        unknown,
-        Vec::new(),
-    )?);
+    let found = decode::report(target.kind(), validation, unknown, Vec::new());
+    warnings.extend(found.map_err(|status| refuse_strictly(status, shown))?);
     Ok((value, warnings))
 }
 
-fn conform_patched(target: &Target, value: &mut Value) -> Result<Vec<String>, Status> {
+/// A strict patch with what its kind does not have is told with its result.
+fn refuse_strictly(status: Status, shown: String) -> Status {
+    const STRICT: &str = "strict decoding error: ";
+    match status.message.split_once(STRICT) {
+        Some((_, fields)) => decode::invalid_patch(shown, &format!("{STRICT}{fields}")),
+        None => status,
+    }
+}
+
+fn conform_patched(target: &Target, value: &mut Value, shown: &str) -> Result<Vec<String>, Status> {
     if target.served.custom().is_some() {
         return decode::conform(target, value, target.kind());
     }
-    let result = value.to_string();
     decode::builtin(value, target.kind())
-        .map_err(|error| decode::invalid_patch(result, &error.to_string()))
+        .map_err(|error| decode::invalid_patch(shown.to_owned(), &error.to_string()))
 }
 
 fn refuse_json_patch(error: JsonPatchError) -> Status {

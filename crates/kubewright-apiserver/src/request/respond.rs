@@ -6,13 +6,14 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use kubewright_wire::protobuf::{Messages, ProtobufError, from_protobuf};
 use kubewright_wire::route::{Query, ResourceRoute, Route};
 use kubewright_wire::status::Status;
 use kubewright_wire::yaml;
 use serde_json::Value;
 
 use super::execute::{ApiRequest, Content};
-use super::negotiate::{BodyType, Format, body_type, negotiated, patch_kind};
+use super::negotiate::{BodyType, Format, accepted, body_type, negotiated, patch_kind};
 use super::{ApiBody, ApiResponse, ServerBody, gzip};
 use crate::discovery;
 use crate::may::Envelope;
@@ -39,10 +40,11 @@ where
     let (parts, body) = request.into_parts();
     let audit_id = parts.headers.get(AUDIT_ID).cloned();
     let wants_gzip = gzip::is_wanted(&parts);
+    let format = accepted(&parts.headers).unwrap_or(Format::Json);
     let mut response = match steps(server, credentials, parts, body).await {
         Ok(response) if wants_gzip => gzip::compress(response),
         Ok(response) => response,
-        Err(status) => failure(&status),
+        Err(status) => failure(&status, format),
     };
     let headers = response.headers_mut();
     let audit_id = audit_id
@@ -119,6 +121,7 @@ where
                 _ if bytes.is_empty() => Content::Empty,
                 BodyType::Json => Content::Json(bytes),
                 BodyType::Yaml => Content::Yaml(bytes),
+                BodyType::Protobuf => Content::Value(read_protobuf(&bytes)?),
             }
         }
     };
@@ -132,6 +135,14 @@ where
         content,
         form: Form::Whole,
         user_agent: agent.unwrap_or_default().to_owned(),
+    })
+}
+
+/// A custom resource is never sent so.
+fn read_protobuf(bytes: &[u8]) -> Result<Value, Status> {
+    from_protobuf(bytes, Messages::builtin()).map_err(|error| match error {
+        ProtobufError::Kind(_) => Status::unsupported_media_type(),
+        error => Status::bad_request(error.to_string()),
     })
 }
 
@@ -207,10 +218,10 @@ pub(crate) fn with_type(
     response
 }
 
-fn failure(status: &Status) -> Response<ServerBody> {
+fn failure(status: &Status, format: Format) -> Response<ServerBody> {
     let code = StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let value = serde_json::to_value(status).unwrap_or_default();
-    let mut response = value_response(code, &value, Format::Json);
+    let mut response = value_response(code, &value, format);
     let seconds = status
         .details
         .as_ref()

@@ -18,6 +18,8 @@ use crate::server::Server;
 use crate::store::{Object, metadata_mut};
 
 const SUBRESOURCE: &str = "scale";
+/// Stands for replicas that a custom resource does not name; no patch sets it.
+const UNSET: i64 = -2_147_483_648;
 
 fn kind() -> Kind {
     Kind::new("autoscaling", "v1", "Scale")
@@ -119,6 +121,9 @@ impl Change {
             None => self.sent.clone(),
             Some(patch) => {
                 let mut scale = scale_of(target, old);
+                if !has_replicas(target, old) {
+                    scale["spec"]["replicas"] = json!(UNSET);
+                }
                 patch_value(&mut scale, &kind(), patch, &self.sent)?;
                 let result = scale.to_string();
                 decode::builtin(&mut scale, &kind())
@@ -129,6 +134,15 @@ impl Change {
         check_name(metadata_mut(&mut scale), old.name())?;
         Ok(scale)
     }
+}
+
+/// Whether an object says how many replicas it wants; a built-in one always does.
+fn has_replicas(target: &Target, object: &Object) -> bool {
+    let custom = target
+        .served
+        .custom()
+        .and_then(|custom| custom.scale.as_ref());
+    custom.is_none_or(|paths| object.value().pointer(&paths.wanted).is_some())
 }
 
 /// The scale of a stored object.
@@ -187,6 +201,16 @@ fn selector_of(target: &Target, object: &Object) -> String {
 
 fn check(target: &Target, old: &Object, scale: &Value) -> Result<(), Status> {
     let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
+    let custom = target
+        .served
+        .custom()
+        .and_then(|custom| custom.scale.as_ref());
+    if let Some(paths) = custom.filter(|_| replicas == UNSET) {
+        return Err(Status::bad_request(format!(
+            "the spec replicas field {:?} cannot be empty",
+            paths.declared
+        )));
+    }
     if replicas < 0 {
         let detail = "must be greater than or equal to 0";
         let cause = Cause::invalid("spec.replicas", &json!(replicas), detail);

@@ -139,8 +139,9 @@ fn owners(owners: Option<&Value>, causes: &mut Vec<Cause>) {
         missing("name", "must not be empty");
         missing("uid", "must not be empty");
         if text("kind") == "Event" && matches!(text("apiVersion"), "v1" | "events.k8s.io/v1") {
+            let slash = if text("apiVersion") == "v1" { "/" } else { "" };
             let kind = format!(
-                "{}, Kind=Event is disallowed from being an owner",
+                "{slash}{}, Kind=Event is disallowed from being an owner",
                 text("apiVersion")
             );
             causes.push(Cause::invalid(FIELD, owner, &kind));

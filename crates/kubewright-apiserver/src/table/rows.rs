@@ -106,6 +106,8 @@ impl Shaper {
             }
             Form::Whole | Form::MetadataList => {
                 let items: Vec<Value> = objects.map(partial).collect();
+                // Go writes a list that nothing was added to as null.
+                let items = Some(items).filter(|items| !items.is_empty());
                 Ok(json!({
                     "kind": "PartialObjectMetadataList", "apiVersion": META,
                     "metadata": metadata, "items": items,
@@ -147,6 +149,9 @@ fn table(columns: &Columns<'_>, metadata: Value, rows: Vec<Value>) -> Value {
             std::iter::once(NAME.definition()).chain(declared).collect()
         }
     };
+    // Go writes a list that nothing was added to as null; most kinds begin with an empty one.
+    let is_plain = matches!(columns, Columns::Builtin(columns) if kinds::is_plain(columns));
+    let rows = Some(rows).filter(|rows| !is_plain || !rows.is_empty());
     json!({
         "kind": "Table", "apiVersion": META, "metadata": metadata,
         "columnDefinitions": definitions, "rows": rows,

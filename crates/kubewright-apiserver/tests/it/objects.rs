@@ -1,3 +1,4 @@
+use http::Method;
 use serde_json::json;
 
 use crate::client::{Client, server};
@@ -266,4 +267,30 @@ async fn a_fork_shares_the_past_and_not_the_future() {
     assert_eq!(fork.get(&format!("{MAPS}/a")).await.code, 200);
     fork.post(MAPS, json!({"metadata": {"name": "b"}})).await;
     assert_eq!(client.get(&format!("{MAPS}/b")).await.code, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_in_protobuf_is_read_as_its_json() {
+    let field = |number: u8, inside: &[u8]| {
+        let length = u8::try_from(inside.len()).expect("short");
+        [&[number << 3 | 2, length], inside].concat()
+    };
+    let data = [field(1, b"k"), field(2, b"v")].concat();
+    let raw = [field(1, &field(1, b"a")), field(2, &data)].concat();
+    let body = |kind: &[u8]| {
+        let meta = [field(1, b"v1"), field(2, kind)].concat();
+        [b"k8s\0".to_vec(), field(1, &meta), field(2, &raw)].concat()
+    };
+    let client = Client::admin(&server());
+    let protobuf = "application/vnd.kubernetes.protobuf";
+    let made = client
+        .send(Method::POST, MAPS, protobuf, body(b"ConfigMap"))
+        .await;
+    assert_eq!((made.code, &made.body["data"]), (201, &json!({"k": "v"})));
+    let other = client
+        .send(Method::POST, MAPS, protobuf, body(b"Toy"))
+        .await;
+    assert_eq!(other.code, 415);
+    let junk = client.send(Method::POST, MAPS, protobuf, "{}").await;
+    assert_eq!(junk.code, 400);
 }

@@ -219,6 +219,10 @@ impl<'a> Parser<'a> {
     }
 
     fn number(&mut self) -> Result<i64, String> {
+        let next = self.peek();
+        if !next.is_empty() && next != "," && !is_word(next) {
+            return Err(format!("found '{next}', expected: identifier"));
+        }
         let value = self.value();
         value.parse().map_err(|_| {
             format!("values[0]: Invalid value: \"{value}\": for 'Gt', 'Lt' operators, the value must be an integer")
@@ -228,7 +232,7 @@ impl<'a> Parser<'a> {
     fn values(&mut self) -> Result<Vec<String>, String> {
         if self.next() != "(" {
             self.at -= 1;
-            return Err(format!("found '{}', expected: '('", self.peek()));
+            return Err(format!("found '{}' expected: '('", self.peek()));
         }
         let mut values = vec![self.value()];
         loop {

@@ -69,10 +69,7 @@ impl Backend {
 
     pub(super) fn kubeconfig(&self) -> Result<PathBuf, Error> {
         match self {
-            Self::Embedded(_) => Err(Error::Unsupported {
-                asked: "write a kubeconfig file".to_owned(),
-                why: "the embedded cluster has no address; use client(), or name Kubeconfig among the needs of the test",
-            }),
+            Self::Embedded(embedded) => embedded.kubeconfig(),
             Self::Real(lease) => Ok(lease.cluster().kubeconfig()),
         }
     }

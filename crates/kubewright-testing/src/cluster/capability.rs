@@ -34,6 +34,7 @@ impl Capability {
                 Self::Defaults,
                 Self::Faults,
                 Self::HeldPods,
+                Self::Kubeconfig,
             ],
             Choice::Real => &[
                 Self::Defaults,

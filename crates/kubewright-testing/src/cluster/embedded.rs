@@ -1,13 +1,18 @@
+use std::path::PathBuf;
+
 use jiff::Timestamp;
 use kube::Client;
 use kubewright_apiserver::{Server, ServerOptions, User, WebhookEndpoints};
 use kubewright_core::{Clock, Revision};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use tower::Layer as _;
 
+use super::address::Address;
 use super::refusals::Refusals;
+use crate::Error;
 use crate::faults::Door;
 use crate::real::Parts;
 
@@ -20,6 +25,8 @@ pub(super) struct Embedded {
     /// Dropped, the tasks end too.
     cancel: DropGuard,
     tasks: TaskTracker,
+    /// Where others reach it, once somebody asked.
+    address: Mutex<Option<Address>>,
 }
 
 /// When time begins on an embedded cluster: tests read the same dates on every run.
@@ -45,6 +52,7 @@ impl Embedded {
             parts,
             cancel: cancel.drop_guard(),
             tasks,
+            address: Mutex::new(None),
         }
     }
 
@@ -75,6 +83,16 @@ impl Embedded {
     ) -> Client {
         let service = refusals.layer(self.server.service(user.clone()));
         Client::new(door.layer(service), namespace)
+    }
+
+    /// A kubeconfig file for other programs; the first call opens a port.
+    pub(super) fn kubeconfig(&self) -> Result<PathBuf, Error> {
+        let mut address = self.address.lock();
+        if let Some(address) = &*address {
+            return Ok(address.kubeconfig());
+        }
+        let opened = Address::open(&self.server, &self.tasks, self.cancel.token())?;
+        Ok(address.insert(opened).kubeconfig())
     }
 
     /// Ends what the cluster does by itself.

@@ -118,7 +118,10 @@ impl Cluster {
             .await
     }
 
-    /// A kubeconfig file that may do everything, where the cluster has an address.
+    /// A kubeconfig file that may do everything, for other programs. It goes with the cluster.
+    ///
+    /// The embedded cluster opens a port on loopback at the first call. Other programs know
+    /// nothing of virtual time: such a test runs on real time.
     pub fn kubeconfig(&self) -> Result<PathBuf, Error> {
         self.shared.backend.kubeconfig()
     }

@@ -1,5 +1,6 @@
 //! One cluster for a test, whichever kind it is: embedded in the process, or real.
 
+mod address;
 mod backend;
 mod builder;
 mod capability;

@@ -101,6 +101,7 @@ impl Masks {
             Value::Object(fields) => {
                 self.mask_generated_name(fields);
                 self.mask_list(fields);
+                self.mask_table(fields);
                 for (name, field) in fields {
                     self.mask(field, name);
                 }
@@ -134,6 +135,11 @@ impl Masks {
     /// A list carries the counter of the whole cluster, where others write too.
     fn mask_list(&mut self, fields: &mut serde_json::Map<String, Value>) {
         let is_list = fields.get("items").is_some_and(Value::is_array);
+        let is_table = fields.get("kind").is_some_and(|kind| {
+            let kind = kind.as_str().unwrap_or_default();
+            kind == "Table" || kind == "PartialObjectMetadataList"
+        });
+        let is_list = is_list || is_table;
         let Some(metadata) = fields.get_mut("metadata").filter(|_| is_list) else {
             return;
         };
@@ -144,6 +150,27 @@ impl Masks {
             if let Some(Value::String(text)) = metadata.get_mut(field) {
                 "masked".clone_into(text);
                 self.count.add(mask);
+            }
+        }
+    }
+
+    /// A table tells how long ago things were; what its columns mean is told in prose that only
+    /// Kubernetes has.
+    fn mask_table(&mut self, fields: &mut serde_json::Map<String, Value>) {
+        let is_cells = |name: &str| name == "cells";
+        for (_, cells) in fields.iter_mut().filter(|(name, _)| is_cells(name)) {
+            for cell in cells.as_array_mut().into_iter().flatten() {
+                if cell.as_str().is_some_and(is_age) {
+                    *cell = Value::String("age".to_owned());
+                    self.count.add("ages");
+                }
+            }
+        }
+        let columns = fields.get_mut("columnDefinitions");
+        let columns = columns.and_then(Value::as_array_mut).into_iter().flatten();
+        for column in columns.filter_map(Value::as_object_mut) {
+            if column.remove("description").is_some() {
+                self.count.add("descriptions of columns");
             }
         }
     }
@@ -205,6 +232,12 @@ fn is_time(text: &str) -> bool {
     text.len() >= 20 && text.ends_with('Z') && text.parse::<jiff::Timestamp>().is_ok()
 }
 
+/// Whether a text is a number of seconds up to two minutes, as tables show ages.
+fn is_age(text: &str) -> bool {
+    let seconds = text.strip_suffix('s').and_then(|text| text.parse().ok());
+    seconds.is_some_and(|seconds: u64| seconds < 120)
+}
+
 /// Whether a word is a version 4 UUID in its usual spelling.
 fn is_uid(word: &str) -> bool {
     let parts: Vec<usize> = word.split('-').map(str::len).collect();
@@ -252,6 +285,24 @@ mod tests {
             ]
         );
         assert_eq!(count, "2 revisions, 3 uids");
+    }
+
+    #[test]
+    fn ages_and_descriptions_of_tables_are_masked_and_nothing_else() {
+        let (bodies, count) = masked(&[json!({
+            "kind": "Table",
+            "columnDefinitions": [{ "name": "Age", "description": "prose" }],
+            "rows": [{ "cells": ["a", "5s", "2s later", 5] }],
+        })]);
+        assert_eq!(
+            bodies,
+            [json!({
+                "kind": "Table",
+                "columnDefinitions": [{ "name": "Age" }],
+                "rows": [{ "cells": ["a", "age", "2s later", 5] }],
+            })]
+        );
+        assert_eq!(count, "1 ages, 1 descriptions of columns");
     }
 
     #[test]

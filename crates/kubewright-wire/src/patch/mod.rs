@@ -4,4 +4,4 @@ mod merge_patch;
 mod strategic;
 
 pub use merge_patch::merge;
-pub use strategic::{StrategicPatchError, strategic_merge};
+pub use strategic::{StrategicPatchError, printed, strategic_merge};

@@ -12,4 +12,4 @@ mod storage;
 mod workload;
 
 pub(super) use pod::completion;
-pub(super) use select::columns;
+pub(super) use select::{columns, is_plain};

@@ -5,7 +5,7 @@ use crate::table::cell::Cell;
 use crate::table::column::{AGE, Column, NAME};
 
 /// What kinds without columns of their own show.
-const PLAIN: &[Column] = &[
+static PLAIN: &[Column] = &[
     NAME,
     Column::date("Created At", Cell::Text("/metadata/creationTimestamp")),
 ];
@@ -33,6 +33,11 @@ pub(in crate::table) fn columns(kind: &Kind) -> &'static [Column] {
         ("resource.k8s.io", "DeviceClass" | "ResourceClaimTemplate") => NAME_AND_AGE,
         _ => PLAIN,
     }
+}
+
+/// Whether a kind has no columns of its own.
+pub(in crate::table) fn is_plain(columns: &[Column]) -> bool {
+    std::ptr::eq(columns.as_ptr(), PLAIN.as_ptr())
 }
 
 fn core(kind: &str) -> &'static [Column] {

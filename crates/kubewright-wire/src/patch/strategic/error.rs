@@ -42,6 +42,11 @@ impl StrategicPatchError {
     }
 }
 
+/// A patch as messages about it show it, which is as Go prints a map.
+pub fn printed(patch: &Value) -> String {
+    plain(patch)
+}
+
 fn print_map(members: &Map<String, Value>) -> String {
     plain(&Value::Object(members.clone()))
 }

@@ -6,7 +6,7 @@ mod list;
 mod map;
 mod order;
 
-pub use error::StrategicPatchError;
+pub use error::{StrategicPatchError, printed};
 pub use map::strategic_merge;
 
 /// Says what is to become of the struct, map or list it stands in.

@@ -1,0 +1,301 @@
+//! The real kubectl against the chosen cluster, on real time.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use kubewright_testing::control_plane::{ControlPlane, Program, Release};
+use kubewright_testing::{Cluster, Settings};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// kubectl with its own folder for what it keeps.
+struct Kubectl {
+    program: PathBuf,
+    kubeconfig: PathBuf,
+    namespace: String,
+    folder: TempDir,
+    cluster: Cluster,
+}
+
+impl Kubectl {
+    /// Starts a cluster with that many nodes; none where there is no kubectl.
+    async fn start(test: &str, nodes: usize) -> Option<Self> {
+        let builder = Cluster::chosen()
+            .expect("a choice")
+            .nodes(nodes)
+            .named(test);
+        let cluster = builder.start_or_skip().await.expect("a cluster")?;
+        let settings = Settings::from_environment().expect("settings");
+        let located = ControlPlane::locate(Release::current(), &settings).await;
+        let Ok(programs) = located else {
+            let line = format!("skipped {test}: there is no kubectl here");
+            writeln!(std::io::stderr(), "{line}").expect("somebody reads");
+            return None;
+        };
+        Some(Self {
+            program: programs.program(Program::Kubectl).expect("kubectl"),
+            kubeconfig: cluster.kubeconfig().expect("a kubeconfig"),
+            namespace: cluster.namespace().to_owned(),
+            folder: tempfile::tempdir().expect("a folder"),
+            cluster,
+        })
+    }
+
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(arguments.split_whitespace())
+            .arg("--kubeconfig")
+            .arg(&self.kubeconfig)
+            .args(["--namespace", &self.namespace])
+            .env("HOME", self.folder.path())
+            .env_remove("KUBECONFIG")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Runs a command line with an input; whether it succeeded, and what it printed.
+    async fn run(&self, arguments: &str, input: &str) -> (bool, String) {
+        let mut child = self.command(arguments).spawn().expect("kubectl starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin.write_all(input.as_bytes()).await.expect("it reads");
+        drop(stdin);
+        let output = timeout(PATIENCE, child.wait_with_output()).await;
+        let output = output.expect("kubectl ends").expect("an end");
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8(text).expect("text");
+        // What the embedded cluster says it does not do is not what is tested here.
+        let lines = text.split_inclusive('\n');
+        let told = lines.filter(|line| !line.starts_with("Warning: kubewright: "));
+        (output.status.success(), told.collect())
+    }
+
+    /// What a command line prints that succeeds.
+    async fn ok(&self, arguments: &str) -> String {
+        self.ok_with(arguments, "").await
+    }
+
+    async fn ok_with(&self, arguments: &str, input: &str) -> String {
+        let (succeeded, text) = self.run(arguments, input).await;
+        assert!(succeeded, "kubectl {arguments}:\n{text}");
+        text
+    }
+
+    /// What a command line prints that fails.
+    async fn fails(&self, arguments: &str) -> String {
+        let (succeeded, text) = self.run(arguments, "").await;
+        assert!(!succeeded, "kubectl {arguments}:\n{text}");
+        text
+    }
+
+    /// Asks until the answer holds what is wanted.
+    async fn until(&self, arguments: &str, wanted: &str) -> String {
+        let mut last = String::new();
+        let found = timeout(PATIENCE, async {
+            loop {
+                last = self.run(arguments, "").await.1;
+                if last.contains(wanted) {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        });
+        let found = found.await.is_ok();
+        assert!(found, "kubectl {arguments}: no {wanted:?} in\n{last}");
+        last
+    }
+
+    async fn close(self) {
+        self.cluster.close().await.expect("the cluster ends");
+    }
+}
+
+/// The rows of a table without its ages, each as the words in it.
+fn rows(text: &str) -> Vec<Vec<&str>> {
+    let lines = text.lines();
+    lines
+        .map(|line| line.split_whitespace().collect())
+        .collect()
+}
+
+fn map(name: &str, value: &str) -> String {
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{k: {value}}}\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kubectl_makes_shows_changes_and_deletes_objects() {
+    let Some(kubectl) = Kubectl::start("kubectl_objects", 0).await else {
+        return;
+    };
+    let created = kubectl.ok("create configmap a --from-literal=k=v").await;
+    assert_eq!(created, "configmap/a created\n");
+    assert!(
+        kubectl
+            .ok("get configmap a -o yaml")
+            .await
+            .contains("  k: v\n")
+    );
+    let wide = kubectl.ok("get configmap a -o wide").await;
+    assert_eq!(rows(&wide)[0], ["NAME", "DATA", "AGE"]);
+    assert_eq!(rows(&wide)[1][..2], ["a", "1"]);
+    for (value, wanted) in [("v", "created"), ("v", "unchanged"), ("w", "configured")] {
+        let applied = kubectl.ok_with("apply -f -", &map("b", value)).await;
+        assert_eq!(applied, format!("configmap/b {wanted}\n"));
+    }
+    let applied = kubectl
+        .ok_with("apply --server-side -f -", &map("c", "v"))
+        .await;
+    assert_eq!(applied, "configmap/c serverside-applied\n");
+    let patched = kubectl
+        .ok("patch configmap a -p {\"data\":{\"k\":\"w\"}}")
+        .await;
+    assert_eq!(patched, "configmap/a patched\n");
+    let described = kubectl.ok("describe configmap a").await;
+    assert!(described.contains("k:\n----\nw\n"), "{described}");
+    let deleted = kubectl.ok("delete configmap a --wait").await;
+    assert!(deleted.starts_with("configmap \"a\" deleted"), "{deleted}");
+    assert_eq!(
+        kubectl.fails("get configmap a").await,
+        "Error from server (NotFound): configmaps \"a\" not found\n"
+    );
+    let unknown = format!("{}moon: full\n", map("d", "v"));
+    let (succeeded, refused) = kubectl.run("create -f -", &unknown).await;
+    assert!(
+        !succeeded && refused.contains("unknown field \"moon\""),
+        "{refused}"
+    );
+    let explained = kubectl.ok("explain pod.spec.containers.image").await;
+    assert!(explained.contains("FIELD: image <string>"), "{explained}");
+    kubectl.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kubectl_watches() {
+    let Some(kubectl) = Kubectl::start("kubectl_watches", 0).await else {
+        return;
+    };
+    let mut watch = kubectl.command("get secrets --watch --output-watch-events");
+    let mut watch = watch.spawn().expect("kubectl starts");
+    let stdout = watch.stdout.take().expect("a pipe");
+    let mut lines = BufReader::new(stdout).lines();
+    kubectl
+        .ok("create secret generic a --from-literal=k=v")
+        .await;
+    kubectl.ok("label secret a x=y").await;
+    kubectl.ok("delete secret a").await;
+    let mut seen = Vec::new();
+    while seen.last().is_none_or(|event| event != "DELETED") {
+        let line = timeout(PATIENCE, lines.next_line())
+            .await
+            .expect("an event");
+        let line = line.expect("text").expect("a line");
+        let words = rows(&line).concat();
+        if words.get(1) == Some(&"a") {
+            seen.push(words[0].to_owned());
+        }
+    }
+    assert_eq!(seen, ["ADDED", "MODIFIED", "DELETED"]);
+    watch.kill().await.expect("it ends");
+    kubectl.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kubectl_knows_the_cluster_and_what_one_may() {
+    let Some(kubectl) = Kubectl::start("kubectl_cluster", 1).await else {
+        return;
+    };
+    let about = kubectl.ok("cluster-info").await;
+    assert!(about.contains("control plane"), "{about}");
+    assert_eq!(kubectl.ok("auth can-i create pods").await, "yes\n");
+    assert_eq!(
+        kubectl.fails("auth can-i create pods --as joe").await,
+        "no\n"
+    );
+    let resources = kubectl.ok("api-resources --api-group=apps -o name").await;
+    assert!(resources.contains("deployments.apps\n"), "{resources}");
+    let ready = kubectl.until("get nodes", "Ready").await;
+    assert_eq!(
+        rows(&ready)[0],
+        ["NAME", "STATUS", "ROLES", "AGE", "VERSION"]
+    );
+    assert_eq!(kubectl.ok("cordon node-1").await, "node/node-1 cordoned\n");
+    let nodes = kubectl.ok("get nodes -o wide").await;
+    assert!(nodes.contains("Ready,SchedulingDisabled"), "{nodes}");
+    assert_eq!(
+        kubectl.ok("uncordon node-1").await,
+        "node/node-1 uncordoned\n"
+    );
+    let node = kubectl.ok("describe node node-1").await;
+    assert!(node.contains("Unschedulable:      false"), "{node}");
+    kubectl.ok("create namespace moon").await;
+    let gone = kubectl.ok("delete namespace moon --wait").await;
+    assert!(gone.starts_with("namespace \"moon\" deleted"), "{gone}");
+    kubectl.fails("get namespace moon").await;
+    kubectl.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kubectl_rolls_out_scales_and_drains() {
+    let Some(kubectl) = Kubectl::start("kubectl_workloads", 2).await else {
+        return;
+    };
+    kubectl
+        .ok("create deployment web --image=web:1 --replicas=3")
+        .await;
+    let status = kubectl.ok("rollout status deployment/web").await;
+    assert!(
+        status.ends_with("deployment \"web\" successfully rolled out\n"),
+        "{status}"
+    );
+    let shown = kubectl.ok("get deployment web -o wide").await;
+    assert_eq!(rows(&shown)[1][..4], ["web", "3/3", "3", "3"]);
+    kubectl.ok("set image deployment/web web=web:2").await;
+    kubectl.ok("rollout status deployment/web").await;
+    let undone = kubectl.ok("rollout undo deployment/web").await;
+    assert_eq!(undone, "deployment.apps/web rolled back\n");
+    kubectl.ok("rollout status deployment/web").await;
+    let image = "get deployment web -o jsonpath={.spec.template.spec.containers[0].image}";
+    assert_eq!(kubectl.ok(image).await, "web:1");
+    kubectl
+        .ok("create poddisruptionbudget web --selector=app=web --min-available=1")
+        .await;
+    assert_eq!(
+        kubectl.ok("scale deployment web --replicas=1").await,
+        "deployment.apps/web scaled\n"
+    );
+    kubectl.until("get deployment web", "1/1").await;
+    let budget = "get pdb web -o jsonpath={.status.currentHealthy}/{.status.disruptionsAllowed}";
+    kubectl.until(budget, "1/0").await;
+    let budget = kubectl.ok("get pdb").await;
+    assert_eq!(rows(&budget)[1][..4], ["web", "1", "N/A", "0"]);
+    let node = "get pods -o jsonpath={.items[0].spec.nodeName}";
+    let drain = format!(
+        "drain {} --ignore-daemonsets --force --timeout=2s",
+        kubectl.ok(node).await
+    );
+    let refused = kubectl.fails(&drain).await;
+    assert!(
+        refused.contains("Cannot evict pod as it would violate the pod's disruption budget."),
+        "{refused}"
+    );
+    kubectl.ok("delete pdb web").await;
+    let drained = kubectl.ok(&drain.replace("2s", "50s")).await;
+    assert!(drained.contains(" drained\n"), "{drained}");
+    kubectl
+        .ok("delete deployment web --wait --cascade=foreground")
+        .await;
+    kubectl.until("get pods", "No resources found").await;
+    for number in 1..=2 {
+        kubectl.ok(&format!("uncordon node-{number}")).await;
+    }
+    kubectl.close().await;
+}
