@@ -16,7 +16,7 @@ pub(super) fn pod(name: &str) -> Value {
         json!({"name": format!("SETTING_NUMBER_{number}"), "value": value})
     };
     let container = |name: &str| {
-        let variables: Vec<_> = (0..24).map(variable).collect();
+        let variables: Vec<_> = (0..30).map(variable).collect();
         json!({
             "name": name,
             "image": format!("registry.example.com/team/{name}:1.2.3"),
