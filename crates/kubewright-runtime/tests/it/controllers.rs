@@ -351,7 +351,7 @@ async fn a_source_added_while_it_runs_wakes_until_it_is_dropped() {
     let runs = Runs::new();
     let run = start(&[&informer], 1, runs.reconciler(done));
     runs.reach(1).await;
-    let mut added = run.handle.watch(Source::new(other, own_mapper()));
+    let mut added = run.handle.watch(Source::new(other.clone(), own_mapper()));
     assert!(added.synced().await);
     runs.reach(2).await;
     drop(added);
