@@ -12,6 +12,7 @@ use crate::store::Object;
 pub struct PodSelector {
     namespace: Option<String>,
     name: Option<String>,
+    uid: Option<String>,
     node: Option<String>,
     labels: LabelSelector,
 }
@@ -36,6 +37,13 @@ impl PodSelector {
         self
     }
 
+    /// The one with a uid, and no later one of its name.
+    #[must_use]
+    pub fn with_uid(mut self, uid: impl Into<String>) -> Self {
+        self.uid = Some(uid.into());
+        self
+    }
+
     /// Those of a node.
     #[must_use]
     pub fn on_node(mut self, node: impl Into<String>) -> Self {
@@ -56,6 +64,7 @@ impl PodSelector {
         };
         is(&self.namespace, pod.namespace().unwrap_or_default())
             && is(&self.name, pod.name())
+            && is(&self.uid, pod.uid())
             && is(&self.node, text(pod.value(), "/spec/nodeName"))
             && self.labels.matches(|key| pod.label(key))
     }

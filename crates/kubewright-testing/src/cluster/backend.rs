@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use kube::Client;
 use kube::client::ClientBuilder;
-use kubewright_apiserver::User;
+use kubewright_apiserver::{PodControl, User};
 use kubewright_core::{Clock, Revision};
 use tokio::sync::watch;
 
@@ -63,6 +63,14 @@ impl Backend {
     pub(super) fn revisions(&self) -> Option<watch::Receiver<Revision>> {
         match self {
             Self::Embedded(embedded) => Some(embedded.revisions()),
+            Self::Real(_) => None,
+        }
+    }
+
+    /// What decides the fate of Pods, where the cluster's kubelets are ours.
+    pub(super) fn pods(&self) -> Option<PodControl> {
+        match self {
+            Self::Embedded(embedded) => Some(embedded.pods()),
             Self::Real(_) => None,
         }
     }

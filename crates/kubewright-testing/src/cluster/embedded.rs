@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use kube::Client;
-use kubewright_apiserver::{Server, ServerOptions, User, WebhookEndpoints};
+use kubewright_apiserver::{PodControl, Server, ServerOptions, User, WebhookEndpoints};
 use kubewright_core::{Clock, Revision};
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -67,6 +67,11 @@ impl Embedded {
     /// Changes at each stored write.
     pub(super) fn revisions(&self) -> watch::Receiver<Revision> {
         self.server.revisions()
+    }
+
+    /// What decides the fate of Pods.
+    pub(super) fn pods(&self) -> PodControl {
+        self.server.pods()
     }
 
     /// Webhook servers of this process.

@@ -1,6 +1,7 @@
 use std::panic::Location;
 
 use k8s_openapi::api::core::v1::{Node, Pod};
+use kubewright_apiserver::PodSelector;
 use serde_json::{Value, json};
 
 use super::failure::{Chain, fail};
@@ -113,12 +114,25 @@ impl Cluster {
         async move {
             let patched = async {
                 let pod = self.read(&path).await?;
+                self.tell_kubelet(&pod, is_ready);
                 status["conditions"] = self.with_ready(&pod, is_ready);
                 self.send("PATCH", &path, &json!({ "status": status }))
                     .await
             };
             if let Err(error) = patched.await {
                 fail(location, format_args!("PATCH {path}: {}", Chain(&error)));
+            }
+        }
+    }
+
+    /// Where a kubelet looks after the Pod, it would put a changed status right again.
+    fn tell_kubelet(&self, pod: &Value, is_ready: bool) {
+        let uid = pod["metadata"]["uid"].as_str();
+        if let (Some(pods), Some(uid)) = (self.shared.backend.pods(), uid) {
+            let pod = PodSelector::all().with_uid(uid);
+            match is_ready {
+                true => pods.release(pod),
+                false => pods.never_ready(pod),
             }
         }
     }
