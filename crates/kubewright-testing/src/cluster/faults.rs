@@ -1,15 +1,12 @@
 use std::panic::Location;
 
-use k8s_openapi::api::core::v1::{Node, Pod};
-use kubewright_apiserver::PodSelector;
+use k8s_openapi::api::core::v1::Pod;
+use kubewright_apiserver::{PodControl, PodSelector};
 use serde_json::{Value, json};
 
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
 use crate::faults::{Ending, Fault, Injected};
-
-/// What tells the embedded cluster's kubelet not to run what its node is given.
-const HOLD: &str = "kubewright.dev/hold-pods";
 
 impl Cluster {
     /// Makes something go wrong for the operators under test.
@@ -181,38 +178,34 @@ impl Cluster {
         self.patch::<Pod>(name, json!({ "metadata": { "finalizers": null } }))
     }
 
-    /// From now on, Pods that are bound to this node do not start: they stay Pending. Needs
-    /// [`HeldPods`](crate::Capability::HeldPods).
+    /// From now on, Pods that are bound to this node do not start: they stay Pending. Those that
+    /// run go on. Needs [`HeldPods`](crate::Capability::HeldPods).
     ///
     /// # Panics
     ///
-    /// When there is no such node.
-    ///
-    /// # Cancel safety
-    ///
-    /// When dropped, the request may have been carried out or not.
+    /// Where the cluster's kubelets cannot be told.
     #[track_caller]
-    pub fn hold_pods_on(&self, node: &str) -> impl Future<Output = Node> {
-        self.patch::<Node>(
-            node,
-            json!({ "metadata": { "annotations": { HOLD: "true" } } }),
-        )
+    pub fn hold_pods_on(&self, node: &str) {
+        self.pod_control().hold(PodSelector::all().on_node(node));
     }
 
     /// Starts the Pods that [`hold_pods_on`](Self::hold_pods_on) has held back.
     ///
     /// # Panics
     ///
-    /// When there is no such node.
-    ///
-    /// # Cancel safety
-    ///
-    /// When dropped, the request may have been carried out or not.
+    /// Where the cluster's kubelets cannot be told.
     #[track_caller]
-    pub fn release_pods_on(&self, node: &str) -> impl Future<Output = Node> {
-        self.patch::<Node>(
-            node,
-            json!({ "metadata": { "annotations": { HOLD: null } } }),
-        )
+    pub fn release_pods_on(&self, node: &str) {
+        self.pod_control().release(PodSelector::all().on_node(node));
+    }
+
+    #[track_caller]
+    fn pod_control(&self) -> PodControl {
+        self.shared.backend.pods().unwrap_or_else(|| {
+            fail(
+                Location::caller(),
+                "this cluster's kubelets cannot be told to hold Pods: let the test need HeldPods",
+            )
+        })
     }
 }

@@ -38,6 +38,21 @@ async fn is_running(cluster: &Cluster, name: &str) -> bool {
     pod.is_some_and(|status| status.phase.as_deref() == Some("Running"))
 }
 
+#[kubewright_testing::test(nodes = 1, needs = [HeldPods])]
+async fn pods_of_a_node_are_held_until_they_are_released(cluster: Cluster) {
+    cluster.hold_pods_on("node-1");
+    cluster.apply(pod("node-1")).await;
+    cluster
+        .consistently(Duration::from_secs(60), "a Pod that waits", async |c| {
+            !is_running(c, "on-node-1").await
+        })
+        .await;
+    cluster.release_pods_on("node-1");
+    cluster
+        .eventually("a running Pod", async |c| is_running(c, "on-node-1").await)
+        .await;
+}
+
 // These hold on both clusters.
 
 #[kubewright_testing::test(nodes = 2)]
