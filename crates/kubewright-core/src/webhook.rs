@@ -44,7 +44,7 @@ impl WebhookDescription {
     /// ```
     /// use kubewright_core::{Kind, WebhookDescription, WebhookKind};
     ///
-    /// let path = |kind| WebhookDescription::default_path(WebhookKind::Mutating, kind);
+    /// let path = |kind: &Kind| WebhookDescription::default_path(WebhookKind::Mutating, kind);
     /// assert_eq!(path(&Kind::new("", "v1", "Pod")), "/mutate--v1-pod");
     /// assert_eq!(path(&Kind::new("a.ex.io", "v1", "Set")), "/mutate-a-ex-io-v1-set");
     /// ```
