@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::admit::Admit;
 use super::answer::{ApiBody, ApiResponse};
-use super::decode;
 use super::delete::delete_evicted;
 use super::delete_options::{DeleteOptions, Preconditions};
 use super::execute::ApiRequest;
 use super::metadata::Part;
 use super::options::WriteOptions;
 use super::ownership::Writer;
+use super::subresource::parse_named;
 use super::target::Target;
 use super::update::Write;
 use crate::catalog::builtins;
@@ -35,13 +35,7 @@ pub(super) async fn evict(
 ) -> Result<ApiResponse, Status> {
     let options = WriteOptions::parse(&request.query, "CreateOptions")?;
     let name = target.name()?;
-    let eviction = decode::parse(&request.content).map_err(Status::bad_request)?;
-    let named = eviction["metadata"]["name"].as_str().unwrap_or_default();
-    if named != name {
-        return Err(Status::bad_request(
-            "name in URL does not match name in Eviction object",
-        ));
-    }
+    let eviction = parse_named(request, name, "Eviction")?;
     let admit = Admit::new(server, target, request, options.is_dry_run);
     let eviction = admit.mutate(Operation::Create, eviction, None).await?;
     admit.validate(Operation::Create, &eviction, None).await?;

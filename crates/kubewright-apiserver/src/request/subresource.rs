@@ -93,6 +93,16 @@ async fn finalize(
     Ok(response.warn(write.admit.warnings()))
 }
 
+/// The body of a request for a subresource of the object with that name, which it must carry.
+pub(super) fn parse_named(request: &ApiRequest, name: &str, kind: &str) -> Result<Value, Status> {
+    let body = decode::parse(&request.content).map_err(Status::bad_request)?;
+    if body["metadata"]["name"].as_str().unwrap_or_default() != name {
+        let why = format!("name in URL does not match name in {kind} object");
+        return Err(Status::bad_request(why));
+    }
+    Ok(body)
+}
+
 /// Assigns a Pod to a node.
 async fn binding(
     server: &Server,
@@ -101,13 +111,7 @@ async fn binding(
 ) -> Result<ApiResponse, Status> {
     let options = WriteOptions::parse(&request.query, "CreateOptions")?;
     let name = target.name()?;
-    let binding = decode::parse(&request.content).map_err(Status::bad_request)?;
-    let named = binding["metadata"]["name"].as_str().unwrap_or_default();
-    if named != name {
-        return Err(Status::bad_request(
-            "name in URL does not match name in Binding object",
-        ));
-    }
+    let binding = parse_named(request, name, "Binding")?;
     let node = binding["target"]["name"].as_str().unwrap_or_default();
     if node.is_empty() {
         let cause = kubewright_wire::status::Cause::required("target.name", "");

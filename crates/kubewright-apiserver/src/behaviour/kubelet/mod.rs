@@ -13,6 +13,8 @@ mod pod_conditions;
 mod pod_fate;
 mod pod_status;
 mod report;
+#[cfg(test)]
+mod test_pod;
 
 pub(super) use heartbeat::{Heartbeats, LEASE_NAMESPACE};
 pub(super) use report::Kubelet;

@@ -73,41 +73,10 @@ pub(super) fn fail(pod: &Value, reason: &str, around: Surroundings<'_>) -> Value
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
-    use crate::behaviour::kubelet::pod_status::{Surroundings, next_status};
+    use crate::behaviour::kubelet::test_pod::{after, next, next_of, pod};
     use crate::behaviour::orders::PodFate;
-
-    fn next(pod: &Value, now: &str) -> Option<Value> {
-        next_of(&PodFate::Normal, pod, now)
-    }
-
-    fn next_of(fate: &PodFate, pod: &Value, now: &str) -> Option<Value> {
-        let around = Surroundings {
-            now,
-            host_address: "127.0.0.1",
-            pod_address: "10.64.0.1",
-            fate,
-            may_crash: true,
-        };
-        next_status(pod, around)
-    }
-
-    fn pod(image: &str) -> Value {
-        json!({
-            "metadata": {"uid": "u", "generation": 1},
-            "spec": {"containers": [{"name": "app", "image": image}, {"name": "side", "image": "s:1"}]},
-            "status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}]},
-        })
-    }
-
-    /// The Pod with the status laid over the one it had.
-    fn after(mut pod: Value, status: Value) -> Value {
-        for (name, value) in status.as_object().unwrap() {
-            pod["status"][name] = value.clone();
-        }
-        pod
-    }
 
     #[test]
     fn a_held_pod_waits_and_runs_when_it_is_let_go() {

@@ -159,41 +159,9 @@ pub(super) fn generation(pod: &Value) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
-    use super::{Surroundings, next_status};
-    use crate::behaviour::orders::PodFate;
-
-    fn next(pod: &Value, now: &str) -> Option<Value> {
-        next_of(&PodFate::Normal, pod, now)
-    }
-
-    fn next_of(fate: &PodFate, pod: &Value, now: &str) -> Option<Value> {
-        let around = Surroundings {
-            now,
-            host_address: "127.0.0.1",
-            pod_address: "10.64.0.1",
-            fate,
-            may_crash: true,
-        };
-        next_status(pod, around)
-    }
-
-    fn pod(image: &str) -> Value {
-        json!({
-            "metadata": {"uid": "u", "generation": 1},
-            "spec": {"containers": [{"name": "app", "image": image}, {"name": "side", "image": "s:1"}]},
-            "status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "True"}]},
-        })
-    }
-
-    /// The Pod with the status laid over the one it had.
-    fn after(mut pod: Value, status: Value) -> Value {
-        for (name, value) in status.as_object().unwrap() {
-            pod["status"][name] = value.clone();
-        }
-        pod
-    }
+    use crate::behaviour::kubelet::test_pod::{after, next, pod};
 
     #[test]
     fn a_pending_pod_runs_with_the_conditions_of_a_kubelet() {
