@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -6,6 +7,7 @@ use kube::core::{ApiResource, GroupVersionKind};
 use kubewright::{Operator, RunOptions, Running};
 use kubewright_apiserver::User;
 use kubewright_core::Description;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -211,9 +213,7 @@ impl Cluster {
         let text = |field: &str| object[field].as_str().unwrap_or_default();
         let version = kubewright_core::GroupVersion::from_api_version(text("apiVersion"));
         let kind = GroupVersionKind::gvk(&version.group, &version.version, text("kind"));
-        let found = kube::discovery::pinned_kind(&self.client, &kind).await;
-        let (resource, _): (ApiResource, _) =
-            found.map_err(failed(format!("ask how {} is served", kind.kind)))?;
+        let plural = self.plural(&kind).await?;
         let metadata = &object["metadata"];
         let root = if version.group.is_empty() {
             "/api"
@@ -225,8 +225,26 @@ impl Cluster {
             .map(|name| format!("/namespaces/{name}"))
             .unwrap_or_default();
         let name = metadata["name"].as_str().unwrap_or_default();
-        let path = format!("{root}/{version}{namespace}/{}/{name}", resource.plural);
+        let path = format!("{root}/{version}{namespace}/{plural}/{name}");
         Ok((kind.kind, path))
+    }
+
+    /// What the server calls a kind in its paths. It is asked once in the life of the process for
+    /// the kinds of Kubernetes itself, which are the same on every cluster.
+    async fn plural(&self, kind: &GroupVersionKind) -> Result<String, Error> {
+        static KNOWN: Mutex<BTreeMap<(String, String), String>> = Mutex::new(BTreeMap::new());
+
+        let key = (kind.api_version(), kind.kind.clone());
+        if let Some(plural) = KNOWN.lock().get(&key) {
+            return Ok(plural.clone());
+        }
+        let found = kube::discovery::pinned_kind(&self.client, kind).await;
+        let (resource, _): (ApiResource, _) =
+            found.map_err(failed(format!("ask how {} is served", kind.kind)))?;
+        if kind.group.is_empty() || kind.group.ends_with(".k8s.io") {
+            KNOWN.lock().insert(key, resource.plural.clone());
+        }
+        Ok(resource.plural)
     }
 
     /// Waits until the server acts on the new role: it learns of roles by watching them.
@@ -266,7 +284,7 @@ impl Cluster {
 
     async fn start(&self, mut under_test: UnderTest) -> Result<UnderTest, Error> {
         let operator = (under_test.make)();
-        let name = operator.description().name;
+        let name = operator.name().to_owned();
         let failed = |source: kubewright::Error| Error::Operator {
             name: name.clone(),
             source: Box::new(source),

@@ -94,8 +94,27 @@ impl Operator {
         self
     }
 
+    /// What it is called: the name of its ServiceAccount, roles and Deployment.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// What the operator registers, as a plain value: manifests and permissions follow from it.
     pub fn description(&self) -> Description {
+        let mut description = self.registered();
+        // Two controllers may be for one kind.
+        let reconciled = self.controllers.iter().filter_map(|one| one.definition());
+        for definition in reconciled.chain(self.definitions.iter().cloned()) {
+            if !description.custom_resources.contains(&definition) {
+                description.custom_resources.push(definition);
+            }
+        }
+        description
+    }
+
+    /// The description without the definitions of kinds: those cost more than all the rest, and
+    /// an operator that runs has no use for them.
+    pub(super) fn registered(&self) -> Description {
         let controllers = || self.controllers.iter();
         let extra = controllers().flat_map(|one| one.extra_rules().iter().cloned());
         let mut description = Description {
@@ -113,13 +132,6 @@ impl Operator {
         for rule in extra.chain(self.rules.iter().cloned()) {
             if !description.extra_rules.contains(&rule) {
                 description.extra_rules.push(rule);
-            }
-        }
-        // Two controllers may be for one kind.
-        let reconciled = controllers().filter_map(|one| one.definition());
-        for definition in reconciled.chain(self.definitions.iter().cloned()) {
-            if !description.custom_resources.contains(&definition) {
-                description.custom_resources.push(definition);
             }
         }
         description

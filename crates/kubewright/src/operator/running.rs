@@ -66,7 +66,7 @@ impl Running {
         client: Client,
         options: RunOptions,
     ) -> Result<Self, Error> {
-        let permissions = Permissions::new(&operator.description());
+        let permissions = Permissions::new(&operator.registered());
         let has_webhooks = !operator.webhooks.is_empty();
         let client = permissions.guard(client);
         let manager = format!("kubewright/{}", operator.name);

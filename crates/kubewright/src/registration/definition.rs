@@ -1,6 +1,10 @@
+use std::any::TypeId;
+use std::collections::BTreeMap;
+
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 use kube::CustomResourceExt;
 use kube::core::schema::{OptionalEnum, OptionalIntOrString, StructuralSchemaRewriter};
+use parking_lot::Mutex;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{AddNullable, Transform};
 use schemars::{JsonSchema, Schema};
@@ -11,7 +15,19 @@ use serde_json::Value;
 ///
 /// The derive inlines all types at once, after which nobody can tell a `v1.Container` from a
 /// struct of the user's own with the same fields.
-pub(super) fn definition<K: CustomResourceExt + JsonSchema>() -> Option<Value> {
+///
+/// It follows from the type alone and takes milliseconds: a process that describes its operator
+/// again and again, as tests do, makes it once.
+pub(super) fn definition<K: CustomResourceExt + JsonSchema + 'static>() -> Option<Value> {
+    static MADE: Mutex<BTreeMap<TypeId, Option<Value>>> = Mutex::new(BTreeMap::new());
+
+    let mut made = MADE.lock();
+    made.entry(TypeId::of::<K>())
+        .or_insert_with(make::<K>)
+        .clone()
+}
+
+fn make<K: CustomResourceExt + JsonSchema>() -> Option<Value> {
     let mut definition = serde_json::to_value(K::crd()).ok()?;
     let versions = definition.pointer_mut("/spec/versions");
     for version in versions.and_then(Value::as_array_mut).into_iter().flatten() {

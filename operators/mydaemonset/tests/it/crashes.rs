@@ -66,6 +66,12 @@ async fn pods_that_a_set_left_behind_are_nobodys(cluster: Cluster) {
             free.count() == 2
         })
         .await;
+    // It is there until its orphans are free, and an apply would change what is about to go.
+    cluster
+        .eventually("the set to be gone", async |_| {
+            matches!(sets.get_opt("sample").await, Ok(None))
+        })
+        .await;
     cluster.apply(sample()).await;
     available(&cluster, 2).await;
     assert_eq!(cluster.list::<Pod>().await.len(), 4);
