@@ -3,7 +3,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Resource, WebhookDescription};
+use crate::{ConversionDescription, Resource, WebhookDescription};
 
 /// What an operator registers, as a plain value: manifests, roles and the check on each request
 /// are computed from it.
@@ -17,6 +17,10 @@ pub struct Description {
     pub custom_resources: Vec<serde_json::Value>,
     /// The webhooks, in the order of their registration.
     pub webhooks: Vec<WebhookDescription>,
+    /// The kinds that are converted between versions.
+    pub conversions: Vec<ConversionDescription>,
+    /// Whether the API server may ask the operator what users may do.
+    pub authorizes: bool,
     /// Rules granted beside those that follow from the controllers and webhooks.
     pub extra_rules: Vec<PolicyRule>,
 }
@@ -132,6 +136,17 @@ impl PolicyRule {
 const READ: [Verb; 3] = [Verb::Get, Verb::List, Verb::Watch];
 
 impl Description {
+    /// Whether the API server calls the operator at all.
+    pub fn serves(&self) -> bool {
+        !self.webhooks.is_empty() || !self.conversions.is_empty() || self.authorizes
+    }
+
+    /// The conversion of the kind that a CustomResourceDefinition of this name defines.
+    pub fn conversion_of(&self, definition: &str) -> Option<&ConversionDescription> {
+        let mut conversions = self.conversions.iter();
+        conversions.find(|one| one.hub.qualified_name() == definition)
+    }
+
     /// The least that the operator needs: one rule per group and set of verbs, sorted, followed
     /// by the extra rules.
     ///

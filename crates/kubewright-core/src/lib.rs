@@ -23,5 +23,6 @@ pub use selector::{
     ParseSelectorError,
 };
 pub use webhook::{
-    Exemption, FailurePolicy, Operation, Reinvocation, SideEffects, WebhookDescription, WebhookKind,
+    ConversionDescription, Exemption, FailurePolicy, Operation, Reinvocation, SideEffects,
+    WebhookDescription, WebhookKind,
 };

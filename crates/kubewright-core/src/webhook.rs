@@ -59,6 +59,21 @@ impl WebhookDescription {
     }
 }
 
+/// How objects of one kind are written in its other versions, as a part of a
+/// [`Description`](crate::Description).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConversionDescription {
+    /// The kind in the version that all others are converted through; it is the stored one.
+    pub hub: Resource,
+    /// The other versions, such as `v1alpha1`.
+    pub spokes: Vec<String>,
+}
+
+impl ConversionDescription {
+    /// Where all conversions are served, as controller-runtime serves them.
+    pub const PATH: &'static str = "/convert";
+}
+
 /// The two kinds of admission webhooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WebhookKind {

@@ -21,14 +21,15 @@
 //! ```
 
 pub mod certificate;
+pub mod conversion;
 mod error;
 pub mod patch;
 mod server;
 
-pub use certificate::{CertificateFiles, Certificates, KeyPairPem, LocalAuthority};
+pub use certificate::{CertificateFiles, Certificates, KeyPairPem, LocalAuthority, Rotation};
 pub use error::Error;
 pub use kubewright_wire::review;
 pub use server::{
-    AdmissionHandler, AuthorizationHandler, ConversionHandler, Incoming, PipeConnector,
-    PipeListener, Routes, ServeOptions, WebhookServer, pipe,
+    AdmissionHandler, AuthorizationHandler, ConversionHandler, Incoming, PathMetrics,
+    PipeConnector, PipeListener, Routes, ServeOptions, WebhookMetrics, WebhookServer, pipe,
 };

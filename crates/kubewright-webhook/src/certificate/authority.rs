@@ -1,5 +1,6 @@
 use std::fmt;
 
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use kubewright_core::Clock;
@@ -26,7 +27,8 @@ const DAYS: i32 = 365;
 /// ```
 pub struct LocalAuthority {
     issuer: CertifiedIssuer<'static, KeyPair>,
-    now: Timestamp,
+    first: Date,
+    last: Date,
 }
 
 impl LocalAuthority {
@@ -37,6 +39,14 @@ impl LocalAuthority {
 
     /// A new authority, valid for a year from the day before `now`; so is what it issues.
     pub fn valid_from(common_name: &str, now: Timestamp) -> Result<Self, Error> {
+        let today = now.to_zoned(TimeZone::UTC).date();
+        let day = |days: i32| today.saturating_add(days.days());
+        Self::valid_between(common_name, day(-1), day(DAYS))
+    }
+
+    /// A new authority, valid from the beginning of the first day to that of the last; so is what
+    /// it issues.
+    pub fn valid_between(common_name: &str, first: Date, last: Date) -> Result<Self, Error> {
         let failed = |source| Error::Make {
             what: "webhooks' certificate authority",
             source,
@@ -47,10 +57,20 @@ impl LocalAuthority {
             .push(DnType::CommonName, common_name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        limit(&mut params, now);
+        limit(&mut params, first, last);
         let key = KeyPair::generate().map_err(failed)?;
         let issuer = CertifiedIssuer::self_signed(params, key).map_err(failed)?;
-        Ok(Self { issuer, now })
+        Ok(Self {
+            issuer,
+            first,
+            last,
+        })
+    }
+
+    /// When it ends, and what it issues with it.
+    pub fn expires(&self) -> Timestamp {
+        let zoned = self.last.to_zoned(TimeZone::UTC);
+        zoned.map_or(Timestamp::MAX, |zoned| zoned.timestamp())
     }
 
     /// The certificate that the API server trusts: the `caBundle` before base64.
@@ -73,7 +93,7 @@ impl LocalAuthority {
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         params.use_authority_key_identifier_extension = true;
-        limit(&mut params, self.now);
+        limit(&mut params, self.first, self.last);
         let key = KeyPair::generate().map_err(failed)?;
         let certificate = params.signed_by(&key, &self.issuer).map_err(failed)?;
         Ok(KeyPairPem {
@@ -83,24 +103,23 @@ impl LocalAuthority {
     }
 }
 
-fn limit(params: &mut CertificateParams, now: Timestamp) {
-    let day = |days: i32| {
-        let today = now.to_zoned(TimeZone::UTC).date();
-        let date = today.saturating_add(days.days());
+fn limit(params: &mut CertificateParams, first: Date, last: Date) {
+    let midnight = |date: Date| {
         rcgen::date_time_ymd(
             i32::from(date.year()),
             date.month().unsigned_abs(),
             date.day().unsigned_abs(),
         )
     };
-    params.not_before = day(-1);
-    params.not_after = day(DAYS);
+    params.not_before = midnight(first);
+    params.not_after = midnight(last);
 }
 
 impl fmt::Debug for LocalAuthority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LocalAuthority")
-            .field("now", &self.now)
+            .field("first", &self.first)
+            .field("last", &self.last)
             .finish_non_exhaustive()
     }
 }

@@ -36,21 +36,28 @@ pub struct Certificates {
     current: Arc<Current>,
 }
 
-struct Current(RwLock<Arc<CertifiedKey>>);
+#[derive(Default)]
+struct Current(RwLock<Option<Arc<CertifiedKey>>>);
 
 impl Certificates {
     /// Serves with this certificate.
     pub fn new(pair: &KeyPairPem) -> Result<Self, Error> {
-        let key = Arc::new(certified(pair)?);
-        Ok(Self {
-            current: Arc::new(Current(RwLock::new(key))),
-        })
+        let certificates = Self::none();
+        certificates.replace(pair)?;
+        Ok(certificates)
+    }
+
+    /// Has none yet: until there is one, nobody can connect.
+    pub fn none() -> Self {
+        Self {
+            current: Arc::default(),
+        }
     }
 
     /// Serves with this certificate from now on; one that cannot be used changes nothing.
     pub fn replace(&self, pair: &KeyPairPem) -> Result<(), Error> {
         let key = Arc::new(certified(pair)?);
-        *self.current.0.write() = key;
+        *self.current.0.write() = Some(key);
         Ok(())
     }
 
@@ -71,7 +78,7 @@ impl Certificates {
 
 impl ResolvesServerCert for Current {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.0.read()))
+        self.0.read().clone()
     }
 }
 
@@ -113,7 +120,8 @@ mod tests {
     fn a_certificate_that_cannot_be_used_is_refused_and_the_old_one_stays() {
         let good = pair();
         let certificates = Certificates::new(&good).unwrap();
-        let before = certificates.current.0.read().clone();
+        let shown = || certificates.current.0.read().clone().unwrap().cert.clone();
+        let before = shown();
         let mixed = KeyPairPem {
             key_pem: pair().key_pem,
             ..good.clone()
@@ -130,9 +138,9 @@ mod tests {
             certificates.replace(&none).unwrap_err().to_string(),
             "read the webhooks' serving certificate: there is no certificate in it"
         );
-        assert_eq!(before.cert, certificates.current.0.read().cert);
+        assert_eq!(before, shown());
         certificates.replace(&pair()).unwrap();
-        assert_ne!(before.cert, certificates.current.0.read().cert);
+        assert_ne!(before, shown());
     }
 
     #[test]

@@ -3,7 +3,9 @@
 mod authority;
 mod certificates;
 mod files;
+mod rotation;
 
 pub use authority::LocalAuthority;
 pub use certificates::{Certificates, KeyPairPem};
 pub use files::CertificateFiles;
+pub use rotation::{Progress, Rotation, Stage};

@@ -12,8 +12,8 @@ use kubewright_wire::review::{
     AdmissionResponse, AdmissionReview, ConversionResponse, ConversionReview, SubjectAccessReview,
 };
 use kubewright_wire::status::{Outcome, Status};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 
 use super::connection::Connection;
@@ -35,6 +35,8 @@ pub(super) async fn answer(
     let Some(route) = shared.routes.find(parts.uri.path()) else {
         return text(StatusCode::NOT_FOUND, "404 page not found\n");
     };
+    let path = parts.uri.path();
+    let under_way = shared.metrics.begin(path);
     let deadline = deadline(&parts, shared.options.timeout);
     let read = read(&parts, body, shared.options.body_limit);
     let body = match timeout_at(deadline, read).await {
@@ -45,19 +47,25 @@ pub(super) async fn answer(
             "the body did not arrive in time",
         )),
     };
-    match route {
-        Route::Admission(handler) => json(&admission(handler, body, deadline).await),
-        Route::Conversion(handler) => json(&conversion(handler, body)),
-        Route::Authorization(handler) => authorization(handler, body, deadline).await,
-    }
+    let panicked = || shared.metrics.panicked(path);
+    let response = match route {
+        Route::Admission(handler) => json(&admission(handler, body, deadline, panicked).await),
+        Route::Conversion(handler) => json(&conversion(handler, body, panicked)),
+        Route::Authorization(handler) => authorization(handler, body, deadline, panicked).await,
+    };
+    under_way.answered(response.status().as_u16());
+    response
 }
 
 async fn admission(
     handler: &AdmissionHandler,
     body: Result<Bytes, Status>,
     deadline: Instant,
+    panicked: impl Fn(),
 ) -> AdmissionReview {
-    let review = body.and_then(|bytes| parse::<AdmissionReview>(&bytes));
+    let review = body.and_then(|bytes| -> Result<AdmissionReview, _> {
+        parse(&bytes, AdmissionReview::KIND, "admission.k8s.io")
+    });
     let refuse = |status| AdmissionReview::answer(AdmissionResponse::denied(status));
     let review = match review {
         Ok(review) => review,
@@ -71,6 +79,7 @@ async fn admission(
     let mut response = match timeout_at(deadline, called).await {
         Ok(Ok(response)) => response,
         Ok(Err(_)) => {
+            panicked();
             tracing::error!("a webhook's function panicked");
             AdmissionResponse::denied(Status::internal("the webhook's function panicked"))
         }
@@ -89,8 +98,17 @@ async fn admission(
     }
 }
 
-fn conversion(handler: &ConversionHandler, body: Result<Bytes, Status>) -> ConversionReview {
-    let review = body.and_then(|bytes| parse::<ConversionReview>(&bytes));
+fn conversion(
+    handler: &ConversionHandler,
+    body: Result<Bytes, Status>,
+    panicked: impl Fn(),
+) -> ConversionReview {
+    let review = body.and_then(|bytes| -> Result<ConversionReview, _> {
+        parse(&bytes, ConversionReview::KIND, "apiextensions.k8s.io")
+    });
+    // A client that speaks an older version hears the same one.
+    let version = review.as_ref().map(|review| review.api_version.clone());
+    let version = version.unwrap_or_default();
     let (uid, converted) = match review.map(|review| review.request) {
         Err(status) => (String::new(), Err(status)),
         Ok(None) => (
@@ -102,8 +120,10 @@ fn conversion(handler: &ConversionHandler, body: Result<Bytes, Status>) -> Conve
             let objects = request.objects.into_iter();
             let convert = || objects.map(|object| handler(object, &wanted)).collect();
             let converted: Result<Vec<_>, String> =
-                std::panic::catch_unwind(AssertUnwindSafe(convert))
-                    .unwrap_or_else(|_| Err("the conversion function panicked".to_owned()));
+                std::panic::catch_unwind(AssertUnwindSafe(convert)).unwrap_or_else(|_| {
+                    panicked();
+                    Err("the conversion function panicked".to_owned())
+                });
             (request.uid, converted.map_err(Status::bad_request))
         }
     };
@@ -123,7 +143,10 @@ fn conversion(handler: &ConversionHandler, body: Result<Bytes, Status>) -> Conve
         },
     };
     ConversionReview {
-        api_version: ConversionReview::VERSION.to_owned(),
+        api_version: match version.is_empty() {
+            true => ConversionReview::VERSION.to_owned(),
+            false => version,
+        },
         kind: ConversionReview::KIND.to_owned(),
         request: None,
         response: Some(response),
@@ -136,8 +159,11 @@ async fn authorization(
     handler: &AuthorizationHandler,
     body: Result<Bytes, Status>,
     deadline: Instant,
+    panicked: impl Fn(),
 ) -> Response<Full<Bytes>> {
-    let review = body.and_then(|bytes| parse::<SubjectAccessReview>(&bytes));
+    let review = body.and_then(|bytes| -> Result<SubjectAccessReview, _> {
+        parse(&bytes, "SubjectAccessReview", "authorization.k8s.io")
+    });
     let mut review = match review {
         Ok(review) => review,
         Err(status) => return failure(&status),
@@ -149,7 +175,10 @@ async fn authorization(
             review.status = status;
             json(&review)
         }
-        Ok(Err(_)) => failure(&Status::internal("the authorizer's function panicked")),
+        Ok(Err(_)) => {
+            panicked();
+            failure(&Status::internal("the authorizer's function panicked"))
+        }
         Err(_) => failure(&Status::internal(
             "the authorizer's function did not finish in time",
         )),
@@ -189,9 +218,29 @@ async fn read(parts: &Parts, body: HyperBody, limit: usize) -> Result<Bytes, Sta
     }
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Status> {
-    serde_json::from_slice(bytes)
-        .map_err(|error| Status::bad_request(format!("read the review: {error}")))
+/// Reads a review of the kind and the group that this path is for, in a version that is known. One
+/// that does not say what it is, is what is expected.
+fn parse<T: DeserializeOwned>(bytes: &[u8], kind: &str, group: &str) -> Result<T, Status> {
+    let unreadable =
+        |error: serde_json::Error| Status::bad_request(format!("read the review: {error}"));
+    let head: Head = serde_json::from_slice(bytes).map_err(unreadable)?;
+    let version = head.api_version.strip_prefix(group);
+    let is_known = matches!(version, Some("/v1" | "/v1beta1"));
+    if !(head.api_version.is_empty() || is_known) || !(head.kind.is_empty() || head.kind == kind) {
+        return Err(Status::bad_request(format!(
+            "read the review: expected {group}/v1, Kind={kind}, got {}, Kind={}",
+            head.api_version, head.kind
+        )));
+    }
+    serde_json::from_slice(bytes).map_err(unreadable)
+}
+
+/// What an object says it is.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Head {
+    api_version: String,
+    kind: String,
 }
 
 fn json<T: Serialize>(value: &T) -> Response<Full<Bytes>> {

@@ -13,7 +13,7 @@ use tower::service_fn;
 
 use super::answer::answer;
 use super::incoming::Stream;
-use super::{Routes, ServeOptions};
+use super::{Routes, ServeOptions, WebhookMetrics};
 
 /// How long a client may take for the handshake, or for the headers of a request; the longest
 /// that the API server waits is 30 seconds.
@@ -26,6 +26,7 @@ pub(super) struct Connection {
     pub(super) acceptor: TlsAcceptor,
     pub(super) routes: Routes,
     pub(super) options: ServeOptions,
+    pub(super) metrics: WebhookMetrics,
     pub(super) stop: CancellationToken,
 }
 

@@ -3,9 +3,11 @@
 mod answer;
 mod connection;
 mod incoming;
+mod metrics;
 mod routes;
 mod serve;
 
 pub use incoming::{Incoming, PipeConnector, PipeListener, pipe};
+pub use metrics::{PathMetrics, WebhookMetrics};
 pub use routes::{AdmissionHandler, AuthorizationHandler, ConversionHandler, Routes};
 pub use serve::{ServeOptions, WebhookServer};

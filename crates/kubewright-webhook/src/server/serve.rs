@@ -7,7 +7,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{Connection, serve_connection};
-use super::{Incoming, Routes};
+use super::{Incoming, Routes, WebhookMetrics};
 use crate::{Certificates, Error};
 
 /// The most connections that are open at once; more wait in the listener's queue.
@@ -45,6 +45,7 @@ pub struct WebhookServer {
     routes: Routes,
     certificates: Certificates,
     options: ServeOptions,
+    metrics: WebhookMetrics,
 }
 
 impl WebhookServer {
@@ -54,7 +55,15 @@ impl WebhookServer {
             routes,
             certificates,
             options: ServeOptions::default(),
+            metrics: WebhookMetrics::default(),
         }
+    }
+
+    /// The same, counting with these metrics.
+    #[must_use]
+    pub fn metrics(mut self, metrics: WebhookMetrics) -> Self {
+        self.metrics = metrics;
+        self
     }
 
     /// The same with other limits.
@@ -84,6 +93,7 @@ impl WebhookServer {
             acceptor: TlsAcceptor::from(self.certificates.tls(protocols)?),
             routes: self.routes,
             options: self.options,
+            metrics: self.metrics,
             stop: stop.clone(),
         });
         let mut connections = JoinSet::new();

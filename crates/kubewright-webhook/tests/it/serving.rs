@@ -172,6 +172,44 @@ async fn what_is_no_review_is_told_in_one() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_review_of_another_kind_or_version_is_told_what_was_expected() {
+    let world = world().await;
+    let review = |version: &str, kind: &str| {
+        let request = json!({"uid": "u", "operation": "CREATE", "desiredAPIVersion": "ex.io/v2"});
+        json!({"apiVersion": version, "kind": kind, "request": request}).to_string()
+    };
+    let told = world.ask("/admit", review("admission.k8s.io/v2", "AdmissionReview"));
+    assert_eq!(
+        told.await["response"]["status"]["message"],
+        "read the review: expected admission.k8s.io/v1, Kind=AdmissionReview, got \
+         admission.k8s.io/v2, Kind=AdmissionReview"
+    );
+    let told = world.ask(
+        "/admit",
+        review("apiextensions.k8s.io/v1", "ConversionReview"),
+    );
+    assert_eq!(told.await["response"]["status"]["code"], 400);
+    let told = world.ask("/convert", review("admission.k8s.io/v1", "AdmissionReview"));
+    assert_eq!(
+        told.await["response"]["result"]["message"],
+        "read the review: expected apiextensions.k8s.io/v1, Kind=ConversionReview, got \
+         admission.k8s.io/v1, Kind=AdmissionReview"
+    );
+    let other = review("authorization.k8s.io/v1", "SelfSubjectAccessReview");
+    let body = ("application/json", other);
+    let told = post(&world.connector, &world.authority, "/authorize", body).await;
+    assert_eq!(told.expect("a connection").0, 400);
+    let told = world.ask(
+        "/admit",
+        review("admission.k8s.io/v1beta1", "AdmissionReview"),
+    );
+    let told = told.await;
+    assert_eq!(told["apiVersion"], "admission.k8s.io/v1beta1");
+    assert_eq!(told["response"]["allowed"], true);
+    assert_eq!(world.admit("fine").await["allowed"], true);
+}
+
+#[tokio::test(start_paused = true)]
 async fn conversion_and_authorization_are_answered_too() {
     let world = world().await;
     let convert = |version: &str| {
