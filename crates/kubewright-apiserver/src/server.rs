@@ -9,7 +9,7 @@ use crate::admission::webhook::WebhookEndpoints;
 use crate::behaviour::{NodeControl, OrderBook, PodControl};
 use crate::bootstrap;
 use crate::catalog::Catalog;
-use crate::may::Access;
+use crate::may::{Access, AuthorizationWebhook};
 use crate::request::InProcess;
 use crate::store::{Random, Store};
 use crate::who::{Credentials, User};
@@ -37,6 +37,7 @@ struct Inner {
     orders: OrderBook,
     webhooks: WebhookEndpoints,
     admission: AdmissionPlugins,
+    authorizer: Option<AuthorizationWebhook>,
 }
 
 /// Which of the plugins that change and check objects are asked.
@@ -62,6 +63,8 @@ pub struct ServerOptions {
     pub history: usize,
     /// Who changes and checks objects on their way to the store.
     pub admission: AdmissionPlugins,
+    /// Who is asked before the roles what users may do.
+    pub authorizer: Option<AuthorizationWebhook>,
 }
 
 /// The system's clock, seed 1, the last 8192 writes, all plugins.
@@ -72,6 +75,7 @@ impl Default for ServerOptions {
             seed: 1,
             history: 8192,
             admission: AdmissionPlugins::Default,
+            authorizer: None,
         }
     }
 }
@@ -112,6 +116,7 @@ impl Server {
                 orders: OrderBook::default(),
                 webhooks: WebhookEndpoints::default(),
                 admission: options.admission,
+                authorizer: options.authorizer,
             }),
         };
         bootstrap::fill(&server);
@@ -134,6 +139,7 @@ impl Server {
                 orders: self.inner.orders.fork(),
                 webhooks: WebhookEndpoints::default(),
                 admission: self.inner.admission,
+                authorizer: self.inner.authorizer.clone(),
             }),
         }
     }
@@ -195,6 +201,10 @@ impl Server {
 
     pub(crate) fn admission(&self) -> AdmissionPlugins {
         self.inner.admission
+    }
+
+    pub(crate) fn authorizer(&self) -> Option<&AuthorizationWebhook> {
+        self.inner.authorizer.as_ref()
     }
 
     pub(crate) fn random(&self) -> &Random {

@@ -4,6 +4,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::names::accept_names;
+use crate::admission::webhook::client_causes;
 use crate::server::Server;
 use crate::store::Object;
 
@@ -14,6 +15,12 @@ pub(crate) fn fill_in(value: &mut Value) {
     };
     if spec.get("conversion").is_none_or(Value::is_null) {
         spec.insert("conversion".to_owned(), json!({"strategy": "None"}));
+    }
+    let service = spec
+        .get_mut("conversion")
+        .and_then(|conversion| conversion.pointer_mut("/webhook/clientConfig/service"));
+    if let Some(service) = service.and_then(Value::as_object_mut) {
+        service.entry("port").or_insert(json!(443));
     }
     let Some(names) = spec.get_mut("names").and_then(Value::as_object_mut) else {
         return;
@@ -62,11 +69,6 @@ fn versions(value: &Value) -> impl Iterator<Item = &Value> {
 
 /// What this server cannot do is refused by name before it could be relied upon.
 fn refuse_unimplemented(value: &Value) -> Result<(), Status> {
-    if value["spec"]["conversion"]["strategy"] == "Webhook" {
-        return Err(Status::not_implemented(
-            "conversion of custom resources by webhook is not implemented yet",
-        ));
-    }
     for version in versions(value) {
         let root = &version["schema"]["openAPIV3Schema"];
         if let Some((path, rule)) = find_rule(root, "") {
@@ -140,7 +142,61 @@ fn check(value: &Value) -> Vec<Cause> {
         let detail = "must have exactly one version marked as storage version";
         causes.push(Cause::invalid("spec.versions", &value, detail));
     }
+    causes.extend(check_conversion(&spec["conversion"]));
     causes.extend(check_schemas(value));
+    causes
+}
+
+/// `validateCustomResourceConversion`; it names fields as the internal version does.
+fn check_conversion(conversion: &Value) -> Vec<Cause> {
+    const CLIENT: &str = "spec.conversion.webhookClientConfig";
+    const VERSIONS: &str = "spec.conversion.conversionReviewVersions";
+    let mut causes = Vec::new();
+    if conversion.is_null() {
+        return causes;
+    }
+    let strategy = &conversion["strategy"];
+    let (client, versions) = (
+        &conversion["webhook"]["clientConfig"],
+        &conversion["webhook"]["conversionReviewVersions"],
+    );
+    let items = versions.as_array().cloned().unwrap_or_default();
+    match text(strategy) {
+        "Webhook" => {}
+        "None" => {
+            let detail = "should not be set when strategy is not set to Webhook";
+            if !client.is_null() {
+                causes.push(Cause::forbidden(CLIENT, detail));
+            }
+            if !items.is_empty() {
+                causes.push(Cause::forbidden(VERSIONS, detail));
+            }
+            return causes;
+        }
+        "" => {
+            causes.push(Cause::required("spec.conversion.strategy", ""));
+            return causes;
+        }
+        _ => {
+            let supported = ["None", "Webhook"];
+            let path = "spec.conversion.strategy";
+            causes.push(Cause::not_supported(path, strategy, &supported));
+            return causes;
+        }
+    }
+    match client.is_object() {
+        true => causes.extend(client_causes(client, CLIENT)),
+        false => {
+            let detail = "required when strategy is set to Webhook";
+            causes.push(Cause::required(CLIENT, detail));
+        }
+    }
+    if items.is_empty() {
+        causes.push(Cause::required(VERSIONS, ""));
+    } else if !items.iter().any(|item| item == "v1" || item == "v1beta1") {
+        let detail = "must include at least one of v1, v1beta1";
+        causes.push(Cause::invalid(VERSIONS, versions, detail));
+    }
     causes
 }
 

@@ -4,6 +4,7 @@ use kubewright_core::{FieldSelector, Kind, Resource, Scope};
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
+use super::Conversion;
 use super::schema::CustomSchema;
 use crate::catalog::{Origin, Served, Subresource};
 use crate::table::CustomColumn;
@@ -33,9 +34,10 @@ pub(crate) struct Definition {
 /// What a custom resource has besides what every resource has.
 #[derive(Debug)]
 pub(crate) struct CustomVersion {
-    pub(crate) is_storage: bool,
     /// The `apiVersion` that objects are stored with.
     pub(crate) storage_api_version: String,
+    /// How objects get from one version to another.
+    pub(crate) conversion: Conversion,
     /// The schemas of all versions that are served, and which of them is this one's.
     schemas: Arc<Vec<CustomSchema>>,
     index: usize,
@@ -173,8 +175,8 @@ fn compile_version(
         storage_version_hash: storage_version_hash(&stored),
         id: resource.qualified_name().into(),
         origin: Origin::Custom(Arc::new(CustomVersion {
-            is_storage: text(&version["name"]) == storage,
             storage_api_version: stored.api_version(),
+            conversion: Conversion::compile(spec),
             schemas,
             index,
             selectable: selectable(version),

@@ -1,11 +1,12 @@
 //! CustomResourceDefinitions: which of them are accepted, what they make the server serve, what
 //! their schemas ask of objects, and how they go.
 //!
-//! Not there yet, and refused with 501 by name: validation rules in CEL, conversion by webhook.
+//! Not there yet, and refused with 501 by name: validation rules in CEL.
 //! Defaults are filled in on writes only. Status and metadata of a definition are complete when
 //! the create returns: the steps that a real server takes one after the other are taken at once.
 
 mod accept;
+mod convert;
 mod definition;
 mod fill;
 mod names;
@@ -15,5 +16,6 @@ mod terminate;
 mod validate;
 
 pub(crate) use accept::{accept, fill_in};
+pub(crate) use convert::Conversion;
 pub(crate) use definition::{CustomVersion, DEFINITIONS, Definition, terminating_definition};
 pub(crate) use terminate::{clean_up, instance_gone, terminating};

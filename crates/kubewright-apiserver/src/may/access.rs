@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::policies::Policies;
 use super::rules_review::answer_rules_review;
-use super::{Attributes, Grant, ResourceTarget, Review, Target, answer_review, forbidden};
+use super::{Attributes, Decision, Grant, ResourceTarget, Review, Target, answer_review};
 use crate::server::timestamp;
 use crate::store::{Key, Object, Store};
 use crate::who::{
@@ -86,39 +86,21 @@ impl Access {
         }
     }
 
-    /// Whether the user may do what the request asks for; 403 when not.
-    pub(crate) fn may(&self, user: &User, request: Envelope<'_>) -> Result<(), Status> {
-        let verb = request.verb();
-        self.allow(&request.attributes(user, &verb))
-    }
-
-    /// Whether the user may do something beside what the request itself asks for, such as create
-    /// what an apply or a PUT does not find; 403 when not.
-    pub(crate) fn may_also(
-        &self,
-        user: &User,
-        verb: &str,
-        target: ResourceTarget<'_>,
-    ) -> Result<(), Status> {
-        let target = Target::Resource(target);
-        self.allow(&Attributes { user, verb, target })
+    /// What the roles say.
+    pub(crate) fn decide(&self, asked: &Attributes<'_>) -> Decision {
+        // No role can say otherwise, so none is read.
+        match asked.user.is_master() {
+            true => Decision {
+                is_allowed: true,
+                reason: String::new(),
+            },
+            false => self.policies.current().decide(asked),
+        }
     }
 
     /// Whether the user may write a role or binding with what it gives; 403 when not.
     pub(crate) fn may_grant(&self, grant: &Grant<'_>) -> Result<(), Status> {
         grant.check(&self.policies)
-    }
-
-    fn allow(&self, asked: &Attributes<'_>) -> Result<(), Status> {
-        // No role can say otherwise, so none is read.
-        if asked.user.is_master() {
-            return Ok(());
-        }
-        let decision = self.policies.current().decide(asked);
-        match decision.is_allowed {
-            true => Ok(()),
-            false => Err(forbidden(asked, &decision.reason)),
-        }
     }
 
     /// Answers a review, which is created and never stored: the one that was sent, as of a time.
@@ -167,14 +149,14 @@ impl Access {
 
 impl<'a> Envelope<'a> {
     /// The verb as roles spell it; for other paths it is the method.
-    fn verb(&self) -> String {
+    pub(crate) fn verb(&self) -> String {
         match self.route {
             Route::Resource(route) => route.verb.to_string(),
             Route::Path(_) => self.method.as_str().to_ascii_lowercase(),
         }
     }
 
-    fn attributes(&self, user: &'a User, verb: &'a str) -> Attributes<'a> {
+    pub(crate) fn attributes(&self, user: &'a User, verb: &'a str) -> Attributes<'a> {
         let target = match self.route {
             Route::Path(path) => Target::Path(path),
             Route::Resource(route) => Target::Resource(ResourceTarget {

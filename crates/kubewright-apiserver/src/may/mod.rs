@@ -7,6 +7,7 @@
 mod access;
 mod aggregate;
 mod attributes;
+mod authorizer;
 mod bootstrap;
 mod cover;
 mod forbidden;
@@ -21,6 +22,8 @@ mod subject;
 pub(crate) use access::{Access, Envelope};
 pub(crate) use aggregate::aggregated_rules;
 pub(crate) use attributes::{Attributes, ResourceTarget, Target};
+pub(crate) use authorizer::Refusal;
+pub use authorizer::{AuthorizationFailure, AuthorizationWebhook};
 pub(crate) use bootstrap::bootstrap_objects;
 pub(crate) use forbidden::forbidden;
 pub(crate) use grant::Grant;

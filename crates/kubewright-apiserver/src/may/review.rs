@@ -67,6 +67,14 @@ impl Review {
         }
     }
 
+    /// Whether it asks what somebody may do to something.
+    pub(crate) fn is_about_access(self) -> bool {
+        matches!(
+            self,
+            Self::SelfSubjectAccess | Self::SubjectAccess | Self::LocalSubjectAccess
+        )
+    }
+
     fn kind(self) -> &'static str {
         match self {
             Self::SelfSubjectAccess => "SelfSubjectAccessReview",

@@ -1,14 +1,14 @@
 use std::sync::Arc;
 
-use kubewright_core::{Kind, Operation, WebhookKind};
+use kubewright_core::{Operation, WebhookKind};
 use kubewright_wire::status::Status;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use super::decode;
 use super::execute::ApiRequest;
 use super::target::Target;
-use crate::admission::webhook::{self, Attributes};
+use super::{admission, decode};
+use crate::admission::webhook::{self, Attributes, Between};
 use crate::server::Server;
 use crate::store::Object;
 
@@ -66,7 +66,16 @@ impl<'a> Admit<'a> {
         let mut attributes = self.attributes(request, operation, Some(object), old);
         let kind = attributes.kind.clone();
         let conform = |value: &mut Value| decode::conform(self.target, value, &kind).map(drop);
-        webhook::mutate(self.server, &mut attributes, &self.warnings, &conform).await?;
+        let is_main = request.route.subresource.is_none();
+        let plugins = |value: &mut Value| match is_main {
+            true => admission::mutate(self.server, self.target, old, value),
+            false => Ok(()),
+        };
+        let between = Between {
+            conform: &conform,
+            plugins: &plugins,
+        };
+        webhook::mutate(self.server, &mut attributes, &self.warnings, between).await?;
         Ok(attributes.object.unwrap_or_default())
     }
 
@@ -91,8 +100,12 @@ impl<'a> Admit<'a> {
             return Ok(());
         };
         let mut attributes = self.attributes(request, Operation::Delete, None, Some(old));
-        let conform = |_: &mut Value| Ok(());
-        webhook::mutate(self.server, &mut attributes, &self.warnings, &conform).await?;
+        let nothing = |_: &mut Value| Ok(());
+        let between = Between {
+            conform: &nothing,
+            plugins: &nothing,
+        };
+        webhook::mutate(self.server, &mut attributes, &self.warnings, between).await?;
         webhook::validate(self.server, &attributes, &self.warnings).await
     }
 
@@ -138,18 +151,10 @@ impl<'a> Admit<'a> {
             user: request.user.clone(),
             is_dry_run: self.is_dry_run,
             options: self.options(request, operation),
-            object: object.map(|object| self.in_version(object, &kind)),
-            old: old.map(|old| self.in_version(old.value().clone(), self.target.kind())),
+            object,
+            old: old.map(|old| old.value().clone()),
             kind,
         }
-    }
-
-    /// Custom resources are stored in one version and shown in that of the request.
-    fn in_version(&self, mut object: Value, kind: &Kind) -> Value {
-        if self.target.served.custom().is_some() {
-            object["apiVersion"] = kind.api_version().into();
-        }
-        object
     }
 
     /// The options of the request as an object.

@@ -6,7 +6,6 @@ use kubewright_wire::status::Status;
 use serde_json::Value;
 
 use super::list::List;
-use super::target::Target;
 use super::watch::Watch;
 use crate::store::Object;
 
@@ -52,9 +51,9 @@ impl ApiResponse {
         Self::new(StatusCode::OK, body)
     }
 
-    /// A stored object in the version that was asked for.
-    pub(crate) fn object(code: StatusCode, target: &Target, object: Arc<Object>) -> Self {
-        Self::new(code, ApiBody::Object(present(target, object)))
+    /// A stored object.
+    pub(crate) fn object(code: StatusCode, object: Arc<Object>) -> Self {
+        Self::new(code, ApiBody::Object(object))
     }
 
     /// What a real server answers where it has no page at all.
@@ -76,18 +75,4 @@ impl ApiResponse {
             _ => None,
         }
     }
-}
-
-/// A stored object in the version that was asked for: without a conversion of its own, only
-/// `apiVersion` differs.
-pub(super) fn present(target: &Target, object: Arc<Object>) -> Arc<Object> {
-    let Some(custom) = target.served.custom() else {
-        return object;
-    };
-    if custom.is_storage {
-        return object;
-    }
-    let mut value = object.value().clone();
-    value["apiVersion"] = Value::String(target.kind().api_version());
-    Arc::new(Object::encoded(value, object.revision()))
 }

@@ -12,7 +12,7 @@ use super::metadata::{Part, accept_namespace, accept_new, generate_name, prepare
 use super::options::WriteOptions;
 use super::ownership::{Writer, track};
 use super::target::Target;
-use super::{admission, commit, decode, validate};
+use super::{admission, commit, decode, validate, version};
 use crate::admission::webhook::configuration_refusal;
 use crate::crd;
 use crate::kinds::{allocate_address, fill_in, notices, refusal};
@@ -45,6 +45,10 @@ pub(super) async fn create(
         let now = server.clock().now();
         let access = server.access();
         let answer = access.review(review, &request.user, namespace, (sent, now))?;
+        let answer = match review.is_about_access() {
+            true => server.reviewed(&request.user, answer).await,
+            false => answer,
+        };
         return Ok(ApiResponse::new(
             StatusCode::CREATED,
             ApiBody::Value(answer),
@@ -58,7 +62,7 @@ pub(super) async fn create(
     admission::may_grant(server, target, &request.user, None, &value)?;
     let admit = Admit::new(server, target, request, options.is_dry_run);
     let object = store_new(server, target, value, &admit).await?;
-    let response = ApiResponse::object(StatusCode::CREATED, target, object);
+    let response = ApiResponse::object(StatusCode::CREATED, object);
     let response = response.warn(warnings).warn(admit.warnings());
     Ok(response.warn(write_notices(target)))
 }
@@ -90,9 +94,6 @@ pub(super) async fn store_new(
     let mut value = admit.mutate(Operation::Create, value, None).await?;
     accept_namespace(target, metadata_mut(&mut value))?;
     configuration_refusal(target.kind(), &value)?;
-    if let Some(custom) = target.served.custom() {
-        value["apiVersion"] = Value::String(custom.storage_api_version.clone());
-    }
     let mut admitted_by = admission::admit_create(server, target, name)?;
     prepare_create(server, target, &mut value);
     if target.served.is("", "Service") {
@@ -117,6 +118,7 @@ pub(super) async fn store_new(
         admit.validate(Operation::Create, &value, None).await?;
         let checked = (&value, admit.is_dry_run());
         admission::validate(server, target, None, checked)?;
+        let value = version::to_stored(server, target, value).await?;
         match commit::create(server, target, value, &admitted_by, admit.is_dry_run()) {
             Ok(object) => return Ok(object),
             Err(NotStored::Taken(current)) if has_name => {

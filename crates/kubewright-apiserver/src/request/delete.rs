@@ -12,6 +12,7 @@ use super::execute::ApiRequest;
 use super::list::select_all;
 use super::select::Selection;
 use super::target::Target;
+use super::version;
 use crate::crd;
 use crate::kinds::{delete_answers_object, grace_period, is_undeletable};
 use crate::server::{Server, timestamp};
@@ -54,10 +55,10 @@ pub(super) async fn delete(
                 Some(false) => StatusCode::ACCEPTED,
                 _ => StatusCode::OK,
             };
-            ApiResponse::object(code, target, object)
+            ApiResponse::object(code, object)
         }
         Deleted::Gone(object) if delete_answers_object(target.kind()) => {
-            ApiResponse::object(StatusCode::OK, target, object)
+            ApiResponse::object(StatusCode::OK, object)
         }
         Deleted::Gone(object) => {
             let status = Status::deleted(&target.served.resource, name, object.uid());
@@ -170,7 +171,8 @@ async fn delete_one(
         options.check_preconditions(target.kind(), &old)?;
         let step = step(server, target, &old, options);
         if !matches!(step, Step::Nothing) {
-            admit.delete(&old).await?;
+            let shown = version::in_request(server, target, Arc::clone(&old)).await?;
+            admit.delete(&shown).await?;
         }
         if let Ok(deleted) = delete_step(server, target, &old, (step, options)) {
             return Ok(deleted);

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::target::Target;
 use super::{
-    ApiResponse, create, delete, event_version, list, patch, read, subresource, update, watch,
+    ApiResponse, create, delete, event_version, list, patch, read, subresource, update, version,
+    watch,
 };
 use crate::kinds::is_convertible;
 use crate::may::Review;
@@ -167,6 +168,7 @@ impl Server {
             )));
         }
         let response = self.carry_out(&target, &request).await?;
+        let response = version::shown(self, &target, response).await?;
         shape(self, &target.served, request.form, response)
     }
 

@@ -6,7 +6,7 @@ use kubewright_wire::route::Query;
 use kubewright_wire::status::{Cause, Status};
 use serde_json::{Map, Value, json};
 
-use super::answer::{ApiBody, ApiResponse, present};
+use super::answer::{ApiBody, ApiResponse};
 use super::continue_token::ContinueToken;
 use super::execute::ApiRequest;
 use super::read::{parse_revision, wait_for};
@@ -131,7 +131,7 @@ fn select(
     let mut last = None;
     for (key, object) in range.by_ref() {
         if selection.matches(object) {
-            items.push(present(target, Arc::clone(object)));
+            items.push(Arc::clone(object));
             last = Some(key);
         }
         if limit == Some(items.len()) {

@@ -36,6 +36,7 @@ mod update;
 mod validate;
 #[cfg(test)]
 mod vectors;
+mod version;
 mod watch;
 
 pub use answer::{ApiBody, ApiResponse};

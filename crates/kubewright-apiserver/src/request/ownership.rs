@@ -1,5 +1,3 @@
-use std::borrow::Cow;
-
 use jiff::Timestamp;
 use kubewright_wire::apply::{self, Force, ServedVersions, Write};
 use kubewright_wire::fields::{FieldSet, Path};
@@ -24,9 +22,8 @@ pub(super) struct Writer {
 
 /// Notes who owns which fields after a write that is no apply.
 pub(super) fn track(target: &Target, old: Option<&Object>, new: Value, writer: &Writer) -> Value {
-    let old = old.map(|old| in_version(target, old));
     with_write(target, writer, |write| {
-        apply::update(old.as_deref(), new, write)
+        apply::update(old.map(Object::value), new, write)
     })
 }
 
@@ -38,22 +35,9 @@ pub(super) fn merge(
     writer: &Writer,
     force: Force,
 ) -> Result<Value, Status> {
-    let old = old.map(|old| in_version(target, old));
     with_write(target, writer, |write| {
-        apply::apply(old.as_deref(), applied, write, force)
+        apply::apply(old.map(Object::value), applied, write, force)
     })
-}
-
-/// The stored object in the version of the request.
-fn in_version<'a>(target: &Target, old: &'a Object) -> Cow<'a, Value> {
-    match target.served.custom() {
-        Some(custom) if !custom.is_storage => {
-            let mut value = old.value().clone();
-            value["apiVersion"] = Value::String(target.kind().api_version());
-            Cow::Owned(value)
-        }
-        _ => Cow::Borrowed(old.value()),
-    }
 }
 
 fn with_write<T>(target: &Target, writer: &Writer, run: impl FnOnce(&Write<'_>) -> T) -> T {

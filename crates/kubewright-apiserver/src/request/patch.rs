@@ -105,7 +105,7 @@ async fn change(
         Ok(value)
     });
     let object = changed.await?;
-    let response = ApiResponse::object(StatusCode::OK, target, object);
+    let response = ApiResponse::object(StatusCode::OK, object);
     let response = response.warn(warnings.into_inner());
     let response = response.warn(write.admit.warnings());
     Ok(response.warn(write_notices(target)))
@@ -285,7 +285,7 @@ async fn create_applied(
     if write.writer.part != Part::Main {
         return Err(target.not_found(target.name()?));
     }
-    may_create(server, target, request)?;
+    may_create(server, target, request).await?;
     refuse_uid(target, applied)?;
     let mut value = merge_applied(target, None, applied, &write.writer, force)?;
     decode::conform(target, &mut value, target.kind())?;
@@ -293,7 +293,7 @@ async fn create_applied(
     accept_new(target, &mut value)?;
     admission::may_grant(server, target, &write.writer.user, None, &value)?;
     let object = store_new(server, target, value, &write.admit).await?;
-    let response = ApiResponse::object(StatusCode::CREATED, target, object);
+    let response = ApiResponse::object(StatusCode::CREATED, object);
     let response = response.warn(write.admit.warnings());
     Ok(response.warn(write_notices(target)))
 }
@@ -311,7 +311,7 @@ async fn update_applied(
         Ok(value)
     });
     let object = changed.await?;
-    let response = ApiResponse::object(StatusCode::OK, target, object);
+    let response = ApiResponse::object(StatusCode::OK, object);
     let response = response.warn(write.admit.warnings());
     Ok(response.warn(write_notices(target)))
 }

@@ -1,4 +1,3 @@
-use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -32,11 +31,7 @@ pub(super) async fn get(
         .store()
         .get(&target.key(name))
         .ok_or_else(|| target.not_found(name))?;
-    Ok(ApiResponse::object(
-        StatusCode::OK,
-        target,
-        Arc::clone(&object),
-    ))
+    Ok(ApiResponse::object(StatusCode::OK, object))
 }
 
 /// Waits until the store has reached a revision; gives up where Kubernetes does.

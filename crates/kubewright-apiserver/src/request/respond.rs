@@ -16,7 +16,7 @@ use super::execute::{ApiRequest, Content};
 use super::negotiate::{BodyType, Format, accepted, body_type, negotiated, patch_kind};
 use super::{ApiBody, ApiResponse, ServerBody, gzip};
 use crate::discovery;
-use crate::may::Envelope;
+use crate::may::{Envelope, Refusal};
 use crate::server::Server;
 use crate::table::Form;
 use crate::who::{Credentials, User};
@@ -77,7 +77,9 @@ where
     let user = server
         .access()
         .who(credentials, envelope, server.clock().now())?;
-    server.access().may(&user, envelope)?;
+    if let Some(refused) = refused(server, &user, envelope, &parts).await? {
+        return Ok(refused);
+    }
     match route {
         Route::Path(path) => discovery::answer(server, &parts, &path),
         Route::Resource(route) => {
@@ -87,6 +89,33 @@ where
             request.form = form;
             let response = server.execute(request).await?;
             Ok(encode(response, format))
+        }
+    }
+}
+
+/// Whether the user may do what is asked for; the answer when nobody could say so.
+async fn refused(
+    server: &Server,
+    user: &User,
+    envelope: Envelope<'_>,
+    parts: &Parts,
+) -> Result<Option<Response<ServerBody>>, Status> {
+    let verb = envelope.verb();
+    let query = Query::parse(parts.uri.query().unwrap_or_default());
+    let request = match envelope.route {
+        Route::Resource(route) => Some((route, &query)),
+        Route::Path(_) => None,
+    };
+    let asked = envelope.attributes(user, &verb);
+    match server.authorize(&asked, request).await {
+        Ok(()) => Ok(None),
+        Err(Refusal::Forbidden(status)) => Err(*status),
+        Err(Refusal::Failed(why)) => {
+            let uri = parts.uri.path_and_query().map_or("/", |uri| uri.as_str());
+            let text = format!("Internal Server Error: {uri:?}: {why}\n");
+            let code = StatusCode::INTERNAL_SERVER_ERROR;
+            let body = ServerBody::whole(text);
+            Ok(Some(with_type(code, "text/plain; charset=utf-8", body)))
         }
     }
 }

@@ -13,6 +13,7 @@ use super::ownership::track;
 use super::patch::{check_options, patch_value, read_patch};
 use super::target::Target;
 use super::update::{Write, writer};
+use super::version;
 use crate::kinds::{label_selector, plain_selector};
 use crate::server::Server;
 use crate::store::{Object, metadata_mut};
@@ -26,12 +27,13 @@ fn kind() -> Kind {
 }
 
 /// How many replicas an object wants and has.
-pub(super) fn get(server: &Server, target: &Target) -> Result<ApiResponse, Status> {
+pub(super) async fn get(server: &Server, target: &Target) -> Result<ApiResponse, Status> {
     let name = target.name()?;
     let object = server
         .store()
         .get(&target.key(name))
         .ok_or_else(|| target.not_found(name))?;
+    let object = version::in_request(server, target, object).await?;
     if let Some(paths) = target
         .served
         .custom()
@@ -72,7 +74,7 @@ pub(super) async fn write(
         drop_times(&mut value);
         Ok(value)
     });
-    let object = changed.await?;
+    let object = version::in_request(server, target, changed.await?).await?;
     let scale = scale_of(target, &object);
     let response = ApiResponse::new(StatusCode::OK, ApiBody::Value(scale));
     Ok(response.warn(change.warnings))

@@ -41,7 +41,7 @@ pub(super) async fn execute(
         ("finalize", Verb::Update) if target.served.is("", "Namespace") => {
             finalize(server, target, request).await
         }
-        ("scale", Verb::Get) => scale::get(server, target),
+        ("scale", Verb::Get) => scale::get(server, target).await,
         ("scale", Verb::Update | Verb::Patch) => scale::write(server, target, request).await,
         ("eviction", Verb::Create) if is_pod => eviction::evict(server, target, request).await,
         ("binding", Verb::Create) if is_pod => binding(server, target, request).await,
@@ -61,7 +61,7 @@ fn get(server: &Server, target: &Target) -> Result<ApiResponse, Status> {
         .store()
         .get(&target.key(name))
         .ok_or_else(|| target.not_found(name))?;
-    Ok(ApiResponse::object(StatusCode::OK, target, object))
+    Ok(ApiResponse::object(StatusCode::OK, object))
 }
 
 /// The finalizers in the specification of a Namespace, and nothing else, can be changed here.
@@ -89,7 +89,7 @@ async fn finalize(
         Ok(value)
     });
     let object = changed.await?;
-    let response = ApiResponse::object(StatusCode::OK, target, object);
+    let response = ApiResponse::object(StatusCode::OK, object);
     Ok(response.warn(write.admit.warnings()))
 }
 

@@ -16,11 +16,11 @@ use super::options::WriteOptions;
 use super::ownership::{Writer, track};
 use super::read::parse_unsigned;
 use super::target::Target;
-use super::{admission, commit, decode, validate};
+use super::{admission, commit, decode, validate, version};
 use crate::admission::webhook::configuration_refusal;
 use crate::crd;
 use crate::kinds::{creates_on_update, keep_address, requires_revision};
-use crate::may::ResourceTarget;
+use crate::may::{Attributes, Refusal, ResourceTarget, Target as AskedTarget};
 use crate::server::Server;
 use crate::store::{Object, metadata_mut};
 
@@ -54,7 +54,7 @@ pub(super) async fn replace(
     warnings.extend(admission::drop_duplicate_owners(&mut sent));
     let absent = server.store().get(&target.key(name)).is_none();
     if absent && part == Part::Main && creates_on_update(target.kind()) {
-        may_create(server, target, request)?;
+        may_create(server, target, request).await?;
         return create_instead(server, target, request, sent, warnings).await;
     }
     let write = Write {
@@ -68,12 +68,12 @@ pub(super) async fn replace(
     });
     let object = changed.await?;
     warnings.extend(write.admit.warnings());
-    let response = ApiResponse::object(StatusCode::OK, target, object);
+    let response = ApiResponse::object(StatusCode::OK, object);
     Ok(response.warn(warnings).warn(write_notices(target)))
 }
 
 /// Creating by PUT or apply needs the permission to create besides.
-pub(super) fn may_create(
+pub(super) async fn may_create(
     server: &Server,
     target: &Target,
     request: &ApiRequest,
@@ -85,7 +85,16 @@ pub(super) fn may_create(
         namespace: target.namespace.as_deref().unwrap_or_default(),
         name: target.name.as_deref().unwrap_or_default(),
     };
-    server.access().may_also(&request.user, "create", resource)
+    let asked = Attributes {
+        user: &request.user,
+        verb: "create",
+        target: AskedTarget::Resource(resource),
+    };
+    let authorized = server.authorize(&asked, Some((&request.route, &request.query)));
+    authorized.await.map_err(|refusal| match refusal {
+        Refusal::Forbidden(status) => *status,
+        Refusal::Failed(why) => Status::internal(why),
+    })
 }
 
 async fn create_instead(
@@ -102,7 +111,7 @@ async fn create_instead(
     admission::may_grant(server, target, &request.user, None, &value)?;
     let admit = Admit::new(server, target, request, options.is_dry_run);
     let object = store_new(server, target, value, &admit).await?;
-    let response = ApiResponse::object(StatusCode::CREATED, target, object);
+    let response = ApiResponse::object(StatusCode::CREATED, object);
     let response = response.warn(admit.warnings());
     Ok(response.warn(warnings).warn(write_notices(target)))
 }
@@ -186,16 +195,22 @@ impl Write<'_> {
         change: impl Fn(&Object) -> Result<Value, Status> + Send + Sync,
     ) -> Result<Arc<Object>, Status> {
         for _ in 0..ATTEMPTS {
-            let old = server
+            let stored = server
                 .store()
                 .get(&self.target.key(name))
                 .ok_or_else(|| self.target.not_found(name))?;
-            let value = change(&old)?;
+            // Everything up to the store happens in the version of the request.
+            let old = version::in_request(server, self.target, Arc::clone(&stored)).await?;
+            let mut value = change(&old)?;
+            if self.writer.part == Part::Main {
+                admission::mutate(server, self.target, Some(&old), &mut value)?;
+            }
             let value = self.mutate(value, &old).await?;
             let value = self.prepare(server, &old, value)?;
             self.validate(&value, &old).await?;
+            let value = version::to_stored(server, self.target, value).await?;
             let dry_run = self.admit.is_dry_run();
-            if let Ok(object) = commit::update(server, self.target, &old, value, dry_run) {
+            if let Ok(object) = commit::update(server, self.target, &stored, value, dry_run) {
                 return Ok(object);
             }
         }
@@ -231,13 +246,7 @@ impl Write<'_> {
         let target = self.target;
         self.check_revision(old, &value)?;
         keep_system_fields(old, &mut value);
-        if let Some(custom) = target.served.custom() {
-            value["apiVersion"] = Value::String(custom.storage_api_version.clone());
-        }
         let is_main = self.writer.part == Part::Main;
-        if is_main {
-            admission::mutate(server, target, Some(old), &mut value)?;
-        }
         split_parts(target, self.writer.part, old, &mut value);
         if target.served.is("", "Service") {
             keep_address(old, &mut value);

@@ -10,12 +10,13 @@ use kubewright_wire::status::{Cause, Status};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
-use super::answer::{ApiBody, ApiResponse, present};
+use super::answer::{ApiBody, ApiResponse};
 use super::execute::ApiRequest;
 use super::list::{list_options_invalid, select_all};
 use super::read::{parse_revision, wait_for};
 use super::select::Selection;
 use super::target::Target;
+use super::version;
 use crate::server::Server;
 use crate::store::{Change, ChangeKind, Changes, Object};
 use crate::table::Shaper;
@@ -35,6 +36,8 @@ pub struct Watch {
     target: Target,
     selection: Selection,
     changes: Changes,
+    /// Taken from the log and not sent yet.
+    pending: Vec<Arc<Change>>,
     start: Start,
     sends_bookmarks: bool,
     next_bookmark: Instant,
@@ -82,6 +85,7 @@ pub(super) fn watch(
     };
     Ok(ApiResponse::ok(ApiBody::Watch(Box::new(Watch {
         changes: server.store().watch_resource_from(&target.served.id, from),
+        pending: Vec::new(),
         server: server.clone(),
         target: target.clone(),
         selection,
@@ -114,7 +118,7 @@ impl Watch {
                 Start::State(revision) => {
                     let revision = *revision;
                     match wait_for(&self.server, revision).await {
-                        Ok(()) => self.take_state(),
+                        Ok(()) => self.take_state().await,
                         Err(status) => self.fail(&status),
                     }
                 }
@@ -127,13 +131,18 @@ impl Watch {
         }
     }
 
-    fn take_state(&mut self) -> Vec<u8> {
+    async fn take_state(&mut self) -> Vec<u8> {
         let snapshot = self.server.store().snapshot();
         let state = select_all(&self.target, &self.selection, &snapshot);
         let store = self.server.store();
         self.changes = store.watch_resource_from(&self.target.served.id, snapshot.revision());
-        self.start = Start::Initial(state.items.into_iter());
-        Vec::new()
+        match version::all_in_request(&self.server, &self.target, state.items).await {
+            Ok(items) => {
+                self.start = Start::Initial(items.into_iter());
+                Vec::new()
+            }
+            Err(status) => self.fail(&status),
+        }
     }
 
     fn initial(&mut self) -> Vec<u8> {
@@ -157,6 +166,9 @@ impl Watch {
     }
 
     async fn next_changes(&mut self) -> Vec<u8> {
+        if !self.pending.is_empty() {
+            return self.write_pending().await;
+        }
         let changes = tokio::select! {
             biased;
             changes = self.changes.next() => changes,
@@ -170,24 +182,37 @@ impl Watch {
             }
         };
         match changes {
-            Ok(changes) => {
+            Ok(changes) if changes.is_empty() => {
                 let mut lines = Vec::new();
-                if changes.is_empty() {
-                    self.write_bookmark(&mut lines, None);
-                }
-                for change in &changes {
-                    self.write_change(&mut lines, change);
-                }
+                self.write_bookmark(&mut lines, None);
                 lines
+            }
+            Ok(changes) => {
+                self.pending = changes;
+                self.write_pending().await
             }
             Err(compacted) => self.fail(&Status::expired(compacted.to_string())),
         }
     }
 
-    fn write_change(&mut self, lines: &mut Vec<u8>, change: &Change) {
+    /// Dropped on its way, it writes the same changes again.
+    async fn write_pending(&mut self) -> Vec<u8> {
+        let mut lines = Vec::new();
+        let changes = self.pending.clone();
+        for change in &changes {
+            if let Err(status) = self.write_change(&mut lines, change).await {
+                lines.extend(self.fail(&status));
+                break;
+            }
+        }
+        self.pending.clear();
+        lines
+    }
+
+    async fn write_change(&mut self, lines: &mut Vec<u8>, change: &Change) -> Result<(), Status> {
         let namespace = self.target.namespace.as_deref();
         if namespace.is_some() && change.key.namespace() != namespace {
-            return;
+            return Ok(());
         }
         let matched = change
             .before
@@ -195,7 +220,7 @@ impl Watch {
             .filter(|before| self.selection.matches(before));
         let matches = change.kind != ChangeKind::Deleted && self.selection.matches(&change.after);
         let (event, object) = match (matched, matches) {
-            (None, false) => return,
+            (None, false) => return Ok(()),
             (None, true) => ("ADDED", Arc::clone(&change.after)),
             (Some(_), true) => ("MODIFIED", Arc::clone(&change.after)),
             (Some(_), false) if change.kind == ChangeKind::Deleted => {
@@ -207,7 +232,9 @@ impl Watch {
                 ("DELETED", Arc::new(gone))
             }
         };
-        self.write_event(lines, event, &present(&self.target, object));
+        let object = version::in_request(&self.server, &self.target, object).await?;
+        self.write_event(lines, event, &object);
+        Ok(())
     }
 
     fn write_bookmark(&mut self, lines: &mut Vec<u8>, annotations: Option<Value>) {

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures_util::future::{Either, select};
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, USER_AGENT};
@@ -5,10 +7,11 @@ use http::{HeaderMap, Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use kubewright_wire::review::AdmissionReview;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use super::configuration::Hook;
+use super::configuration::ClientConfig;
 use super::connect::{Encrypted, connect};
 use crate::server::Server;
 
@@ -17,21 +20,30 @@ const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
 /// How much of a text answer is shown.
 const SHOWN: usize = 2048;
 
+/// To whom a question goes.
+#[derive(Clone, Debug)]
+pub(crate) struct Question<'a> {
+    pub(crate) client: &'a ClientConfig,
+    /// The address, with its parameters.
+    pub(crate) url: String,
+    pub(crate) timeout: Duration,
+}
+
 /// Sends a question and reads the answer; an error is what follows `failed to call webhook: `.
-pub(super) async fn call(
+pub(crate) async fn call<Q: Serialize, A: DeserializeOwned>(
     server: &Server,
-    hook: &Hook,
-    review: &AdmissionReview,
-) -> Result<AdmissionReview, String> {
-    let url = format!("{}?timeout={}s", hook.client.url(), hook.timeout.as_secs());
+    question: &Question<'_>,
+    review: &Q,
+) -> Result<A, String> {
+    let url = &question.url;
     let failed = |why: String| format!("Post {url:?}: {why}");
     let uri: Uri = url.parse().map_err(|_| failed("invalid URL".to_owned()))?;
     let body = serde_json::to_vec(review).map_err(|error| failed(error.to_string()))?;
     let exchange = async {
-        let stream = connect(server, &hook.client, &uri).await?;
+        let stream = connect(server, question.client, &uri).await?;
         post(stream, &uri, body.into()).await
     };
-    let (code, headers, bytes) = match timeout(hook.timeout, exchange).await {
+    let (code, headers, bytes) = match timeout(question.timeout, exchange).await {
         Ok(answered) => answered.map_err(failed)?,
         Err(_) => return Err(failed("context deadline exceeded".to_owned())),
     };

@@ -30,7 +30,7 @@ pub(super) struct Hook {
 
 /// How a webhook is reached.
 #[derive(Clone, Debug)]
-pub(super) struct ClientConfig {
+pub(crate) struct ClientConfig {
     pub(super) target: WebhookTarget,
     /// Authorities in PEM, as base64.
     pub(super) ca_bundle: Option<String>,
@@ -107,7 +107,7 @@ impl Hook {
 }
 
 impl ClientConfig {
-    fn read(value: &Value) -> Self {
+    pub(crate) fn read(value: &Value) -> Self {
         let service = &value["service"];
         let target = match value["url"].as_str() {
             Some(url) => WebhookTarget::Url(url.to_owned()),
@@ -125,7 +125,7 @@ impl ClientConfig {
     }
 
     /// The address as messages show it, without the time limit.
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         match &self.target {
             WebhookTarget::Url(url) => url.clone(),
             WebhookTarget::Service {

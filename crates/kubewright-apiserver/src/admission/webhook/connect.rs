@@ -1,14 +1,17 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::Uri;
+use kubewright_core::Clock;
 use rustls::crypto::ring::default_provider;
+use rustls::time_provider::TimeProvider;
 use rustls::{CertificateError, ClientConfig as TlsConfig, RootCertStore};
 use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, ServerName};
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
@@ -42,7 +45,7 @@ pub(super) async fn connect(
             None => tcp(host, uri.port_u16().unwrap_or(443)).await?,
         },
     };
-    let connector = TlsConnector::from(tls(client)?);
+    let connector = TlsConnector::from(tls(server, client)?);
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let name = ServerName::try_from(host.to_owned()).map_err(|error| error.to_string())?;
     connector
@@ -96,7 +99,7 @@ async fn tcp(host: &str, port: u16) -> Result<Box<dyn Stream>, String> {
     Err(last)
 }
 
-fn tls(client: &ClientConfig) -> Result<Arc<TlsConfig>, String> {
+fn tls(server: &Server, client: &ClientConfig) -> Result<Arc<TlsConfig>, String> {
     let mut roots = RootCertStore::empty();
     let bundle = client.ca_bundle.as_deref().unwrap_or_default();
     let pem = STANDARD.decode(bundle).map_err(|error| error.to_string())?;
@@ -104,12 +107,24 @@ fn tls(client: &ClientConfig) -> Result<Arc<TlsConfig>, String> {
         let certificate = certificate.map_err(|_| UNLOADABLE.to_owned())?;
         roots.add(certificate).map_err(|_| UNLOADABLE.to_owned())?;
     }
-    let config = TlsConfig::builder_with_provider(Arc::new(default_provider()))
+    // By the server's clock, which need not be the machine's.
+    let time = Arc::new(ServerTime(server.clock().clone()));
+    let config = TlsConfig::builder_with_details(Arc::new(default_provider()), time)
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
         .with_root_certificates(roots)
         .with_no_client_auth();
     Ok(Arc::new(config))
+}
+
+#[derive(Debug)]
+struct ServerTime(Clock);
+
+impl TimeProvider for ServerTime {
+    fn current_time(&self) -> Option<UnixTime> {
+        let seconds = u64::try_from(self.0.now().as_second()).ok()?;
+        Some(UnixTime::since_unix_epoch(Duration::from_secs(seconds)))
+    }
 }
 
 const UNLOADABLE: &str = "unable to load root certificates: unable to parse bytes as PEM block";

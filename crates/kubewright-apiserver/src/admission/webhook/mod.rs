@@ -16,7 +16,8 @@ mod review;
 mod rules;
 
 pub(crate) use attributes::Attributes;
-pub(crate) use configuration::is_used;
-pub(crate) use dispatch::{mutate, validate};
+pub(crate) use call::{Question, call};
+pub(crate) use configuration::{ClientConfig, is_used};
+pub(crate) use dispatch::{Between, mutate, validate};
 pub use endpoints::{WebhookConnector, WebhookEndpoints};
-pub(crate) use rules::{configuration_causes, configuration_refusal};
+pub(crate) use rules::{client_causes, configuration_causes, configuration_refusal};

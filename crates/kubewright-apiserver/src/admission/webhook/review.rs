@@ -13,12 +13,12 @@ use super::matching::Invocation;
 const BETA: &str = "admission.k8s.io/v1beta1";
 const LOWEST_ERROR: u16 = 400;
 
-/// The question about a request, in the version that the webhook understands.
+/// The question about a request, in the version that the webhook understands; so are the objects.
 pub(super) fn question(
     hook: &Hook,
     invocation: &Invocation,
     attributes: &Attributes,
-    uid: String,
+    (uid, object, old): (String, Option<Value>, Option<Value>),
 ) -> Option<AdmissionReview> {
     let mut versions = hook.review_versions.iter();
     let version = versions.find_map(|version| match version.as_str() {
@@ -27,13 +27,6 @@ pub(super) fn question(
         _ => None,
     })?;
     let user = &attributes.user;
-    let object = |value: &Option<Value>| {
-        let mut value = value.clone().unwrap_or_default();
-        if value.is_object() && invocation.kind != attributes.kind {
-            value["apiVersion"] = invocation.kind.api_version().into();
-        }
-        value
-    };
     let mut review = AdmissionReview::ask(AdmissionRequest {
         uid,
         kind: GroupVersionKind::from(&invocation.kind),
@@ -51,8 +44,8 @@ pub(super) fn question(
             groups: user.groups.clone(),
             extra: user.extra.clone(),
         },
-        object: object(&attributes.object),
-        old_object: object(&attributes.old),
+        object: object.unwrap_or_default(),
+        old_object: old.unwrap_or_default(),
         dry_run: Some(attributes.is_dry_run),
         options: attributes.options.clone(),
     });

@@ -224,6 +224,13 @@ fn check_selector(selector: &Value, path: &str, causes: &mut Vec<Cause>) {
     }
 }
 
+/// What is wrong with the way to a webhook.
+pub(crate) fn client_causes(client: &Value, path: &str) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    check_client(client, path, &mut causes);
+    causes
+}
+
 fn check_client(client: &Value, path: &str, causes: &mut Vec<Cause>) {
     match (client["url"].as_str(), client["service"].is_object()) {
         (Some(url), false) => check_url(url, &format!("{path}.url"), causes),

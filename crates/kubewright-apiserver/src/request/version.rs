@@ -1,0 +1,116 @@
+use std::sync::Arc;
+
+use kubewright_wire::status::Status;
+use serde_json::Value;
+
+use super::answer::{ApiBody, ApiResponse};
+use super::target::Target;
+use crate::crd::CustomVersion;
+use crate::server::Server;
+use crate::store::Object;
+
+/// What a server says whose watch cache cannot be filled, because objects cannot be converted.
+const INITIALIZING: &str = "storage is (re)initializing";
+
+/// An answer in the version of its request: objects of custom resources are stored in one version
+/// and asked for in any. The other way is [`to_stored`]; nothing else changes a version.
+pub(super) async fn shown(
+    server: &Server,
+    target: &Target,
+    mut response: ApiResponse,
+) -> Result<ApiResponse, Status> {
+    if target.served.custom().is_none() {
+        return Ok(response);
+    }
+    response.body = match response.body {
+        ApiBody::Object(object) => ApiBody::Object(in_request(server, target, object).await?),
+        ApiBody::List(mut list) => {
+            let items = std::mem::take(&mut list.items);
+            list.items = all_in_request(server, target, items).await?;
+            ApiBody::List(list)
+        }
+        other => other,
+    };
+    Ok(response)
+}
+
+/// A stored object in the version of the request.
+pub(super) async fn in_request(
+    server: &Server,
+    target: &Target,
+    object: Arc<Object>,
+) -> Result<Arc<Object>, Status> {
+    let mut converted = converted(server, target, vec![Arc::clone(&object)]).await?;
+    Ok(converted.pop().unwrap_or(object))
+}
+
+/// The objects of a collection in the version of the request.
+pub(super) async fn all_in_request(
+    server: &Server,
+    target: &Target,
+    objects: Vec<Arc<Object>>,
+) -> Result<Vec<Arc<Object>>, Status> {
+    let converted = converted(server, target, objects).await;
+    converted.map_err(|status| {
+        tracing::debug!(%status, "objects of a collection cannot be converted");
+        Status::too_many_requests(INITIALIZING, 1)
+    })
+}
+
+async fn converted(
+    server: &Server,
+    target: &Target,
+    objects: Vec<Arc<Object>>,
+) -> Result<Vec<Arc<Object>>, Status> {
+    let wanted = target.kind().api_version();
+    let Some(custom) = target.served.custom() else {
+        return Ok(objects);
+    };
+    let is_other = |object: &Arc<Object>| object.value()["apiVersion"] != wanted.as_str();
+    let others = objects.iter().filter(|one| is_other(one));
+    let others: Vec<Value> = others.map(|one| one.value().clone()).collect();
+    if others.is_empty() {
+        return Ok(objects);
+    }
+    let converted = convert(server, target, (custom, others), &wanted).await?;
+    let mut converted = converted.into_iter();
+    let shown = objects.into_iter().map(|object| match is_other(&object) {
+        false => object,
+        true => {
+            let revision = object.revision();
+            let mut value = converted.next().unwrap_or_default();
+            custom.schema().conform(&mut value);
+            Arc::new(Object::encoded(value, revision))
+        }
+    });
+    Ok(shown.collect())
+}
+
+/// A value in the version that objects of its kind are stored in.
+pub(super) async fn to_stored(
+    server: &Server,
+    target: &Target,
+    value: Value,
+) -> Result<Value, Status> {
+    let Some(custom) = target.served.custom() else {
+        return Ok(value);
+    };
+    let wanted = custom.storage_api_version.as_str();
+    if value["apiVersion"] == wanted {
+        return Ok(value);
+    }
+    let mut stored = convert(server, target, (custom, vec![value]), wanted).await?;
+    Ok(stored.pop().unwrap_or_default())
+}
+
+async fn convert(
+    server: &Server,
+    target: &Target,
+    (custom, objects): (&CustomVersion, Vec<Value>),
+    wanted: &str,
+) -> Result<Vec<Value>, Status> {
+    let conversion = &custom.conversion;
+    conversion
+        .convert(server, target.kind(), objects, wanted)
+        .await
+}
