@@ -1,3 +1,4 @@
+use kubewright_core::{Description, PolicyRule, WebhookKind};
 use serde_json::{Value, json};
 
 use crate::webhooks::webhook_service;
@@ -12,6 +13,72 @@ pub enum WebhookCertificates {
     Given,
     /// cert-manager does both.
     CertManager,
+    /// The operator does both, with the permissions that its manifests then ask for.
+    Managed,
+}
+
+const WRITE: [&str; 2] = ["get", "patch"];
+
+/// What an operator must be allowed to do in all namespaces to keep the authority right in the
+/// configurations and definitions that name it.
+pub fn certificate_rules(description: &Description) -> Vec<PolicyRule> {
+    let rule = |group: &str, resource: &str, names: Vec<String>| PolicyRule {
+        api_groups: vec![group.to_owned()],
+        resources: vec![resource.to_owned()],
+        resource_names: names,
+        verbs: WRITE.map(str::to_owned).to_vec(),
+        ..PolicyRule::default()
+    };
+    let mut rules = Vec::new();
+    for (kind, resource) in [
+        (WebhookKind::Mutating, "mutatingwebhookconfigurations"),
+        (WebhookKind::Validating, "validatingwebhookconfigurations"),
+    ] {
+        if description.webhooks.iter().any(|one| one.kind == kind) {
+            let names = vec![description.name.clone()];
+            rules.push(rule("admissionregistration.k8s.io", resource, names));
+        }
+    }
+    let converted = description.conversions.iter();
+    let converted: Vec<String> = converted.map(|one| one.hub.qualified_name()).collect();
+    if !converted.is_empty() {
+        let (group, resource) = ("apiextensions.k8s.io", "customresourcedefinitions");
+        rules.push(rule(group, resource, converted));
+    }
+    rules
+}
+
+/// What it must be allowed to do in its own namespace: keep the Secret of this name.
+pub fn secret_rules(secret: &str) -> Vec<PolicyRule> {
+    let rule = |names: &[&str], verbs: &[&str]| PolicyRule {
+        api_groups: vec![String::new()],
+        resources: vec!["secrets".to_owned()],
+        resource_names: names.iter().map(|&name| name.to_owned()).collect(),
+        verbs: verbs.iter().map(|&verb| verb.to_owned()).collect(),
+        ..PolicyRule::default()
+    };
+    // A rule for creating cannot name what is not there yet.
+    vec![rule(&[], &["create"]), rule(&[secret], &["get", "update"])]
+}
+
+/// The role for the operator's own namespace.
+pub(crate) fn certificate_objects(operator: &str, namespace: &str, labels: &Value) -> Vec<Value> {
+    let name = webhook_service(operator);
+    vec![
+        json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "Role",
+            "metadata": {"name": name, "namespace": namespace, "labels": labels},
+            "rules": secret_rules(&name),
+        }),
+        json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "RoleBinding",
+            "metadata": {"name": name, "namespace": namespace, "labels": labels},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
+            "subjects": [{"kind": "ServiceAccount", "name": operator, "namespace": namespace}],
+        }),
+    ]
 }
 
 /// What cert-manager needs to make the certificate.

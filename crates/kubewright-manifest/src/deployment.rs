@@ -1,6 +1,7 @@
 use kubewright_core::Description;
 use serde_json::{Value, json};
 
+use crate::WebhookCertificates;
 use crate::objects::{ManifestOptions, labels, namespace_of};
 use crate::webhooks::{WEBHOOK_PORT, webhook_service};
 
@@ -30,14 +31,14 @@ pub fn deployment(description: &Description, options: &ManifestOptions, image: &
                     "labels": labels,
                     "annotations": {"kubectl.kubernetes.io/default-container": "operator"},
                 },
-                "spec": pod(description, image),
+                "spec": pod(description, options, image),
             },
         },
     }));
     objects
 }
 
-fn pod(description: &Description, image: &str) -> Value {
+fn pod(description: &Description, options: &ManifestOptions, image: &str) -> Value {
     let field = |path: &str| json!({"fieldRef": {"fieldPath": path}});
     let mut pod = json!({
         "serviceAccountName": description.name,
@@ -69,19 +70,24 @@ fn pod(description: &Description, image: &str) -> Value {
             },
         }],
     });
-    if !description.webhooks.is_empty() {
-        serve_webhooks(&mut pod, &webhook_service(&description.name));
+    if description.serves() {
+        let port = json!({"name": "webhook", "containerPort": WEBHOOK_PORT, "protocol": "TCP"});
+        pod["containers"][0]["ports"] = json!([port]);
+        match options.certificates {
+            WebhookCertificates::Managed => {
+                pod["containers"][0]["args"] = json!(["run", "--managed-certificates"]);
+            }
+            _ => mount_certificate(&mut pod, &webhook_service(&description.name)),
+        }
     }
     pod
 }
 
 /// The webhooks' certificate comes from a Secret of the Service's name.
-fn serve_webhooks(pod: &mut Value, secret: &str) {
+fn mount_certificate(pod: &mut Value, secret: &str) {
     const FOLDER: &str = "/var/run/webhook-certificate";
     let container = &mut pod["containers"][0];
     container["args"] = json!(["run", "--webhook-certs", FOLDER]);
-    container["ports"] =
-        json!([{"name": "webhook", "containerPort": WEBHOOK_PORT, "protocol": "TCP"}]);
     container["volumeMounts"] =
         json!([{"name": "webhook-certificate", "mountPath": FOLDER, "readOnly": true}]);
     pod["volumes"] = json!([{

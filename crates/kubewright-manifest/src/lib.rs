@@ -23,7 +23,7 @@ mod schema;
 mod webhooks;
 mod yaml;
 
-pub use certificates::WebhookCertificates;
+pub use certificates::{WebhookCertificates, certificate_rules, secret_rules};
 pub use crd::tidy_crd;
 pub use crd_change::unsafe_changes;
 pub use deployment::deployment;

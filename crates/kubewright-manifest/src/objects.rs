@@ -1,7 +1,8 @@
 use kubewright_core::Description;
 use serde_json::{Value, json};
 
-use crate::webhooks::webhook_objects;
+use crate::certificates::{certificate_objects, certificate_rules};
+use crate::webhooks::{conversion, webhook_objects};
 use crate::{WebhookCertificates, tidy_crd};
 
 /// What the same operator's manifests may differ in.
@@ -26,6 +27,11 @@ pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Valu
     let name = description.name.as_str();
     let namespace = namespace_of(description, options);
     let labels = labels(description);
+    let mut rules = description.rules();
+    let is_managed = options.certificates == WebhookCertificates::Managed && description.serves();
+    if is_managed {
+        rules.extend(certificate_rules(description));
+    }
     let mut objects = vec![json!({
         "apiVersion": "v1",
         "kind": "Namespace",
@@ -34,6 +40,7 @@ pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Valu
     objects.extend(description.custom_resources.iter().map(|crd| {
         let mut crd = tidy_crd(crd);
         add_labels(&mut crd, &labels);
+        conversion(&mut crd, description, &namespace, options);
         crd
     }));
     objects.push(json!({
@@ -45,7 +52,7 @@ pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Valu
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRole",
         "metadata": {"name": name, "labels": labels},
-        "rules": description.rules(),
+        "rules": rules,
     }));
     objects.push(json!({
         "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -54,6 +61,9 @@ pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Valu
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
         "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
     }));
+    if is_managed {
+        objects.extend(certificate_objects(name, &namespace, &labels));
+    }
     objects.extend(webhook_objects(description, &namespace, options));
     objects
 }

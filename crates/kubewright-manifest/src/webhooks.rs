@@ -1,8 +1,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kubewright_core::{
-    Description, Exemption, LabelOperator, LabelRequirement, Reinvocation, Scope,
-    WebhookDescription, WebhookKind,
+    ConversionDescription, Description, Exemption, LabelOperator, LabelRequirement, Reinvocation,
+    Scope, WebhookDescription, WebhookKind,
 };
 use serde_json::{Map, Value, json};
 
@@ -25,7 +25,7 @@ pub(crate) fn webhook_objects(
     namespace: &str,
     options: &ManifestOptions,
 ) -> Vec<Value> {
-    if description.webhooks.is_empty() {
+    if !description.serves() {
         return Vec::new();
     }
     let name = description.name.as_str();
@@ -80,7 +80,7 @@ fn entry(
     let mut entry = json!({
         "name": webhook.name,
         "admissionReviewVersions": ["v1"],
-        "clientConfig": client(webhook, operator, namespace, options),
+        "clientConfig": client(&webhook.path, operator, namespace, options),
         "failurePolicy": webhook.failure_policy,
         "rules": [{
             "apiGroups": [resource.kind.group()],
@@ -118,18 +118,35 @@ fn entry(
     entry
 }
 
-fn client(
-    webhook: &WebhookDescription,
-    operator: &str,
+/// Makes a definition point to the operator, when it converts the kind.
+pub(crate) fn conversion(
+    definition: &mut Value,
+    description: &Description,
     namespace: &str,
     options: &ManifestOptions,
-) -> Value {
+) {
+    let name = definition["metadata"]["name"].as_str().unwrap_or_default();
+    if description.conversion_of(name).is_none() {
+        return;
+    }
+    let operator = description.name.as_str();
+    let client = client(ConversionDescription::PATH, operator, namespace, options);
+    definition["spec"]["conversion"] = json!({
+        "strategy": "Webhook",
+        "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]},
+    });
+    if options.certificates == WebhookCertificates::CertManager {
+        inject_ca(definition, operator, namespace);
+    }
+}
+
+fn client(path: &str, operator: &str, namespace: &str, options: &ManifestOptions) -> Value {
     let mut client = match &options.webhook_url {
-        Some(base) => json!({"url": format!("{}{}", base.trim_end_matches('/'), webhook.path)}),
+        Some(base) => json!({"url": format!("{}{path}", base.trim_end_matches('/'))}),
         None => json!({"service": {
             "name": webhook_service(operator),
             "namespace": namespace,
-            "path": webhook.path,
+            "path": path,
         }}),
     };
     if let Some(pem) = &options.webhook_ca {

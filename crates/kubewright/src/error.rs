@@ -120,6 +120,26 @@ pub enum Error {
         /// The time that was given.
         timeout: std::time::Duration,
     },
+    /// A webhook would keep every Pod of the cluster from starting while the operator is down.
+    #[error(
+        "register webhook {path} for the Pods of all namespaces with FailurePolicy::Fail: while the \
+         operator is down no Pod could start, not even its own; leave .exempt(..) out, choose Pods \
+         with .objects(..) or .namespaces(..), or use .on_failure(FailurePolicy::Ignore)"
+    )]
+    WebhookWidth {
+        /// Where the webhook is served.
+        path: String,
+    },
+    /// Two versions cannot be converted into each other like this.
+    #[error("convert {from} to {to}: {why}")]
+    Conversion {
+        /// The version that is converted.
+        from: String,
+        /// The hub.
+        to: String,
+        /// The reason and the next step.
+        why: &'static str,
+    },
     /// The webhooks cannot be served.
     #[error(transparent)]
     Webhook(#[from] kubewright_webhook::Error),

@@ -56,12 +56,15 @@ pub use registration::{
 };
 pub use slow_start::slow_start;
 
-pub use webhook::{Admission, Change, Denied, Findings, Repetition, Webhook, WebhookServing};
+pub use webhook::{
+    Admission, AnyWebhook, CertificateSource, Change, Conversion, Converted, Denied, Findings,
+    ManagedCertificates, Repetition, Verdict, Webhook, WebhookServing,
+};
 
 pub use kubewright_core::{
-    Clock, ControllerDescription, Description, Exemption, FailurePolicy, Kind, LabelSelector,
-    ObjectKey, Operation, PolicyRule, Reinvocation, Resource, Scope, SideEffects, Use, Verb,
-    WebhookDescription,
+    Clock, ControllerDescription, ConversionDescription, Description, Exemption, FailurePolicy,
+    Kind, LabelSelector, ObjectKey, Operation, PolicyRule, Reinvocation, Resource, Scope,
+    SideEffects, Use, Verb, WebhookDescription,
 };
 pub use kubewright_runtime::cache::{List, Metadata};
 pub use kubewright_runtime::controller::{Failure, Handle, Outcome, Retry};
@@ -69,6 +72,9 @@ pub use kubewright_runtime::events::{Event, EventKind, Regarding};
 pub use kubewright_runtime::informer::Informer;
 pub use kubewright_runtime::queue::{Ageing, Backoff, Bucket, Fairness, QueueOptions};
 pub use kubewright_runtime::write::WriteError;
+pub use kubewright_webhook::review::{
+    NonResourceAttributes, ResourceAttributes, SubjectAccessReviewSpec,
+};
 pub use kubewright_webhook::{
     CertificateFiles, Certificates, Incoming, KeyPairPem, LocalAuthority,
 };

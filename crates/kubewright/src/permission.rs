@@ -28,22 +28,40 @@ pub struct Permissions {
 }
 
 /// A rule, and the names that it is restricted to.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Grant {
     rule: PolicyRule,
     names: Vec<String>,
 }
 
+impl Grant {
+    fn new(mut rule: PolicyRule) -> Self {
+        Self {
+            names: std::mem::take(&mut rule.resource_names),
+            rule,
+        }
+    }
+}
+
 impl Permissions {
     /// The rules of an operator.
     pub fn new(description: &Description) -> Self {
-        let grants = description.rules().into_iter().map(|mut rule| Grant {
-            names: std::mem::take(&mut rule.resource_names),
-            rule,
-        });
+        let grants = description.rules().into_iter().map(Grant::new);
         Self {
             grants: grants.collect(),
             refused: Arc::default(),
+        }
+    }
+
+    /// The same with further rules.
+    #[must_use]
+    pub(crate) fn and(self, rules: Vec<PolicyRule>) -> Self {
+        let further = rules.into_iter().map(Grant::new);
+        let Self { grants, refused } = self;
+        let grants = grants.iter().cloned().chain(further);
+        Self {
+            grants: grants.collect(),
+            refused,
         }
     }
 

@@ -29,6 +29,13 @@ impl Backend {
         }
     }
 
+    pub(super) fn choice(&self) -> Choice {
+        match self {
+            Self::Embedded(_) => Choice::Embedded,
+            Self::Real(_) => Choice::Real,
+        }
+    }
+
     /// Whether ServiceAccounts of new namespaces appear by themselves.
     pub(super) fn makes_accounts(&self) -> bool {
         match self {

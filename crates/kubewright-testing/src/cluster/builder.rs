@@ -1,11 +1,16 @@
+use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use kubewright::Operator;
 
 use super::backend::Backend;
 use super::embedded::Embedded;
 use super::handle::Cluster;
 use super::pool::Lease;
+use super::webhooks::WebhookWiring;
 use crate::progress::say;
-use crate::real::{Parts, RealOptions};
+use crate::real::{AuthorizerAddress, Parts, RealOptions};
 use crate::{Choice, Error, Settings};
 
 /// How a [`Cluster`] is made.
@@ -26,6 +31,17 @@ pub struct ClusterBuilder {
     nodes: usize,
     sharing: Sharing,
     name: String,
+    authorizer: Option<Make>,
+}
+
+/// Makes an operator, as often as it is started.
+#[derive(Clone)]
+struct Make(Arc<dyn Fn() -> Operator + Send + Sync>);
+
+impl fmt::Debug for Make {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an operator")
+    }
 }
 
 /// Whether other tests may use the control plane afterwards.
@@ -45,6 +61,7 @@ impl ClusterBuilder {
             nodes: 0,
             sharing: Sharing::Pooled,
             name: "test".to_owned(),
+            authorizer: None,
         }
     }
 
@@ -93,6 +110,24 @@ impl ClusterBuilder {
         self
     }
 
+    /// With an API server that asks this webhook what users may do, before the roles.
+    #[must_use]
+    pub fn authorization_webhook(mut self, authorizer: AuthorizerAddress) -> Self {
+        self.options.authorizer = Some(authorizer);
+        self.own()
+    }
+
+    /// With an operator whose [`authorizer`](Operator::authorizer) the API server asks what users
+    /// may do, before the roles. It runs from the start, as after [`Cluster::run`].
+    #[must_use]
+    pub fn authorized_by<F>(mut self, operator: F) -> Self
+    where
+        F: Fn() -> Operator + Send + Sync + 'static,
+    {
+        self.authorizer = Some(Make(Arc::new(operator)));
+        self.own()
+    }
+
     /// Outside the pool: started for this use, ended after it.
     #[must_use]
     pub fn own(mut self) -> Self {
@@ -112,10 +147,20 @@ impl ClusterBuilder {
     /// # Cancel safety
     ///
     /// When dropped, what was started ends.
-    pub async fn start(self) -> Result<Cluster, Error> {
+    pub async fn start(mut self) -> Result<Cluster, Error> {
         let settings = Settings::from_environment()?;
+        let wiring = match &self.authorizer {
+            Some(Make(make)) => WebhookWiring::new(self.choice, &make().description()).await?,
+            None => None,
+        };
+        if let Some(wiring) = &wiring {
+            self.options.authorizer = Some(wiring.authorizer());
+        }
+        let authorizer = self.options.authorizer.as_ref();
         let backend = match (self.choice, self.sharing) {
-            (Choice::Embedded, _) => Backend::Embedded(Embedded::start(self.options.parts)),
+            (Choice::Embedded, _) => {
+                Backend::Embedded(Embedded::start(self.options.parts, authorizer))
+            }
             (Choice::Real, Sharing::Pooled) => {
                 Backend::Real(Lease::pooled(&self.options, &settings).await?)
             }
@@ -126,6 +171,9 @@ impl ClusterBuilder {
         let cluster = Cluster::new(backend, namespace_name(&self.name), settings.patience).await?;
         for number in 1..=self.nodes {
             cluster.try_add_node(&format!("node-{number}")).await?;
+        }
+        if let Some(Make(make)) = self.authorizer {
+            cluster.run_wired(make, wiring).await?;
         }
         Ok(cluster)
     }

@@ -2,7 +2,10 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use kube::Client;
-use kubewright_apiserver::{PodControl, Server, ServerOptions, User, WebhookEndpoints};
+use kubewright_apiserver::{
+    AuthorizationFailure, AuthorizationWebhook, PodControl, Server, ServerOptions, User,
+    WebhookEndpoints,
+};
 use kubewright_core::{Clock, Revision};
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -14,7 +17,7 @@ use super::address::Address;
 use super::refusals::Refusals;
 use crate::Error;
 use crate::faults::Door;
-use crate::real::Parts;
+use crate::real::{AuthorizerAddress, Parts};
 
 /// A cluster in this process, and the tasks that make it live.
 #[derive(Debug)]
@@ -35,11 +38,16 @@ const BEGINNING: &str = "2026-01-01T00:00:00Z";
 impl Embedded {
     /// A new cluster that lives on the present runtime. All parts are in it; a test asks for those
     /// that it uses, so that it says the same on a real cluster.
-    pub(super) fn start(parts: Parts) -> Self {
-        let beginning: Timestamp = BEGINNING.parse().unwrap_or(Timestamp::UNIX_EPOCH);
-        let clock = Clock::starting_at(beginning);
+    pub(super) fn start(parts: Parts, authorizer: Option<&AuthorizerAddress>) -> Self {
+        let clock = Clock::starting_at(Self::beginning());
         let server = Server::new(ServerOptions {
             clock: clock.clone(),
+            authorizer: authorizer.map(|authorizer| AuthorizationWebhook {
+                url: authorizer.url.clone(),
+                ca_pem: authorizer.ca_pem.clone(),
+                timeout: AuthorizerAddress::TIMEOUT,
+                on_failure: AuthorizationFailure::NoOpinion,
+            }),
             ..ServerOptions::default()
         });
         let cancel = CancellationToken::new();
@@ -54,6 +62,11 @@ impl Embedded {
             tasks,
             address: Mutex::new(None),
         }
+    }
+
+    /// When time begins.
+    pub(super) fn beginning() -> Timestamp {
+        BEGINNING.parse().unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
     pub(super) fn parts(&self) -> Parts {
@@ -119,7 +132,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_cluster_that_is_dropped_leaves_no_task() {
-        let cluster = Embedded::start(Parts::ApiServer);
+        let cluster = Embedded::start(Parts::ApiServer, None);
         let tasks = cluster.tasks.clone();
         tasks.close();
         let ended = timeout(Duration::from_secs(60), tasks.wait());

@@ -70,16 +70,29 @@ impl Cluster {
     {
         let location = Location::caller();
         async move {
-            let installed = self.install(Arc::new(operator)).await;
-            let started = match installed {
-                Ok(under_test) => self.start(under_test).await,
+            let operator: Arc<dyn Fn() -> Operator + Send + Sync> = Arc::new(operator);
+            let choice = self.shared.backend.choice();
+            let wired = WebhookWiring::new(choice, &operator().description()).await;
+            let started = match wired {
+                Ok(webhooks) => self.run_wired(operator, webhooks).await,
                 Err(error) => Err(error),
             };
-            match started {
-                Ok(under_test) => self.shared.operators.lock().push(under_test),
-                Err(error) => fail(location, Chain(&error)),
+            if let Err(error) = started {
+                fail(location, Chain(&error));
             }
         }
+    }
+
+    /// The same with a place for its webhooks that was chosen before.
+    pub(super) async fn run_wired(
+        &self,
+        make: Arc<dyn Fn() -> Operator + Send + Sync>,
+        webhooks: Option<WebhookWiring>,
+    ) -> Result<(), Error> {
+        let under_test = self.install(make, webhooks).await?;
+        let under_test = self.start(under_test).await?;
+        self.shared.operators.lock().push(under_test);
+        Ok(())
     }
 
     /// Stops each operator under test and starts it again, with empty caches; one that has
@@ -155,9 +168,9 @@ impl Cluster {
     async fn install(
         &self,
         make: Arc<dyn Fn() -> Operator + Send + Sync>,
+        webhooks: Option<WebhookWiring>,
     ) -> Result<UnderTest, Error> {
         let description = make().description();
-        let webhooks = WebhookWiring::new(&self.shared.backend, &description).await?;
         let options = webhooks.as_ref().map(WebhookWiring::options);
         let options = options.unwrap_or_default();
         let objects = kubewright_manifest::objects(&description, &options);

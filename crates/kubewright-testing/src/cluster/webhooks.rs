@@ -1,16 +1,20 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use kubewright::{Certificates, Incoming, LocalAuthority, Repetition, WebhookServing};
-use kubewright_core::{Description, WebhookKind};
+use kubewright::{
+    CertificateSource, Certificates, Incoming, LocalAuthority, Repetition, WebhookServing,
+};
+use kubewright_core::{Clock, Description, WebhookKind};
 use kubewright_manifest::{ManifestOptions, webhook_service};
 use kubewright_webhook::pipe;
 use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::backend::Backend;
+use super::embedded::Embedded;
 use super::handle::Cluster;
-use crate::Error;
+use crate::real::AuthorizerAddress;
+use crate::{Choice, Error};
 
 /// How the cluster reaches the webhooks of an operator under test, from one run to the next.
 #[derive(Clone, Debug)]
@@ -31,21 +35,23 @@ enum Place {
 impl WebhookWiring {
     /// Chooses a place and makes a certificate for it; none when there are no webhooks.
     pub(super) async fn new(
-        backend: &Backend,
+        choice: Choice,
         description: &Description,
     ) -> Result<Option<Self>, Error> {
-        if description.webhooks.is_empty() {
+        if !description.serves() {
             return Ok(None);
         }
         let name = &description.name;
-        let place = match backend {
-            Backend::Embedded(_) => {
-                Place::Service(format!("{}.{name}-system.svc", webhook_service(name)))
+        let (place, now) = match choice {
+            Choice::Embedded => {
+                let host = format!("{}.{name}-system.svc", webhook_service(name));
+                (Place::Service(host), Embedded::beginning())
             }
             // Free now, and bound again by each run.
-            Backend::Real(_) => {
+            Choice::Real => {
                 let listener = bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-                Place::Address(listener.local_addr().map_err(Error::Listen)?)
+                let address = listener.local_addr().map_err(Error::Listen)?;
+                (Place::Address(address), Clock::system().now())
             }
         };
         let failed = |source: kubewright_webhook::Error| Error::Operator {
@@ -56,7 +62,8 @@ impl WebhookWiring {
             Place::Service(host) => host.clone(),
             Place::Address(address) => address.ip().to_string(),
         };
-        let authority = LocalAuthority::new(&format!("{name} webhooks")).map_err(failed)?;
+        let title = format!("{name} webhooks");
+        let authority = LocalAuthority::valid_from(&title, now).map_err(failed)?;
         let pair = authority.issue(&[&host]).map_err(failed)?;
         Ok(Some(Self {
             place,
@@ -74,6 +81,18 @@ impl WebhookWiring {
             },
             webhook_ca: Some(self.authority_pem.clone()),
             ..ManifestOptions::default()
+        }
+    }
+
+    /// Where the operator's authorizer is.
+    pub(super) fn authorizer(&self) -> AuthorizerAddress {
+        let url = match &self.place {
+            Place::Service(host) => format!("https://{host}/authorize"),
+            Place::Address(address) => format!("https://{address}/authorize"),
+        };
+        AuthorizerAddress {
+            url,
+            ca_pem: self.authority_pem.clone(),
         }
     }
 
@@ -101,7 +120,7 @@ impl WebhookWiring {
         Ok(WebhookServing {
             incoming,
             certificates: self.certificates.clone(),
-            files: None,
+            source: CertificateSource::Given,
             repetition: Repetition::Checked,
         })
     }

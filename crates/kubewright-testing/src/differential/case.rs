@@ -32,8 +32,9 @@ pub struct Case {
 
 /// One request of a [`Case`].
 ///
-/// In paths and bodies `{ns}` stands for the case's namespace, and `{name}` for what an earlier
-/// step saved under that name.
+/// In paths and bodies `{ns}` stands for the case's namespace, `{stub}` and `{ca}` for the address
+/// and the authority of the webhook that all cases share, and `{name}` for what an earlier step
+/// saved under that name.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {

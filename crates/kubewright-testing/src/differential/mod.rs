@@ -7,6 +7,7 @@
 mod answer;
 mod case;
 mod compare;
+mod conversion;
 mod mask;
 mod play;
 mod stub;

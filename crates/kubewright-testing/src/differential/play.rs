@@ -35,7 +35,11 @@ pub async fn play(
     let mut player = Player {
         case,
         cluster,
-        saved: BTreeMap::from([("ns".to_owned(), namespace)]),
+        saved: BTreeMap::from([
+            ("ns".to_owned(), namespace),
+            ("stub".to_owned(), stub.url()),
+            ("ca".to_owned(), stub.ca_bundle()),
+        ]),
     };
     player.install(&configurations).await?;
     let mut answers = Vec::new();

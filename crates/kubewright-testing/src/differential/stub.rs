@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use jiff::civil::date;
 use kubewright_webhook::{Certificates, LocalAuthority};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
@@ -19,13 +20,15 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+use super::conversion::convert;
 use crate::Error;
+use crate::real::AuthorizerAddress;
 
 /// A webhook on loopback that answers by its path, also what no webhook should: both clusters call
 /// the same one. It ends when it is dropped.
 pub struct WebhookStub {
     address: SocketAddr,
-    ca_bundle: String,
+    authority_pem: String,
     _stop: DropGuard,
 }
 
@@ -39,7 +42,10 @@ impl WebhookStub {
         let listener = TcpListener::bind("127.0.0.1:0").await;
         let listener = listener.map_err(Error::Listen)?;
         let address = listener.local_addr().map_err(Error::Listen)?;
-        let authority = LocalAuthority::new("differential").map_err(Error::Webhook)?;
+        // The clusters' clocks differ by years.
+        let (first, last) = (date(2000, 1, 1), date(2100, 1, 1));
+        let authority = LocalAuthority::valid_between("differential", first, last);
+        let authority = authority.map_err(Error::Webhook)?;
         let pair = authority.issue(&["127.0.0.1"]).map_err(Error::Webhook)?;
         let certificates = Certificates::new(&pair).map_err(Error::Webhook)?;
         let tls = certificates.tls(&["http/1.1"]).map_err(Error::Webhook)?;
@@ -56,14 +62,30 @@ impl WebhookStub {
         });
         Ok(Self {
             address,
-            ca_bundle: STANDARD.encode(authority.certificate_pem()),
+            authority_pem: authority.certificate_pem(),
             _stop: stop.drop_guard(),
         })
     }
 
     /// How a configuration reaches the answer named by `path`.
     pub(super) fn client_config(&self, path: &str) -> Value {
-        json!({"url": format!("https://{}{path}", self.address), "caBundle": self.ca_bundle})
+        json!({"url": format!("{}{path}", self.url()), "caBundle": self.ca_bundle()})
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("https://{}", self.address)
+    }
+
+    pub(super) fn ca_bundle(&self) -> String {
+        STANDARD.encode(&self.authority_pem)
+    }
+
+    /// Where it decides what users may do, by their names.
+    pub fn authorizer(&self) -> AuthorizerAddress {
+        AuthorizerAddress {
+            url: format!("{}/authorize", self.url()),
+            ca_pem: self.authority_pem.clone(),
+        }
     }
 }
 
@@ -105,6 +127,13 @@ async fn respond(request: Request<Incoming>) -> Response<Full<Bytes>> {
         "/http503" => answer(503, "text/plain", "later".to_owned()),
         "/not-json" => answer(200, "text/plain", "hello".to_owned()),
         "/slow" => std::future::pending().await,
+        "/authorize" => match authorize(&review) {
+            Some(review) => answer(200, "application/json", review.to_string()),
+            None => answer(500, "text/plain", "out of tea\n".to_owned()),
+        },
+        path if path.starts_with("/convert") => {
+            answer(200, "application/json", convert(path, &review).to_string())
+        }
         path => match response(path, &review["request"]) {
             Some(response) => {
                 let kind = match path {
@@ -179,6 +208,7 @@ fn response(path: &str, request: &Value) -> Option<Value> {
                 "userInfo": request["userInfo"]["username"],
                 "hasObject": request["object"].is_object(),
                 "hasOld": request["oldObject"].is_object(),
+                "spec": request["object"]["spec"],
             });
             denied(json!({"code": 400, "message": shown.to_string()}))
         }
@@ -188,4 +218,22 @@ fn response(path: &str, request: &Value) -> Option<Value> {
         response["uid"] = request["uid"].clone();
     }
     Some(response)
+}
+
+/// Decides by the user's name; none for one about whom it cannot decide.
+fn authorize(review: &Value) -> Option<Value> {
+    let spec = &review["spec"];
+    let status = match spec["user"].as_str().unwrap_or_default() {
+        "hook-allowed" => json!({"allowed": true, "reason": "a friend"}),
+        "hook-denied" => json!({"allowed": false, "denied": true, "reason": "barred"}),
+        "hook-both" => json!({"allowed": true, "denied": true, "reason": "torn"}),
+        "hook-unsure" => json!({"allowed": false, "reason": "never heard of"}),
+        "hook-broken" => return None,
+        // Shows what the webhook is told.
+        "hook-echo" => json!({"allowed": false, "denied": true, "reason": spec.to_string()}),
+        _ => json!({"allowed": false}),
+    };
+    let mut review = review.clone();
+    review["status"] = status;
+    Some(review)
 }

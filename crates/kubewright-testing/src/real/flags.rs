@@ -5,6 +5,9 @@ use super::options::{Parts, RealOptions};
 use super::run_folder::RunFolder;
 use crate::Error;
 
+/// The file that says who is asked what users may do.
+pub(super) const AUTHORIZATION: &str = "authorization.json";
+
 /// The ports of one control plane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ports {
@@ -87,7 +90,6 @@ pub(super) fn api_server(run: &RunFolder, ports: Ports, options: &RealOptions) -
         file_flag("tls-cert-file", &run.file("kube-apiserver.crt")),
         file_flag("tls-private-key-file", &run.file("kube-apiserver.key")),
         file_flag("client-ca-file", &run.file("ca.crt")),
-        flag("authorization-mode", "RBAC"),
         flag("anonymous-auth", "false"),
         flag("service-cluster-ip-range", "10.0.0.0/24"),
         flag(
@@ -97,6 +99,10 @@ pub(super) fn api_server(run: &RunFolder, ports: Ports, options: &RealOptions) -
         file_flag("service-account-key-file", &run.file("sa.pub")),
         file_flag("service-account-signing-key-file", &run.file("sa.key")),
     ];
+    flags.push(match &options.authorizer {
+        None => flag("authorization-mode", "RBAC"),
+        Some(_) => file_flag("authorization-config", &run.file(AUTHORIZATION)),
+    });
     let mut disabled = options.disable_admission.clone();
     if options.parts == Parts::ApiServer {
         // Nobody makes the default account, and without it no Pod would be admitted.

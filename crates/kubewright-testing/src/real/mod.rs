@@ -1,6 +1,7 @@
 //! A real control plane as processes on loopback: started, reached, and surely ended.
 
 mod access;
+mod authorization;
 mod flags;
 mod guard;
 mod kubeconfig;
@@ -10,5 +11,5 @@ mod run_folder;
 mod running;
 
 pub use kubeconfig::{Credentials, Kubeconfig};
-pub use options::{Parts, RealOptions};
+pub use options::{AuthorizerAddress, Parts, RealOptions};
 pub use running::RealCluster;

@@ -7,12 +7,12 @@ use kubewright_apiserver::User;
 use kubewright_apiserver::pki::Authority;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::access;
 use super::flags::{self, Ports};
 use super::guard::Guard;
 use super::options::{Parts, RealOptions};
 use super::process::Process;
 use super::run_folder::RunFolder;
+use super::{access, authorization};
 use crate::Error;
 use crate::control_plane::{ControlPlane, Program};
 
@@ -108,6 +108,9 @@ impl RealCluster {
             guard: Guard::start(run.path())?,
             run,
         };
+        if let Some(authorizer) = &options.authorizer {
+            authorization::write(&cluster.run, authorizer)?;
+        }
         let etcd = flags::etcd(&cluster.run, ports);
         cluster.spawn(control_plane, Program::Etcd, &etcd)?;
         let api_server = flags::api_server(&cluster.run, ports, options);

@@ -30,15 +30,17 @@ fn a_row_is_called_the_same_only_when_no_case_about_it_differs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn differential() {
     let cases = Case::read_all(Path::new(CASES)).expect("the cases read");
+    let stub = WebhookStub::start().await.expect("a webhook");
     let builder = Cluster::real().controllers().named("differential");
+    let builder = builder.authorization_webhook(stub.authorizer());
     let Some(real) = builder.start_or_skip().await.expect("a real cluster") else {
         return;
     };
     let embedded = Cluster::embedded()
+        .authorization_webhook(stub.authorizer())
         .start()
         .await
         .expect("an embedded cluster");
-    let stub = WebhookStub::start().await.expect("a webhook");
     let (mut masked, mut failed, mut errors, mut known) = (MaskCount::default(), Vec::new(), 0, 0);
     for case in &cases {
         let mut right = match play(case, &real, &stub).await {

@@ -15,7 +15,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::definition::check_namespace;
 use super::{Operator, RunOptions, Running};
-use crate::{Error, Repetition, WebhookServing};
+use crate::{CertificateSource, Error, ManagedCertificates, Repetition, WebhookServing};
 
 /// What shells expect of a process that a signal has ended: 128 and the signal's number.
 const ENDED_BY_SIGNAL: u8 = 130;
@@ -57,6 +57,9 @@ struct ManifestArguments {
     /// Let cert-manager make the webhooks' certificate
     #[arg(long, conflicts_with = "webhook_ca")]
     cert_manager: bool,
+    /// Let the operator make the webhooks' certificate and have it trusted
+    #[arg(long, conflicts_with_all = ["webhook_ca", "webhook_url", "cert_manager"])]
+    managed_certificates: bool,
 }
 
 #[derive(Args, Debug)]
@@ -73,6 +76,12 @@ struct RunArguments {
     /// The folder with tls.crt and tls.key [default: k8s-webhook-server/serving-certs in the folder for temporary files]
     #[arg(long)]
     webhook_certs: Option<PathBuf>,
+    /// Make and renew the webhooks' certificate in a Secret, and have the API server trust it
+    #[arg(long, conflicts_with = "webhook_certs")]
+    managed_certificates: bool,
+    /// The namespace that the operator runs in, for managed certificates [default: NAME-system]
+    #[arg(long, env = "POD_NAMESPACE")]
+    namespace: Option<String>,
     /// Run without webhooks
     #[arg(long)]
     no_webhooks: bool,
@@ -120,9 +129,10 @@ fn manifests(operator: &Operator, arguments: &ManifestArguments) -> Result<ExitC
         namespace,
         webhook_url: arguments.webhook_url.clone(),
         webhook_ca,
-        certificates: match arguments.cert_manager {
-            true => WebhookCertificates::CertManager,
-            false => WebhookCertificates::Given,
+        certificates: match (arguments.cert_manager, arguments.managed_certificates) {
+            (true, _) => WebhookCertificates::CertManager,
+            (false, true) => WebhookCertificates::Managed,
+            (false, false) => WebhookCertificates::Given,
         },
     };
     let description = operator.description();
@@ -201,8 +211,33 @@ async fn webhooks(
     operator: &Operator,
     arguments: &RunArguments,
 ) -> Result<Option<WebhookServing>, Error> {
-    if operator.webhooks.is_empty() || arguments.no_webhooks {
+    if operator.questions.is_empty() || arguments.no_webhooks {
         return Ok(None);
+    }
+    let address = arguments.webhook_address;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|source| Error::WebhookAddress { address, source })?;
+    let (certificates, source) = certificates(operator, arguments)?;
+    tracing::info!(%address, "serving webhooks");
+    Ok(Some(WebhookServing {
+        incoming: Incoming::Socket(listener),
+        certificates,
+        source,
+        repetition: Repetition::Once,
+    }))
+}
+
+/// The certificate of the webhooks, and where the next one comes from.
+fn certificates(
+    operator: &Operator,
+    arguments: &RunArguments,
+) -> Result<(Certificates, CertificateSource), Error> {
+    if arguments.managed_certificates {
+        let namespace = arguments.namespace.clone();
+        let namespace = namespace.unwrap_or_else(|| format!("{}-system", operator.name));
+        let managed = ManagedCertificates::of_service(&operator.name, &namespace);
+        return Ok((Certificates::none(), CertificateSource::Managed(managed)));
     }
     // Where controller-runtime looks for them.
     let folder = arguments.webhook_certs.clone().unwrap_or_else(|| {
@@ -211,17 +246,7 @@ async fn webhooks(
     });
     let files = CertificateFiles::in_folder(folder);
     let certificates = Certificates::new(&files.read()?)?;
-    let address = arguments.webhook_address;
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|source| Error::WebhookAddress { address, source })?;
-    tracing::info!(%address, "serving webhooks");
-    Ok(Some(WebhookServing {
-        incoming: Incoming::Socket(listener),
-        certificates,
-        files: Some(files),
-        repetition: Repetition::Once,
-    }))
+    Ok((certificates, CertificateSource::Files(files)))
 }
 
 fn read_file(path: &Path) -> Result<String, Error> {

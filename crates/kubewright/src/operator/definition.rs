@@ -4,13 +4,15 @@ use std::process::ExitCode;
 
 use kube::{Client, CustomResourceExt};
 use kubewright_core::{Description, PolicyRule};
+use kubewright_webhook::review::SubjectAccessReviewSpec;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::task::{Task, TaskContext};
 use super::{RunOptions, Running, command};
 use crate::registration::{AnyKind, Controller, Registered, Selection, TypedKind};
-use crate::{Error, Result, Webhook};
+use crate::webhook::{Authorizer, Conversions, Questions};
+use crate::{AnyWebhook, Error, Result, Verdict};
 
 /// A program that keeps a cluster as its objects say: controllers, and tasks of its own.
 ///
@@ -19,7 +21,8 @@ pub struct Operator {
     pub(super) name: String,
     pub(super) version: Option<String>,
     pub(super) controllers: Vec<Box<dyn Registered>>,
-    pub(super) webhooks: Vec<Webhook>,
+    /// What the API server may ask.
+    pub(super) questions: Questions,
     pub(super) tasks: Vec<Task>,
     /// Definitions of kinds that no controller here is for.
     definitions: Vec<Value>,
@@ -34,7 +37,7 @@ impl Operator {
             name: name.into(),
             version: None,
             controllers: Vec::new(),
-            webhooks: Vec::new(),
+            questions: Questions::default(),
             tasks: Vec::new(),
             definitions: Vec::new(),
             rules: Vec::new(),
@@ -65,10 +68,43 @@ impl Operator {
         self
     }
 
-    /// Adds a webhook: a function that the API server asks before it stores an object.
+    /// Adds a webhook: a function that the API server asks before it stores an object, or two
+    /// that convert a kind between versions.
     #[must_use]
-    pub fn webhook(mut self, webhook: Webhook) -> Self {
-        self.webhooks.push(webhook);
+    pub fn webhook(mut self, webhook: impl Into<AnyWebhook>) -> Self {
+        match webhook.into() {
+            AnyWebhook::Admission(webhook) => self.questions.webhooks.push(webhook),
+            AnyWebhook::Conversion(pair) => self.questions.conversions.push(*pair),
+        }
+        self
+    }
+
+    /// Answers the API server's questions whether a user may do something, under `/authorize`.
+    ///
+    /// No object can tell the API server to ask: whoever starts it names the operator in its
+    /// `--authorization-config`. A function that fails or takes too long is an error, which that
+    /// configuration's `failurePolicy` settles.
+    ///
+    /// ```
+    /// use kubewright::prelude::*;
+    /// use kubewright::{SubjectAccessReviewSpec, Verdict};
+    ///
+    /// async fn decide(attempt: SubjectAccessReviewSpec) -> Verdict {
+    ///     match attempt.user.as_str() {
+    ///         "intern" => Verdict::denied("ask somebody else"),
+    ///         _ => Verdict::NoOpinion,
+    ///     }
+    /// }
+    ///
+    /// assert!(Operator::new("guard").authorizer(decide).description().authorizes);
+    /// ```
+    #[must_use]
+    pub fn authorizer<F, Fut>(mut self, decide: F) -> Self
+    where
+        F: Fn(SubjectAccessReviewSpec) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Verdict> + Send + 'static,
+    {
+        self.questions.authorizer = Some(Authorizer::new(decide));
         self
     }
 
@@ -109,7 +145,14 @@ impl Operator {
                 description.custom_resources.push(definition);
             }
         }
+        let conversions = self.conversions();
+        conversions.complete(&mut description.custom_resources);
         description
+    }
+
+    /// Pairs that do not fit are refused when the operator starts.
+    fn conversions(&self) -> Conversions {
+        Conversions::join(&self.questions.conversions).unwrap_or_default()
     }
 
     /// The description without the definitions of kinds: those cost more than all the rest, and
@@ -122,10 +165,13 @@ impl Operator {
             controllers: controllers().map(|one| one.describe()).collect(),
             custom_resources: Vec::new(),
             webhooks: self
+                .questions
                 .webhooks
                 .iter()
                 .map(|one| one.describe(&self.name))
                 .collect(),
+            conversions: self.conversions().describe(),
+            authorizes: self.questions.authorizer.is_some(),
             extra_rules: Vec::new(),
         };
         // Two controllers may ask for the same.
@@ -187,7 +233,8 @@ impl Operator {
             }
         }
         let mut paths = BTreeSet::new();
-        for webhook in &self.webhooks {
+        Conversions::join(&self.questions.conversions)?;
+        for webhook in &self.questions.webhooks {
             webhook.check()?;
             let path = webhook.describe(&self.name).path;
             if !paths.insert(path.clone()) {

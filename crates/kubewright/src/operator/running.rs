@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::Operator;
 use super::task::TaskContext;
 use crate::registration::Parts;
-use crate::webhook::{WebhookParts, WebhookServing};
+use crate::webhook::{CertificateKeeper, WebhookParts, WebhookServing};
 use crate::{Error, Permissions, Result};
 
 /// What runs of one operator may differ in.
@@ -66,8 +66,14 @@ impl Running {
         client: Client,
         options: RunOptions,
     ) -> Result<Self, Error> {
-        let permissions = Permissions::new(&operator.registered());
-        let has_webhooks = !operator.webhooks.is_empty();
+        let description = operator.registered();
+        let managed = options.webhooks.as_ref().and_then(WebhookServing::managed);
+        let managed = managed.cloned();
+        let mut permissions = Permissions::new(&description);
+        if let Some(managed) = &managed {
+            permissions = permissions.and(managed.rules(&description));
+        }
+        let has_webhooks = !operator.questions.is_empty();
         let client = permissions.guard(client);
         let manager = format!("kubewright/{}", operator.name);
         let informers = Informers::new(
@@ -114,13 +120,18 @@ impl Running {
         }
         let repetition = options.webhooks.as_ref().map(|serving| serving.repetition);
         let repetition = repetition.unwrap_or_default();
-        let webhooks = WebhookParts::build(operator.webhooks, &parts.informers, repetition)?;
+        let webhooks = WebhookParts::build(operator.questions, &parts.informers, repetition)?;
         match options.webhooks {
             Some(serving) => {
                 let (ready, starting) = oneshot::channel();
                 running.starting.push(starting);
                 let stop = running.stop.clone();
-                running.work.spawn(webhooks.serve(serving, ready, stop));
+                let (client, clock) = (client.clone(), parts.clock.clone());
+                let keeper = managed
+                    .map(|managed| CertificateKeeper::new(client, clock, &description, managed));
+                running
+                    .work
+                    .spawn(webhooks.serve(serving, keeper, ready, stop));
             }
             None if has_webhooks => tracing::warn!("webhooks are not served"),
             None => {}

@@ -18,7 +18,7 @@ use serde_json::Value;
 ///
 /// It follows from the type alone and takes milliseconds: a process that describes its operator
 /// again and again, as tests do, makes it once.
-pub(super) fn definition<K: CustomResourceExt + JsonSchema + 'static>() -> Option<Value> {
+pub(crate) fn definition<K: CustomResourceExt + JsonSchema + 'static>() -> Option<Value> {
     static MADE: Mutex<BTreeMap<TypeId, Option<Value>>> = Mutex::new(BTreeMap::new());
 
     let mut made = MADE.lock();

@@ -19,6 +19,7 @@ mod wake;
 pub(crate) use build::{parse_selector, spec};
 pub use cache::Cache;
 pub use controller::Controller;
+pub(crate) use definition::definition;
 pub(crate) use erased::{AnyView, Parts, Registered, Views};
 pub use predicate::Predicate;
 pub use reconciled::ControllerKind;

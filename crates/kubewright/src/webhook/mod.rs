@@ -1,7 +1,12 @@
-//! Admission webhooks as functions over the user's types.
+//! Webhooks as functions over the user's types: those that are asked before an object is stored, those
+//! that convert it, and the authorizer; and the certificates that they are served with.
 
 mod admission;
+mod any;
+mod authorizer;
+mod certificate;
 mod change;
+mod conversion;
 mod denied;
 mod findings;
 mod handler;
@@ -9,9 +14,16 @@ mod registered;
 mod serving;
 
 pub use admission::Admission;
+pub use any::AnyWebhook;
+pub(crate) use authorizer::Authorizer;
+pub use authorizer::Verdict;
+pub(crate) use certificate::CertificateKeeper;
+pub use certificate::ManagedCertificates;
 pub use change::Change;
+pub(crate) use conversion::Conversions;
+pub use conversion::{Conversion, Converted};
 pub use denied::Denied;
 pub use findings::Findings;
 pub use registered::Webhook;
-pub(crate) use serving::{Reads, WebhookParts};
-pub use serving::{Repetition, WebhookServing};
+pub use serving::{CertificateSource, Repetition, WebhookServing};
+pub(crate) use serving::{Questions, Reads, WebhookParts};

@@ -253,6 +253,11 @@ impl Webhook {
                 path: self.path.clone(),
             });
         }
+        if self.could_stop_the_cluster() {
+            return Err(Error::WebhookWidth {
+                path: self.path.clone(),
+            });
+        }
         match self.timeout.as_secs() > 0 && self.timeout <= LONGEST_TIMEOUT {
             true => Ok(()),
             false => Err(Error::WebhookTimeout {
@@ -260,6 +265,16 @@ impl Webhook {
                 timeout: self.timeout,
             }),
         }
+    }
+
+    /// Whether no Pod at all could start while the operator is down, not even its own.
+    fn could_stop_the_cluster(&self) -> bool {
+        let kind = &self.resource.kind;
+        let is_for_pods = kind.group().is_empty() && kind.kind == "Pod";
+        let is_for_all = self.exemption == Exemption::Nothing
+            && self.objects.is_empty()
+            && self.namespaces.is_empty();
+        is_for_pods && is_for_all && self.failure_policy == FailurePolicy::Fail
     }
 
     /// The function, and what it reads.

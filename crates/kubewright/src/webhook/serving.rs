@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use kubewright_core::ConversionDescription;
 use kubewright_runtime::cache::View;
 use kubewright_runtime::informer::{Informer, Informers};
 use kubewright_webhook::review::AdmissionResponse;
@@ -9,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::Webhook;
+use super::{Authorizer, CertificateKeeper, Conversion, Conversions, ManagedCertificates, Webhook};
 use crate::Error;
 use crate::registration::{TypedKind, Views};
 
@@ -20,10 +21,33 @@ pub struct WebhookServing {
     pub incoming: Incoming,
     /// What it is shown.
     pub certificates: Certificates,
-    /// The files that the certificate came from, when changes of these are to be followed.
-    pub files: Option<CertificateFiles>,
+    /// Where the certificate comes from.
+    pub source: CertificateSource,
     /// Whether each mutator is called twice, as the API server may; for tests.
     pub repetition: Repetition,
+}
+
+impl WebhookServing {
+    /// The certificate that the operator looks after, if it does.
+    pub(crate) fn managed(&self) -> Option<&ManagedCertificates> {
+        match &self.source {
+            CertificateSource::Managed(managed) => Some(managed),
+            CertificateSource::Given | CertificateSource::Files(_) => None,
+        }
+    }
+}
+
+/// Where the certificate of webhooks comes from while they are served.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CertificateSource {
+    /// It stays as it is.
+    #[default]
+    Given,
+    /// Changes of these files are followed.
+    Files(CertificateFiles),
+    /// The operator makes and renews it.
+    Managed(ManagedCertificates),
 }
 
 /// Whether mutators are called twice.
@@ -82,6 +106,20 @@ impl Reads {
     }
 }
 
+/// All that the API server may ask an operator.
+#[derive(Debug, Default)]
+pub(crate) struct Questions {
+    pub(crate) webhooks: Vec<Webhook>,
+    pub(crate) conversions: Vec<Conversion>,
+    pub(crate) authorizer: Option<Authorizer>,
+}
+
+impl Questions {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.webhooks.is_empty() && self.conversions.is_empty() && self.authorizer.is_none()
+    }
+}
+
 /// The webhooks of a running operator.
 #[derive(Debug)]
 pub(crate) struct WebhookParts {
@@ -90,12 +128,19 @@ pub(crate) struct WebhookParts {
 
 impl WebhookParts {
     pub(crate) fn build(
-        webhooks: Vec<Webhook>,
+        questions: Questions,
         informers: &Informers,
         repetition: Repetition,
     ) -> Result<Self, Error> {
         let mut routes = Routes::default();
-        for webhook in webhooks {
+        let conversions = Conversions::join(&questions.conversions)?;
+        if !conversions.is_empty() {
+            routes = routes.conversion(ConversionDescription::PATH, conversions.handler());
+        }
+        if let Some(authorizer) = &questions.authorizer {
+            routes = routes.authorization(Authorizer::PATH, authorizer.handler());
+        }
+        for webhook in questions.webhooks {
             let (path, handler, mut reads) = webhook.build(informers)?;
             reads.repetition = repetition;
             routes = routes.admission(
@@ -114,26 +159,36 @@ impl WebhookParts {
         Ok(Self { routes })
     }
 
-    /// Serves until it is stopped, following the files of the certificate.
+    /// Serves until it is stopped, and keeps the certificate as its source has it.
     pub(crate) async fn serve(
         self,
         serving: WebhookServing,
+        keeper: Option<CertificateKeeper>,
         ready: oneshot::Sender<()>,
         stop: CancellationToken,
     ) {
-        let server = WebhookServer::new(self.routes, serving.certificates.clone());
-        let served = server.serve(serving.incoming, ready, stop.clone());
-        let followed = async {
-            match &serving.files {
-                Some(files) => {
-                    files
-                        .follow(serving.certificates.clone(), stop.clone())
-                        .await
-                }
-                None => stop.cancelled().await,
+        let certificates = serving.certificates;
+        let server = WebhookServer::new(self.routes, certificates.clone());
+        let (first, has_first) = oneshot::channel();
+        let (incoming, stopped) = (serving.incoming, stop.clone());
+        let served = async {
+            // An error means that it was stopped before there was a certificate.
+            match has_first.await {
+                Ok(()) => server.serve(incoming, ready, stopped).await,
+                Err(_) => Ok(()),
             }
         };
-        let (served, ()) = futures_util::future::join(served, followed).await;
+        let kept = async {
+            match (keeper, serving.source) {
+                (Some(keeper), _) => keeper.run(certificates, first, stop).await,
+                (None, CertificateSource::Files(files)) => {
+                    first.send(()).unwrap_or_default();
+                    files.follow(certificates, stop).await;
+                }
+                (None, _) => first.send(()).unwrap_or_default(),
+            }
+        };
+        let (served, ()) = futures_util::future::join(served, kept).await;
         if let Err(error) = served {
             tracing::error!(%error, "the webhooks are not served");
         }

@@ -1,5 +1,8 @@
 //! What a user of the facade meets.
 
+mod authorizer;
+mod certificates;
+mod conversion;
 mod definition;
 mod description;
 mod examples;

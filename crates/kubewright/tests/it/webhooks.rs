@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kubewright::prelude::*;
-use kubewright::{Error, Exemption, FailurePolicy};
+use kubewright::{Error, Exemption, FailurePolicy, Running};
 
 fn nothing(_: &Change<Pod>, _: &mut Findings) {}
 
@@ -48,14 +48,16 @@ fn what_a_webhook_reads_is_granted() {
 }
 
 /// What `run` and `manifests` refuse is told by `start`, too.
-fn refused(operator: Operator) -> Error {
+pub(crate) fn refused(operator: Operator) -> Error {
+    started(operator).expect_err("it starts")
+}
+
+fn started(operator: Operator) -> Result<Running, Error> {
     let nowhere = tower::service_fn(async |_: http::Request<kube::client::Body>| {
         Ok::<_, std::convert::Infallible>(http::Response::new(kube::client::Body::empty()))
     });
     let client = kube::Client::new(nowhere, "default");
-    operator
-        .start(client, Default::default())
-        .expect_err("it starts")
+    operator.start(client, Default::default())
 }
 
 #[tokio::test]
@@ -85,5 +87,27 @@ async fn what_the_api_server_would_not_take_is_refused_when_the_operator_starts(
         ),
     ] {
         assert_eq!(refused(operator).to_string(), wanted);
+    }
+}
+
+#[tokio::test]
+async fn a_webhook_that_could_stop_every_pod_is_refused_with_the_reason() {
+    let everywhere = || Webhook::mutates(same).exempt(Exemption::Nothing);
+    let why = refused(Operator::new("op").webhook(everywhere())).to_string();
+    assert_eq!(
+        why,
+        "register webhook /mutate--v1-pod for the Pods of all namespaces with \
+         FailurePolicy::Fail: while the operator is down no Pod could start, not even its own; \
+         leave .exempt(..) out, choose Pods with .objects(..) or .namespaces(..), or use \
+         .on_failure(FailurePolicy::Ignore)"
+    );
+    for narrower in [
+        Webhook::mutates(same),
+        everywhere().objects("inject=yes"),
+        everywhere().namespaces("team=a"),
+        everywhere().on_failure(FailurePolicy::Ignore),
+    ] {
+        let started = started(Operator::new("op").webhook(narrower));
+        assert!(started.is_ok(), "{started:?}");
     }
 }

@@ -1,0 +1,233 @@
+//! A kind in two versions: what is registered, and what a client sees of it on both clusters.
+
+use kubewright::prelude::*;
+use kubewright_testing::Cluster;
+use serde_json::{Value, json};
+
+mod alpha {
+    use kubewright::prelude::*;
+
+    #[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[kube(
+        group = "convert.kubewright.dev",
+        version = "v1alpha1",
+        kind = "Page",
+        namespaced
+    )]
+    pub(crate) struct PageSpec {
+        pub(crate) text: String,
+        /// Has no place in the other version.
+        pub(crate) note: Option<String>,
+    }
+}
+
+mod beta {
+    use kubewright::prelude::*;
+
+    #[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[kube(
+        group = "convert.kubewright.dev",
+        version = "v1beta1",
+        kind = "Page",
+        namespaced
+    )]
+    pub(crate) struct PageSpec {
+        pub(crate) lines: Vec<String>,
+    }
+}
+
+#[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[kube(
+    group = "convert.kubewright.dev",
+    version = "v1",
+    kind = "Page",
+    namespaced
+)]
+struct PageSpec {
+    lines: Vec<String>,
+    /// Has no place in the other versions.
+    width: Option<u32>,
+}
+
+fn from_alpha(old: alpha::Page) -> Result<Page, &'static str> {
+    if old.spec.text == "unreadable" {
+        return Err("the text cannot be read");
+    }
+    let lines = old.spec.text.split('|').map(str::to_owned).collect();
+    let spec = PageSpec { lines, width: None };
+    Ok(Page {
+        metadata: old.metadata,
+        spec,
+    })
+}
+
+fn to_alpha(new: Page) -> alpha::Page {
+    let text = new.spec.lines.join("|");
+    let spec = alpha::PageSpec { text, note: None };
+    alpha::Page {
+        metadata: new.metadata,
+        spec,
+    }
+}
+
+fn from_beta(old: beta::Page) -> Page {
+    let spec = PageSpec {
+        lines: old.spec.lines,
+        width: None,
+    };
+    Page {
+        metadata: old.metadata,
+        spec,
+    }
+}
+
+fn to_beta(new: Page) -> beta::Page {
+    let spec = beta::PageSpec {
+        lines: new.spec.lines,
+    };
+    beta::Page {
+        metadata: new.metadata,
+        spec,
+    }
+}
+
+fn operator() -> Operator {
+    Operator::new("pages")
+        .webhook(Webhook::converts(from_alpha, to_alpha))
+        .webhook(Webhook::converts(from_beta, to_beta))
+}
+
+#[test]
+fn the_definition_has_all_versions_and_stores_the_hub() {
+    let description = operator().description();
+    let [definition] = description.custom_resources.as_slice() else {
+        panic!("{description:?}");
+    };
+    let versions: Vec<_> = definition["spec"]["versions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|version| {
+            (
+                version["name"].as_str().unwrap(),
+                version["storage"] == true,
+            )
+        })
+        .collect();
+    assert_eq!(
+        versions,
+        [("v1", true), ("v1alpha1", false), ("v1beta1", false)]
+    );
+    let options = kubewright_manifest::ManifestOptions::default();
+    let objects = kubewright_manifest::objects(&description, &options);
+    let shown = |kind: &str| objects.iter().find(|object| object["kind"] == kind);
+    assert_eq!(
+        shown("CustomResourceDefinition").unwrap()["spec"]["conversion"],
+        json!({"strategy": "Webhook", "webhook": {
+            "conversionReviewVersions": ["v1"],
+            "clientConfig": {"service": {
+                "name": "pages-webhook", "namespace": "pages-system", "path": "/convert",
+            }},
+        }})
+    );
+    assert!(shown("Service").is_some());
+}
+
+#[tokio::test]
+async fn versions_without_one_hub_are_refused_when_the_operator_is_built() {
+    fn around(old: alpha::Page) -> beta::Page {
+        to_beta(from_alpha(old).unwrap())
+    }
+    fn back(old: beta::Page) -> alpha::Page {
+        to_alpha(from_beta(old))
+    }
+    let refused = |operator: Operator| crate::webhooks::refused(operator).to_string();
+    assert_eq!(
+        refused(operator().webhook(Webhook::converts(around, back))),
+        "convert convert.kubewright.dev/v1alpha1, Kind=Page to convert.kubewright.dev/v1beta1, \
+         Kind=Page: a kind has one hub: let all other versions be converted to the same one"
+    );
+    assert_eq!(
+        refused(operator().webhook(Webhook::converts(from_beta, to_beta))),
+        "convert convert.kubewright.dev/v1beta1, Kind=Page to convert.kubewright.dev/v1, \
+         Kind=Page: each version is converted once, and never to itself"
+    );
+}
+
+/// A request for a page in a version, without what differs from run to run.
+async fn ask(cluster: &Cluster, method: &str, version: &str, body: Value) -> Result<Value, String> {
+    let namespace = cluster.namespace();
+    let base = format!("/apis/convert.kubewright.dev/{version}/namespaces/{namespace}/pages");
+    let (path, media_type) = match method {
+        "POST" => (base, "application/json"),
+        "PATCH" => (format!("{base}/p"), "application/merge-patch+json"),
+        _ => (format!("{base}/p"), "application/json"),
+    };
+    let request = http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("Content-Type", media_type)
+        .body(body.to_string().into_bytes())
+        .expect("a request");
+    let answer: Result<Value, kube::Error> = cluster.client().request(request).await;
+    match answer {
+        Ok(object) => Ok(object["spec"].clone()),
+        Err(kube::Error::Api(status)) => Err(status.message),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn page(version: &str, spec: Value) -> Value {
+    json!({"apiVersion": format!("convert.kubewright.dev/{version}"), "kind": "Page",
+        "metadata": {"name": "p"}, "spec": spec})
+}
+
+#[kubewright_testing::test]
+async fn an_object_is_read_and_written_in_every_version_and_nothing_is_lost(cluster: Cluster) {
+    cluster.run(operator).await;
+    let made = page("v1alpha1", json!({"text": "a|b", "note": "mine"}));
+    let made = ask(&cluster, "POST", "v1alpha1", made).await;
+    assert_eq!(made, Ok(json!({"text": "a|b", "note": "mine"})));
+    let hub = ask(&cluster, "GET", "v1", Value::Null).await;
+    assert_eq!(hub, Ok(json!({"lines": ["a", "b"]})));
+    let widened = json!({"spec": {"lines": ["a", "c"], "width": 80}});
+    let widened = ask(&cluster, "PATCH", "v1", widened).await;
+    assert_eq!(widened, Ok(json!({"lines": ["a", "c"], "width": 80})));
+    let old = ask(&cluster, "GET", "v1alpha1", Value::Null).await;
+    assert_eq!(old, Ok(json!({"text": "a|c", "note": "mine"})));
+    let edited = json!({"spec": {"lines": ["z"]}});
+    let edited = ask(&cluster, "PATCH", "v1beta1", edited).await;
+    assert_eq!(edited, Ok(json!({"lines": ["z"]})));
+    let hub = ask(&cluster, "GET", "v1", Value::Null).await;
+    assert_eq!(hub, Ok(json!({"lines": ["z"], "width": 80})));
+    let old = ask(&cluster, "GET", "v1alpha1", Value::Null).await;
+    assert_eq!(old, Ok(json!({"text": "z", "note": "mine"})));
+}
+
+#[kubewright_testing::test]
+async fn a_conversion_that_fails_is_told_to_the_client(cluster: Cluster) {
+    cluster.run(operator).await;
+    let made = page("v1alpha1", json!({"text": "unreadable"}));
+    let made = ask(&cluster, "POST", "v1alpha1", made).await;
+    let why = made.expect_err("it is stored");
+    assert!(
+        why.contains(
+            "conversion webhook for convert.kubewright.dev/v1alpha1, Kind=Page failed: the text \
+             cannot be read"
+        ),
+        "{why}"
+    );
+}
+
+#[kubewright_testing::test]
+async fn what_only_an_absent_operator_can_read_is_still_there_in_the_stored_version(
+    cluster: Cluster,
+) {
+    cluster.run(operator).await;
+    let made = ask(&cluster, "POST", "v1", page("v1", json!({"lines": ["a"]}))).await;
+    assert_eq!(made, Ok(json!({"lines": ["a"]})));
+    cluster.stop_operator().await;
+    assert!(ask(&cluster, "GET", "v1alpha1", Value::Null).await.is_err());
+    let hub = ask(&cluster, "GET", "v1", Value::Null).await;
+    assert_eq!(hub, Ok(json!({"lines": ["a"]})));
+}
