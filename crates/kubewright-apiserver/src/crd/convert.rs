@@ -5,11 +5,13 @@ use kubewright_wire::review::{ConversionRequest, ConversionReview};
 use kubewright_wire::status::{Outcome, Status};
 use serde_json::{Map, Value};
 
-use crate::admission::webhook::{ClientConfig, Question, call};
+use crate::admission::webhook::{AnswerForm, ClientConfig, Question, call};
 use crate::server::Server;
 
 /// How long Kubernetes waits for a conversion.
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// How the API server names the types that it reads answers as.
+const SCHEME: &str = "pkg/runtime/scheme.go:111";
 const BETA: &str = "apiextensions.k8s.io/v1beta1";
 
 /// How objects of a custom resource are written in another of its versions.
@@ -117,12 +119,20 @@ impl ConversionWebhook {
         };
         let question = Question {
             client: &self.client,
-            url: self.client.url(),
+            url: format!("{}?timeout={}s", self.client.url(), TIMEOUT.as_secs()),
             timeout: TIMEOUT,
+            answer: AnswerForm::Yaml,
         };
         let answer: ConversionReview = call(server, &question, &review).await?;
         let is_checked = version == ConversionReview::VERSION;
-        if is_checked && (answer.api_version != version || answer.kind != ConversionReview::KIND) {
+        let is_known = [ConversionReview::VERSION, BETA].contains(&answer.api_version.as_str());
+        if !is_known || answer.kind != ConversionReview::KIND {
+            return Err(format!(
+                "no kind {:?} is registered for version {:?} in scheme {SCHEME:?}",
+                answer.kind, answer.api_version
+            ));
+        }
+        if answer.api_version != version {
             return Err(format!(
                 "expected webhook response of {version}, Kind={}, got {}, Kind={}",
                 ConversionReview::KIND,

@@ -11,8 +11,8 @@ use kubewright_wire::route::{Query, ResourceRoute};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
-use super::{Attributes, Decision, Target, forbidden};
-use crate::admission::webhook::{ClientConfig, Question, call};
+use super::{Attributes, Decision, Review, Target, forbidden};
+use crate::admission::webhook::{AnswerForm, ClientConfig, Question, call};
 use crate::server::Server;
 use crate::who::User;
 
@@ -64,6 +64,7 @@ impl AuthorizationWebhook {
             url: format!("{}?timeout={}s", self.url, self.timeout.as_secs()),
             client: &client,
             timeout: self.timeout,
+            answer: AnswerForm::Json,
         };
         let review = SubjectAccessReview {
             api_version: "authorization.k8s.io/v1".to_owned(),
@@ -152,14 +153,22 @@ impl Server {
         }
     }
 
-    /// Lets the webhook have its say in an access review that the roles have answered.
-    pub(crate) async fn reviewed(&self, user: &User, mut review: Value) -> Value {
+    /// Lets the webhook have its say in a review that the roles have answered.
+    pub(crate) async fn reviewed(&self, kind: Review, user: &User, mut review: Value) -> Value {
         let Some(webhook) = self.authorizer() else {
             return review;
         };
+        if kind == Review::SelfSubjectRules {
+            review["status"]["incomplete"] = json!(true);
+            review["status"]["evaluationError"] =
+                json!("webhook authorizer does not support user rule resolution");
+        }
+        if !kind.is_about_access() {
+            return review;
+        }
         let spec = serde_json::from_value(review["spec"].clone());
         let mut spec: SubjectAccessReviewSpec = spec.unwrap_or_default();
-        if review["kind"] == "SelfSubjectAccessReview" {
+        if kind == Review::SelfSubjectAccess {
             spec.user.clone_from(&user.name);
             spec.groups.clone_from(&user.groups);
             spec.uid.clone_from(&user.uid);
@@ -240,7 +249,9 @@ fn labels(query: &Query) -> Value {
         LabelOperator::DoesNotExist => Some(("DoesNotExist", None)),
         LabelOperator::GreaterThan(_) | LabelOperator::LessThan(_) => None,
     };
-    let requirements = selector.requirements.iter().filter_map(|requirement| {
+    let mut requirements: Vec<_> = selector.requirements.iter().collect();
+    requirements.sort_by_key(|requirement| &requirement.key);
+    let requirements = requirements.into_iter().filter_map(|requirement| {
         let (operator, values) = one(&requirement.operator)?;
         let mut shown = json!({"key": requirement.key, "operator": operator});
         if let Some(values) = values {

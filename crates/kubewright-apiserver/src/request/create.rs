@@ -38,6 +38,7 @@ pub(super) async fn create(
         subresource: None,
         part: Part::Main,
         now: server.clock().now(),
+        versions: Arc::default(),
     };
     if let Some(review) = Review::of(target.kind().group(), &target.served.resource.plural) {
         let sent = track(target, None, decoded.value, &writer);
@@ -45,10 +46,7 @@ pub(super) async fn create(
         let now = server.clock().now();
         let access = server.access();
         let answer = access.review(review, &request.user, namespace, (sent, now))?;
-        let answer = match review.is_about_access() {
-            true => server.reviewed(&request.user, answer).await,
-            false => answer,
-        };
+        let answer = server.reviewed(review, &request.user, answer).await;
         return Ok(ApiResponse::new(
             StatusCode::CREATED,
             ApiBody::Value(answer),

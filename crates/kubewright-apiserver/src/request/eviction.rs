@@ -148,6 +148,7 @@ async fn take_from_budget(
             subresource: Some("status".to_owned()),
             part: Part::Status,
             now: server.clock().now(),
+            versions: Default::default(),
         },
     };
     let (pod, now) = (target.name()?, server.timestamp());
@@ -267,6 +268,7 @@ async fn finish(
                 subresource: None,
                 part: Part::Whole,
                 now: server.clock().now(),
+                versions: Default::default(),
             },
         };
         let now = server.timestamp();

@@ -19,6 +19,7 @@ mod execute;
 mod gzip;
 mod json;
 mod json_patch;
+mod known;
 mod list;
 mod metadata;
 mod negotiate;

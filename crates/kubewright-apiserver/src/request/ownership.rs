@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use kubewright_wire::apply::{self, Force, ServedVersions, Write};
 use kubewright_wire::fields::{FieldSet, Path};
@@ -5,6 +7,7 @@ use kubewright_wire::schema::Schema;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
+use super::known::{KnownVersions, TargetVersions};
 use super::metadata::Part;
 use super::target::Target;
 use crate::store::Object;
@@ -18,6 +21,8 @@ pub(super) struct Writer {
     pub(super) subresource: Option<String>,
     pub(super) part: Part,
     pub(super) now: Timestamp,
+    /// What is known of objects in versions of other writers.
+    pub(super) versions: Arc<KnownVersions>,
 }
 
 /// Notes who owns which fields after a write that is no apply.
@@ -53,6 +58,7 @@ fn with_write<T>(target: &Target, writer: &Writer, run: impl FnOnce(&Write<'_>) 
             None => ServedVersions::default(),
         },
     };
+    let versions = TargetVersions::new(target, versions, &writer.versions);
     run(&Write {
         kind: target.kind(),
         versions: &versions,

@@ -128,6 +128,7 @@ pub(super) fn writer(
         subresource: request.route.subresource.clone(),
         part,
         now: server.clock().now(),
+        versions: Arc::default(),
     }
 }
 
@@ -201,7 +202,7 @@ impl Write<'_> {
                 .ok_or_else(|| self.target.not_found(name))?;
             // Everything up to the store happens in the version of the request.
             let old = version::in_request(server, self.target, Arc::clone(&stored)).await?;
-            let mut value = change(&old)?;
+            let mut value = self.changed(server, || change(&old)).await?;
             if self.writer.part == Part::Main {
                 admission::mutate(server, self.target, Some(&old), &mut value)?;
             }
@@ -215,6 +216,20 @@ impl Write<'_> {
             }
         }
         Err(Status::conflict(&self.target.served.resource, name))
+    }
+
+    /// The changed object, once all is known that its owners are told by.
+    async fn changed(
+        &self,
+        server: &Server,
+        change: impl Fn() -> Result<Value, Status> + Send + Sync,
+    ) -> Result<Value, Status> {
+        loop {
+            let changed = change();
+            if !self.writer.versions.learn(server, self.target).await? {
+                return changed;
+            }
+        }
     }
 
     /// What is no update of the object itself is asked about before, by its own kind.

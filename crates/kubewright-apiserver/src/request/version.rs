@@ -9,9 +9,6 @@ use crate::crd::CustomVersion;
 use crate::server::Server;
 use crate::store::Object;
 
-/// What a server says whose watch cache cannot be filled, because objects cannot be converted.
-const INITIALIZING: &str = "storage is (re)initializing";
-
 /// An answer in the version of its request: objects of custom resources are stored in one version
 /// and asked for in any. The other way is [`to_stored`]; nothing else changes a version.
 pub(super) async fn shown(
@@ -40,24 +37,12 @@ pub(super) async fn in_request(
     target: &Target,
     object: Arc<Object>,
 ) -> Result<Arc<Object>, Status> {
-    let mut converted = converted(server, target, vec![Arc::clone(&object)]).await?;
+    let mut converted = all_in_request(server, target, vec![Arc::clone(&object)]).await?;
     Ok(converted.pop().unwrap_or(object))
 }
 
 /// The objects of a collection in the version of the request.
 pub(super) async fn all_in_request(
-    server: &Server,
-    target: &Target,
-    objects: Vec<Arc<Object>>,
-) -> Result<Vec<Arc<Object>>, Status> {
-    let converted = converted(server, target, objects).await;
-    converted.map_err(|status| {
-        tracing::debug!(%status, "objects of a collection cannot be converted");
-        Status::too_many_requests(INITIALIZING, 1)
-    })
-}
-
-async fn converted(
     server: &Server,
     target: &Target,
     objects: Vec<Arc<Object>>,

@@ -93,6 +93,7 @@ fn carry(
 ) -> Result<Value, String> {
     let forth = there(object)?;
     let mut written = forth.written;
+    drop_nulls(&mut written);
     written["apiVersion"] = json!(to);
     written["kind"] = object["kind"].clone();
     written["metadata"] = metadata(&object["metadata"], &written["metadata"]);
@@ -103,6 +104,18 @@ fn carry(
     let kept = lost(&body(&before), &body(&returned));
     keep(&mut written["metadata"], from, &kept);
     Ok(written)
+}
+
+/// A type may write null for what is absent, which the API server would store.
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, value| !value.is_null());
+            fields.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
 }
 
 /// The object without what every object has: that is carried over as it is.
@@ -244,6 +257,20 @@ mod tests {
                 r#"[{"path":["spec","old"],"value":{"x":true}}]"#})
         );
         assert_eq!(versions.convert(hub, "ex.io/v1alpha1").unwrap(), alpha);
+    }
+
+    #[test]
+    fn what_a_type_writes_as_null_is_absent() {
+        let mut versions = versions();
+        versions.spokes[0].to_hub = Arc::new(|object| {
+            Ok(Translated {
+                read: object.clone(),
+                written: json!({"spec": {"first": object["spec"]["a"], "second": null}}),
+            })
+        });
+        let alpha = object("v1alpha1", &json!({"a": 1}));
+        let hub = versions.convert(alpha, "ex.io/v1").unwrap();
+        assert_eq!(hub["spec"], json!({"first": 1}));
     }
 
     #[test]

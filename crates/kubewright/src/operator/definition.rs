@@ -82,8 +82,10 @@ impl Operator {
     /// Answers the API server's questions whether a user may do something, under `/authorize`.
     ///
     /// No object can tell the API server to ask: whoever starts it names the operator in its
-    /// `--authorization-config`. A function that fails or takes too long is an error, which that
-    /// configuration's `failurePolicy` settles.
+    /// `--authorization-config`, with an authority to trust. That does not change by itself, so
+    /// that an authorizer is served with a certificate that is given, not with a managed one. A
+    /// function that fails or takes too long is an error, which that configuration's
+    /// `failurePolicy` settles.
     ///
     /// ```
     /// use kubewright::prelude::*;

@@ -2,6 +2,7 @@
 
 mod authorizer;
 mod certificates;
+mod configuration;
 mod conversion;
 mod definition;
 mod description;

@@ -27,6 +27,15 @@ pub(crate) struct Question<'a> {
     /// The address, with its parameters.
     pub(crate) url: String,
     pub(crate) timeout: Duration,
+    pub(crate) answer: AnswerForm,
+}
+
+/// As what Kubernetes reads an answer; they differ in what is said of one that is neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AnswerForm {
+    Json,
+    /// Any text is a value.
+    Yaml,
 }
 
 /// Sends a question and reads the answer; an error is what follows `failed to call webhook: `.
@@ -50,7 +59,7 @@ pub(crate) async fn call<Q: Serialize, A: DeserializeOwned>(
     if !(200..=206).contains(&code.as_u16()) {
         return Err(server_said(code, &headers, &bytes));
     }
-    serde_json::from_slice(&bytes).map_err(|error| unreadable(&bytes, &error))
+    serde_json::from_slice(&bytes).map_err(|error| unreadable(&bytes, &error, question.answer))
 }
 
 async fn post(
@@ -130,9 +139,15 @@ fn server_said(code: StatusCode, headers: &HeaderMap, bytes: &[u8]) -> String {
 }
 
 /// What client-go says of a body that is no review.
-fn unreadable(bytes: &[u8], error: &serde_json::Error) -> String {
+fn unreadable(bytes: &[u8], error: &serde_json::Error, form: AnswerForm) -> String {
     let text = String::from_utf8_lossy(bytes);
     match text.trim().chars().next() {
+        Some(c) if !matches!(c, '{' | '[') && form == AnswerForm::Yaml => {
+            "couldn't get version/kind; json parse error: json: cannot unmarshal string into Go \
+             value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind \
+             string \"json:\\\"kind,omitempty\\\"\" }"
+                .to_owned()
+        }
         Some(c) if !matches!(c, '{' | '[' | '"') => format!(
             "couldn't get version/kind; json parse error: invalid character {c:?} looking for \
              beginning of value"

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::Attributes;
-use super::call::{Question, call};
+use super::call::{AnswerForm, Question, call};
 use super::configuration::{Hook, hooks};
 use super::matching::{Invocation, invocation};
 use super::patch::{PatchFailure, patched};
@@ -209,6 +209,7 @@ async fn ask(
         client: &hook.client,
         url: format!("{}?timeout={seconds}s", hook.client.url()),
         timeout: hook.timeout,
+        answer: AnswerForm::Json,
     };
     let answer: AdmissionReview = call(server, &to, &review)
         .await

@@ -16,7 +16,7 @@ mod review;
 mod rules;
 
 pub(crate) use attributes::Attributes;
-pub(crate) use call::{Question, call};
+pub(crate) use call::{AnswerForm, Question, call};
 pub(crate) use configuration::{ClientConfig, is_used};
 pub(crate) use dispatch::{Between, mutate, validate};
 pub use endpoints::{WebhookConnector, WebhookEndpoints};

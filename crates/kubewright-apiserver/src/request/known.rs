@@ -1,0 +1,91 @@
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use kubewright_wire::apply::{ServedVersions, Versions};
+use kubewright_wire::schema::SchemaType;
+use kubewright_wire::status::Status;
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use super::target::Target;
+use crate::crd::Conversion;
+use crate::server::Server;
+
+/// Objects in versions that only a webhook can write them in, for one write.
+///
+/// Ownership is computed at once and cannot wait for a webhook. What it asks for and is not known
+/// yet is noted, found out, and then it is computed again.
+#[derive(Debug, Default)]
+pub(super) struct KnownVersions {
+    known: Mutex<BTreeMap<(String, String), Value>>,
+    missing: Mutex<Vec<(Value, String)>>,
+}
+
+impl KnownVersions {
+    /// Finds out what was missing; whether there was anything.
+    pub(super) async fn learn(&self, server: &Server, target: &Target) -> Result<bool, Status> {
+        let missing = std::mem::take(&mut *self.missing.lock());
+        let Some(custom) = target.served.custom().filter(|_| !missing.is_empty()) else {
+            return Ok(false);
+        };
+        for (object, version) in missing {
+            let key = (object.to_string(), version.clone());
+            let conversion = &custom.conversion;
+            let objects = vec![object];
+            let converted = conversion.convert(server, target.kind(), objects, &version);
+            let converted = converted.await?.pop().unwrap_or_default();
+            self.known.lock().insert(key, converted);
+        }
+        Ok(true)
+    }
+
+    fn convert(&self, object: &Value, version: &str) -> Option<Value> {
+        let key = (object.to_string(), version.to_owned());
+        let known = self.known.lock().get(&key).cloned();
+        if known.is_none() {
+            self.missing.lock().push((object.clone(), key.1));
+        }
+        known
+    }
+}
+
+/// The versions of a kind, and what is known of its objects in them.
+#[derive(Debug)]
+pub(super) struct TargetVersions<'a> {
+    pub(super) served: ServedVersions<'a>,
+    /// None where only `apiVersion` differs.
+    pub(super) known: Option<&'a KnownVersions>,
+}
+
+impl<'a> TargetVersions<'a> {
+    pub(super) fn new(
+        target: &Target,
+        served: ServedVersions<'a>,
+        known: &'a KnownVersions,
+    ) -> Self {
+        let custom = target.served.custom();
+        let by_webhook =
+            custom.is_some_and(|custom| matches!(custom.conversion, Conversion::Webhook(_)));
+        Self {
+            served,
+            known: by_webhook.then_some(known),
+        }
+    }
+}
+
+impl Versions for TargetVersions<'_> {
+    fn schema(&self, api_version: &str) -> Option<SchemaType<'_>> {
+        self.served.schema(api_version)
+    }
+
+    fn convert<'v>(&self, object: &'v Value, api_version: &str) -> Option<Cow<'v, Value>> {
+        let present = object.get("apiVersion").and_then(Value::as_str);
+        match self.known.filter(|_| present != Some(api_version)) {
+            None => self.served.convert(object, api_version),
+            Some(known) => {
+                self.schema(api_version)?;
+                known.convert(object, api_version).map(Cow::Owned)
+            }
+        }
+    }
+}

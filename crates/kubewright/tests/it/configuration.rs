@@ -1,0 +1,49 @@
+//! The webhook configuration of a kind beside the one that controller-gen makes of its twin in Go.
+
+use kubewright::prelude::*;
+use kubewright_manifest::{ManifestOptions, objects};
+use serde_json::Value;
+
+#[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[kube(
+    group = "apps.kubewright.dev",
+    version = "v1beta1",
+    kind = "MyDaemonSet",
+    namespaced
+)]
+struct MyDaemonSetSpec {
+    image: String,
+}
+
+fn check(_: &Change<MyDaemonSet>, _: &mut Findings) {}
+
+/// A configuration without the names that everybody chooses for himself, and without what is only
+/// said here: how long the API server waits.
+fn structure(mut value: Value) -> Value {
+    value["metadata"] = Value::Null;
+    for webhook in value["webhooks"].as_array_mut().into_iter().flatten() {
+        webhook["name"] = Value::Null;
+        let service = &mut webhook["clientConfig"]["service"];
+        assert!(service["name"].is_string() && service["namespace"].is_string());
+        service["name"] = Value::Null;
+        service["namespace"] = Value::Null;
+        webhook
+            .as_object_mut()
+            .expect("a webhook")
+            .remove("timeoutSeconds");
+    }
+    value
+}
+
+#[test]
+fn a_webhook_configuration_is_the_one_that_controller_gen_writes() {
+    let operator = Operator::new("mydaemonset").webhook(Webhook::validates(check));
+    let objects = objects(&operator.description(), &ManifestOptions::default());
+    let ours = objects
+        .into_iter()
+        .find(|object| object["kind"] == "ValidatingWebhookConfiguration")
+        .expect("a configuration");
+    let expected: Value =
+        serde_saphyr::from_str(include_str!("../golden/mydaemonset-webhook.yaml")).unwrap();
+    assert_eq!(structure(ours), structure(expected));
+}
