@@ -194,6 +194,7 @@ fn response(path: &str, request: &Value) -> Option<Value> {
             "patch": STANDARD.encode("{}")}),
         "/patch-missing" => patch(json!([{"op": "replace", "path": "/spec/tea/pot", "value": 1}])),
         "/patch-add-missing" => patch(json!([{"op": "add", "path": "/spec/tea/pot", "value": 1}])),
+        "/patch-tolerations" => patch(json!([{"op": "remove", "path": "/spec/tolerations"}])),
         "/patch-remove" => patch(json!([{"op": "remove", "path": "/data/absent"}])),
         "/patch-test" => patch(json!([{"op": "test", "path": "/data/k", "value": "other"}])),
         "/patch-type" => patch(json!([{"op": "add", "path": "/data/k", "value": [1]}])),
