@@ -1,4 +1,4 @@
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::status::Status;
@@ -36,6 +36,7 @@ pub struct ConversionRequest {
     #[serde(rename = "desiredAPIVersion")]
     pub desired_api_version: String,
     /// The objects.
+    #[serde(deserialize_with = "listed")]
     pub objects: Vec<Value>,
 }
 
@@ -46,7 +47,32 @@ pub struct ConversionResponse {
     /// The uid of the question.
     pub uid: String,
     /// The converted objects.
+    #[serde(deserialize_with = "listed")]
     pub converted_objects: Vec<Value>,
     /// Whether it worked.
     pub result: Status,
+}
+
+/// Go writes null for an empty list; the API server's questions have an empty answer with one.
+fn listed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Value>, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::ConversionReview;
+
+    #[test]
+    fn a_question_of_the_api_server_brings_an_empty_answer() {
+        let review: ConversionReview = serde_json::from_value(json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview",
+            "request": {"uid": "u", "desiredAPIVersion": "ex.io/v2", "objects": [{}]},
+            "response": {"uid": "", "convertedObjects": null, "result": {"metadata": {}}},
+        }))
+        .unwrap();
+        assert_eq!(review.request.unwrap().objects.len(), 1);
+        assert!(review.response.unwrap().converted_objects.is_empty());
+    }
 }

@@ -74,7 +74,7 @@ impl Operator {
     pub fn webhook(mut self, webhook: impl Into<AnyWebhook>) -> Self {
         match webhook.into() {
             AnyWebhook::Admission(webhook) => self.questions.webhooks.push(webhook),
-            AnyWebhook::Conversion(pair) => self.questions.conversions.push(*pair),
+            AnyWebhook::Conversion(pair) => self.questions.conversions.push(pair),
         }
         self
     }

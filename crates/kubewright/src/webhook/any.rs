@@ -8,7 +8,7 @@ pub enum AnyWebhook {
     /// Asked before an object is stored.
     Admission(Webhook),
     /// Asked for an object in another version.
-    Conversion(Box<Conversion>),
+    Conversion(Conversion),
 }
 
 impl From<Webhook> for AnyWebhook {
@@ -19,6 +19,6 @@ impl From<Webhook> for AnyWebhook {
 
 impl From<Conversion> for AnyWebhook {
     fn from(conversion: Conversion) -> Self {
-        Self::Conversion(Box::new(conversion))
+        Self::Conversion(conversion)
     }
 }
