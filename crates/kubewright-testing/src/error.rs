@@ -49,6 +49,15 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// What operators were allowed could not be noted.
+    #[error("add to {} what was allowed: name another file in KUBEWRIGHT_PERMISSIONS", file.display())]
+    Usage {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// Go is not installed, and nothing ready was found.
     #[error(
         "build the control plane: no `go` found in PATH; install Go 1.26 or newer (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder of ready programs"

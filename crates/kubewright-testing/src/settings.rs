@@ -20,6 +20,9 @@ pub struct Settings {
     pub assets: Option<PathBuf>,
     /// The Go command that builds the control plane: `go`, as `PATH` finds it.
     pub go: PathBuf,
+    /// `KUBEWRIGHT_PERMISSIONS`: a file to which each test adds what its operators were allowed,
+    /// for `kubewright check --tests`.
+    pub permissions: Option<PathBuf>,
     /// `KUBEWRIGHT_TEST_TIMEOUT`: how long `eventually` waits, in seconds.
     pub patience: Duration,
 }
@@ -100,6 +103,7 @@ impl Settings {
             cache: cache.unwrap_or_default(),
             assets: folder("KUBEBUILDER_ASSETS"),
             go: PathBuf::from("go"),
+            permissions: folder("KUBEWRIGHT_PERMISSIONS"),
             patience,
         })
     }
@@ -114,6 +118,7 @@ impl Default for Settings {
             cache: PathBuf::from("kubewright-cache"),
             assets: None,
             go: PathBuf::from("go"),
+            permissions: None,
             patience: PATIENCE,
         }
     }

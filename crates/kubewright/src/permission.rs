@@ -25,6 +25,7 @@ pub struct Permissions {
     grants: Arc<[Grant]>,
     /// Verbs and resources, not names, so that it stays as small as the API is.
     refused: Arc<Mutex<BTreeSet<String>>>,
+    used: Arc<Mutex<BTreeSet<(Verb, String, String)>>>,
 }
 
 /// A rule, and the names that it is restricted to.
@@ -50,6 +51,7 @@ impl Permissions {
         Self {
             grants: grants.collect(),
             refused: Arc::default(),
+            used: Arc::default(),
         }
     }
 
@@ -57,17 +59,31 @@ impl Permissions {
     #[must_use]
     pub(crate) fn and(self, rules: Vec<PolicyRule>) -> Self {
         let further = rules.into_iter().map(Grant::new);
-        let Self { grants, refused } = self;
+        let Self {
+            grants,
+            refused,
+            used,
+        } = self;
         let grants = grants.iter().cloned().chain(further);
         Self {
             grants: grants.collect(),
             refused,
+            used,
         }
     }
 
     /// What was refused so far, by this value and its clones: each verb and resource once.
     pub fn refused(&self) -> Vec<String> {
         self.refused.lock().iter().cloned().collect()
+    }
+
+    /// What was asked for and allowed so far, by this value and its clones: each verb, group and
+    /// resource once, as `list apps/deployments` or `patch /pods`.
+    pub fn used(&self) -> Vec<String> {
+        let used = self.used.lock();
+        used.iter()
+            .map(|(verb, group, resource)| format!("{verb} {group}/{resource}"))
+            .collect()
     }
 
     /// The same client, held to the rules.
@@ -94,6 +110,8 @@ impl Permissions {
                 && rule.allows(route.verb.as_str(), &route.group, &resource)
         };
         if self.grants.iter().any(allowed) {
+            let asked = (route.verb, route.group.clone(), resource.to_string());
+            self.used.lock().insert(asked);
             return Ok(());
         }
         let asked = format!("{} {}", route.verb, of_group(&route));

@@ -14,6 +14,7 @@ mod operator;
 mod pool;
 mod refusals;
 mod sweep;
+mod usage;
 mod wait;
 mod webhooks;
 

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
+use super::usage::note_used;
 use super::webhooks::WebhookWiring;
 use crate::Error;
 use crate::faults::Door;
@@ -148,6 +149,7 @@ impl Cluster {
     /// never happened.
     pub(crate) async fn finish(&self) -> Result<(), Error> {
         self.stop_operator().await;
+        note_used(&self.shared.refusals.used())?;
         let refused = self.shared.refusals.take();
         let unmet = self.shared.script.take_unmet();
         let closed = self.close().await;

@@ -27,6 +27,12 @@ impl Refusals {
         self.guards.lock().push(guard.clone());
     }
 
+    /// What operators asked for and were allowed so far: verb, group and resource.
+    pub(super) fn used(&self) -> BTreeSet<String> {
+        let guards = self.guards.lock();
+        guards.iter().flat_map(Permissions::used).collect()
+    }
+
     /// The refused requests so far, each once; they are forgotten, and the guards too.
     pub(super) fn take(&self) -> BTreeSet<String> {
         let mut refused = std::mem::take(&mut *self.requests.lock());

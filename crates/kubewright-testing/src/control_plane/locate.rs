@@ -2,6 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::build::Build;
+use super::go::Go;
 use super::lock::Lock;
 use super::program::Program;
 use super::record::Record;
@@ -92,8 +93,10 @@ async fn complete(release: Release, folder: &Path, settings: &Settings) -> Resul
     let build = Build {
         release,
         folder,
-        cache: &settings.cache,
-        go: &settings.go,
+        go: Go {
+            program: &settings.go,
+            cache: &settings.cache,
+        },
     };
     let lock = match fs::create_dir_all(folder).map_err(not_writable) {
         Ok(()) => Lock::acquire(folder).await,
@@ -102,7 +105,7 @@ async fn complete(release: Release, folder: &Path, settings: &Settings) -> Resul
     let _lock = match lock {
         Ok(lock) => lock,
         // Without Go the folder would be of no use.
-        Err(error) => return build.find_go().await.and(Err(error)),
+        Err(error) => return build.go.find().await.and(Err(error)),
     };
     build.remove_leftovers()?;
     let mut record = Record::load(folder);
@@ -110,7 +113,7 @@ async fn complete(release: Release, folder: &Path, settings: &Settings) -> Resul
     for (position, program) in Program::ALL.into_iter().enumerate() {
         if !record.checks_out(folder, &release, program) {
             if builds == 0 {
-                build.find_go().await?;
+                build.go.find().await?;
             }
             builds += 1;
             say(format_args!(

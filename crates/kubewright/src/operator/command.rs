@@ -277,9 +277,10 @@ fn runtime() -> Result<Runtime, Error> {
 
 fn log(filter: &str) {
     let filter = EnvFilter::builder().parse_lossy(filter);
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_ansi(io::stderr().is_terminal())
+        .with_ansi(io::stderr().is_terminal() && !unwanted)
         .with_writer(io::stderr);
     // Somebody who has set one up before `main` keeps it.
     subscriber.try_init().unwrap_or_default();
