@@ -6,7 +6,7 @@ use tracing_subscriber::EnvFilter;
 use crate::embedded::Embedded;
 use crate::error::Error;
 use crate::interrupt::Interrupts;
-use crate::output::say;
+use crate::output::{has_colours, say};
 
 /// Where the kubeconfig is written unless the caller says otherwise.
 const KUBECONFIG: &str = "kubewright-cluster.yaml";
@@ -98,6 +98,7 @@ fn log_to_standard_error(filter: &str) -> Result<(), Error> {
     })?;
     tracing_subscriber::fmt()
         .with_env_filter(parsed)
+        .with_ansi(has_colours())
         .with_writer(std::io::stderr)
         .init();
     Ok(())

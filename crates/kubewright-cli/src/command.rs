@@ -1,17 +1,32 @@
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
+use crate::check::CheckArguments;
+use crate::completions::CompletionsArguments;
 use crate::create::{ApiArguments, WebhookArguments};
 use crate::dev::DevArguments;
+use crate::doctor::DoctorArguments;
 use crate::error::Error;
+use crate::generate::TypesArguments;
+use crate::image::ImageArguments;
 use crate::init::InitArguments;
 use crate::ship::{
     DeployArguments, InstallArguments, ManifestsArguments, UndeployArguments, UninstallArguments,
 };
-use crate::{cluster, create, dev, former, init, ship};
+use crate::version::VersionArguments;
+use crate::{
+    check, cluster, completions, create, dev, doctor, former, generate, image, init, ship, version,
+};
 
 /// Kubernetes operators in Rust: make them, run them, ship them, and run a cluster for them.
 #[derive(Debug, Parser)]
-#[command(name = "kubewright", version)]
+#[command(
+    name = "kubewright",
+    version,
+    after_help = "Start here:\n  kubewright init sites --domain example.com\n\n\
+                  Exit codes: 0 done; 1 it failed, or `check` or `doctor` found something; \
+                  2 the command line was not understood.\n\
+                  NO_COLOR keeps colours out of logs."
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -33,11 +48,24 @@ enum Command {
         after_help = "Examples:\n  kubewright cluster --nodes 3 --kubeconfig cluster.yaml\n  kubewright cluster --data state"
     )]
     Cluster(cluster::Arguments),
+    /// Look for what neither the compiler nor the API server says before it hurts.
+    #[command(
+        after_help = "Examples:\n  kubewright check --since v0.1.0\n  kubewright check --tests --allow float\n  kubewright check --manifests dist/install.yaml --output json"
+    )]
+    Check(CheckArguments),
+    /// Make Rust types of kinds that others define.
+    #[command(subcommand)]
+    Generate(Generate),
     /// Print what a cluster needs for an operator, or write it for kustomize or Helm.
     #[command(
         after_help = "Examples:\n  kubewright manifests --image r.example.com/sites:0.1.0 | kubectl apply --server-side -f -\n  kubewright manifests --image r.example.com/sites:0.1.0 --helm chart"
     )]
     Manifests(ManifestsArguments),
+    /// Make an OCI image of an operator, without Docker, and push it.
+    #[command(
+        after_help = "Examples:\n  kubewright image --archive sites.tar\n  kubewright image --tag r.example.com/sites:0.1.0 --push"
+    )]
+    Image(ImageArguments),
     /// Bring the kinds of an operator into a cluster.
     #[command(after_help = "Example:\n  kubewright install --dry-run")]
     Install(InstallArguments),
@@ -50,6 +78,18 @@ enum Command {
     /// Take an operator out of a cluster; its kinds stay, with all objects of them.
     #[command(after_help = "Example:\n  kubewright undeploy --dry-run")]
     Undeploy(UndeployArguments),
+    /// Say what is installed, what is missing and what that costs.
+    #[command(after_help = "Example:\n  kubewright doctor --needed")]
+    Doctor(DoctorArguments),
+    /// Print a script that makes a shell complete the command's words.
+    #[command(
+        alias = "completion",
+        after_help = "Examples:\n  source <(kubewright completions bash)\n  kubewright completions fish > ~/.config/fish/completions/kubewright.fish"
+    )]
+    Completions(CompletionsArguments),
+    /// Say which command this is and what it was built from.
+    #[command(after_help = "Example:\n  kubewright version --output json")]
+    Version(VersionArguments),
     /// kubebuilder's; answered with the command of ours.
     #[command(hide = true, disable_help_flag = true)]
     Alpha {
@@ -78,6 +118,15 @@ enum Create {
     Webhook(WebhookArguments),
 }
 
+#[derive(Debug, Subcommand)]
+enum Generate {
+    /// Make Rust types from a CustomResourceDefinition in a file or in a cluster.
+    #[command(
+        after_help = "Examples:\n  kubewright generate types --file crd-certificates.yaml --to src/certificate.rs\n  kubewright generate types --crd certificates.cert-manager.io"
+    )]
+    Types(TypesArguments),
+}
+
 impl Arguments {
     /// Does what was asked for.
     pub(crate) fn run(self) -> Result<(), Error> {
@@ -85,6 +134,9 @@ impl Arguments {
             Command::Init(arguments) => init::run(&arguments),
             Command::Create(Create::Api(arguments)) => create::api(&arguments),
             Command::Create(Create::Webhook(arguments)) => create::webhook(&arguments),
+            Command::Completions(arguments) => completions::run(&arguments, Self::command()),
+            Command::Doctor(arguments) => doctor::run(&arguments),
+            Command::Version(arguments) => version::run(&arguments),
             Command::Alpha { arguments } => Err(former::answer("alpha", &arguments)),
             Command::Edit { arguments } => Err(former::answer("edit", &arguments)),
             command => with_runtime(command),
@@ -101,13 +153,19 @@ fn with_runtime(command: Command) -> Result<(), Error> {
         match command {
             Command::Cluster(arguments) => cluster::run(&arguments).await,
             Command::Dev(arguments) => dev::run(&arguments).await,
+            Command::Check(arguments) => check::run(&arguments).await,
             Command::Manifests(arguments) => ship::manifests(&arguments).await,
+            Command::Generate(Generate::Types(arguments)) => generate::run(&arguments).await,
+            Command::Image(arguments) => image::run(&arguments).await,
             Command::Install(arguments) => ship::install(&arguments).await,
             Command::Uninstall(arguments) => ship::uninstall(&arguments).await,
             Command::Deploy(arguments) => ship::deploy(&arguments).await,
             Command::Undeploy(arguments) => ship::undeploy(&arguments).await,
             Command::Init(_)
             | Command::Create(_)
+            | Command::Completions(_)
+            | Command::Doctor(_)
+            | Command::Version(_)
             | Command::Alpha { .. }
             | Command::Edit { .. } => {
                 unreachable!("these need no runtime and were done before")

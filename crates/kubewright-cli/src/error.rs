@@ -353,6 +353,63 @@ pub(crate) enum Error {
         #[source]
         source: kubewright_manifest::Error,
     },
+    /// `doctor` did not find everything.
+    #[error("look for what Kubewright works with: {names} missing; what each costs stands above")]
+    Missing {
+        /// What is missing.
+        names: String,
+    },
+    /// `check` found something.
+    #[error("check the manifests: {count} faults; mend them, or --allow the rules that are meant")]
+    Faults {
+        /// How many.
+        count: usize,
+    },
+    /// The program is not one that a Linux image can run.
+    #[error("put {} into an image: it is no program for Linux; name a --platform", program.display())]
+    NotForLinux {
+        /// The program.
+        program: PathBuf,
+    },
+    /// Nothing builds for a platform.
+    #[error("build for {platform}: first `rustup target add {target}`")]
+    NoTarget {
+        /// The platform.
+        platform: String,
+        /// What would build for it.
+        target: String,
+    },
+    /// A registry did not take an image.
+    #[error("push {reference} ({path}): is the registry there, and may you write to it?")]
+    Registry {
+        /// The image.
+        reference: String,
+        /// What was asked for.
+        path: String,
+        /// What it answered.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// There is no definition to make types from.
+    #[error(
+        "make types from {origin}: it has no CustomResourceDefinition of apiextensions.k8s.io/v1"
+    )]
+    NoDefinition {
+        /// Where it was looked for.
+        origin: String,
+    },
+    /// A definition lacks a version, or its schema.
+    #[error(
+        "make types of {definition}: there is no schema of the version {version}; known are {known}"
+    )]
+    NoSchema {
+        /// The definition.
+        definition: String,
+        /// The version asked for.
+        version: String,
+        /// Those that are there.
+        known: String,
+    },
     /// Standard output is closed.
     #[error("write to standard output")]
     Output {

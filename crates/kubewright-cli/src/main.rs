@@ -1,12 +1,18 @@
 //! The command `kubewright`.
 
+mod check;
 mod cluster;
 mod command;
+mod completions;
 mod create;
 mod dev;
+mod doctor;
 mod embedded;
 mod error;
+mod form;
 mod former;
+mod generate;
+mod image;
 mod init;
 mod interrupt;
 mod kubeconfig;
@@ -16,6 +22,7 @@ mod program;
 mod project;
 mod ship;
 mod source;
+mod version;
 
 use std::process::ExitCode;
 

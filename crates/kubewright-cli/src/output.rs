@@ -7,7 +7,7 @@
 
 use std::error::Error;
 use std::fmt::Display;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 /// Prints one line of what was asked for.
 pub(crate) fn say(line: impl Display) {
@@ -28,6 +28,12 @@ pub(crate) fn print(text: &str) -> Result<(), crate::error::Error> {
 /// Prints one line about the work itself.
 pub(crate) fn note(line: impl Display) {
     eprintln!("{line}");
+}
+
+/// Whether standard error shows colours: a terminal does, unless `NO_COLOR` says otherwise.
+pub(crate) fn has_colours() -> bool {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    io::stderr().is_terminal() && !unwanted
 }
 
 /// Prints an error and its causes.

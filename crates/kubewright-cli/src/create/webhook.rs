@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &WebhookArguments) -> Result<(), Error> {
     if arguments.parts.conversion > 0 {
         return Err(Error::NotYet {
             what: "create webhook --conversion",
-            instead: "one version per kind works; convert by hand between two kinds",
+            instead: "write both versions and register `Webhook::converts(to_hub, from_hub)`",
         });
     }
     if arguments.parts.programmatic_validation > 0 {

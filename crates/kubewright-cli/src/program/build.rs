@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::Value;
-use tokio::process::Command;
 
+use super::cargo::cargo;
 use crate::error::Error;
 
 /// Where the words of a program go that is started.
@@ -31,66 +31,87 @@ impl Words {
 ///
 /// Dropping the future ends the build; what was compiled stays compiled.
 pub(crate) async fn build(folder: &Path, words: Words) -> Result<PathBuf, Error> {
-    let command = "cargo build";
-    let mut cargo_build = Command::new(cargo());
-    cargo_build
-        .args(["build", "--message-format=json-render-diagnostics"])
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(words.stdio())
-        .kill_on_drop(true);
-    for name in of_another_package(std::env::vars_os().map(|(name, _)| name)) {
-        cargo_build.env_remove(name);
-    }
-    let failed = |source| Error::Start {
-        command: format!("{command} (in {})", folder.display()),
-        source,
-    };
-    let build = cargo_build.spawn().map_err(failed)?;
-    let output = build.wait_with_output().await.map_err(failed)?;
-    if !output.status.success() {
-        let command = command.to_owned();
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(match words {
-            Words::Shown => Error::Failed {
-                command,
-                status: output.status,
-            },
-            Words::Kept => Error::FailedSaying {
-                command,
-                said: said.trim_end().to_owned(),
-            },
-        });
-    }
-    let mut programs = programs(&String::from_utf8_lossy(&output.stdout));
-    match programs.len() {
-        1 => Ok(programs.remove(0)),
-        found => Err(Error::NotOneProgram {
-            folder: folder.to_owned(),
-            found,
-        }),
-    }
+    Build::new(folder, words).run().await
 }
 
-/// Cargo tells the programs it runs which cargo it is.
-fn cargo() -> OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+/// The same, with its results in another folder.
+///
+/// # Cancel safety
+///
+/// Dropping the future ends the build; what was compiled stays compiled.
+pub(crate) async fn build_into(
+    folder: &Path,
+    target: &Path,
+    words: Words,
+) -> Result<PathBuf, Error> {
+    let mut build = Build::new(folder, words);
+    build.arguments = vec!["--target-dir".into(), target.into()];
+    build.run().await
 }
 
-/// What cargo tells a program that it runs about that program's package. A build that inherits it
-/// compiles again whatever depends on it, such as `ring`.
-fn of_another_package(names: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
-    const ABOUT: [&str; 4] = [
-        "CARGO_PKG_",
-        "CARGO_MANIFEST_",
-        "CARGO_BIN_",
-        "CARGO_CRATE_",
-    ];
-    names.filter(|name| {
-        let name = name.to_string_lossy();
-        ABOUT.iter().any(|prefix| name.starts_with(prefix))
-    })
+/// A build of one package's program.
+#[derive(Debug)]
+pub(crate) struct Build<'a> {
+    folder: &'a Path,
+    words: Words,
+    /// What cargo is told beside it.
+    pub(crate) arguments: Vec<OsString>,
+}
+
+impl<'a> Build<'a> {
+    /// As cargo does it unasked.
+    pub(crate) fn new(folder: &'a Path, words: Words) -> Self {
+        Self {
+            folder,
+            words,
+            arguments: Vec::new(),
+        }
+    }
+
+    /// Does it, and finds the program.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the build; what was compiled stays compiled.
+    pub(crate) async fn run(&self) -> Result<PathBuf, Error> {
+        let command = "cargo build";
+        let failed = |source| Error::Start {
+            command: format!("{command} (in {})", self.folder.display()),
+            source,
+        };
+        let build = cargo(self.folder)
+            .args(["build", "--message-format=json-render-diagnostics"])
+            .args(&self.arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(self.words.stdio())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(failed)?;
+        let output = build.wait_with_output().await.map_err(failed)?;
+        if !output.status.success() {
+            let command = command.to_owned();
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(match self.words {
+                Words::Shown => Error::Failed {
+                    command,
+                    status: output.status,
+                },
+                Words::Kept => Error::FailedSaying {
+                    command,
+                    said: said.trim_end().to_owned(),
+                },
+            });
+        }
+        let mut programs = programs(&String::from_utf8_lossy(&output.stdout));
+        match programs.len() {
+            1 => Ok(programs.remove(0)),
+            found => Err(Error::NotOneProgram {
+                folder: self.folder.to_owned(),
+                found,
+            }),
+        }
+    }
 }
 
 /// The executables that cargo's messages name.
@@ -105,22 +126,7 @@ fn programs(messages: &str) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-
-    use super::{of_another_package, programs};
-
-    #[test]
-    fn a_build_inherits_settings_and_not_another_package() {
-        let names = [
-            "CARGO_PKG_NAME",
-            "CARGO_HOME",
-            "CARGO_MANIFEST_DIR",
-            "PATH",
-            "CARGO",
-        ];
-        let dropped: Vec<_> = of_another_package(names.into_iter().map(OsString::from)).collect();
-        assert_eq!(dropped, ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"]);
-    }
+    use super::programs;
 
     #[test]
     fn only_executables_count() {

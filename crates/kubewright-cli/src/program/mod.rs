@@ -1,7 +1,13 @@
 //! The operator's own program: built by cargo, and asked for its manifests.
 
 mod build;
+mod cargo;
 mod manifests;
+mod package;
+mod target;
 
-pub(crate) use build::{Words, build};
+pub(crate) use build::{Build, Words, build, build_into};
+pub(crate) use cargo::cargo;
 pub(crate) use manifests::manifests;
+pub(crate) use package::{Package, package};
+pub(crate) use target::static_target;

@@ -7,7 +7,6 @@ use crate::error::Error;
 pub(crate) struct Project {
     pub(crate) folder: PathBuf,
     pub(crate) name: String,
-    pub(crate) version: String,
     pub(crate) domain: String,
     license: Option<String>,
     owner: Option<String>,
@@ -34,7 +33,6 @@ impl Project {
         Ok(Self {
             folder: folder.to_owned(),
             name,
-            version: text(field("version")).unwrap_or_else(|| "0.0.0".to_owned()),
             domain: text(metadata.and_then(|ours| ours.get("domain")))
                 .unwrap_or_else(|| DEFAULT_DOMAIN.to_owned()),
             license: text(field("license")),

@@ -7,7 +7,6 @@ use super::certificate::calls_webhooks;
 use crate::error::Error;
 use crate::output::{note, print, say};
 use crate::program::{self, Words};
-use crate::project::Project;
 
 /// What `kubewright manifests` is called with.
 #[derive(Args, Debug)]
@@ -49,10 +48,10 @@ pub(crate) async fn manifests(arguments: &ManifestsArguments) -> Result<(), Erro
         return write(folder, &kustomization(&objects).map_err(failed)?);
     }
     if let Some(folder) = &arguments.helm {
-        let project = Project::read(&arguments.folder)?;
+        let package = program::package(&arguments.folder).await?;
         let chart = Chart {
-            name: project.name,
-            version: project.version,
+            name: package.name,
+            version: package.version,
         };
         return write(folder, &helm_chart(&objects, &chart).map_err(failed)?);
     }

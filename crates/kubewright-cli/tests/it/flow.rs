@@ -21,7 +21,7 @@ fn workspace() -> PathBuf {
 
 /// The workspace's settings for nested builds: its target folder and versions, so that what is
 /// compiled already is not compiled again.
-fn prepare(folder: &Path) {
+pub(super) fn prepare(folder: &Path) {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .parent()
         .expect("the target folder");
@@ -34,7 +34,7 @@ fn prepare(folder: &Path) {
     fs::write(settings.join("config.toml"), config).expect("the settings");
 }
 
-fn lock(project: &Path) {
+pub(super) fn lock(project: &Path) {
     fs::copy(workspace().join("Cargo.lock"), project.join("Cargo.lock")).expect("the lock file");
 }
 
@@ -55,7 +55,7 @@ pub(super) fn of_this_package(command: &mut Command) {
     }
 }
 
-fn succeeds(mut command: Command, folder: &Path) -> Output {
+pub(super) fn succeeds(mut command: Command, folder: &Path) -> Output {
     of_this_package(&mut command);
     let output = command.current_dir(folder).output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -64,7 +64,7 @@ fn succeeds(mut command: Command, folder: &Path) -> Output {
     output
 }
 
-fn cargo(arguments: &[&str]) -> Command {
+pub(super) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
     command.args(arguments);
     command

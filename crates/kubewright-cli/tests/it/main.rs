@@ -1,13 +1,20 @@
 //! The command as a user calls it.
 
+mod book;
+mod charts;
+mod check;
 mod cluster;
+mod comfort;
 mod data;
 mod dev;
 mod flow;
+mod image;
 mod scaffold;
 mod shapes;
 mod ship;
 mod terminal;
+mod tools;
+mod types;
 
 use std::process::{Command, Output};
 
@@ -22,4 +29,13 @@ fn kubewright(arguments: &[&str]) -> Command {
 fn complaint(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Says why a test, or part of it, did not run.
+#[expect(
+    clippy::print_stderr,
+    reason = "libtest captures what the macro prints"
+)]
+fn skipped(reason: impl std::fmt::Display) {
+    eprintln!("skipped: {reason}");
 }

@@ -276,46 +276,10 @@ async fn on_a_real_cluster_an_operator_is_installed_deployed_and_removed() {
 }
 
 /// `kubectl` of the real control plane, where that is built.
-async fn kubectl() -> Option<PathBuf> {
+pub(super) async fn kubectl() -> Option<PathBuf> {
     let settings = Settings::from_environment().ok()?;
     let found = ControlPlane::locate(Release::current(), &settings)
         .await
         .ok()?;
     found.program(Program::Kubectl).ok()
-}
-
-/// `kubectl kustomize` is kustomize itself.
-#[tokio::test]
-async fn kustomize_gives_the_objects_that_manifests_prints() {
-    let Some(kubectl) = kubectl().await else {
-        return;
-    };
-    let folder = tempfile::tempdir().expect("a folder");
-    let image = ["--image", "registry.example.com/mydaemonset:1"];
-    let call = |flags: &[&str]| {
-        let mut call = kubewright(&["manifests"]);
-        super::flow::of_this_package(&mut call);
-        call.arg(operator()).args(image).args(flags);
-        let output = call.output().expect("the command runs");
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
-    let plain = call(&[]);
-    let path = folder.path().to_str().expect("a path in UTF-8");
-    call(&["--kustomize", path]);
-    let built = Command::new(kubectl)
-        .args(["kustomize", path])
-        .output()
-        .expect("kubectl runs");
-    assert!(built.status.success(), "{built:?}");
-    let built = String::from_utf8_lossy(&built.stdout).into_owned();
-    assert_eq!(sorted(&built), sorted(&plain));
-    assert!(fs::read_dir(folder.path()).expect("the folder").count() >= 4);
-}
-
-fn sorted(text: &str) -> Vec<String> {
-    let documents = kubewright_wire::yaml::documents(text).expect("YAML");
-    let mut texts: Vec<String> = documents.iter().map(Value::to_string).collect();
-    texts.sort();
-    texts
 }

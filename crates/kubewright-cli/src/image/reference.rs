@@ -1,0 +1,104 @@
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+/// Where an image is pushed to: `registry.example.com/team/sites:0.1.0`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reference {
+    /// Host and port.
+    pub(super) registry: String,
+    pub(super) repository: String,
+    pub(super) tag: String,
+}
+
+impl Reference {
+    /// Registries on this machine need no certificate, as with the other tools for images.
+    pub(super) fn scheme(&self) -> &'static str {
+        let host = self
+            .registry
+            .rsplit_once(':')
+            .map_or(self.registry.as_str(), |(host, _)| host);
+        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+        let is_loopback = address.is_ok_and(|address| address.is_loopback());
+        match host == "localhost" || is_loopback {
+            true => "http",
+            false => "https",
+        }
+    }
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            registry,
+            repository,
+            tag,
+        } = self;
+        write!(f, "{registry}/{repository}:{tag}")
+    }
+}
+
+impl FromStr for Reference {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wanted = || {
+            "give a registry, a repository and a tag, such as r.example.com/sites:0.1.0".to_owned()
+        };
+        let (registry, rest) = text.split_once('/').ok_or_else(wanted)?;
+        let is_host = registry == "localhost" || registry.contains(['.', ':']);
+        let (repository, tag) = rest.rsplit_once(':').unwrap_or((rest, "latest"));
+        let in_path = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/._-".contains(c);
+        let in_tag = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let is_whole = is_host
+            && !repository.is_empty()
+            && repository.chars().all(in_path)
+            && (1..=128).contains(&tag.len())
+            && tag.chars().all(in_tag);
+        if !is_whole {
+            return Err(wanted());
+        }
+        Ok(Self {
+            registry: registry.to_owned(),
+            repository: repository.to_owned(),
+            tag: tag.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Reference;
+
+    #[test]
+    fn a_reference_has_a_registry_a_repository_and_a_tag() {
+        let parse = |text: &str| text.parse::<Reference>().map(|one| one.to_string());
+        assert_eq!(
+            parse("localhost:5000/a/b:1").unwrap(),
+            "localhost:5000/a/b:1"
+        );
+        assert_eq!(
+            parse("r.example.com/sites").unwrap(),
+            "r.example.com/sites:latest"
+        );
+        for wrong in [
+            "sites:1",
+            "team/sites:1",
+            "r.io/Sites",
+            "r.io/a:b c",
+            "r.io/",
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_registries_on_this_machine_are_spoken_to_in_the_clear() {
+        let scheme = |text: &str| text.parse::<Reference>().unwrap().scheme();
+        assert_eq!(scheme("localhost:5000/a"), "http");
+        assert_eq!(scheme("127.0.0.1:5000/a"), "http");
+        assert_eq!(scheme("[::1]:5000/a"), "http");
+        assert_eq!(scheme("127.example.com/a:1"), "https");
+        assert_eq!(scheme("r.example.com:5000/a"), "https");
+    }
+}

@@ -1,0 +1,63 @@
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use super::cargo::cargo;
+use crate::error::Error;
+
+/// What cargo knows of a package, with all that it inherits from its workspace.
+#[derive(Clone, Debug)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) description: Option<String>,
+    pub(crate) license: Option<String>,
+    pub(crate) repository: Option<String>,
+    /// Where its builds go.
+    pub(crate) target: PathBuf,
+}
+
+/// Asks cargo about the package in a folder.
+///
+/// # Cancel safety
+///
+/// Safe: cargo only reads.
+pub(crate) async fn package(folder: &Path) -> Result<Package, Error> {
+    let command = "cargo metadata".to_owned();
+    let output = cargo(folder)
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output()
+        .await
+        .map_err(|source| Error::Start {
+            command: format!("{command} (in {})", folder.display()),
+            source,
+        })?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(Error::FailedSaying { command, said });
+    }
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let manifest = folder.join("Cargo.toml");
+    let manifest = manifest.canonicalize().unwrap_or(manifest);
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let found = packages
+        .into_iter()
+        .find(|one| one["manifest_path"].as_str().map(Path::new) == Some(&*manifest));
+    let found = found.ok_or_else(|| Error::NotAPackage {
+        path: manifest.clone(),
+    })?;
+    let text = |name: &str| found[name].as_str().map(str::to_owned);
+    Ok(Package {
+        name: text("name").unwrap_or_default(),
+        version: text("version").unwrap_or_default(),
+        description: text("description"),
+        license: text("license"),
+        repository: text("repository"),
+        target: metadata["target_directory"]
+            .as_str()
+            .map_or_else(|| folder.join("target"), PathBuf::from),
+    })
+}

@@ -1,0 +1,228 @@
+//! `kubewright generate types`: what it writes compiles, and loses nothing.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use kubewright_testing::Settings;
+use serde_json::{Map, Value, json};
+
+use super::flow::{cargo, lock, prepare, succeeds};
+use super::{complaint, kubewright, skipped};
+
+/// A definition of somebody's, as `tests/types/definitions.txt` names it.
+struct Origin {
+    name: String,
+    module: String,
+    file: String,
+}
+
+fn origins() -> Vec<Origin> {
+    let table = include_str!("../types/definitions.txt");
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let mut words = line.split(' ').map(str::to_owned);
+            let (name, module) = (
+                words.next().expect("a name"),
+                words.next().expect("a module"),
+            );
+            let file = words.nth(1).expect("a file");
+            Origin { name, module, file }
+        })
+        .collect()
+}
+
+/// The folders of Go modules, fetched where they are missing; nothing without Go.
+fn fetch(modules: &[String]) -> Option<BTreeMap<String, PathBuf>> {
+    let settings = Settings::from_environment().expect("settings");
+    let nowhere = tempfile::tempdir().expect("a folder");
+    let output = Command::new(&settings.go)
+        .args(["mod", "download", "-json"])
+        .args(modules)
+        .current_dir(nowhere.path())
+        .env("GOMODCACHE", settings.cache.join("go/mod"))
+        .env("GOFLAGS", "-mod=mod")
+        .env("GOWORK", "off")
+        .output();
+    let is_there = output.as_ref().is_ok_and(|output| output.status.success());
+    assert!(is_there || !settings.require_real, "{output:?}");
+    let Some(output) = output.ok().filter(|_| is_there) else {
+        skipped("the definitions cannot be fetched: is there Go, and a network?");
+        return None;
+    };
+    let answers = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
+    let folders = answers.map(|answer| {
+        let answer = answer.expect("JSON");
+        let text = |name: &str| answer[name].as_str().expect("a text").to_owned();
+        (
+            format!("{}@{}", text("Path"), text("Version")),
+            PathBuf::from(text("Dir")),
+        )
+    });
+    Some(folders.collect())
+}
+
+/// An object with all that a schema names, or with what it requires.
+#[derive(Clone, Copy, PartialEq)]
+enum Fullness {
+    All,
+    Required,
+}
+
+fn sample(schema: &Value, fullness: Fullness) -> Value {
+    if schema["x-kubernetes-int-or-string"] == true {
+        return json!("25%");
+    }
+    if let Some(first) = schema["enum"].get(0) {
+        return first.clone();
+    }
+    match schema["type"].as_str() {
+        Some("string") => json!("text"),
+        Some("integer") => json!(7),
+        Some("number") => json!(1.5),
+        Some("boolean") => json!(true),
+        Some("array") => json!([sample(&schema["items"], fullness)]),
+        Some("object") => object(schema, fullness),
+        _ => json!({"of": ["any", 1, null]}),
+    }
+}
+
+fn object(schema: &Value, fullness: Fullness) -> Value {
+    let mut fields = Map::new();
+    let required = schema["required"].as_array();
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    for (name, below) in schema["properties"].as_object().into_iter().flatten() {
+        if fullness == Fullness::All || is_required(name) {
+            fields.insert(name.clone(), sample(below, fullness));
+        }
+    }
+    if schema["additionalProperties"].is_object() {
+        fields.insert(
+            "a key".to_owned(),
+            sample(&schema["additionalProperties"], fullness),
+        );
+    }
+    if schema["x-kubernetes-preserve-unknown-fields"] == true {
+        fields.insert("unknown".to_owned(), json!({"kept": [1, "two", null]}));
+    }
+    Value::Object(fields)
+}
+
+/// Whole objects of the stored version of a definition.
+fn samples(crd: &Value) -> Vec<Value> {
+    let spec = &crd["spec"];
+    let versions = spec["versions"].as_array().expect("versions");
+    let stored = versions
+        .iter()
+        .find(|one| one["storage"] == true)
+        .expect("a stored version");
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let api_version = format!("{}/{}", text(&spec["group"]), text(&stored["name"]));
+    let whole = |fullness| {
+        let mut whole = object(&stored["schema"]["openAPIV3Schema"], fullness);
+        whole["apiVersion"] = json!(api_version);
+        whole["kind"] = spec["names"]["kind"].clone();
+        whole["metadata"] = json!({"name": "x", "namespace": "y"});
+        whole
+    };
+    vec![whole(Fullness::All), whole(Fullness::Required)]
+}
+
+/// Writes the package that reads each sample into its type and back.
+fn write_package(folder: &Path, kinds: &[(String, String)]) {
+    let cargo = "[package]\nname = \"generated-types\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+                 [dependencies]\n\
+                 k8s-openapi = { version = \"0.29\", default-features = false, features = [\"std\", \"v1_36\"] }\n\
+                 kube = { version = \"5\", default-features = false, features = [\"client\", \"rustls-tls\", \"ring\", \"derive\"] }\n\
+                 serde = { version = \"1\", features = [\"derive\"] }\nserde_json = \"1\"\n\n\
+                 [profile.dev]\ndebug = false\n\n[profile.dev.package.\"*\"]\ndebug = false\n\n[workspace]\n";
+    fs::write(folder.join("Cargo.toml"), cargo).expect("a file");
+    let mut main = "#![deny(warnings)]\n\
+        fn check<K: kube::Resource<DynamicType = ()> + serde::Serialize + serde::de::DeserializeOwned>(file: &str) {\n\
+            let samples: Vec<serde_json::Value> =\n\
+                serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();\n\
+            for sample in samples {\n\
+                let object: K = serde_json::from_value(sample.clone()).unwrap_or_else(|error| panic!(\"{file}: {error}\"));\n\
+                assert_eq!(serde_json::to_value(&object).unwrap(), sample, \"{file}\");\n\
+            }\n\
+        }\n\n"
+        .to_owned();
+    let mut calls = String::new();
+    for (module, kind) in kinds {
+        writeln!(main, "mod {module};").expect("a string");
+        writeln!(
+            calls,
+            "    check::<{module}::{kind}>(\"samples/{module}.json\");"
+        )
+        .expect("a string");
+    }
+    let main = format!("{main}\nfn main() {{\n{calls}}}\n");
+    fs::write(folder.join("src/main.rs"), main).expect("a file");
+}
+
+#[test]
+fn types_of_twenty_definitions_compile_and_lose_nothing() {
+    let origins = origins();
+    assert!(origins.len() >= 20);
+    let mut modules: Vec<String> = origins.iter().map(|one| one.module.clone()).collect();
+    modules.sort();
+    modules.dedup();
+    let Some(folders) = fetch(&modules) else {
+        return;
+    };
+    let home = tempfile::tempdir().expect("a folder");
+    prepare(home.path());
+    let folder = home.path().join("generated");
+    for part in ["src", "samples"] {
+        fs::create_dir_all(folder.join(part)).expect("a folder");
+    }
+    let mut kinds = Vec::new();
+    for origin in origins {
+        let path = folders[&origin.module].join(&origin.file);
+        let text = fs::read_to_string(&path).expect("the definitions");
+        let all = kubewright_wire::yaml::documents(&text).expect("YAML");
+        let named = |one: &&Value| one["metadata"]["name"] == origin.name.as_str();
+        let crd = all.iter().find(named).expect("the definition");
+        let module = origin.name.replace(['.', '-'], "_");
+        let one = folder.join(format!("{module}.json"));
+        fs::write(&one, crd.to_string()).expect("a file");
+        let mut command = kubewright(&["generate", "types", "--file"]);
+        command
+            .arg(&one)
+            .arg("--to")
+            .arg(folder.join(format!("src/{module}.rs")));
+        succeeds(command, &folder);
+        let samples = Value::from(samples(crd)).to_string();
+        fs::write(folder.join(format!("samples/{module}.json")), samples).expect("a file");
+        let kind = crd["spec"]["names"]["kind"].as_str().expect("a kind");
+        kinds.push((module, kind.to_owned()));
+    }
+    write_package(&folder, &kinds);
+    lock(&folder);
+    succeeds(cargo(&["run", "--quiet"]), &folder);
+}
+
+#[test]
+fn what_is_no_definition_is_told_with_what_is_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("x.yaml");
+    let generate = |more: &[&str]| {
+        let mut command = kubewright(&["generate", "types", "--file"]);
+        command.arg(&file).args(more);
+        complaint(&command.output().expect("the command runs"))
+    };
+    fs::write(&file, "kind: ConfigMap\n").expect("a file");
+    let said = generate(&[]);
+    assert!(said.contains("has no CustomResourceDefinition"), "{said}");
+    let crd = json!({"kind": "CustomResourceDefinition", "metadata": {"name": "a.b"},
+        "spec": {"versions": [{"name": "v1", "storage": true, "schema": {"openAPIV3Schema": {}}}]}});
+    fs::write(&file, crd.to_string()).expect("a file");
+    let said = generate(&["--version", "v2"]);
+    assert!(
+        said.contains("no schema of the version v2; known are v1"),
+        "{said}"
+    );
+}
