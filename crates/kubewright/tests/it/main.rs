@@ -10,5 +10,6 @@ mod examples;
 mod faults;
 mod kinds;
 mod must_fail;
+mod samples;
 mod shown;
 mod webhooks;

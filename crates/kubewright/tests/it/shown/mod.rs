@@ -25,8 +25,16 @@ pub(crate) mod external_source;
 pub(crate) mod finalizer;
 
 #[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/guestbook.rs"]
+pub(crate) mod guestbook;
+
+#[expect(dead_code, reason = "its main")]
 #[path = "../../../examples/live_read.rs"]
 pub(crate) mod live_read;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/memcached.rs"]
+pub(crate) mod memcached;
 
 #[expect(dead_code, reason = "its main")]
 #[path = "../../../examples/state.rs"]
