@@ -1,5 +1,6 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::rounds::RoundOptions;
 use crate::subject::Subject;
 
 /// Measures kubewright beside its peers.
@@ -20,6 +21,18 @@ pub(crate) enum Benchmark {
     Queue(QueueOptions),
     /// Starts the embedded API server as a process beside the real one, and loads both.
     Cluster(ClusterOptions),
+    /// Answers an admission review that puts two sidecars into a Pod.
+    Inject(InjectOptions),
+    /// Serves a mutating webhook under a steady load.
+    Webhook(WebhookOptions),
+    /// Creates objects and sees how soon they are reconciled.
+    Latency(LatencyOptions),
+    /// Lets MyDaemonSet roll out and rest.
+    Rest(RestOptions),
+    /// Builds MyDaemonSet from nothing, again, and after a change.
+    Loop(LoopOptions),
+    /// Goes from `init` to the first green test.
+    Newcomer(NewcomerOptions),
 }
 
 /// How the benchmark `queue` is run.
@@ -28,22 +41,68 @@ pub(crate) struct QueueOptions {
     /// How many distinct keys go through the queue.
     #[arg(long, default_value_t = 400_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) keys: u32,
-    /// How often each subject runs; the medians count.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) runs: u32,
-    /// Which subjects run, in which order.
-    #[arg(
-        long,
-        value_delimiter = ',',
-        default_values_t = [Subject::ControllerRuntime, Subject::Kubewright]
-    )]
-    pub(crate) subjects: Vec<Subject>,
-    /// Fails when a ratio of kubewright to controller-runtime is larger.
-    #[arg(long)]
-    pub(crate) at_most: Option<f64>,
-    /// One line of JSON a measurement instead of the table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) rounds: RoundOptions,
+}
+
+/// How the benchmark `inject` is run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct InjectOptions {
+    /// How often the review is answered in each pass.
+    #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) reviews: u32,
+    #[command(flatten)]
+    pub(crate) rounds: RoundOptions,
+}
+
+/// How the benchmark `webhook` is run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WebhookOptions {
+    /// How many reviews are sent in a second, whatever becomes of the answers.
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rate: u32,
+    /// For how long.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub(crate) seconds: u32,
+    #[command(flatten)]
+    pub(crate) rounds: RoundOptions,
+}
+
+/// How the benchmark `latency` is run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LatencyOptions {
+    /// How many objects are created, one each 25 ms.
+    #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) objects: u32,
+    /// Which API server: the real one, or the embedded one.
+    #[arg(long, value_enum, default_value_t = ServerKind::Real)]
+    pub(crate) server: ServerKind,
+    #[command(flatten)]
+    pub(crate) rounds: RoundOptions,
+}
+
+/// How the benchmark `rest` is run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RestOptions {
+    /// Seconds to wait before settled memory is read.
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) settle: u64,
+    #[command(flatten)]
+    pub(crate) rounds: RoundOptions,
+}
+
+/// How the benchmark `loop` is run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LoopOptions {
+    #[command(flatten)]
+    pub(crate) rounds: RoundOptions,
+}
+
+/// How the benchmark `newcomer` is run.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct NewcomerOptions {
+    #[command(flatten)]
+    pub(crate) rounds: RoundOptions,
 }
 
 /// How the benchmark `cluster` is run.
@@ -61,6 +120,20 @@ pub(crate) struct ClusterOptions {
     /// One line of JSON a measurement instead of the table.
     #[arg(long)]
     pub(crate) json: bool,
+    /// One run at a small size: shows that it works, and measures nothing.
+    #[arg(long)]
+    quick: bool,
+}
+
+impl ClusterOptions {
+    /// The same at a small size, when that is asked for.
+    pub(crate) fn resolved(&self) -> Self {
+        let mut options = self.clone();
+        if self.quick {
+            (options.creates, options.objects, options.runs) = (50, 200, 1);
+        }
+        options
+    }
 }
 
 /// How the benchmark `cache` is run.
@@ -140,6 +213,21 @@ mod tests {
         );
         assert_eq!(options.subjects(), Subject::ALL);
         assert!((options.settle - 30.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_quick_run_is_one_at_a_small_size() {
+        let line = ["kubewright-bench", "queue", "--quick", "--runs=9"];
+        let Benchmark::Queue(options) = Command::try_parse_from(line).unwrap().benchmark else {
+            panic!("not the queue");
+        };
+        assert_eq!(options.rounds.runs(), 1);
+        assert_eq!(options.rounds.size(400_000, 10), 10);
+        let usual = Command::try_parse_from(["kubewright-bench", "cluster", "--quick"]);
+        let Benchmark::Cluster(options) = usual.unwrap().benchmark else {
+            panic!("not the cluster");
+        };
+        assert_eq!((options.resolved().creates, options.runs), (50, 3));
     }
 
     #[test]

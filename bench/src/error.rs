@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use kubewright_bench_subject::Metric;
 
+use crate::reading::Bound;
 use crate::subject::Subject;
 
 /// Why there are no results.
@@ -82,14 +83,37 @@ pub(crate) enum Error {
         objects: u64,
         wanted: u64,
     },
-    #[error("hold {metric}: {ratio:.3} times controller-runtime's, at most {most} was promised")]
-    AboveBound {
-        metric: String,
-        ratio: f64,
-        most: f64,
+    #[error("hold {bound}: it is {found:.3}")]
+    AboveBound { bound: Bound, found: f64 },
+    #[error("hold {bound}: nobody measured it; run all subjects")]
+    NothingToHold { bound: Bound },
+    #[error(
+        "compare the subjects: {} has {metric} {}, {} has {}; they did not do the same work",
+        left.0, left.1, right.0, right.1
+    )]
+    DifferentWork {
+        metric: &'static str,
+        left: (Subject, f64),
+        right: (Subject, f64),
     },
-    #[error("hold --at-most: run both controller-runtime and kubewright")]
-    NothingToHold,
+    #[error("{tried}")]
+    System {
+        tried: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("make certificates for the webhooks")]
+    Certificates(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("ask the webhook of {subject}: {why}")]
+    Webhook { subject: Subject, why: String },
+    #[error("run `{command}`: it ended with {status}; its standard error ends with:\n{tail}")]
+    Step {
+        command: String,
+        status: std::process::ExitStatus,
+        tail: String,
+    },
+    #[error("wait for {what}: not so after {limit:?}")]
+    Late { what: String, limit: Duration },
     #[error("read the kubeconfig {}: {why}", path.display())]
     Kubeconfig { path: PathBuf, why: String },
     #[error("start `kubewright cluster`: not ready after {limit:?}")]

@@ -5,15 +5,24 @@
 mod cache;
 mod cluster;
 mod command;
+mod dev_loop;
 mod error;
+mod inject;
+mod latency;
 mod machine;
+mod newcomer;
 mod output;
+mod process;
 mod queue;
 mod reading;
+mod rest;
 mod results;
+mod rounds;
+mod server;
 mod subject;
 mod table;
 mod versions;
+mod webhook;
 
 use std::process::ExitCode;
 
@@ -29,6 +38,12 @@ async fn main() -> ExitCode {
         Benchmark::Cache(options) => cache::run(options).await,
         Benchmark::Queue(options) => queue::run(options).await,
         Benchmark::Cluster(options) => cluster::run(options).await,
+        Benchmark::Inject(options) => inject::run(options).await,
+        Benchmark::Webhook(options) => webhook::run(options).await,
+        Benchmark::Latency(options) => latency::run(options).await,
+        Benchmark::Rest(options) => rest::run(options).await,
+        Benchmark::Loop(options) => dev_loop::run(options).await,
+        Benchmark::Newcomer(options) => newcomer::run(options).await,
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

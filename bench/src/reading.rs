@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
 use crate::error::Error;
-use crate::subject::{Built, Subject};
+use crate::subject::{Built, Subject, tail};
 
 /// A subject that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -27,7 +27,8 @@ struct Line {
 }
 
 impl Readings {
-    fn parse(subject: Subject, stdout: &str) -> Result<Self, Error> {
+    /// Reads what a subject printed, a line a reading.
+    pub(crate) fn parse(subject: Subject, stdout: &str) -> Result<Self, Error> {
         let mut values = BTreeMap::new();
         for line in stdout.lines().filter(|line| !line.trim().is_empty()) {
             let read: Line = serde_json::from_str(line).map_err(|source| Error::Line {
@@ -98,7 +99,7 @@ pub(crate) async fn measure(built: &Built, arguments: &[String]) -> Result<Readi
         return Err(Error::SubjectFailed {
             subject,
             status: output.status,
-            tail: String::from_utf8_lossy(&output.stderr).into_owned(),
+            tail: tail(&String::from_utf8_lossy(&output.stderr)),
         });
     }
     Readings::parse(subject, &String::from_utf8_lossy(&output.stdout))
@@ -126,24 +127,100 @@ pub(crate) fn medians(runs: &[Readings]) -> Vec<Readings> {
     rows
 }
 
-/// Whether each of our readings is at most so many times controller-runtime's.
-pub(crate) fn hold(rows: &[Readings], most: f64) -> Result<(), Error> {
-    let row = |subject| rows.iter().find(|row| row.subject == subject);
-    let (Some(own), Some(base)) = (row(Subject::Kubewright), row(Subject::ControllerRuntime))
-    else {
-        return Err(Error::NothingToHold);
-    };
-    for (metric, base) in &base.values {
-        let ratio = own
-            .values
-            .get(metric)
-            .map_or(f64::INFINITY, |own| own / base);
-        if ratio > most {
-            return Err(Error::AboveBound {
-                metric: metric.clone(),
-                ratio,
-                most,
-            });
+/// The reading that says what was computed.
+pub(crate) const CHECKSUM: &str = "checksum";
+/// The reading that says how much was done.
+const OBJECTS: &str = "objects";
+
+/// Whether a reading must be the same for all: nobody wins by doing less.
+pub(crate) fn is_work(metric: &str) -> bool {
+    [CHECKSUM, OBJECTS].contains(&metric)
+}
+
+/// Whether all subjects did the same, where they say what.
+pub(crate) fn agree(runs: &[Readings]) -> Result<(), Error> {
+    for metric in [CHECKSUM, OBJECTS] {
+        let mut known: Option<(Subject, f64)> = None;
+        for run in runs {
+            let Some(&value) = run.values.get(metric) else {
+                continue;
+            };
+            let (subject, first) = *known.get_or_insert((run.subject, value));
+            if first.total_cmp(&value).is_ne() {
+                return Err(Error::DifferentWork {
+                    metric,
+                    left: (subject, first),
+                    right: (run.subject, value),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a benchmark promises of one of our readings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bound {
+    pub(crate) metric: &'static str,
+    pub(crate) most: Most,
+}
+
+/// How large a reading may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Most {
+    /// So many times the peer's.
+    Ratio(f64),
+    /// This.
+    Value(f64),
+}
+
+impl Bound {
+    /// At most so many times the peer's.
+    pub(crate) const fn ratio(metric: &'static str, most: f64) -> Self {
+        Self {
+            metric,
+            most: Most::Ratio(most),
+        }
+    }
+
+    /// At most this.
+    pub(crate) const fn value(metric: &'static str, most: f64) -> Self {
+        Self {
+            metric,
+            most: Most::Value(most),
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.most {
+            Most::Ratio(most) => write!(f, "{} at most {most}x", self.metric),
+            Most::Value(most) => write!(f, "{} at most {most}", self.metric),
+        }
+    }
+}
+
+/// Whether each of our readings is within what was promised.
+pub(crate) fn hold(rows: &[Readings], promised: &[Bound]) -> Result<(), Error> {
+    let own = rows.iter().find(|row| row.subject == Subject::Kubewright);
+    let base = rows.iter().find(|row| row.subject.is_baseline());
+    for bound in promised {
+        let value = |row: Option<&Readings>| row?.values.get(bound.metric).copied();
+        let found = match bound.most {
+            Most::Value(_) => value(own),
+            Most::Ratio(_) => value(own).zip(value(base)).map(|(own, base)| own / base),
+        };
+        let (Most::Value(most) | Most::Ratio(most)) = bound.most;
+        match found {
+            None => return Err(Error::NothingToHold { bound: *bound }),
+            Some(found) if found > most => {
+                return Err(Error::AboveBound {
+                    bound: *bound,
+                    found,
+                });
+            }
+            Some(_) => {}
         }
     }
     Ok(())
@@ -151,7 +228,7 @@ pub(crate) fn hold(rows: &[Readings], most: f64) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Readings, hold, medians};
+    use super::{Bound, Readings, agree, hold, medians};
     use crate::subject::Subject;
 
     #[test]
@@ -175,23 +252,41 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_ratio_above_its_bound_is_an_error_that_names_it() {
-        let row = |subject, value| Readings {
+    fn row(subject: Subject, metric: &str, value: f64) -> Readings {
+        Readings {
             subject,
-            values: [("item_ns_1".to_owned(), value)].into(),
-        };
+            values: [(metric.to_owned(), value)].into(),
+        }
+    }
+
+    #[test]
+    fn a_reading_above_its_bound_is_an_error_that_names_it() {
         let rows = [
-            row(Subject::ControllerRuntime, 100.0),
-            row(Subject::Kubewright, 11.0),
+            row(Subject::ControllerRuntime, "item_ns_1", 100.0),
+            row(Subject::Kubewright, "item_ns_1", 11.0),
         ];
-        assert!(hold(&rows, 0.11).is_ok());
-        let error = hold(&rows, 0.1).unwrap_err().to_string();
-        assert!(
-            error.contains("item_ns_1") && error.contains("0.110"),
-            "{error}"
+        let bound = |most| [Bound::ratio("item_ns_1", most)];
+        assert!(hold(&rows, &bound(0.11)).is_ok());
+        assert_eq!(
+            hold(&rows, &bound(0.1)).unwrap_err().to_string(),
+            "hold item_ns_1 at most 0.1x: it is 0.110"
         );
-        assert!(hold(&rows[..1], 0.1).is_err());
+        assert!(hold(&rows[..1], &bound(0.1)).is_err());
+        assert!(hold(&rows[1..], &[Bound::value("item_ns_1", 11.0)]).is_ok());
+        assert!(hold(&rows[1..], &[Bound::value("item_ns_1", 10.0)]).is_err());
+        assert!(hold(&rows, &[Bound::value("absent", 10.0)]).is_err());
+    }
+
+    #[test]
+    fn subjects_that_computed_something_else_are_both_named() {
+        let ours = row(Subject::Kubewright, "checksum", 7.0);
+        let theirs = |sum| row(Subject::ControllerRuntime, "checksum", sum);
+        let silent = row(Subject::Kube, "item_ns_1", 1.0);
+        assert!(agree(&[theirs(7.0), silent, ours.clone()]).is_ok());
+        assert_eq!(
+            agree(&[theirs(8.0), ours]).unwrap_err().to_string(),
+            "compare the subjects: controller-runtime has checksum 8, kubewright has 7; they did not do the same work"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use kubewright_bench_subject::Metric;
 
-use crate::reading::Readings;
+use crate::reading::{Readings, is_work};
 use crate::results::Summary;
 use crate::subject::Subject;
 
@@ -38,7 +38,7 @@ fn cell(metric: Metric, summary: &Summary, baseline: Option<&Summary>) -> String
 
 /// One row a subject; each reading beside its ratio to the baseline, when that ran too.
 pub(crate) fn align_readings(rows: &[Readings]) -> String {
-    let baseline = rows.iter().find(|one| one.subject == BASELINE);
+    let baseline = rows.iter().find(|one| one.subject.is_baseline());
     let metrics: BTreeSet<&String> = rows.iter().flat_map(|row| row.values.keys()).collect();
     let header = metrics.iter().map(ToString::to_string);
     let mut cells = vec![
@@ -49,7 +49,10 @@ pub(crate) fn align_readings(rows: &[Readings]) -> String {
     for row in rows {
         let shown = metrics.iter().map(|metric| {
             let own = row.values.get(*metric).copied();
-            let base = baseline.filter(|_| row.subject != BASELINE);
+            if is_work(metric) {
+                return own.map_or("-".to_owned(), |sum| format!("{sum:.0}"));
+            }
+            let base = baseline.filter(|base| row.subject != base.subject);
             let base = base.and_then(|base| base.values.get(*metric)).copied();
             beside(own, base)
         });

@@ -30,18 +30,22 @@ func main() {
 			Name:      fmt.Sprintf("object-%d", i),
 		}}
 	}
+	done := 0
 	for _, producers := range []int{1, 8} {
 		taken := make([]float64, passes)
 		for i := range taken {
-			taken[i] = pass(keys, producers, i)
+			count := 0
+			taken[i], count = pass(keys, producers, i)
+			done += count
 		}
 		slices.Sort(taken)
 		report(fmt.Sprintf("item_ns_%d", producers), taken[passes/2])
 	}
+	report("objects", float64(done))
 }
 
-// pass adds each key once, gets it once and is done with it; nanoseconds a key.
-func pass(keys []reconcile.Request, producers, number int) float64 {
+// pass adds each key once, gets it once and is done with it; nanoseconds a key, and how many.
+func pass(keys []reconcile.Request, producers, number int) (float64, int) {
 	queue := priorityqueue.New[reconcile.Request](fmt.Sprintf("queue-%d-%d", producers, number))
 	defer queue.ShutDown()
 	start := time.Now()
@@ -50,13 +54,17 @@ func pass(keys []reconcile.Request, producers, number int) float64 {
 	for keys := range slices.Chunk(keys, part) {
 		added.Go(func() { produce(queue, keys) })
 	}
+	done := 0
 	for range keys {
-		key, _, _ := queue.GetWithPriority()
-		queue.Done(key)
+		key, _, shutDown := queue.GetWithPriority()
+		if !shutDown {
+			queue.Done(key)
+			done++
+		}
 	}
 	taken := time.Since(start)
 	added.Wait()
-	return float64(taken.Nanoseconds()) / float64(len(keys))
+	return float64(taken.Nanoseconds()) / float64(max(done, 1)), done
 }
 
 // produce adds every fourth key as one of the start, the others as changes.

@@ -1,11 +1,11 @@
 use kubewright_testing::Settings;
 
 use super::load::load;
-use super::server::Server;
 use crate::command::CacheOptions;
 use crate::error::Error;
 use crate::machine::{Machine, load_average};
 use crate::results::{Run, Summary, json_lines, summarize, with_growth};
+use crate::server::Server;
 use crate::subject::{self, Builder, Built, Launch, Subject};
 use crate::versions::Versions;
 use crate::{output, table};

@@ -9,11 +9,11 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::load::{NAMESPACE, create, post, prepare};
-use super::process::{processor_time, resident_mb};
 use super::subject::Started;
 use crate::command::ClusterOptions;
 use crate::error::Error;
 use crate::output;
+use crate::process::{processor_time, resident_mb};
 
 /// Clients that write at once.
 const CLIENTS: usize = 32;

@@ -2,7 +2,6 @@
 
 mod load;
 mod measure;
-mod process;
 mod report;
 mod run;
 mod subject;

@@ -18,8 +18,11 @@ use crate::subject::Builder;
 ///
 /// Dropping the future ends the server under way.
 pub(crate) async fn run(options: &ClusterOptions) -> Result<(), Error> {
+    let options = &options.resolved();
     let settings = Settings::from_environment()?;
-    let program = Builder::new("cluster", &settings).command().await?;
+    let program = Builder::new("cluster", &settings)
+        .program("kubewright-cli")
+        .await?;
     let programs = ControlPlane::locate(Release::current(), &settings).await?;
     let folder = std::env::temp_dir();
     let before = load_average();

@@ -22,11 +22,11 @@ pub(crate) struct Built {
 pub(crate) struct Builder {
     benchmark: &'static str,
     /// The checkout.
-    root: PathBuf,
-    cargo: PathBuf,
-    go: PathBuf,
+    pub(crate) root: PathBuf,
+    pub(crate) cargo: PathBuf,
+    pub(crate) go: PathBuf,
     /// Holds Go's caches.
-    cache: PathBuf,
+    pub(crate) cache: PathBuf,
 }
 
 impl Builder {
@@ -54,7 +54,7 @@ impl Builder {
         let program = match subject {
             Subject::ControllerRuntime => self.go(subject, &package).await?,
             Subject::Kube => self.cargo_workspace(subject, &package).await?,
-            Subject::Kubewright | Subject::KubewrightProjection => {
+            Subject::Kubewright | Subject::KubewrightProjection | Subject::Kubebuilder => {
                 let mut command = Command::new(&self.cargo);
                 command.args(["build", "--release", "--package", &package]);
                 self.cargo(subject, command).await?
@@ -63,16 +63,31 @@ impl Builder {
         Ok(Built { subject, program })
     }
 
-    /// Builds the command `kubewright`.
+    /// Builds the program of a package that is no subject of its own, such as an operator.
     ///
     /// # Cancel safety
     ///
     /// As for [`Builder::build`].
-    pub(crate) async fn command(&self) -> Result<PathBuf, Error> {
-        output::note("build the command kubewright");
+    pub(crate) async fn program(&self, package: &str) -> Result<PathBuf, Error> {
+        output::note(&format!("build {package}"));
         let mut command = Command::new(&self.cargo);
-        command.args(["build", "--release", "--package", "kubewright-cli"]);
+        command.args(["build", "--release", "--package", package]);
         self.cargo(Subject::Kubewright, command).await
+    }
+
+    /// Builds MyDaemonSet: ours is the operator itself.
+    ///
+    /// # Cancel safety
+    ///
+    /// As for [`Builder::build`].
+    pub(crate) async fn operator(&self, subject: Subject) -> Result<Built, Error> {
+        match subject {
+            Subject::Kubewright => {
+                let program = self.program("mydaemonset").await?;
+                Ok(Built { subject, program })
+            }
+            _ => self.build(subject).await,
+        }
     }
 
     /// A subject that is a workspace of its own shares the target folder, and so the dependencies.
@@ -88,14 +103,7 @@ impl Builder {
     }
 
     async fn cargo(&self, subject: Subject, mut command: Command) -> Result<PathBuf, Error> {
-        // What `cargo run` sets for this program is not meant for another build: build scripts
-        // that look at it would run again each time.
-        for (name, _) in std::env::vars_os() {
-            let name = name.display().to_string();
-            if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
-                command.env_remove(name);
-            }
-        }
+        forget_this_package(&mut command);
         command
             .arg("--message-format=json-render-diagnostics")
             .current_dir(&self.root)
@@ -129,9 +137,21 @@ impl Builder {
         Ok(program)
     }
 
-    fn target(&self) -> PathBuf {
+    /// Where compiled things go.
+    pub(crate) fn target(&self) -> PathBuf {
         std::env::var_os("CARGO_TARGET_DIR")
             .map_or_else(|| self.root.join("target"), |folder| self.root.join(folder))
+    }
+}
+
+/// What `cargo run` sets for this program is not meant for another build: build scripts that look
+/// at it would run again each time.
+pub(crate) fn forget_this_package(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        let name = name.display().to_string();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(name);
+        }
     }
 }
 

@@ -4,6 +4,6 @@ mod build;
 mod name;
 mod run;
 
-pub(crate) use build::{Builder, Built};
+pub(crate) use build::{Builder, Built, forget_this_package};
 pub(crate) use name::Subject;
-pub(crate) use run::{Launch, run};
+pub(crate) use run::{Launch, run, tail};

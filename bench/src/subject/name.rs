@@ -15,10 +15,13 @@ pub(crate) enum Subject {
     Kubewright,
     /// This project, keeping seven fields of each object.
     KubewrightProjection,
+    /// The command of the Go ecosystem, whose figures are counted and not run.
+    #[value(skip)]
+    Kubebuilder,
 }
 
 impl Subject {
-    /// All, the baseline first.
+    /// All that run, the baseline first.
     pub(crate) const ALL: [Self; 4] = [
         Self::ControllerRuntime,
         Self::Kube,
@@ -26,12 +29,18 @@ impl Subject {
         Self::KubewrightProjection,
     ];
 
+    /// Whether ratios are taken to it.
+    pub(crate) const fn is_baseline(self) -> bool {
+        matches!(self, Self::ControllerRuntime | Self::Kubebuilder)
+    }
+
     const fn as_str(self) -> &'static str {
         match self {
             Self::ControllerRuntime => "controller-runtime",
             Self::Kube => "kube",
             Self::Kubewright => "kubewright",
             Self::KubewrightProjection => "kubewright-projection",
+            Self::Kubebuilder => "kubebuilder",
         }
     }
 }

@@ -62,7 +62,8 @@ pub(crate) async fn run(built: &Built, launch: Launch<'_>) -> Result<Run, Error>
     Run::parse(subject, &String::from_utf8_lossy(&output.stdout))
 }
 
-fn tail(text: &str) -> String {
+/// The last lines of what a subject said.
+pub(crate) fn tail(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let from = lines.len().saturating_sub(TAIL_LINES);
     lines.get(from..).unwrap_or_default().join("\n")

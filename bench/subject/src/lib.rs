@@ -8,6 +8,9 @@ mod checksum;
 mod error;
 mod memory;
 mod metric;
+mod processor;
+mod reading;
+mod sidecars;
 mod tally;
 mod timing;
 
@@ -17,5 +20,8 @@ pub use checksum::{CHECKSUM_MASK, checksum, pod_checksum};
 pub use error::{Error, chain};
 pub use memory::{peak_mb, resident_mb};
 pub use metric::{Measurement, Metric};
+pub use processor::processor_time;
+pub use reading::{percentile, print_reading};
+pub use sidecars::{Sidecars, injected_checksum};
 pub use tally::Tally;
 pub use timing::{median, median_seconds};

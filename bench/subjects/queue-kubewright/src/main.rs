@@ -2,10 +2,9 @@
 //!
 //! Everything stands at its default: metrics, priorities and ageing are always on.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
-use kubewright_bench_subject::median;
+use kubewright_bench_subject::{median, print_reading};
 use kubewright_core::ObjectKey;
 use kubewright_runtime::queue::{Priority, Queue, Wish};
 use tokio::runtime::Runtime;
@@ -29,20 +28,31 @@ fn run(count: usize) -> std::io::Result<()> {
     let keys: Vec<ObjectKey> = (0..count)
         .map(|key| ObjectKey::namespaced(&format!("ns-{}", key % 100), &format!("object-{key}")))
         .collect();
+    let mut done = 0;
     for producers in [1, 8] {
-        let passes: Vec<f64> = (0..PASSES)
-            .map(|_| pass(&runtime, &keys, producers))
-            .collect();
+        let mut passes = Vec::new();
+        for _ in 0..PASSES {
+            let pass = pass(&runtime, &keys, producers);
+            passes.push(pass.nanoseconds);
+            done += pass.done;
+        }
         let nanoseconds = median(&passes).unwrap_or_default();
-        let line = format!("{{\"metric\":\"item_ns_{producers}\",\"value\":{nanoseconds}}}");
-        writeln!(std::io::stdout(), "{line}")?;
+        print_reading(&format!("item_ns_{producers}"), nanoseconds)?;
     }
-    Ok(())
+    print_reading("objects", f64::from(done))
 }
 
-/// Each key is added once, handed out once and done; nanoseconds a key.
-fn pass(runtime: &Runtime, keys: &[ObjectKey], producers: usize) -> f64 {
+/// What one pass did, and what it took.
+struct Pass {
+    /// A key.
+    nanoseconds: f64,
+    done: u32,
+}
+
+/// Each key is added once, handed out once and done.
+fn pass(runtime: &Runtime, keys: &[ObjectKey], producers: usize) -> Pass {
     let queue = Queue::new();
+    let mut done = 0;
     let start = Instant::now();
     std::thread::scope(|threads| {
         for part in keys.chunks(keys.len().div_ceil(producers)) {
@@ -53,14 +63,16 @@ fn pass(runtime: &Runtime, keys: &[ObjectKey], producers: usize) -> f64 {
             for _ in 0..keys.len() {
                 if let Some(key) = queue.next().await {
                     queue.done(&key);
+                    done += 1;
                 }
             }
         });
     });
     let seconds = start.elapsed().as_secs_f64();
-    #[expect(clippy::cast_precision_loss, reason = "far fewer keys than that")]
-    let keys = keys.len() as f64;
-    seconds * 1e9 / keys
+    Pass {
+        nanoseconds: seconds * 1e9 / f64::from(done.max(1)),
+        done,
+    }
 }
 
 /// Every fourth key is one of the start, the others are changes.

@@ -3,7 +3,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
-use imbl::OrdSet;
+use imbl::OrdMap;
 use kubewright_core::ObjectKey;
 use kubewright_wire::record::Record;
 
@@ -19,12 +19,14 @@ pub struct UnknownIndex {
 
 /// Which objects have a value.
 ///
-/// One ordered set of (hash of the value, key): an entry of 32 bytes per value and object, and no
-/// set per value. Two values may share a hash, so who reads asks the object again.
+/// One ordered map by (hash of the value, key): an entry of 48 bytes per value and object, and no
+/// set per value. Two values may share a hash, so who reads asks the object again. The record
+/// stands in the entry: looking it up by its key would touch as much memory as a key has
+/// neighbours on the way, and take the longer the more objects there are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     values: Values,
-    entries: OrdSet<(u64, ObjectKey)>,
+    entries: OrdMap<(u64, ObjectKey), Record>,
 }
 
 #[derive(Clone, Default)]
@@ -57,14 +59,14 @@ impl Index {
     fn by(function: IndexFunction) -> Self {
         Self {
             values: Values::By(function),
-            entries: OrdSet::new(),
+            entries: OrdMap::new(),
         }
     }
 
     fn insert(&mut self, key: &ObjectKey, record: &Record) {
         let Self { values, entries } = self;
         values.each(record, |value| {
-            entries.insert((hash(value), key.clone()));
+            entries.insert((hash(value), key.clone()), record.clone());
         });
     }
 
@@ -75,15 +77,15 @@ impl Index {
         });
     }
 
-    /// The keys of objects that may have the value, in key order.
-    pub(super) fn candidates(&self, value: &str) -> impl Iterator<Item = &ObjectKey> {
+    /// The objects that may have the value, in key order.
+    pub(super) fn candidates(&self, value: &str) -> impl Iterator<Item = (&ObjectKey, &Record)> {
         let hash = hash(value);
         // No key is below this one.
         let first = (hash, ObjectKey::cluster_scoped(""));
         self.entries
             .range(first..)
-            .take_while(move |(other, _)| *other == hash)
-            .map(|(_, key)| key)
+            .take_while(move |((other, _), _)| *other == hash)
+            .map(|((_, key), record)| (key, record))
     }
 
     /// Whether the object has the value.

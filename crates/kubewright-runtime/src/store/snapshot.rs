@@ -49,15 +49,20 @@ impl Layers {
 
     /// The objects with the value in one index, of which each layer has its part.
     fn find(&self, base: &Index, overlay: &Index, value: &str) -> Vec<(ObjectKey, Record)> {
+        let candidates = base.candidates(value);
+        if self.overlay.is_empty() {
+            let found = candidates.filter(|(_, record)| base.has(record, value));
+            return found
+                .map(|(key, record)| (key.clone(), record.clone()))
+                .collect();
+        }
+        // An own write may stand over what the base has under the key.
         let found = |key: &ObjectKey| {
             let record = self.get(key).filter(|record| base.has(record, value))?;
             Some((key.clone(), record.clone()))
         };
-        let candidates = base.candidates(value);
-        if self.overlay.is_empty() {
-            return candidates.filter_map(found).collect();
-        }
-        let mut keys: Vec<&ObjectKey> = candidates.chain(overlay.candidates(value)).collect();
+        let candidates = candidates.chain(overlay.candidates(value));
+        let mut keys: Vec<&ObjectKey> = candidates.map(|(key, _)| key).collect();
         keys.sort_unstable();
         keys.dedup();
         keys.into_iter().filter_map(found).collect()

@@ -47,14 +47,23 @@ pub(super) async fn answer(
             "the body did not arrive in time",
         )),
     };
-    let panicked = || shared.metrics.panicked(path);
-    let response = match route {
+    let response = respond(route, body, deadline, || shared.metrics.panicked(path)).await;
+    under_way.answered(response.status().as_u16());
+    response
+}
+
+/// Answers one question, or says what was wrong with it.
+pub(super) async fn respond(
+    route: &Route,
+    body: Result<Bytes, Status>,
+    deadline: Instant,
+    panicked: impl Fn(),
+) -> Response<Full<Bytes>> {
+    match route {
         Route::Admission(handler) => json(&admission(handler, body, deadline, panicked).await),
         Route::Conversion(handler) => json(&conversion(handler, body, panicked)),
         Route::Authorization(handler) => authorization(handler, body, deadline, panicked).await,
-    };
-    under_way.answered(response.status().as_u16());
-    response
+    }
 }
 
 async fn admission(

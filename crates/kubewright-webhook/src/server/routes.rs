@@ -2,12 +2,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use http_body_util::BodyExt as _;
 use kubewright_wire::review::{
     AdmissionRequest, AdmissionResponse, SubjectAccessReviewSpec, SubjectAccessReviewStatus,
 };
 use serde_json::Value;
 use tokio::time::Instant;
+
+use super::answer::respond;
 
 /// Answers a question about a request until the given time.
 pub type AdmissionHandler =
@@ -58,6 +62,18 @@ impl Routes {
     /// Whether nothing is answered at all.
     pub fn is_empty(&self) -> bool {
         self.routes.is_empty()
+    }
+
+    /// Answers what would have been posted to `path`, as the server does, but without one: for
+    /// tests and measurements. None where nothing is answered.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the handler's own future is dropped where it stands.
+    pub async fn answer(&self, path: &str, body: Bytes, deadline: Instant) -> Option<Bytes> {
+        let response = respond(self.find(path)?, Ok(body), deadline, || {}).await;
+        let Ok(collected) = response.into_body().collect().await;
+        Some(collected.to_bytes())
     }
 
     fn with(mut self, path: String, route: Route) -> Self {

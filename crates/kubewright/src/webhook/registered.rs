@@ -8,6 +8,8 @@ use kubewright_core::{
     WebhookDescription, WebhookKind,
 };
 use kubewright_runtime::informer::{Informer, InformerSpec, Informers};
+use kubewright_webhook::Routes;
+use tokio::time::Instant;
 
 use super::handler::{Handler, defaulter, mutator, validator};
 use super::{Admission, Change, Denied, Findings, Reads};
@@ -189,6 +191,23 @@ impl Webhook {
             open: AnyView::open::<W>,
         });
         self
+    }
+
+    /// Answers a review, bytes in and bytes out, as the server would, but without a server and
+    /// without a cache: for tests and measurements.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the function's own future is dropped where it stands.
+    pub async fn answer(&self, review: &[u8]) -> Vec<u8> {
+        let handler = Arc::clone(&self.handler);
+        let routes = Routes::default().admission(
+            self.path.clone(),
+            Arc::new(move |request, _| handler(request, Reads::default())),
+        );
+        let deadline = Instant::now() + self.timeout;
+        let answer = routes.answer(&self.path, review.to_vec().into(), deadline);
+        answer.await.unwrap_or_default().into()
     }
 
     pub(crate) fn describe(&self, operator: &str) -> WebhookDescription {

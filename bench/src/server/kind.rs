@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use kube::Client;
 use kubewright_testing::Settings;
 use kubewright_testing::control_plane::{ControlPlane, Release};
-use kubewright_testing::real::{RealCluster, RealOptions};
+use kubewright_testing::real::{Parts, RealCluster, RealOptions};
 
 use super::embedded::Embedded;
 use crate::command::ServerKind;
@@ -12,7 +12,7 @@ use crate::output;
 
 /// An API server that holds the objects; dropped, it ends.
 #[derive(Debug)]
-pub(super) enum Server {
+pub(crate) enum Server {
     Real(Box<RealCluster>),
     Embedded(Embedded),
 }
@@ -23,14 +23,9 @@ impl Server {
     /// # Cancel safety
     ///
     /// Dropping the future ends what was started.
-    pub(super) async fn start(kind: ServerKind, settings: &Settings) -> Result<Self, Error> {
+    pub(crate) async fn start(kind: ServerKind, settings: &Settings) -> Result<Self, Error> {
         match kind {
-            ServerKind::Real => {
-                output::note("start a real control plane");
-                let control_plane = ControlPlane::locate(Release::current(), settings).await?;
-                let cluster = RealCluster::start(&control_plane, &RealOptions::default()).await?;
-                Ok(Self::Real(Box::new(cluster)))
-            }
+            ServerKind::Real => Self::real(Parts::ApiServer, settings).await,
             ServerKind::Embedded => {
                 output::note("start an embedded API server");
                 Embedded::start().await.map(Self::Embedded)
@@ -38,14 +33,30 @@ impl Server {
         }
     }
 
-    pub(super) async fn client(&self) -> Result<Client, Error> {
+    /// Starts a real one, with these programs beside it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends what was started.
+    pub(crate) async fn real(parts: Parts, settings: &Settings) -> Result<Self, Error> {
+        output::note("start a real control plane");
+        let control_plane = ControlPlane::locate(Release::current(), settings).await?;
+        let options = RealOptions {
+            parts,
+            ..RealOptions::default()
+        };
+        let cluster = RealCluster::start(&control_plane, &options).await?;
+        Ok(Self::Real(Box::new(cluster)))
+    }
+
+    pub(crate) async fn client(&self) -> Result<Client, Error> {
         match self {
             Self::Real(cluster) => Ok(cluster.client().await?),
             Self::Embedded(cluster) => Ok(cluster.client()),
         }
     }
 
-    pub(super) fn kubeconfig(&self) -> PathBuf {
+    pub(crate) fn kubeconfig(&self) -> PathBuf {
         match self {
             Self::Real(cluster) => cluster.kubeconfig(),
             Self::Embedded(cluster) => cluster.kubeconfig(),

@@ -13,7 +13,7 @@ use crate::error::Error;
 
 /// The embedded API server on loopback, without controllers; dropped, it ends.
 #[derive(Debug)]
-pub(super) struct Embedded {
+pub(crate) struct Embedded {
     server: Server,
     folder: TempDir,
     /// Ends with the value.

@@ -1,0 +1,128 @@
+// Command latency-controller-runtime is the Go side of the benchmark "latency": a manager with one
+// controller for ConfigMaps, everything at its defaults. Each object tells when it was sent; its
+// reconciler tells how long ago that was.
+//
+// The protocol of the subjects stands in bench/README.md.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+const (
+	sent      = "bench.kubewright.dev/sent"
+	namespace = "bench-latency"
+)
+
+// timer notes how long each object took from its create to its reconcile.
+type timer struct {
+	client   client.Client
+	expected int
+	taken    map[types.NamespacedName]float64
+	done     chan struct{}
+}
+
+// Reconcile runs on one worker, the default, so its fields need no lock.
+func (t *timer) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	now := time.Now()
+	var object corev1.ConfigMap
+	if err := t.client.Get(ctx, request.NamespacedName, &object); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	at, err := strconv.ParseInt(object.Annotations[sent], 10, 64)
+	if _, again := t.taken[request.NamespacedName]; err != nil || again || object.Namespace != namespace {
+		return reconcile.Result{}, nil
+	}
+	t.taken[request.NamespacedName] = now.Sub(time.Unix(0, at)).Seconds() * 1e3
+	if len(t.taken) == t.expected {
+		close(t.done)
+	}
+	return reconcile.Result{}, nil
+}
+
+func main() {
+	// controller-runtime registers --kubeconfig on the same flag set.
+	objects := flag.Int("objects", 0, "how many objects are created")
+	limit := flag.Duration("limit", 2*time.Minute, "how long to wait for the last one")
+	flag.Parse()
+	log.SetLogger(zap.New())
+	ctx, stop := context.WithCancel(context.Background())
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		fail("read the kubeconfig: %v", err)
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}})
+	if err != nil {
+		fail("build the manager: %v", err)
+	}
+	t := &timer{
+		client:   mgr.GetClient(),
+		expected: *objects,
+		taken:    make(map[types.NamespacedName]float64, *objects),
+		done:     make(chan struct{}),
+	}
+	if err := ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(t); err != nil {
+		fail("build the controller: %v", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	if mgr.GetCache().WaitForCacheSync(ctx) {
+		// The harness creates objects from now on.
+		report("ready", 1)
+	}
+	select {
+	case <-t.done:
+	case err := <-ended:
+		fail("run the manager: it ended before each object was reconciled: %v", err)
+	case <-time.After(*limit):
+		fail("reconcile %d objects: not done after %s", *objects, *limit)
+	}
+	taken := make([]float64, 0, len(t.taken))
+	for _, one := range t.taken {
+		taken = append(taken, one)
+	}
+	slices.Sort(taken)
+	report("p50_ms", percentile(taken, 50))
+	report("p99_ms", percentile(taken, 99))
+	report("objects", float64(len(taken)))
+	stop()
+	if err := <-ended; err != nil {
+		fail("stop the manager: %v", err)
+	}
+}
+
+// percentile is the smallest value that so many percent of all values do not exceed.
+func percentile(sorted []float64, percent int) float64 {
+	rank := (len(sorted)*percent + 99) / 100
+	return sorted[max(rank, 1)-1]
+}
+
+func report(metric string, value float64) {
+	line, err := json.Marshal(map[string]any{"metric": metric, "value": value})
+	if err != nil {
+		fail("print the metric %s: %v", metric, err)
+	}
+	fmt.Println(string(line))
+}
+
+// fail ends the program with a message that says what was tried.
+func fail(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "latency-controller-runtime: "+format+"\n", args...)
+	os.Exit(1)
+}
