@@ -1,5 +1,7 @@
-use std::collections::HashMap;
+use std::hash::BuildHasher as _;
 
+use hashbrown::hash_table::Entry as Found;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use kubewright_core::ObjectKey;
 use tokio::time::Instant;
 
@@ -7,10 +9,12 @@ use super::Priority;
 use super::line::Place;
 
 /// What is known of each key. A key has a slot, which names it for as long as there is something
-/// to know, so that places in lines are small and found without hashing.
+/// to know, so that places in lines are small and found without hashing. The table holds slots
+/// alone: the keys stand in the entries, and each is hashed once.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
-    slots: HashMap<ObjectKey, u32>,
+    slots: HashTable<u32>,
+    hasher: DefaultHashBuilder,
     entries: Vec<Option<Entry>>,
     /// Slots that can be used again.
     free: Vec<u32>,
@@ -20,6 +24,7 @@ pub(super) struct Entries {
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) key: ObjectKey,
+    hash: u64,
     pub(super) failures: u32,
     pub(super) wanted: Wanted,
     pub(super) work: Option<Work>,
@@ -60,32 +65,44 @@ pub(super) struct Work {
 impl Entries {
     /// The slot of a key, which gets one if it has none.
     pub(super) fn slot(&mut self, key: ObjectKey) -> u32 {
-        if let Some(slot) = self.slots.get(&key) {
-            return *slot;
-        }
+        let hash = self.hasher.hash_one(&key);
+        let entries = &self.entries;
+        let is_it = |slot: &u32| key_at(entries, *slot) == Some(&key);
+        let vacant = match self
+            .slots
+            .entry(hash, is_it, |slot| hash_at(entries, *slot))
+        {
+            Found::Occupied(slot) => return *slot.get(),
+            Found::Vacant(vacant) => vacant,
+        };
+        let next = u32::try_from(entries.len()).expect("fewer keys than fit into memory");
+        let slot = self.free.pop().unwrap_or(next);
+        vacant.insert(slot);
         let entry = Some(Entry {
-            key: key.clone(),
+            key,
+            hash,
             failures: 0,
             wanted: Wanted::No,
             work: None,
         });
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                self.entries[slot as usize] = entry;
-                slot
-            }
-            None => {
-                self.entries.push(entry);
-                u32::try_from(self.entries.len() - 1).expect("fewer keys than fit into memory")
-            }
-        };
-        self.slots.insert(key, slot);
+        match self.entries.get_mut(slot as usize) {
+            Some(free) => *free = entry,
+            None => self.entries.push(entry),
+        }
         slot
     }
 
     /// The slot of a key that has one.
     pub(super) fn find(&self, key: &ObjectKey) -> Option<u32> {
-        self.slots.get(key).copied()
+        let hash = self.hasher.hash_one(key);
+        let is_it = |slot: &u32| key_at(&self.entries, *slot) == Some(key);
+        self.slots.find(hash, is_it).copied()
+    }
+
+    /// The slot of a key among these, which are few.
+    pub(super) fn find_among(&self, slots: &[u32], key: &ObjectKey) -> Option<u32> {
+        let mut slots = slots.iter().copied();
+        slots.find(|slot| key_at(&self.entries, *slot) == Some(key))
     }
 
     pub(super) fn get(&self, slot: u32) -> Option<&Entry> {
@@ -115,7 +132,9 @@ impl Entries {
         let is_idle =
             entry.failures == 0 && entry.work.is_none() && matches!(entry.wanted, Wanted::No);
         if is_idle && let Some(entry) = self.entries[slot as usize].take() {
-            self.slots.remove(&entry.key);
+            if let Ok(found) = self.slots.find_entry(entry.hash, |other| *other == slot) {
+                found.remove();
+            }
             self.free.push(slot);
         }
     }
@@ -126,4 +145,13 @@ impl Entries {
             entry.wanted = Wanted::No;
         }
     }
+}
+
+fn key_at(entries: &[Option<Entry>], slot: u32) -> Option<&ObjectKey> {
+    entries.get(slot as usize)?.as_ref().map(|entry| &entry.key)
+}
+
+fn hash_at(entries: &[Option<Entry>], slot: u32) -> u64 {
+    let entry = entries.get(slot as usize).and_then(Option::as_ref);
+    entry.expect("a slot in the table has its entry").hash
 }

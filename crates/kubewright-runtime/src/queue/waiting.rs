@@ -28,6 +28,9 @@ pub(super) struct Waiting {
     counted: Metrics,
 }
 
+/// So many keys under way are looked through faster than one is hashed.
+const FEW: usize = 8;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Open,
@@ -192,7 +195,11 @@ impl Waiting {
     /// Ends the work on a key.
     pub(super) fn done(&mut self, key: &ObjectKey, now: Instant) -> Wake {
         self.end_delays(now);
-        let Some(slot) = self.entries.find(key) else {
+        let under_way = match self.under_way.len() {
+            ..=FEW => self.entries.find_among(&self.under_way, key),
+            _ => self.entries.find(key),
+        };
+        let Some(slot) = under_way else {
             return Wake::Nobody;
         };
         let Some(work) = self.entries.at(slot).work.take() else {
