@@ -196,6 +196,25 @@ impl Webhook {
     /// Answers a review, bytes in and bytes out, as the server would, but without a server and
     /// without a cache: for tests and measurements.
     ///
+    /// ```
+    /// use kubewright::prelude::*;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
+    /// let webhook = Webhook::defaults(|map: &mut ConfigMap| {
+    ///     map.immutable.get_or_insert(true);
+    /// });
+    /// let review = serde_json::json!({
+    ///     "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+    ///     "request": {"uid": "7", "operation": "CREATE", "object": {"metadata": {}}},
+    /// });
+    /// let answer = webhook.answer(review.to_string().as_bytes()).await;
+    /// let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
+    /// assert_eq!(answer["response"]["uid"], "7");
+    /// assert_eq!(answer["response"]["patchType"], "JSONPatch");
+    /// # });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
     /// # Cancel safety
     ///
     /// Dropped, the function's own future is dropped where it stands.
