@@ -12,8 +12,8 @@ use std::sync::Arc;
 use clap::Parser;
 use k8s_openapi::api::core::v1::Pod;
 use kubewright::{
-    Admission, CertificateFiles, Certificates, Denied, Incoming, Operation, Operator, RunOptions,
-    Webhook, WebhookServing,
+    Admission, CertificateFiles, CertificateSource, Certificates, Denied, Incoming, Operation,
+    Operator, RunOptions, Webhook, WebhookServing,
 };
 use kubewright_bench_subject::{Sidecars, chain, median, print_reading, processor_time};
 use kubewright_runtime::client::connect;
@@ -105,7 +105,7 @@ async fn serve(webhook: Webhook, arguments: &Arguments) -> Result<(), Box<dyn Er
     let serving = WebhookServing {
         incoming: Incoming::Socket(TcpListener::bind(("127.0.0.1", arguments.port)).await?),
         certificates: Certificates::new(&files.read()?)?,
-        files: Some(files),
+        source: CertificateSource::Files(files),
         repetition: Default::default(),
     };
     // The webhook asks the API server nothing.
