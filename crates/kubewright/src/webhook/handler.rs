@@ -107,18 +107,51 @@ pub(super) fn validator<K: TypedKind>(
             };
             let mut findings = Findings::default();
             check(&change, &mut findings);
-            let mut response = match findings.is_valid() {
-                true => AdmissionResponse::allowed(),
-                false => AdmissionResponse::denied(Status::invalid(
-                    &kind,
-                    name_of(&request),
-                    findings.causes,
-                )),
+            judged(&kind, &request, findings)
+        })
+    })
+}
+
+/// Calls a function that judges a change and may look at the cache.
+pub(super) fn examiner<K, F, Fut>(kind: Kind, examine: F) -> Handler
+where
+    K: TypedKind,
+    F: Fn(Change<K>, Admission) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Findings, Denied>> + Send + 'static,
+{
+    let (kind, examine) = (Arc::new(kind), Arc::new(examine));
+    Arc::new(move |request, reads| {
+        let (kind, examine) = (Arc::clone(&kind), Arc::clone(&examine));
+        Box::pin(async move {
+            if is_only_finalizing(&request) {
+                return AdmissionResponse::allowed();
+            }
+            let change = match change::<K>(&request) {
+                Ok(change) => change,
+                Err(status) => return AdmissionResponse::denied(status),
             };
-            response.warnings = findings.warnings;
+            let request = Arc::new(request);
+            let cx = Admission::new(Arc::clone(&request), reads);
+            let mut response = match examine(change, cx.clone()).await {
+                Ok(findings) => judged(&kind, &request, findings),
+                Err(denied) => AdmissionResponse::denied(denied.into_status()),
+            };
+            response.warnings.extend(cx.take_warnings());
             response
         })
     })
+}
+
+/// The answer that findings make.
+fn judged(kind: &Kind, request: &AdmissionRequest, findings: Findings) -> AdmissionResponse {
+    let mut response = match findings.is_valid() {
+        true => AdmissionResponse::allowed(),
+        false => {
+            AdmissionResponse::denied(Status::invalid(kind, name_of(request), findings.causes))
+        }
+    };
+    response.warnings = findings.warnings;
+    response
 }
 
 fn change<K: TypedKind>(request: &AdmissionRequest) -> Result<Change<K>, Status> {
@@ -203,7 +236,7 @@ mod tests {
     use kubewright_webhook::review::{AdmissionRequest, AdmissionResponse};
     use serde_json::{Value, json};
 
-    use super::{Handler, defaulter, mutator, validator};
+    use super::{Handler, defaulter, examiner, mutator, validator};
     use crate::webhook::serving::{Reads, Repetition};
     use crate::webhook::{Admission, Change, Denied, Findings};
 
@@ -324,6 +357,28 @@ mod tests {
             ..AdmissionRequest::default()
         };
         assert!(defaulter(fill_in)(request, reads).await.allowed);
+    }
+
+    #[tokio::test]
+    async fn an_examiner_finds_faults_or_fails() {
+        async fn examine(change: Change<ConfigMap>, cx: Admission) -> Result<Findings, Denied> {
+            cx.warn("looked");
+            let data = change.object().and_then(|map| map.data.clone());
+            let number = data.and_then(|data| data.get("number").cloned());
+            let number: i32 = number.unwrap_or_default().parse()?;
+            let mut findings = Findings::default();
+            if number < 0 {
+                findings.invalid("data.number", number, "is negative");
+            }
+            Ok(findings)
+        }
+        for (number, code) in [("1", None), ("-1", Some(422)), ("x", Some(500))] {
+            let handler = examiner(Kind::new("", "v1", "ConfigMap"), examine);
+            let new = config(json!({"number": number}));
+            let response = asked(handler, Operation::Create, Value::Null, new).await;
+            assert_eq!(response.warnings, ["looked"]);
+            assert_eq!(response.status.map(|status| status.code), code, "{number}");
+        }
     }
 
     #[tokio::test]

@@ -11,7 +11,7 @@ use kubewright_runtime::informer::{Informer, InformerSpec, Informers};
 use kubewright_webhook::Routes;
 use tokio::time::Instant;
 
-use super::handler::{Handler, defaulter, mutator, validator};
+use super::handler::{Handler, defaulter, examiner, mutator, validator};
 use super::{Admission, Change, Denied, Findings, Reads};
 use crate::Error;
 use crate::registration::{AnyView, Selection, TypedKind, ViewId, Views, resource_of};
@@ -79,6 +79,18 @@ impl Webhook {
     ) -> Self {
         let kind = resource_of::<K>().kind;
         Self::new::<K>(WebhookKind::Validating, validator(kind, check))
+    }
+
+    /// Judges objects as [`validates`](Self::validates) does, and may look at the cache for it: the
+    /// kinds that [`reads`](Self::reads) names.
+    pub fn examines<K, F, Fut>(examine: F) -> Self
+    where
+        K: TypedKind,
+        F: Fn(Change<K>, Admission) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Findings, Denied>> + Send + 'static,
+    {
+        let kind = resource_of::<K>().kind;
+        Self::new::<K>(WebhookKind::Validating, examiner(kind, examine))
     }
 
     /// Changes objects, on create and update unless [`on`](Self::on) says otherwise.
