@@ -90,9 +90,35 @@ fn restarted(pod: &Value, around: Surroundings<'_>) -> Value {
             }
         },
     );
-    json!({
+    let mut status = json!({
         "containerStatuses": containers.collect::<Vec<_>>(),
         "observedGeneration": generation(pod),
+    });
+    if changed_sidecars(pod).next().is_some() {
+        let initial = items(pod, "/status/initContainerStatuses").iter();
+        let initial = initial.map(|old| {
+            let mut changed = changed_sidecars(pod);
+            let changed = changed.find(|one| text(one, "/name") == text(old, "/name"));
+            changed.map_or_else(
+                || old.clone(),
+                |container| replaced(pod, container, old, around.now),
+            )
+        });
+        status["initContainerStatuses"] = initial.collect::<Vec<_>>().into();
+    }
+    status
+}
+
+/// The sidecars among the containers that come first whose image changed: a kubelet restarts them
+/// as it does the others.
+fn changed_sidecars(pod: &Value) -> impl Iterator<Item = &Value> {
+    let statuses = items(pod, "/status/initContainerStatuses");
+    let initial = items(pod, "/spec/initContainers").iter();
+    let sidecars = initial.filter(|one| text(one, "/restartPolicy") == "Always");
+    sidecars.filter(|one| {
+        let mut statuses = statuses.iter();
+        let status = statuses.find(|old| text(old, "/name") == text(one, "/name"));
+        status.is_some_and(|old| !has_image_of(old, one))
     })
 }
 
@@ -136,7 +162,7 @@ fn is_image_changed(pod: &Value) -> bool {
     containers.any(|(index, one)| {
         let status = status_of(pod, index, one);
         status.is_none_or(|old| !has_image_of(old, one))
-    })
+    }) || changed_sidecars(pod).next().is_some()
 }
 
 /// An image that is absent on one side and empty on the other is the same.
@@ -224,6 +250,28 @@ mod tests {
         );
         assert_eq!(side, &first["status"]["containerStatuses"][1]);
         assert_eq!(status["observedGeneration"], 2);
+        assert_eq!(next(&after(changed, status), "T3"), None);
+    }
+
+    #[test]
+    fn a_changed_image_restarts_a_sidecar_that_came_first() {
+        let mut first = pod("a:1");
+        first["spec"]["initContainers"] = json!([
+            {"name": "once", "image": "i:1"},
+            {"name": "side", "image": "i:1", "restartPolicy": "Always"},
+        ]);
+        let mut changed = after(first.clone(), next(&first, "T1").unwrap());
+        let before = changed["status"]["initContainerStatuses"].clone();
+        for place in 0..2 {
+            changed["spec"]["initContainers"][place]["image"] = "i:2".into();
+        }
+        let status = next(&changed, "T2").unwrap();
+        let statuses = &status["initContainerStatuses"];
+        assert_eq!(statuses[0], before[0]);
+        assert_eq!(
+            (&statuses[1]["image"], &statuses[1]["restartCount"]),
+            (&json!("i:2"), &json!(1))
+        );
         assert_eq!(next(&after(changed, status), "T3"), None);
     }
 
