@@ -1,14 +1,86 @@
-use k8s_openapi::api::core::v1::{Container, HTTPGetAction, LifecycleHandler, Probe};
+use k8s_openapi::api::core::v1::{Container, HTTPGetAction, LifecycleHandler, Probe, Volume};
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use kubewright::prelude::*;
 
-use crate::SidecarSet;
+use crate::hash::{spec_hash, spec_hash_without_image};
+use crate::record::{HASH_ANNOTATION, HASH_WITHOUT_IMAGE_ANNOTATION};
+use crate::{
+    PatchPolicy, PodInjectPolicy, RevisionPolicy, SharePolicy, SidecarContainer, SidecarSet,
+    UpdateType, UpgradeType,
+};
 
-/// Gives the containers of a set what the API server gives those of a Pod, so that a set and the
-/// Pods that have its containers can be compared.
+/// How many versions are kept.
+const KEPT: i32 = 10;
+/// Read and write for the owner, read for all.
+const FILE_MODE: i32 = 0o644;
+
+/// Gives a set what OpenKruise gives one, and its containers what the API server gives those of a
+/// Pod, so that a set and the Pods that have its containers can be compared; then the hashes.
 ///
 /// Kubernetes' own defaults: `k8s.io/kubernetes/pkg/apis/core/v1/defaults.go`.
 pub fn fill_in(set: &mut SidecarSet) {
-    for sidecar in &mut set.spec.containers {
-        container(&mut sidecar.container);
+    let spec = &mut set.spec;
+    for one in &mut spec.init_containers {
+        sidecar(one, PodInjectPolicy::AfterAppContainer);
+    }
+    for one in &mut spec.containers {
+        sidecar(one, PodInjectPolicy::BeforeAppContainer);
+    }
+    spec.volumes.iter_mut().for_each(volume);
+    let update = &mut spec.update_strategy;
+    let is_rolling =
+        *update.update_type.get_or_insert(UpdateType::RollingUpdate) == UpdateType::RollingUpdate;
+    if is_rolling {
+        update.partition.get_or_insert(IntOrString::Int(0));
+        update.max_unavailable.get_or_insert(IntOrString::Int(1));
+    }
+    if let Some(revision) = &mut spec.injection_strategy.revision {
+        revision.policy.get_or_insert(RevisionPolicy::Always);
+    }
+    spec.revision_history_limit.get_or_insert(KEPT);
+    for patch in &mut spec.patch_pod_metadata {
+        patch.patch_policy.get_or_insert(PatchPolicy::Retain);
+    }
+    let hashes = [
+        (HASH_ANNOTATION, spec_hash(set)),
+        (HASH_WITHOUT_IMAGE_ANNOTATION, spec_hash_without_image(set)),
+    ];
+    let hashes = hashes.map(|(key, hash)| (key.to_owned(), hash));
+    set.annotations_mut().extend(hashes);
+}
+
+fn sidecar(sidecar: &mut SidecarContainer, place: PodInjectPolicy) {
+    container(&mut sidecar.container);
+    sidecar.pod_inject_policy.get_or_insert(place);
+    let upgrade = &mut sidecar.upgrade_strategy.upgrade_type;
+    upgrade.get_or_insert(UpgradeType::ColdUpgrade);
+    sidecar
+        .share_volume_policy
+        .share
+        .get_or_insert(SharePolicy::Disabled);
+    for transfer in &mut sidecar.transfer_env {
+        let from = transfer.source_container_name_from.as_mut();
+        if let Some(field) = from.and_then(|from| from.field_ref.as_mut()) {
+            or(&mut field.api_version, "v1");
+        }
+    }
+}
+
+fn volume(volume: &mut Volume) {
+    let modes = [
+        volume.secret.as_mut().map(|one| &mut one.default_mode),
+        volume.config_map.as_mut().map(|one| &mut one.default_mode),
+        volume
+            .downward_api
+            .as_mut()
+            .map(|one| &mut one.default_mode),
+        volume.projected.as_mut().map(|one| &mut one.default_mode),
+    ];
+    for mode in modes.into_iter().flatten() {
+        mode.get_or_insert(FILE_MODE);
+    }
+    if let Some(path) = &mut volume.host_path {
+        or(&mut path.type_, "");
     }
 }
 
@@ -96,7 +168,59 @@ mod tests {
         let once = set.clone();
         fill_in(&mut set);
         assert_eq!(set.spec, once.spec, "filling in twice differs");
-        serde_json::to_value(&set).unwrap()["spec"]["containers"][0].clone()
+        let mut container = serde_json::to_value(&set).unwrap()["spec"]["containers"][0].clone();
+        let members = container.as_object_mut().unwrap();
+        assert_eq!(
+            members.remove("podInjectPolicy"),
+            Some(json!("BeforeAppContainer"))
+        );
+        let upgrade = json!({"upgradeType": "ColdUpgrade"});
+        assert_eq!(members.remove("upgradeStrategy"), Some(upgrade));
+        let share = json!({"type": "disabled"});
+        assert_eq!(members.remove("shareVolumePolicy"), Some(share));
+        container
+    }
+
+    #[test]
+    fn a_set_gets_what_openkruise_gives_it() {
+        let set = json!({
+            "apiVersion": "apps.kruise.io/v1beta1", "kind": "SidecarSet",
+            "metadata": {"name": "s"},
+            "spec": {
+                "initContainers": [{"name": "i", "image": "i:1"}],
+                "containers": [{"name": "c", "image": "i:1"}],
+                "volumes": [{"name": "v", "secret": {"secretName": "x"}},
+                            {"name": "h", "hostPath": {"path": "/"}}],
+                "injectionStrategy": {"revision": {"revisionName": "s-1"}},
+                "patchPodMetadata": [{"annotations": {"a": "b"}}],
+            },
+        });
+        let mut set: SidecarSet = serde_json::from_value(set).unwrap();
+        fill_in(&mut set);
+        let spec = serde_json::to_value(&set.spec).unwrap();
+        for (path, wanted) in [
+            (
+                "/initContainers/0/podInjectPolicy",
+                json!("AfterAppContainer"),
+            ),
+            ("/volumes/0/secret/defaultMode", json!(420)),
+            ("/volumes/1/hostPath/type", json!("")),
+            (
+                "/updateStrategy",
+                json!({"type": "RollingUpdate", "partition": 0, "maxUnavailable": 1}),
+            ),
+            ("/injectionStrategy/revision/policy", json!("Always")),
+            ("/patchPodMetadata/0/patchPolicy", json!("Retain")),
+            ("/revisionHistoryLimit", json!(10)),
+        ] {
+            assert_eq!(spec.pointer(path), Some(&wanted), "{path}");
+        }
+        let hashes = set.metadata.annotations.unwrap();
+        assert_eq!(hashes.len(), 2);
+        assert_ne!(
+            hashes["kruise.io/sidecarset-hash"],
+            hashes["kruise.io/sidecarset-hash-without-image"]
+        );
     }
 
     #[test]

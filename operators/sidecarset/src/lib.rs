@@ -1,23 +1,54 @@
 //! Sidecars for running Pods: OpenKruise's SidecarSet, with its webhooks.
 //!
 //! A set is filled in and checked when it is written; its containers are put into each Pod that it
-//! selects when that Pod is created; its status counts the Pods.
+//! selects when that Pod is created; newer images get into Pods that run, a few at a time; its
+//! status counts the Pods.
 
 mod check;
-mod container;
-mod count;
 mod defaults;
+mod error;
+mod fresh;
 mod hash;
 mod inject;
 mod kind;
 mod operator;
+mod place;
+mod reconcile;
+mod record;
+mod revision;
+mod roll_out;
+mod scope;
 mod selector;
+mod status;
+mod upgradable;
+pub mod v1alpha1;
 
-pub use check::check;
-pub use count::count;
+pub use check::{Neighbours, check};
 pub use defaults::fill_in;
-pub use hash::{HASH_ANNOTATION, Injected, injected, spec_hash};
-pub use inject::{Conflict, INJECTED, inject};
-pub use kind::{PodInjectPolicy, SidecarContainer, SidecarSet, SidecarSetSpec, SidecarSetStatus};
-pub use operator::operator;
-pub use selector::selects;
+pub use error::Error;
+pub use hash::{spec_hash, spec_hash_without_image};
+pub use inject::{INJECTED, Surroundings, inject};
+pub use kind::{
+    InjectRevision, InjectionStrategy, OrderTerm, PatchPodMetadata, PatchPolicy, PodInjectPolicy,
+    PriorityStrategy, ResourcesExpression, ResourcesExpressions, ResourcesPolicy, RevisionPolicy,
+    ScatterTerm, SharePolicy, ShareVolumePolicy, SidecarContainer, SidecarSet, SidecarSetSpec,
+    SidecarSetStatus, SourceContainerName, TargetContainersMode, TransferEnv, UpdateStrategy,
+    UpdateType, UpgradeStrategy, UpgradeType, WeightTerm,
+};
+pub use operator::{NAMESPACE, operator};
+pub use place::{Place, selects};
+pub use record::{
+    HASH_ANNOTATION, HASH_WITHOUT_IMAGE_ANNOTATION, INJECTED_LIST_ANNOTATION, Injected, LastStatus,
+    UPDATE_STATE_ANNOTATION, UpdateState, WORKING_ANNOTATION, injected, injected_list,
+    injected_without_image, other_version_annotation, update_states, version_annotation, working,
+};
+pub use revision::{
+    CUSTOM_VERSION_LABEL, Revised, SET_LABEL, chosen_revision, latest_revision, restore, revise,
+};
+pub use roll_out::{
+    Member, PROGRESSING, Plan, Progress, Update, changed_fields, flipped, is_active, member, plan,
+    updated,
+};
+pub use scope::{Scope, narrowed, scope};
+pub use status::{INJECTED_CONDITION, Report, report};
+pub use upgradable::UPGRADABLE;

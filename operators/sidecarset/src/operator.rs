@@ -1,48 +1,132 @@
-use std::sync::Arc;
-
+use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
+use k8s_openapi::api::apps::v1::ControllerRevision;
+use kube::Api;
+use kube::api::{Patch, PatchParams};
 use kubewright::prelude::*;
 use kubewright::{Cache, Reinvocation};
 
-use crate::{SidecarSet, check, count, fill_in, inject, injected, selects};
+use crate::check::{Neighbours, check};
+use crate::place::Place;
+use crate::reconcile::Sets;
+use crate::record::injected_list;
+use crate::revision::SET_LABEL;
+use crate::scope::narrowed;
+use crate::selector::matches;
+use crate::{Error, SidecarSet, Surroundings, fill_in, inject};
 
-/// The operator: sets are filled in and checked, Pods get their sidecars, and the sets count them.
+/// The operator's name, and that of its webhook configuration.
+const NAME: &str = "sidecarset";
+/// Where the operator runs and the versions of sets are kept.
+pub const NAMESPACE: &str = "sidecarset-system";
+
+/// The operator: sets are filled in and checked, Pods get their sidecars and newer ones, and the
+/// sets count them.
 pub fn operator() -> Operator {
-    Operator::new("sidecarset")
+    Operator::new(NAME)
         .version(env!("CARGO_PKG_VERSION"))
         .controller(
-            Controller::new(reconcile)
+            Controller::with(Sets::default(), Sets::reconcile)
+                .owns(kind::<ControllerRevision>().labels(SET_LABEL))
                 .watches(kind::<Pod>(), sets_of)
+                .watches(kind::<Namespace>().when(changed::labels()), enqueue::all())
+                .writes(kind::<Pod>(), [Verb::Patch])
+                .may(rule("", "pods/status"))
+                .events()
                 .workers(4),
         )
+        .controller(
+            Controller::new(narrow)
+                .named("scope")
+                .watches(kind::<SidecarSet>(), enqueue::all())
+                .may(rule(
+                    "admissionregistration.k8s.io",
+                    "mutatingwebhookconfigurations",
+                )),
+        )
         .webhook(Webhook::defaults(fill_in))
-        .webhook(Webhook::validates(check))
+        .webhook(
+            Webhook::examines(examine)
+                .reads(kind::<SidecarSet>())
+                .reads(kind::<ControllerRevision>().labels(SET_LABEL)),
+        )
         .webhook(
             Webhook::mutates(admit)
                 .on(Operation::Create)
                 .reads(kind::<SidecarSet>())
+                .reads(kind::<Namespace>())
+                .reads(kind::<ControllerRevision>().labels(SET_LABEL))
                 // A sidecar of another injector may come later.
                 .reinvoke(Reinvocation::IfNeeded),
         )
 }
 
-async fn reconcile(set: Arc<SidecarSet>, cx: Context<SidecarSet>) -> Result<Outcome> {
-    let counts = count(&set, cx.list::<Pod>()?.iter());
-    cx.status(|status| *status = counts).await?;
-    Ok(Outcome::done())
+fn rule(group: &str, resource: &str) -> PolicyRule {
+    PolicyRule {
+        api_groups: vec![group.to_owned()],
+        resources: vec![resource.to_owned()],
+        verbs: vec!["patch".to_owned()],
+        ..PolicyRule::default()
+    }
+}
+
+async fn examine(change: Change<SidecarSet>, cx: Admission) -> Result<Findings, Denied> {
+    let around = Neighbours {
+        sets: cx.list::<SidecarSet>()?.iter().collect(),
+        revisions: cx.list::<ControllerRevision>()?.iter().collect(),
+    };
+    let mut findings = Findings::default();
+    check(&change, &around, &mut findings);
+    Ok(findings)
 }
 
 async fn admit(pod: Pod, cx: Admission) -> Result<Pod, Denied> {
-    let sets = cx.list::<SidecarSet>()?;
-    inject(pod, cx.namespace(), sets.iter())
-        .map_err(|conflict| Denied::because(conflict.to_string()))
+    let sets: Vec<_> = cx.list::<SidecarSet>()?.iter().collect();
+    let names_revision = |set: &Arc<SidecarSet>| set.spec.injection_strategy.revision.is_some();
+    let revisions = match sets.iter().any(names_revision) {
+        true => cx.list::<ControllerRevision>()?.iter().collect(),
+        false => Vec::new(),
+    };
+    let namespace = cx.get::<Namespace>(&ObjectKey::cluster_scoped(cx.namespace()))?;
+    let around = Surroundings {
+        place: Place {
+            name: cx.namespace(),
+            labels: namespace.as_ref().map(|one| one.labels()),
+        },
+        sets,
+        revisions,
+    };
+    inject(pod, &around).map_err(|error| match error {
+        // No decision: a later try may have one.
+        Error::UnknownNamespace { .. } => error.into(),
+        error => Denied::because(error.to_string()),
+    })
 }
 
-/// The sets that count this Pod, or whose containers it has.
+/// Lets the API server ask only about Pods that some set may be for.
+async fn narrow(
+    configuration: Arc<MutatingWebhookConfiguration>,
+    cx: Context<MutatingWebhookConfiguration>,
+) -> Result<Outcome> {
+    if configuration.name_any() != NAME {
+        return Ok(Outcome::done());
+    }
+    let sets: Vec<_> = cx.list::<SidecarSet>()?.iter().collect();
+    if let Some(patch) = narrowed(&configuration, &sets) {
+        let all: Api<MutatingWebhookConfiguration> = Api::all(cx.client().clone());
+        let patch = Patch::Strategic(patch);
+        all.patch(NAME, &PatchParams::default(), &patch).await?;
+    }
+    Ok(Outcome::done())
+}
+
+/// The sets that may count this Pod, or whose containers it has.
 fn sets_of(pod: &Pod, sets: &Cache<SidecarSet>) -> Vec<ObjectKey> {
-    let namespace = pod.namespace().unwrap_or_default();
-    let done = injected(pod);
-    let concerned =
-        |set: &Arc<SidecarSet>| done.contains_key(&set.name_any()) || selects(set, pod, &namespace);
+    let done = injected_list(pod);
+    let concerned = |set: &Arc<SidecarSet>| {
+        let selector = set.spec.selector.as_ref();
+        done.contains(&set.name_any())
+            || selector.is_some_and(|selector| matches(selector, pod.labels()))
+    };
     let sets = sets.list();
     let concerned = sets.iter().filter(concerned);
     concerned

@@ -1,106 +1,109 @@
-use kube::Api;
-use kube::api::{Patch, PatchParams, PostParams};
+//! The whole way of a set, on both clusters.
+
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
 use serde_json::json;
-use sidecarset::{INJECTED, SidecarSet, SidecarSetStatus, injected, operator, spec_hash};
+use sidecarset::{HASH_ANNOTATION, INJECTED, SidecarSet, injected, operator, spec_hash};
 
-use super::{containers, known, pod, set, status};
+use crate::world::{
+    NEWER, active, change, container, containers, images, newer, pod, reason, running, set, status,
+};
 
-/// Create the set, see it filled in; create Pods, see them injected; the status counts them.
+/// Create the set, see it filled in; create Pods, see them injected; the status counts them; change
+/// the image, see them updated one by one.
 #[kubewright_testing::test(nodes = 2)]
-async fn a_set_is_filled_in_and_its_pods_are_injected_and_counted(cluster: Cluster) {
+async fn a_set_is_filled_in_its_pods_are_injected_counted_and_updated_in_place(cluster: Cluster) {
     cluster.run(operator).await;
-    let made = known(&cluster, set("flow", "flow")).await;
-    let container = &made.spec.containers[0].container;
-    assert_eq!(container.image_pull_policy.as_deref(), Some("IfNotPresent"));
-    assert_eq!(
-        container.termination_message_policy.as_deref(),
-        Some("File")
-    );
+    let made = active(&cluster, set("flow", json!({}))).await;
+    let side = &made.spec.containers[0].container;
+    assert_eq!(side.image_pull_policy.as_deref(), Some("IfNotPresent"));
+    assert_eq!(side.termination_message_policy.as_deref(), Some("File"));
+    assert_eq!(made.annotations()[HASH_ANNOTATION], spec_hash(&made));
 
-    let pods: Api<Pod> = Api::namespaced(cluster.client(), cluster.namespace());
-    for name in ["one", "two"] {
-        let made_pod = pods
-            .create(&PostParams::default(), &pod(name, json!({"app": "flow"})))
-            .await
-            .expect("the Pod is taken");
+    for name in ["one", "two", "three"] {
+        let made_pod = cluster.create(pod(name, "flow")).await;
         assert_eq!(containers(&made_pod), ["side", "app"]);
-        let side = &made_pod.spec.as_ref().expect("a spec").containers[0];
-        let mut env = side.env.iter().flatten();
-        assert!(env.any(|one| one.name == INJECTED && one.value.as_deref() == Some("true")));
+        let env = container(&made_pod, "side")["env"].clone();
+        assert_eq!(env, json!([{"name": INJECTED, "value": "true"}]));
         assert_eq!(injected(&made_pod)["flow"].hash, spec_hash(&made));
     }
-    let other = pods
-        .create(
-            &PostParams::default(),
-            &pod("other", json!({"app": "else"})),
-        )
-        .await
-        .expect("the Pod is taken");
+    let other = cluster.create(pod("other", "else")).await;
     assert_eq!(containers(&other), ["app"]);
+    cluster.delete::<Pod>("other").await;
     cluster
-        .eventually("both Pods are counted", async |c| {
-            let wanted = SidecarSetStatus {
-                observed_generation: 1,
-                matched_pods: 2,
-                updated_pods: 2,
-                ready_pods: 2,
-            };
-            status(c, "flow").await == wanted
+        .eventually("all Pods are counted", async |c| {
+            let status = status(c, "flow").await;
+            let counts = (status.matched_pods, status.updated_pods, status.ready_pods);
+            counts == (3, 3, 3) && status.uninjected_pods == 0
         })
         .await;
+
+    change(&cluster, "flow", json!({})).await;
+    cluster
+        .eventually("all Pods are updated and ready", async |c| {
+            let status = status(c, "flow").await;
+            newer(c).await == 3 && status.updated_ready_pods == 3
+        })
+        .await;
+    assert_eq!(reason(&cluster, "flow").await, "Complete");
+    for pod in cluster.list::<Pod>().await {
+        let statuses = pod.status.and_then(|one| one.container_statuses);
+        let restarts: Vec<_> = statuses
+            .unwrap_or_default()
+            .iter()
+            .map(|one| (one.name.clone(), one.restart_count))
+            .collect();
+        assert_eq!(restarts, [("side".to_owned(), 1), ("app".to_owned(), 0)]);
+    }
 }
 
+/// Kruise's holes: a Pod that goes, and labels of a namespace that change.
 #[kubewright_testing::test(nodes = 1)]
-async fn a_changed_container_leaves_old_pods_matched_and_not_updated(cluster: Cluster) {
+async fn pods_that_go_and_namespaces_that_change_are_counted(cluster: Cluster) {
     cluster.run(operator).await;
-    known(&cluster, set("change", "change")).await;
-    cluster.apply(pod("old", json!({"app": "change"}))).await;
-    let sets: Api<SidecarSet> = Api::all(cluster.client());
-    let image =
-        json!({"spec": {"containers": [{"name": "side", "image": "registry.k8s.io/pause:3.9"}]}});
-    sets.patch("change", &PatchParams::default(), &Patch::Merge(&image))
-        .await
-        .expect("the set is changed");
-    cluster
-        .eventually("the change is seen", async |c| {
-            status(c, "change").await.observed_generation == 2
-        })
-        .await;
-    cluster.apply(pod("new", json!({"app": "change"}))).await;
-    cluster
-        .eventually("one of two is updated", async |c| {
-            let status = status(c, "change").await;
-            (status.matched_pods, status.updated_pods) == (2, 1)
-        })
-        .await;
-}
-
-#[kubewright_testing::test(nodes = 1)]
-async fn pods_in_spared_namespaces_are_created_while_the_operator_is_down(cluster: Cluster) {
-    cluster.run(operator).await;
-    known(&cluster, set("down", "down")).await;
-    cluster.stop_operator().await;
-    let params = PostParams {
-        dry_run: true,
-        ..PostParams::default()
-    };
-    let pod = pod("down", json!({"app": "down"}));
-    let here: Api<Pod> = Api::namespaced(cluster.client(), cluster.namespace());
-    let refused = here.create(&params, &pod).await;
-    assert!(
-        matches!(&refused, Err(kube::Error::Api(status)) if status.message.contains("webhook")),
-        "{refused:?}"
-    );
-    for namespace in ["kube-system", "sidecarset-system"] {
-        let there: Api<Pod> = Api::namespaced(cluster.client(), namespace);
-        // The account that a Pod needs may still be on its way.
+    active(&cluster, set("going", json!({}))).await;
+    running(&cluster, [pod("a", "going"), pod("b", "going")]).await;
+    let counts = async |wanted: i32| {
         cluster
-            .eventually("a Pod is taken", async |_| {
-                let made = there.create(&params, &pod).await;
-                made.is_ok_and(|made| containers(&made) == ["app"])
+            .eventually(format!("{wanted} are counted"), async |c| {
+                status(c, "going").await.matched_pods == wanted
             })
             .await;
-    }
+    };
+    counts(2).await;
+    cluster.delete::<Pod>("a").await;
+    counts(1).await;
+    let elsewhere = json!({"matchLabels": {"team": "going"}});
+    let selector = json!({"spec": {"namespaceSelector": elsewhere}});
+    cluster.patch::<SidecarSet>("going", selector).await;
+    counts(0).await;
+    let label = json!({"metadata": {"labels": {"team": "going"}}});
+    cluster.patch::<Namespace>(cluster.namespace(), label).await;
+    counts(1).await;
+}
+
+/// Pods that were there first.
+#[kubewright_testing::test(nodes = 1)]
+async fn older_pods_are_told_of_and_not_matched(cluster: Cluster) {
+    cluster.run(operator).await;
+    running(&cluster, [pod("old", "older")]).await;
+    active(&cluster, set("older", json!({}))).await;
+    cluster
+        .eventually("the older Pod is told of", async |c| {
+            let status = status(c, "older").await;
+            (status.matched_pods, status.uninjected_pods) == (0, 1)
+        })
+        .await;
+    change(&cluster, "older", json!({})).await;
+    running(&cluster, [pod("new", "older")]).await;
+    let images = {
+        cluster.delete::<Pod>("old").await;
+        cluster
+            .eventually("the older Pod is gone", async |c| {
+                c.get::<Pod>("old").await.is_none()
+            })
+            .await;
+        images(&cluster, "side").await
+    };
+    assert_eq!(images["new"], NEWER);
 }

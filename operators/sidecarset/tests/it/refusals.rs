@@ -6,7 +6,7 @@ use kubewright_testing::Cluster;
 use serde_json::{Value, json};
 use sidecarset::{SidecarSet, operator};
 
-use super::{known, pod, read, set};
+use crate::world::{active, known, pod, read, set};
 
 async fn refused(cluster: &Cluster, name: &str, spec: Value) -> Status {
     let sets: Api<SidecarSet> = Api::all(cluster.client());
@@ -50,6 +50,21 @@ async fn a_set_that_breaks_a_rule_is_refused_with_causes(cluster: Cluster) {
             json!({"selector": selector, "containers": [{"name": "a"}]}),
             vec!["spec.containers[0].image"],
         ),
+        (
+            "a",
+            json!({"selector": selector, "containers": [container],
+                "updateStrategy": {"maxUnavailable": 0, "partition": "x"}}),
+            vec![
+                "spec.updateStrategy.partition",
+                "spec.updateStrategy.maxUnavailable",
+            ],
+        ),
+        (
+            "a",
+            json!({"selector": selector, "containers": [container],
+                "injectionStrategy": {"revision": {"revisionName": "none"}}}),
+            vec!["spec.injectionStrategy.revision"],
+        ),
     ] {
         let status = refused(&cluster, name, spec).await;
         assert_eq!(
@@ -66,10 +81,38 @@ async fn a_set_that_breaks_a_rule_is_refused_with_causes(cluster: Cluster) {
     }
 }
 
+/// What another set has is taken; a container cannot come later.
+#[kubewright_testing::test]
+async fn sets_that_may_meet_and_changes_that_no_pod_can_follow_are_refused(cluster: Cluster) {
+    cluster.run(operator).await;
+    known(&cluster, set("first", json!({}))).await;
+    let selector = json!({"matchLabels": {"sample": "first"}});
+    let container = json!({"name": "side", "image": "i:1"});
+    let spec = json!({"selector": selector, "containers": [container]});
+    let status = refused(&cluster, "second", spec).await;
+    assert!(
+        status
+            .message
+            .contains("container side already exist in first"),
+        "{status:?}"
+    );
+    let sets: Api<SidecarSet> = Api::all(cluster.client());
+    let more = json!([container, {"name": "more", "image": "i:1"}]);
+    let patch = json!({"spec": {"containers": more}});
+    let patched = sets
+        .patch("first", &PatchParams::default(), &Patch::Merge(&patch))
+        .await;
+    assert!(
+        matches!(&patched, Err(kube::Error::Api(status))
+            if status.code == 422 && status.message.contains("container more is not found")),
+        "{patched:?}"
+    );
+}
+
 #[kubewright_testing::test]
 async fn a_change_that_breaks_a_rule_is_refused_and_a_finalizer_can_still_go(cluster: Cluster) {
     cluster.run(operator).await;
-    let mut made = set("kept", "kept");
+    let mut made = set("kept", json!({}));
     made.metadata.finalizers = Some(vec!["example.com/hold".to_owned()]);
     known(&cluster, made).await;
     let sets: Api<SidecarSet> = Api::all(cluster.client());
@@ -100,13 +143,22 @@ async fn a_change_that_breaks_a_rule_is_refused_and_a_finalizer_can_still_go(clu
 #[kubewright_testing::test(nodes = 1)]
 async fn a_container_of_the_pods_own_is_never_overwritten(cluster: Cluster) {
     cluster.run(operator).await;
-    let mut clash = set("clash", "clash");
-    clash.spec.containers[0].container.name = "app".to_owned();
-    known(&cluster, clash).await;
+    let named = |name: &str| json!({"containers": [{"name": name, "image": "i:1"}]});
+    active(&cluster, set("clash", named("side"))).await;
+    cluster.delete::<SidecarSet>("clash").await;
+    known(&cluster, set("clash", named("app"))).await;
     let pods: Api<Pod> = Api::namespaced(cluster.client(), cluster.namespace());
-    let refused = pods
-        .create(&PostParams::default(), &pod("p", json!({"app": "clash"})))
+    let params = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
+    let pod = pod("p", "clash");
+    cluster
+        .eventually("the Pod is refused", async |_| {
+            pods.create(&params, &pod).await.is_err()
+        })
         .await;
+    let refused = pods.create(&params, &pod).await;
     let Err(kube::Error::Api(status)) = refused else {
         panic!("it was taken: {refused:?}");
     };

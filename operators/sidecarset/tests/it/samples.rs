@@ -1,43 +1,32 @@
+//! The classic uses.
+
 use kubewright_testing::Cluster;
 use serde_json::json;
-use sidecarset::{SidecarSet, operator};
+use sidecarset::operator;
 
-use super::{containers, known, pod};
+use crate::world::{active, containers, pod_with, sample};
 
 const SAMPLES: [(&str, &str, &str, &[&str]); 4] = [
-    (
-        include_str!("../../samples/log-shipping.yaml"),
-        "app",
-        "web",
-        &["app", "shipper"],
-    ),
-    (
-        include_str!("../../samples/proxy.yaml"),
-        "mesh",
-        "edge",
-        &["proxy", "app"],
-    ),
-    (
-        include_str!("../../samples/health-probe.yaml"),
-        "tier",
-        "database",
-        &["probe", "app"],
-    ),
-    (
-        include_str!("../../samples/file-download.yaml"),
-        "job",
-        "batch",
-        &["download", "app"],
-    ),
+    ("log-shipping", "app", "web", &["app", "shipper"]),
+    ("proxy", "mesh", "edge", &["proxy", "app"]),
+    ("health-probe", "tier", "database", &["probe", "app"]),
+    ("file-download", "job", "batch", &["download", "app"]),
 ];
 
 #[kubewright_testing::test(nodes = 1)]
 async fn each_sample_does_what_it_says(cluster: Cluster) {
     cluster.run(operator).await;
-    for (text, label, value, wanted) in SAMPLES {
-        let set: SidecarSet = serde_saphyr::from_str(text).expect("the sample reads");
-        let name = known(&cluster, set).await.metadata.name.unwrap_or_default();
-        let made = cluster.apply(pod(&name, json!({label: value}))).await;
+    for (name, label, value, wanted) in SAMPLES {
+        let mut set = sample(name);
+        // So that a Pod can be tried out whatever the selector says.
+        let labels = set.spec.selector.get_or_insert_default();
+        let labels = labels.match_labels.get_or_insert_default();
+        labels.insert(label.to_owned(), value.to_owned());
+        active(&cluster, set).await;
+        let labels = json!({"labels": {label: value}});
+        let made = cluster
+            .create(pod_with(name, name, labels, json!({})))
+            .await;
         assert_eq!(containers(&made), wanted, "{name}");
     }
 }

@@ -3,16 +3,12 @@ use std::collections::BTreeSet;
 use k8s_openapi::api::core::v1::{Container, ContainerPort, EnvVar, VolumeMount};
 use kubewright::prelude::*;
 
+use super::names::{LABEL, is_label};
 use crate::SidecarContainer;
-
-const LONGEST_LABEL: usize = 63;
-const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters \
-     or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or \
-     '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
 /// What the API server would find wrong with these containers in a Pod, as far as it can be told
 /// without the Pod (`k8s.io/kubernetes/pkg/apis/core/validation`): better now than at each Pod.
-pub(crate) fn check_containers(
+pub(super) fn check_containers(
     containers: &[SidecarContainer],
     path: &str,
     findings: &mut Findings,
@@ -106,15 +102,6 @@ fn check_mount(mount: &VolumeMount, path: &str, findings: &mut Findings) {
     if mount.mount_path.is_empty() {
         findings.required(format!("{path}.mountPath"), "");
     }
-}
-
-/// RFC 1123.
-fn is_label(text: &str) -> bool {
-    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    (1..=LONGEST_LABEL).contains(&text.len())
-        && text.chars().all(inner)
-        && !text.starts_with('-')
-        && !text.ends_with('-')
 }
 
 #[cfg(test)]

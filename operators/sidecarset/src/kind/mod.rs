@@ -1,0 +1,20 @@
+//! The API: `apps.kruise.io/v1beta1`, field for field as OpenKruise has it.
+
+mod container;
+mod schema;
+mod set;
+mod status;
+mod strategy;
+
+pub use container::{
+    PodInjectPolicy, ResourcesExpression, ResourcesExpressions, ResourcesPolicy, SharePolicy,
+    ShareVolumePolicy, SidecarContainer, SourceContainerName, TargetContainersMode, TransferEnv,
+    UpgradeStrategy, UpgradeType,
+};
+pub(crate) use schema::{containers, is_default, selector, volumes};
+pub use set::{SidecarSet, SidecarSetSpec};
+pub use status::SidecarSetStatus;
+pub use strategy::{
+    InjectRevision, InjectionStrategy, OrderTerm, PatchPodMetadata, PatchPolicy, PriorityStrategy,
+    RevisionPolicy, ScatterTerm, UpdateStrategy, UpdateType, WeightTerm,
+};

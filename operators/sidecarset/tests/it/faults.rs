@@ -1,0 +1,109 @@
+//! What goes wrong: nothing is injected twice, no Pod is lost, a roll-out ends.
+
+use kube::Api;
+use kube::api::PostParams;
+use kubewright::prelude::*;
+use kubewright_testing::{Cluster, Fault};
+use serde_json::json;
+use sidecarset::{SidecarSet, operator};
+
+use crate::world::{IMAGE, NEWER, active, change, containers, images, pod, running, set, status};
+
+async fn updated_to(cluster: &Cluster, (name, image): (&str, &str), pods: usize) {
+    cluster
+        .eventually("each Pod has the image once and is ready", async |c| {
+            let images = images(c, "side").await;
+            let all = images.values().filter(|one| *one == image).count();
+            let ready = status(c, name).await.updated_ready_pods;
+            all == pods && usize::try_from(ready).is_ok_and(|ready| ready == pods)
+        })
+        .await;
+    for pod in cluster.list::<Pod>().await {
+        assert_eq!(containers(&pod), ["side", "app"]);
+    }
+}
+
+#[kubewright_testing::test(nodes = 1)]
+async fn an_operator_killed_after_any_write_of_a_roll_out_ends_it(cluster: Cluster) {
+    cluster.run(operator).await;
+    active(&cluster, set("killed", json!({}))).await;
+    running(&cluster, ["a", "b", "c"].map(|one| pod(one, "killed"))).await;
+    // A roll-out writes a revision, three Pods and some statuses.
+    for (writes, image) in (0..6).zip([NEWER, IMAGE].iter().cycle()) {
+        let crash = cluster.inject(Fault::crash().after(writes));
+        let containers = json!([{"name": "side", "image": image}]);
+        let patch = json!({"spec": {"containers": containers}});
+        cluster.patch::<SidecarSet>("killed", patch).await;
+        cluster.met(&crash).await;
+        cluster.restart_operator().await;
+        updated_to(&cluster, ("killed", image), 3).await;
+    }
+}
+
+#[kubewright_testing::test(nodes = 1)]
+async fn writes_that_fail_or_whose_answer_is_lost_are_made_up_for(cluster: Cluster) {
+    cluster.run(operator).await;
+    active(&cluster, set("lossy", json!({}))).await;
+    running(&cluster, ["a", "b"].map(|one| pod(one, "lossy"))).await;
+    let mut image = IMAGE;
+    for fault in [
+        Fault::conflict().on(Verb::Patch, "pods"),
+        Fault::server_error().on(Verb::Patch, "pods"),
+        Fault::lost_answer().on(Verb::Patch, "pods"),
+        Fault::unreachable().on(Verb::Patch, "pods"),
+        Fault::conflict().on(Verb::Patch, "sidecarsets/status"),
+    ] {
+        image = if image == IMAGE { NEWER } else { IMAGE };
+        let met = cluster.inject(fault);
+        let containers = json!([{"name": "side", "image": image}]);
+        let patch = json!({"spec": {"containers": containers}});
+        cluster.patch::<SidecarSet>("lossy", patch).await;
+        cluster.met(&met).await;
+        updated_to(&cluster, ("lossy", image), 2).await;
+    }
+}
+
+#[kubewright_testing::test(nodes = 1)]
+async fn two_operators_at_once_update_each_pod_once(cluster: Cluster) {
+    cluster.run(operator).await;
+    cluster.run(operator).await;
+    active(&cluster, set("twins", json!({}))).await;
+    running(&cluster, ["a", "b"].map(|one| pod(one, "twins"))).await;
+    change(&cluster, "twins", json!({})).await;
+    updated_to(&cluster, ("twins", NEWER), 2).await;
+}
+
+/// Pods are created while the only replica is killed: each create is refused or injected once.
+#[kubewright_testing::test(nodes = 1)]
+async fn a_webhook_killed_under_load_loses_no_pod_and_injects_none_twice(cluster: Cluster) {
+    cluster.run(operator).await;
+    active(&cluster, set("load", json!({}))).await;
+    let pods: Api<Pod> = Api::namespaced(cluster.client(), cluster.namespace());
+    for number in 0..20 {
+        if number == 7 {
+            cluster.kill_operator();
+            let refused = pods
+                .create(&PostParams::default(), &pod("never", "load"))
+                .await;
+            assert!(refused.is_err(), "{refused:?}");
+            cluster.restart_operator().await;
+        }
+        cluster.create(pod(&format!("p{number}"), "load")).await;
+    }
+    let all = cluster.list::<Pod>().await;
+    assert_eq!(all.len(), 20);
+    for pod in &all {
+        assert_eq!(containers(pod), ["side", "app"]);
+    }
+}
+
+#[kubewright_testing::test(nodes = 1)]
+async fn watches_that_break_are_made_up_for(cluster: Cluster) {
+    cluster.run(operator).await;
+    active(&cluster, set("cut", json!({}))).await;
+    running(&cluster, ["a", "b"].map(|one| pod(one, "cut"))).await;
+    cluster.cut_watches("pods");
+    cluster.expire_watches("sidecarsets");
+    change(&cluster, "cut", json!({})).await;
+    updated_to(&cluster, ("cut", NEWER), 2).await;
+}

@@ -1,0 +1,79 @@
+//! The versions of a set, and going back to one.
+
+use k8s_openapi::api::apps::v1::ControllerRevision;
+use kubewright::prelude::*;
+use kubewright_testing::Cluster;
+use serde_json::{Value, json};
+use sidecarset::{CUSTOM_VERSION_LABEL, NAMESPACE, SET_LABEL, SidecarSet, operator};
+
+use crate::world::{IMAGE, active, container, pod, sample, seen};
+
+async fn held(cluster: &Cluster, set: &str) -> Vec<(i64, String)> {
+    let all = cluster.in_namespace(NAMESPACE);
+    let revisions = all.list::<ControllerRevision>().await;
+    let own = revisions
+        .iter()
+        .filter(|one| one.labels().get(SET_LABEL).is_some_and(|name| name == set));
+    let version = |one: &ControllerRevision| {
+        let version = one.labels().get(CUSTOM_VERSION_LABEL).cloned();
+        (one.revision, version.unwrap_or_default())
+    };
+    let mut held: Vec<_> = own.map(version).collect();
+    held.sort();
+    held
+}
+
+async fn version(cluster: &Cluster, name: &str, (tag, version): (&str, &str)) {
+    let image = format!("registry.k8s.io/pause:{tag}");
+    let spec = json!({"customVersion": version, "containers": [{"name": "side", "image": image}]});
+    let set = cluster
+        .patch::<SidecarSet>(name, json!({"spec": spec}))
+        .await;
+    seen(cluster, &set).await;
+}
+
+#[kubewright_testing::test(nodes = 1)]
+async fn row_revision_history_limit_and_custom_version(cluster: Cluster) {
+    cluster.run(operator).await;
+    let name = "revisions";
+    active(&cluster, sample("rows/revisions")).await;
+    version(&cluster, name, ("3.9", "two")).await;
+    let wanted = [(1, "one".to_owned()), (2, "two".to_owned())];
+    cluster
+        .eventually("both versions are kept", async |c| {
+            held(c, name).await == wanted
+        })
+        .await;
+    // A new Pod gets an older version, the status names the latest.
+    let inject = |strategy: Value| json!({"spec": {"injectionStrategy": strategy}});
+    let older = json!({"revision": {"customVersion": "one"}});
+    cluster.patch::<SidecarSet>(name, inject(older)).await;
+    cluster
+        .eventually("a new Pod gets the older version", async |c| {
+            c.delete::<Pod>("a").await;
+            if c.get::<Pod>("a").await.is_some() {
+                return false;
+            }
+            let made = c.create(pod("a", name)).await;
+            container(&made, "side")["image"] == IMAGE
+        })
+        .await;
+    cluster.patch::<SidecarSet>(name, inject(Value::Null)).await;
+    // The Pod has the first version, so that the second goes.
+    version(&cluster, name, ("3.8", "three")).await;
+    let wanted = [(1, "one".to_owned()), (3, "three".to_owned())];
+    cluster
+        .eventually("the one that nobody has goes", async |c| {
+            held(c, name).await == wanted
+        })
+        .await;
+    // Going back raises the number.
+    version(&cluster, name, ("3.10", "one")).await;
+    let wanted = [(3, "three".to_owned()), (4, "one".to_owned())];
+    cluster
+        .eventually("the first one is the latest", async |c| {
+            held(c, name).await == wanted
+        })
+        .await;
+    cluster.delete::<SidecarSet>(name).await;
+}
