@@ -3,7 +3,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ConversionDescription, Resource, WebhookDescription};
+use crate::{ConversionDescription, Resource, Scope, WebhookDescription};
 
 /// What an operator registers, as a plain value: manifests, roles and the check on each request
 /// are computed from it.
@@ -23,6 +23,10 @@ pub struct Description {
     pub authorizes: bool,
     /// Rules granted beside those that follow from the controllers and webhooks.
     pub extra_rules: Vec<PolicyRule>,
+    /// The namespaces that the operator is restricted to; empty means all.
+    pub namespaces: BTreeSet<String>,
+    /// The Lease in the operator's own namespace by which its copies agree who leads.
+    pub lease: Option<String>,
 }
 
 /// One controller of a [`Description`].
@@ -131,6 +135,11 @@ impl PolicyRule {
             && matches(&self.api_groups, group)
             && matches(&self.resources, resource)
     }
+
+    /// Whether it is about paths outside the API, which only a ClusterRole can grant.
+    fn is_outside(&self) -> bool {
+        !self.non_resource_urls.is_empty()
+    }
 }
 
 const READ: [Verb; 3] = [Verb::Get, Verb::List, Verb::Watch];
@@ -147,64 +156,129 @@ impl Description {
         conversions.find(|one| one.hub.qualified_name() == definition)
     }
 
-    /// The least that the operator needs: one rule per group and set of verbs, sorted, followed
-    /// by the extra rules.
+    /// The least that the operator needs, whichever way it is granted: one rule per group and set
+    /// of verbs, sorted, followed by the extra rules.
     ///
     /// A controller reads its own kind and patches its status; a webhook reads what it says it
     /// reads. Owning adds create, patch and
     /// delete of the owned kind, and the right to be named an owner that blocks deletion.
     pub fn rules(&self) -> Vec<PolicyRule> {
-        let mut granted: BTreeMap<(String, String), BTreeSet<Verb>> = BTreeMap::new();
-        let mut grant = |group: &str, resource: String, verbs: &[Verb]| {
-            granted
-                .entry((group.to_owned(), resource))
-                .or_default()
-                .extend(verbs);
+        let computed = grouped(&self.granted(), |_| true);
+        computed
+            .into_iter()
+            .chain(self.extra_rules.clone())
+            .collect()
+    }
+
+    /// What must be granted for the whole cluster: everything, unless the operator is restricted
+    /// to some namespaces; then only kinds that are in none, and paths outside the API.
+    pub fn cluster_rules(&self) -> Vec<PolicyRule> {
+        if self.namespaces.is_empty() {
+            return self.rules();
+        }
+        let computed = grouped(&self.granted(), |scope| scope == Scope::Cluster);
+        let extra = self.extra_rules.iter().filter(|rule| rule.is_outside());
+        computed.into_iter().chain(extra.cloned()).collect()
+    }
+
+    /// What must be granted in each namespace that the operator is restricted to; nothing when it
+    /// is not. Extra rules are among them: of a kind that is in no namespace they grant nothing.
+    pub fn namespace_rules(&self) -> Vec<PolicyRule> {
+        if self.namespaces.is_empty() {
+            return Vec::new();
+        }
+        let computed = grouped(&self.granted(), |scope| scope == Scope::Namespaced);
+        let extra = self.extra_rules.iter().filter(|rule| !rule.is_outside());
+        computed.into_iter().chain(extra.cloned()).collect()
+    }
+
+    /// What must be granted in the namespace that the operator itself runs in: its Lease. Making
+    /// one cannot be restricted to a name.
+    pub fn own_namespace_rules(&self) -> Vec<PolicyRule> {
+        let Some(lease) = &self.lease else {
+            return Vec::new();
+        };
+        let leases = |names: &[&String], verbs: &[Verb]| PolicyRule {
+            api_groups: vec!["coordination.k8s.io".to_owned()],
+            resources: vec!["leases".to_owned()],
+            resource_names: names.iter().map(|&name| name.clone()).collect(),
+            verbs: verbs.iter().map(ToString::to_string).collect(),
+            ..PolicyRule::default()
+        };
+        vec![
+            leases(&[], &[Verb::Create]),
+            leases(&[lease], &[Verb::Get, Verb::Update]),
+        ]
+    }
+
+    fn granted(&self) -> Granted {
+        let mut granted = Granted::new();
+        let mut grant = |scope: Scope, group: &str, resource: String, verbs: &[Verb]| {
+            let key = (group.to_owned(), resource);
+            let (_, all) = granted.entry(key).or_insert((scope, BTreeSet::new()));
+            all.extend(verbs);
         };
         for controller in &self.controllers {
-            let (group, plural) = (
-                controller.resource.kind.group(),
-                &controller.resource.plural,
-            );
-            grant(group, plural.clone(), &READ);
-            grant(group, format!("{plural}/status"), &[Verb::Patch]);
+            let own = &controller.resource;
+            let (scope, group, plural) = (own.scope, own.kind.group(), &own.plural);
+            grant(scope, group, plural.clone(), &READ);
+            grant(scope, group, format!("{plural}/status"), &[Verb::Patch]);
             for (resource, usage) in &controller.uses {
-                let (used_group, used) = (resource.kind.group(), resource.plural.clone());
+                let (used_scope, used_group) = (resource.scope, resource.kind.group());
+                let used = resource.plural.clone();
                 match usage {
                     Use::Owns => {
-                        grant(used_group, used.clone(), &READ);
-                        grant(used_group, used, &[Verb::Create, Verb::Patch, Verb::Delete]);
-                        grant(group, format!("{plural}/finalizers"), &[Verb::Update]);
+                        let writes = [Verb::Create, Verb::Patch, Verb::Delete];
+                        grant(used_scope, used_group, used.clone(), &READ);
+                        grant(used_scope, used_group, used, &writes);
+                        grant(
+                            scope,
+                            group,
+                            format!("{plural}/finalizers"),
+                            &[Verb::Update],
+                        );
                     }
-                    Use::Watches | Use::Reads => grant(used_group, used, &READ),
+                    Use::Watches | Use::Reads => grant(used_scope, used_group, used, &READ),
                     Use::Writes(verbs) => {
-                        grant(used_group, used, &verbs.iter().copied().collect::<Vec<_>>());
+                        let verbs: Vec<_> = verbs.iter().copied().collect();
+                        grant(used_scope, used_group, used, &verbs);
                     }
                 }
             }
         }
         for read in self.webhooks.iter().flat_map(|webhook| &webhook.reads) {
-            grant(read.kind.group(), read.plural.clone(), &READ);
+            grant(read.scope, read.kind.group(), read.plural.clone(), &READ);
         }
-        let mut rules: BTreeMap<(String, BTreeSet<Verb>), Vec<String>> = BTreeMap::new();
-        for ((group, resource), verbs) in granted {
-            rules.entry((group, verbs)).or_default().push(resource);
-        }
-        let computed = rules
-            .into_iter()
-            .map(|((group, verbs), resources)| PolicyRule {
-                api_groups: vec![group],
-                resources,
-                verbs: verbs.iter().map(ToString::to_string).collect(),
-                ..PolicyRule::default()
-            });
-        computed.chain(self.extra_rules.iter().cloned()).collect()
+        granted
     }
+}
+
+/// By group and resource.
+type Granted = BTreeMap<(String, String), (Scope, BTreeSet<Verb>)>;
+
+/// One rule per group and set of verbs, sorted.
+fn grouped(granted: &Granted, is_meant: impl Fn(Scope) -> bool) -> Vec<PolicyRule> {
+    let mut rules: BTreeMap<(&String, &BTreeSet<Verb>), Vec<String>> = BTreeMap::new();
+    let meant = granted.iter().filter(|(_, (scope, _))| is_meant(*scope));
+    for ((group, resource), (_, verbs)) in meant {
+        rules
+            .entry((group, verbs))
+            .or_default()
+            .push(resource.clone());
+    }
+    let rules = rules.into_iter();
+    let rule = |((group, verbs), resources): ((&String, &BTreeSet<Verb>), _)| PolicyRule {
+        api_groups: vec![group.clone()],
+        resources,
+        verbs: verbs.iter().map(ToString::to_string).collect(),
+        ..PolicyRule::default()
+    };
+    rules.map(rule).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ControllerDescription, Description, Use};
+    use super::{ControllerDescription, Description, PolicyRule, Use};
     use crate::{Kind, Resource, Scope};
 
     #[test]
@@ -253,5 +327,42 @@ mod tests {
         assert!(!allowed("update", "", "pods"));
         assert!(!allowed("patch", "", "pods/status"));
         assert!(!allowed("get", "ex.io", "pods"));
+    }
+
+    #[test]
+    fn an_operator_of_some_namespaces_needs_the_cluster_only_for_what_is_in_none() {
+        let set = Resource::new(Kind::new("ex.io", "v1", "Set"), "sets", Scope::Namespaced);
+        let node = Resource::new(Kind::new("", "v1", "Node"), "nodes", Scope::Cluster);
+        let mut description = Description {
+            name: "sets".to_owned(),
+            controllers: vec![ControllerDescription {
+                name: "set".to_owned(),
+                resource: set,
+                uses: vec![(node, Use::Reads)],
+            }],
+            extra_rules: vec![PolicyRule {
+                non_resource_urls: vec!["/metrics".to_owned()],
+                verbs: vec!["get".to_owned()],
+                ..PolicyRule::default()
+            }],
+            lease: Some("sets".to_owned()),
+            ..Description::default()
+        };
+        assert_eq!(description.cluster_rules(), description.rules());
+        assert!(description.namespace_rules().is_empty());
+        description.namespaces.insert("shop".to_owned());
+        let resources = |rules: Vec<PolicyRule>| -> Vec<String> {
+            rules.into_iter().flat_map(|rule| rule.resources).collect()
+        };
+        assert_eq!(resources(description.cluster_rules()), ["nodes"]);
+        assert_eq!(description.cluster_rules().len(), 2);
+        assert_eq!(
+            resources(description.namespace_rules()),
+            ["sets", "sets/status"]
+        );
+        let own = description.own_namespace_rules();
+        assert_eq!(own[0].verbs, ["create"]);
+        assert_eq!(own[1].resource_names, ["sets"]);
+        assert_eq!(own[1].verbs, ["get", "update"]);
     }
 }

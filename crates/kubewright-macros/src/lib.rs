@@ -11,7 +11,7 @@ use proc_macro::TokenStream;
 ///
 /// - `nodes = 3`: with that many nodes that are only objects; Pods on them run.
 /// - `needs = [Controllers, Cel]`: capabilities; where the cluster lacks one, the test is skipped.
-/// - `cluster = real` or `cluster = embedded`: always on that one.
+/// - `cluster = real`, `embedded` or `existing`: always on that one.
 ///
 /// ```ignore
 /// #[kubewright_testing::test(nodes = 3)]

@@ -95,10 +95,11 @@ fn choice(word: &Ident) -> Result<Ident> {
     let variant = match word.to_string().as_str() {
         "embedded" => "Embedded",
         "real" => "Real",
+        "existing" => "Existing",
         _ => {
             return Err(Error::new(
                 word.span(),
-                "unknown cluster; there are: embedded, real",
+                "unknown cluster; there are: embedded, real, existing",
             ));
         }
     };
@@ -138,7 +139,7 @@ mod tests {
         );
         assert_eq!(
             refusal(quote!(cluster = kind), function),
-            "unknown cluster; there are: embedded, real"
+            "unknown cluster; there are: embedded, real, existing"
         );
         assert_eq!(
             refusal(

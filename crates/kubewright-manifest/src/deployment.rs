@@ -2,29 +2,39 @@ use kubewright_core::Description;
 use serde_json::{Value, json};
 
 use crate::WebhookCertificates;
+use crate::metrics::{METRICS_PORT, metrics_objects};
 use crate::objects::{ManifestOptions, labels, namespace_of};
 use crate::webhooks::{WEBHOOK_PORT, webhook_service};
 
+/// Where the Deployment answers probes.
+const PROBES_PORT: u16 = 8081;
+
 /// What runs the operator inside a cluster, beside the [objects](crate::objects) that it needs
-/// anyway: a Deployment, and roles for the users of its kinds.
+/// anyway: a Deployment, its metrics' Service and roles, and roles for the users of its kinds.
 ///
-/// The Pod is what the restricted Pod security standard asks for. There is one replica, and the
-/// old one ends before a new one starts, so that two never work at once.
+/// The Pod is what the restricted Pod security standard asks for. Two never work at once: where
+/// no leader is elected, there is one replica, and the old one ends before a new one starts.
 pub fn deployment(description: &Description, options: &ManifestOptions, image: &str) -> Vec<Value> {
     let name = description.name.as_str();
     let labels = labels(description);
+    let namespace = namespace_of(description, options);
     let mut objects = user_roles(description);
+    objects.extend(metrics_objects(description, &namespace));
+    let strategy = match description.lease {
+        Some(_) => "RollingUpdate",
+        None => "Recreate",
+    };
     objects.push(json!({
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {
             "name": name,
-            "namespace": namespace_of(description, options),
+            "namespace": namespace,
             "labels": labels,
         },
         "spec": {
             "replicas": 1,
-            "strategy": {"type": "Recreate"},
+            "strategy": {"type": strategy},
             "selector": {"matchLabels": labels},
             "template": {
                 "metadata": {
@@ -54,7 +64,21 @@ fn pod(description: &Description, options: &ManifestOptions, image: &str) -> Val
         "containers": [{
             "name": "operator",
             "image": image,
-            "args": ["run"],
+            "args": arguments(description),
+            "ports": [
+                {"name": "probes", "containerPort": PROBES_PORT, "protocol": "TCP"},
+                {"name": "metrics", "containerPort": METRICS_PORT, "protocol": "TCP"},
+            ],
+            "livenessProbe": {
+                "httpGet": {"path": "/healthz", "port": "probes"},
+                "initialDelaySeconds": 15,
+                "periodSeconds": 20,
+            },
+            "readinessProbe": {
+                "httpGet": {"path": "/readyz", "port": "probes"},
+                "initialDelaySeconds": 5,
+                "periodSeconds": 10,
+            },
             "env": [
                 {"name": "POD_NAME", "valueFrom": field("metadata.name")},
                 {"name": "POD_NAMESPACE", "valueFrom": field("metadata.namespace")},
@@ -72,10 +96,11 @@ fn pod(description: &Description, options: &ManifestOptions, image: &str) -> Val
     });
     if description.serves() {
         let port = json!({"name": "webhook", "containerPort": WEBHOOK_PORT, "protocol": "TCP"});
-        pod["containers"][0]["ports"] = json!([port]);
+        push(&mut pod["containers"][0]["ports"], port);
         match options.certificates {
             WebhookCertificates::Managed => {
-                pod["containers"][0]["args"] = json!(["run", "--managed-certificates"]);
+                let flag = json!("--managed-certificates");
+                push(&mut pod["containers"][0]["args"], flag);
             }
             _ => mount_certificate(&mut pod, &webhook_service(&description.name)),
         }
@@ -83,11 +108,32 @@ fn pod(description: &Description, options: &ManifestOptions, image: &str) -> Val
     pod
 }
 
+fn arguments(description: &Description) -> Vec<String> {
+    let mut arguments = vec![
+        "run".to_owned(),
+        format!("--health-probe-bind-address=:{PROBES_PORT}"),
+        format!("--metrics-bind-address=:{METRICS_PORT}"),
+    ];
+    if description.lease.is_some() {
+        arguments.push("--leader-elect".to_owned());
+    }
+    arguments
+}
+
+fn push(list: &mut Value, item: Value) {
+    if let Some(list) = list.as_array_mut() {
+        list.push(item);
+    }
+}
+
 /// The webhooks' certificate comes from a Secret of the Service's name.
 fn mount_certificate(pod: &mut Value, secret: &str) {
     const FOLDER: &str = "/var/run/webhook-certificate";
     let container = &mut pod["containers"][0];
-    container["args"] = json!(["run", "--webhook-certs", FOLDER]);
+    push(
+        &mut container["args"],
+        json!(format!("--webhook-certs={FOLDER}")),
+    );
     container["volumeMounts"] =
         json!([{"name": "webhook-certificate", "mountPath": FOLDER, "readOnly": true}]);
     pod["volumes"] = json!([{
@@ -177,6 +223,10 @@ mod tests {
                 "web-site-admin",
                 "web-site-editor",
                 "web-site-viewer",
+                "web-metrics-auth",
+                "web-metrics-auth",
+                "web-metrics-reader",
+                "web-metrics",
                 "web"
             ]
         );
@@ -187,5 +237,32 @@ mod tests {
                 {"apiGroups": ["ex.io"], "resources": ["sites/status"], "verbs": ["get"]},
             ])
         );
+    }
+
+    #[test]
+    fn copies_that_elect_a_leader_may_overlap_and_others_may_not() {
+        let options = ManifestOptions::default();
+        let mut description = description();
+        let made = |description: &Description| {
+            let objects = deployment(description, &options, "r/web:1");
+            let spec = objects.last().unwrap()["spec"].clone();
+            let container = spec["template"]["spec"]["containers"][0].clone();
+            (spec["strategy"]["type"].clone(), container)
+        };
+        let (strategy, container) = made(&description);
+        assert_eq!(strategy, "Recreate");
+        assert_eq!(
+            container["args"],
+            json!([
+                "run",
+                "--health-probe-bind-address=:8081",
+                "--metrics-bind-address=:8443"
+            ])
+        );
+        assert_eq!(container["readinessProbe"]["httpGet"]["path"], "/readyz");
+        description.lease = Some("web".to_owned());
+        let (strategy, container) = made(&description);
+        assert_eq!(strategy, "RollingUpdate");
+        assert_eq!(container["args"][3], "--leader-elect");
     }
 }

@@ -78,7 +78,7 @@ impl Values {
     /// The object with slots in the place of values that a user of the chart chooses.
     fn take_out(&mut self, object: &Value) -> Value {
         let mut object = object.clone();
-        if object["metadata"]["namespace"].is_string() {
+        if object["metadata"]["namespace"] == self.namespace {
             object["metadata"]["namespace"] = json!(NAMESPACE);
         }
         let subjects = object.get_mut("subjects").and_then(Value::as_array_mut);

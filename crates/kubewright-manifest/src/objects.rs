@@ -2,6 +2,7 @@ use kubewright_core::Description;
 use serde_json::{Value, json};
 
 use crate::certificates::{certificate_objects, certificate_rules};
+use crate::roles::roles;
 use crate::webhooks::{conversion, webhook_objects};
 use crate::{WebhookCertificates, tidy_crd};
 
@@ -19,19 +20,19 @@ pub struct ManifestOptions {
 }
 
 /// What a cluster needs before the operator can run: its Namespace, the CustomResourceDefinitions,
-/// a ServiceAccount bound to a ClusterRole with exactly the rules of the description, and for
-/// webhooks a Service and their configurations.
+/// a ServiceAccount bound to roles with exactly the rules of the description, and for webhooks a
+/// Service and their configurations.
 ///
 /// The order is one in which the objects can be created.
 pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Value> {
     let name = description.name.as_str();
     let namespace = namespace_of(description, options);
     let labels = labels(description);
-    let mut rules = description.rules();
     let is_managed = options.certificates == WebhookCertificates::Managed && description.serves();
-    if is_managed {
-        rules.extend(certificate_rules(description));
-    }
+    let further = match is_managed {
+        true => certificate_rules(description),
+        false => Vec::new(),
+    };
     let mut objects = vec![json!({
         "apiVersion": "v1",
         "kind": "Namespace",
@@ -48,19 +49,7 @@ pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Valu
         "kind": "ServiceAccount",
         "metadata": {"name": name, "namespace": namespace, "labels": labels},
     }));
-    objects.push(json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": name, "labels": labels},
-        "rules": rules,
-    }));
-    objects.push(json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": name, "labels": labels},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
-        "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
-    }));
+    objects.extend(roles(description, &namespace, further));
     if is_managed {
         objects.extend(certificate_objects(name, &namespace, &labels));
     }

@@ -32,10 +32,12 @@ pub(crate) fn concerns(objects: &[Value]) -> Vec<(&'static str, Vec<Value>)> {
 }
 
 fn concern(object: &Value) -> &'static str {
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
     match object["kind"].as_str().unwrap_or_default() {
         "Namespace" => "namespace",
         "CustomResourceDefinition" => "crds",
         "ServiceAccount" | "Role" | "RoleBinding" | "ClusterRole" | "ClusterRoleBinding" => "rbac",
+        "Service" if name.ends_with("-metrics") => "metrics",
         "Service"
         | "Issuer"
         | "Certificate"

@@ -4,6 +4,8 @@ use kubewright_wire::record::RecordError;
 use kubewright_wire::scan::ScanError;
 use kubewright_wire::status::Status;
 
+use crate::election::ElectionTimes;
+
 /// Why the runtime could not do what it tried.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -101,6 +103,40 @@ pub enum Error {
         what: String,
         /// How long no object had come.
         after: Duration,
+    },
+    /// What a server says it serves cannot be read.
+    #[error("{what}: the answer is not one of a Kubernetes API server")]
+    Discovery {
+        /// What was tried, on what.
+        what: String,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The times of an election do not fit together.
+    #[error("elect a leader with {times:?}: {why}")]
+    ElectionTimes {
+        /// What is wrong.
+        why: &'static str,
+        /// The times.
+        times: ElectionTimes,
+    },
+    /// A Lease could not be asked for.
+    #[error("{what}: trying again; check that the role grants get, create and update of leases")]
+    Election {
+        /// What was tried, on what.
+        what: String,
+        /// What went wrong.
+        #[source]
+        source: Box<kube::Error>,
+    },
+    /// Only the leader writes.
+    #[error("{what}: this process does not lead ({holder} does), so it must not write")]
+    NotLeading {
+        /// What was tried.
+        what: String,
+        /// Who leads.
+        holder: String,
     },
     /// A bug of ours.
     #[error("{what}: a bug, please report it: {message}; starting again")]

@@ -1,4 +1,4 @@
-//! Clusters for tests: embedded and real; polling assertions; the differential suite.
+//! Clusters for tests: embedded, real and existing; polling assertions; the differential suite.
 
 mod cluster;
 pub mod control_plane;

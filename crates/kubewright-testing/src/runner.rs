@@ -70,6 +70,13 @@ pub fn run<R: TestOutcome>(case: &TestCase, body: impl AsyncFnOnce(Cluster) -> R
         ));
         return R::skipped();
     }
+    if choice == Choice::Existing && case.nodes > 0 {
+        say(format_args!(
+            "skipped {}: an existing cluster keeps the nodes that it has",
+            case.name
+        ));
+        return R::skipped();
+    }
     log_with_the_test();
     let runtime = match runtime(choice) {
         Ok(runtime) => runtime,
@@ -89,6 +96,7 @@ async fn start(case: &TestCase, choice: Choice) -> Result<Option<Cluster>, Error
         Choice::Embedded => Cluster::embedded(),
         // What the embedded cluster does by itself, a real one does by its controllers.
         Choice::Real => Cluster::real().controllers(),
+        Choice::Existing => Cluster::existing(),
     };
     let name = case.name.rsplit("::").next().unwrap_or(case.name);
     builder.named(name).nodes(case.nodes).start_or_skip().await
@@ -133,7 +141,7 @@ fn runtime(choice: Choice) -> std::io::Result<tokio::runtime::Runtime> {
             .enable_all()
             .start_paused(true)
             .build(),
-        Choice::Real => tokio::runtime::Builder::new_multi_thread()
+        Choice::Real | Choice::Existing => tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build(),

@@ -23,6 +23,8 @@ pub struct Settings {
     /// `KUBEWRIGHT_PERMISSIONS`: a file to which each test adds what its operators were allowed,
     /// for `kubewright check --tests`.
     pub permissions: Option<PathBuf>,
+    /// The kubeconfig of an existing cluster: the first of `KUBECONFIG`, else `~/.kube/config`.
+    pub kubeconfig: Option<PathBuf>,
     /// `KUBEWRIGHT_TEST_TIMEOUT`: how long `eventually` waits, in seconds.
     pub patience: Duration,
 }
@@ -35,6 +37,8 @@ pub enum Choice {
     Embedded,
     /// etcd and kube-apiserver as processes.
     Real,
+    /// The one that the current kubeconfig leads to; it is used with care and left as it was.
+    Existing,
 }
 
 impl fmt::Display for Choice {
@@ -42,6 +46,7 @@ impl fmt::Display for Choice {
         f.write_str(match self {
             Self::Embedded => "embedded",
             Self::Real => "real",
+            Self::Existing => "existing",
         })
     }
 }
@@ -72,9 +77,10 @@ impl Settings {
         let cluster = match text("KUBEWRIGHT_TEST_CLUSTER").as_deref() {
             None | Some("embedded") => Choice::Embedded,
             Some("real") => Choice::Real,
+            Some("existing") => Choice::Existing,
             Some(other) => {
-                let value = other.to_owned();
-                return Err(wrong("KUBEWRIGHT_TEST_CLUSTER", value, "embedded, real"));
+                let known = "embedded, real, existing";
+                return Err(wrong("KUBEWRIGHT_TEST_CLUSTER", other.to_owned(), known));
             }
         };
         let require_real = match text("KUBEWRIGHT_REQUIRE").as_deref() {
@@ -104,6 +110,7 @@ impl Settings {
             assets: folder("KUBEBUILDER_ASSETS"),
             go: PathBuf::from("go"),
             permissions: folder("KUBEWRIGHT_PERMISSIONS"),
+            kubeconfig: kubeconfig(variable),
             patience,
         })
     }
@@ -119,6 +126,7 @@ impl Default for Settings {
             assets: None,
             go: PathBuf::from("go"),
             permissions: None,
+            kubeconfig: None,
             patience: PATIENCE,
         }
     }
@@ -135,6 +143,13 @@ fn platform_cache(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf
         }
     };
     Some(absolute(base.join("kubewright")))
+}
+
+fn kubeconfig(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let named = variable("KUBECONFIG");
+    let named = named.and_then(|paths| std::env::split_paths(&paths).next());
+    let home = || variable("HOME").map(|home| PathBuf::from(home).join(".kube/config"));
+    named.or_else(home).map(absolute)
 }
 
 /// Programs that use the folder are started in folders of their own.
@@ -196,7 +211,7 @@ mod tests {
         let error = read(&[("HOME", "/h"), ("KUBEWRIGHT_TEST_CLUSTER", "kind")]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "read KUBEWRIGHT_TEST_CLUSTER=\"kind\": not a known value; use one of: embedded, real"
+            "read KUBEWRIGHT_TEST_CLUSTER=\"kind\": not a known value; use one of: embedded, real, existing"
         );
     }
 }

@@ -191,6 +191,37 @@ pub enum Error {
         #[source]
         source: Box<kube::Error>,
     },
+    /// An object is not what its kind says.
+    #[error("{what}: it does not fit its type")]
+    Decode {
+        /// What was decoded.
+        what: String,
+        /// Where it differs.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// An operator shall take part in an election that it has not registered.
+    #[error(
+        "elect a leader of {operator}: it has no Lease and no right to one; add \
+         .leader_election(LeaderElection::default()) to the operator"
+    )]
+    NoElection {
+        /// The operator.
+        operator: String,
+    },
+    /// A port could not be listened on.
+    #[error("serve {what} on {address}: choose another address with {flag}, or 0 for none")]
+    Address {
+        /// What was to be served.
+        what: &'static str,
+        /// Where.
+        address: String,
+        /// The flag that says where.
+        flag: &'static str,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
     /// No cluster is known, or no client could be made for it.
     #[error(transparent)]
     Connect(#[from] kubewright_runtime::Error),

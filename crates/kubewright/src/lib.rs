@@ -35,6 +35,7 @@
 
 mod condition;
 mod context;
+mod endpoint;
 mod error;
 pub mod marker;
 mod operator;
@@ -42,18 +43,21 @@ mod permission;
 pub mod prelude;
 mod registration;
 pub mod schema;
+mod scheme;
 mod slow_start;
 mod webhook;
 
 pub use condition::{ConditionStatus, condition, set_condition};
 pub use context::{Apply, Context, Dynamic, Live, Name, Object, StatusWrite, Watch, WithStatus};
+pub use endpoint::{MetricsAccess, MetricsServing};
 pub use error::{Error, Result};
-pub use operator::{Operator, RunOptions, Running, TaskContext};
+pub use operator::{Candidacy, LeaderElection, Operator, RunOptions, Running, TaskContext};
 pub use permission::{Guarded, Permissions};
 pub use registration::{
     AnyKind, Cache, Controller, ControllerKind, Predicate, Selection, TypedKind, changed, enqueue,
     kind, kind_of, resource_of, sources,
 };
+pub use scheme::Scheme;
 pub use slow_start::slow_start;
 
 pub use webhook::{
@@ -66,10 +70,14 @@ pub use kubewright_core::{
     Kind, LabelSelector, ObjectKey, Operation, PolicyRule, Reinvocation, Resource, Scope,
     SideEffects, Use, Verb, WebhookDescription,
 };
+pub use kubewright_runtime::NamespaceSet;
 pub use kubewright_runtime::cache::{List, Metadata};
+pub use kubewright_runtime::client::Manners;
 pub use kubewright_runtime::controller::{Failure, Handle, Outcome, Retry};
+pub use kubewright_runtime::election::{ElectionTimes, Leadership};
 pub use kubewright_runtime::events::{Event, EventKind, Regarding};
 pub use kubewright_runtime::informer::Informer;
+pub use kubewright_runtime::metrics::{Exposition, Family, MetricKind};
 pub use kubewright_runtime::queue::{Ageing, Backoff, Bucket, Fairness, QueueOptions};
 pub use kubewright_runtime::write::WriteError;
 pub use kubewright_webhook::review::{

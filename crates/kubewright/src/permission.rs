@@ -8,7 +8,8 @@ use http::{Request, Response};
 use kube::Client;
 use kube::client::Body;
 use kubewright_core::{Description, PolicyRule, Verb};
-use kubewright_runtime::client::Unsent;
+use kubewright_runtime::NamespaceSet;
+use kubewright_runtime::client::{ClientService, Unsent, rebuilt};
 use kubewright_wire::route::{ResourceRoute, Route};
 use parking_lot::Mutex;
 use tower::{BoxError, Layer, Service};
@@ -23,6 +24,8 @@ use crate::Error;
 #[derive(Clone, Debug)]
 pub struct Permissions {
     grants: Arc<[Grant]>,
+    /// What the operator is restricted to.
+    namespaces: Option<NamespaceSet>,
     /// Verbs and resources, not names, so that it stays as small as the API is.
     refused: Arc<Mutex<BTreeSet<String>>>,
     used: Arc<Mutex<BTreeSet<(Verb, String, String)>>>,
@@ -33,13 +36,23 @@ pub struct Permissions {
 struct Grant {
     rule: PolicyRule,
     names: Vec<String>,
+    place: Place,
+}
+
+/// Where a rule holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Everywhere,
+    /// In the namespaces that the operator is restricted to.
+    Namespaces,
 }
 
 impl Grant {
-    fn new(mut rule: PolicyRule) -> Self {
+    fn new(mut rule: PolicyRule, place: Place) -> Self {
         Self {
             names: std::mem::take(&mut rule.resource_names),
             rule,
+            place,
         }
     }
 }
@@ -47,9 +60,24 @@ impl Grant {
 impl Permissions {
     /// The rules of an operator.
     pub fn new(description: &Description) -> Self {
-        let grants = description.rules().into_iter().map(Grant::new);
+        let names = &description.namespaces;
+        let namespaces = (!names.is_empty()).then(|| NamespaceSet::new(names.iter().cloned()));
+        Self::within(description, namespaces)
+    }
+
+    /// The rules of an operator that is restricted to namespaces which may change.
+    pub(crate) fn within(description: &Description, namespaces: Option<NamespaceSet>) -> Self {
+        let grants = |rules: Vec<PolicyRule>, place: Place| {
+            let rules = rules.into_iter();
+            rules.map(move |rule| Grant::new(rule, place))
+        };
+        let everywhere = grants(description.cluster_rules(), Place::Everywhere);
+        let within = grants(description.namespace_rules(), Place::Namespaces);
+        // Where the operator runs is not known here; the name of its Lease is.
+        let own = grants(description.own_namespace_rules(), Place::Everywhere);
         Self {
-            grants: grants.collect(),
+            grants: everywhere.chain(within).chain(own).collect(),
+            namespaces,
             refused: Arc::default(),
             used: Arc::default(),
         }
@@ -58,18 +86,10 @@ impl Permissions {
     /// The same with further rules.
     #[must_use]
     pub(crate) fn and(self, rules: Vec<PolicyRule>) -> Self {
-        let further = rules.into_iter().map(Grant::new);
-        let Self {
-            grants,
-            refused,
-            used,
-        } = self;
-        let grants = grants.iter().cloned().chain(further);
-        Self {
-            grants: grants.collect(),
-            refused,
-            used,
-        }
+        let further = rules.into_iter();
+        let further = further.map(|rule| Grant::new(rule, Place::Everywhere));
+        let grants = self.grants.iter().cloned().chain(further).collect();
+        Self { grants, ..self }
     }
 
     /// What was refused so far, by this value and its clones: each verb and resource once.
@@ -92,9 +112,7 @@ impl Permissions {
     ///
     /// Outside a tokio runtime, as kube's client does.
     pub fn guard(&self, client: Client) -> Client {
-        let namespace = client.default_namespace().to_owned();
-        let valid_until = *client.valid_until();
-        Client::new(self.layer(ClientService(client)), namespace).with_valid_until(valid_until)
+        rebuilt(&client, self.layer(ClientService::new(client.clone())))
     }
 
     /// Whether a request is allowed; discovery and the like always are, as everywhere.
@@ -106,7 +124,8 @@ impl Permissions {
         let resource = route.rule_resource();
         let allowed = |grant: &Grant| {
             let rule = &grant.rule;
-            grant.covers(route.name.as_deref())
+            self.reaches(grant.place, route.namespace.as_deref())
+                && grant.covers(route.name.as_deref())
                 && rule.allows(route.verb.as_str(), &route.group, &resource)
         };
         if self.grants.iter().any(allowed) {
@@ -117,6 +136,16 @@ impl Permissions {
         let asked = format!("{} {}", route.verb, of_group(&route));
         self.refused.lock().insert(asked);
         Err(not_permitted(&route))
+    }
+}
+
+impl Permissions {
+    fn reaches(&self, place: Place, namespace: Option<&str>) -> bool {
+        let is_within = |set: &NamespaceSet| namespace.is_some_and(|name| set.contains(name));
+        match place {
+            Place::Everywhere => true,
+            Place::Namespaces => self.namespaces.as_ref().is_some_and(is_within),
+        }
     }
 }
 
@@ -195,24 +224,6 @@ impl<S> fmt::Debug for Guarded<S> {
     }
 }
 
-/// A client as the service that a layer wraps.
-struct ClientService(Client);
-
-impl Service<Request<Body>> for ClientService {
-    type Response = Response<Body>;
-    type Error = kube::Error;
-    type Future = BoxFuture<'static, Result<Response<Body>, kube::Error>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), kube::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let client = self.0.clone();
-        Box::pin(async move { client.send(request).await })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
@@ -228,9 +239,13 @@ mod tests {
     use super::Permissions;
 
     fn permissions() -> Permissions {
+        Permissions::new(&description())
+    }
+
+    fn description() -> Description {
         let set = Resource::new(Kind::new("ex.io", "v1", "Set"), "sets", Scope::Namespaced);
         let pod = Resource::new(Kind::new("", "v1", "Pod"), "pods", Scope::Namespaced);
-        Permissions::new(&Description {
+        Description {
             name: "sets".to_owned(),
             controllers: vec![ControllerDescription {
                 name: "set".to_owned(),
@@ -245,7 +260,7 @@ mod tests {
                 ..PolicyRule::default()
             }],
             ..Description::default()
-        })
+        }
     }
 
     fn ask(method: &str, path: &str) -> Result<(), String> {
@@ -269,6 +284,22 @@ mod tests {
         ] {
             assert_eq!(ask(method, path), Ok(()), "{method} {path}");
         }
+    }
+
+    #[test]
+    fn an_operator_of_some_namespaces_passes_in_these_alone() {
+        let description = Description {
+            namespaces: ["a".to_owned()].into(),
+            ..description()
+        };
+        let permissions = Permissions::new(&description);
+        let asked = |path: &str| {
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            permissions.check(&request).is_ok()
+        };
+        assert!(asked("/api/v1/namespaces/a/pods"));
+        assert!(!asked("/api/v1/namespaces/b/pods"));
+        assert!(!asked("/api/v1/pods"));
     }
 
     #[test]

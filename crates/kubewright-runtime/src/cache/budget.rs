@@ -1,4 +1,7 @@
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::Limits;
 
 /// The most that is kept by default.
 const MOST: usize = 16 << 20;
@@ -23,14 +26,12 @@ impl Budget {
 
     /// The smaller of 16 MB and a sixteenth of the memory limit of this process's cgroup.
     pub fn of_this_process() -> Self {
-        let limits = [
-            "/sys/fs/cgroup/memory.max",
-            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-        ];
-        let limit = limits
-            .iter()
-            .filter_map(|path| std::fs::read_to_string(path).ok())
-            .find_map(|text| text.trim().parse::<usize>().ok());
+        Self::within(Limits::read(Path::new("/")))
+    }
+
+    /// The smaller of 16 MB and a sixteenth of the memory that the limits leave.
+    pub fn within(limits: Limits) -> Self {
+        let limit = limits.memory.and_then(|bytes| usize::try_from(bytes).ok());
         Self::new(limit.map_or(MOST, |limit| (limit / SHARE).min(MOST)))
     }
 

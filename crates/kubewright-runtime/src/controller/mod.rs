@@ -3,6 +3,7 @@
 //!
 //! Everything here is type-erased; types are at home in the code that builds a [`Controller`].
 
+mod crew;
 mod failure;
 mod handle;
 mod mapper;

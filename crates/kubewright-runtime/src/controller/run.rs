@@ -8,10 +8,12 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::crew::Crew;
 use super::handle::Handle;
-use super::worker::work;
 use super::{Failure, Outcome, Source, Watch};
+use crate::election::Leadership;
 use crate::queue::QueueOptions;
+use crate::store::Store;
 
 /// Brings the world closer to what one object asks for.
 pub type Reconciler =
@@ -31,13 +33,17 @@ pub struct Run {
 ///
 /// A key is never worked on twice at once; whatever wakes it meanwhile causes one more run.
 /// Workers start when every source has delivered its initial state, so that the first run sees
-/// everything.
+/// everything. Where a leader is elected they work in its terms alone; sources and informers do so
+/// always, so that a term begins with everything at hand.
 pub struct Controller {
     handle: Handle,
     reconcile: Reconciler,
     sources: Vec<Source>,
     workers: usize,
     limit: Option<Duration>,
+    leadership: Leadership,
+    /// The objects that are looked at again when a term begins.
+    own: Option<Store>,
 }
 
 impl Controller {
@@ -54,6 +60,8 @@ impl Controller {
             sources: Vec::new(),
             workers: 1,
             limit: None,
+            leadership: Leadership::unrivalled(),
+            own: None,
         }
     }
 
@@ -83,8 +91,18 @@ impl Controller {
         self
     }
 
-    /// Runs until `stop` is cancelled; `ready` is told when the workers start. It is dropped when
-    /// they cannot, because an informer was stopped before its first list.
+    /// The same, at work only while `leadership` has it. When that ends, runs end where they are,
+    /// and their keys wait for the next term; each term after the first begins with all objects
+    /// of `own`, because another may have left them half done.
+    #[must_use]
+    pub fn elected(mut self, leadership: Leadership, own: Store) -> Self {
+        self.leadership = leadership;
+        self.own = Some(own);
+        self
+    }
+
+    /// Runs until `stop` is cancelled; `ready` is told when the workers may start, elected or not.
+    /// It is dropped when they cannot, because an informer was stopped before its first list.
     ///
     /// Then no new run begins, and running ones have the time of `grace` to end.
     ///
@@ -92,21 +110,21 @@ impl Controller {
     ///
     /// Dropped, running reconciles end in the middle of what they do.
     pub async fn run(self, ready: oneshot::Sender<()>, stop: CancellationToken, grace: Duration) {
-        let handle = self.handle;
+        let handle = self.handle.clone();
         let _end = handle.end_guard();
         let sources = self.sources.into_iter();
         let mut watches: Vec<Watch> = sources.map(|source| handle.watch(source)).collect();
-        let synced = async {
-            for watch in &mut watches {
-                if !watch.synced().await {
-                    return false;
-                }
-            }
-            true
+        let crew = Crew {
+            handle: self.handle,
+            reconcile: self.reconcile,
+            workers: self.workers,
+            limit: self.limit,
+            leadership: self.leadership,
+            own: self.own,
         };
         let is_synced = tokio::select! {
             () = stop.cancelled() => return,
-            is_synced = synced => is_synced,
+            is_synced = all_synced(&mut watches) => is_synced,
         };
         if !is_synced {
             tracing::warn!(
@@ -115,27 +133,19 @@ impl Controller {
             );
             return;
         }
-        handle.count(|metrics| metrics.max_workers = self.workers);
-        let mut workers = JoinSet::new();
-        for _ in 0..self.workers {
-            workers.spawn(work(
-                handle.clone(),
-                Arc::clone(&self.reconcile),
-                self.limit,
-            ));
-        }
-        tracing::debug!(
-            controller = handle.name(),
-            workers = self.workers,
-            "working"
-        );
+        handle.count(|metrics| metrics.max_workers = crew.workers);
         // Whoever asked may have gone away.
         ready.send(()).unwrap_or_default();
-        stop.cancelled().await;
+        let mut workers = JoinSet::new();
+        let term = crew.work_by_terms(&mut workers, &stop).await;
         handle.end_sources().await;
         handle.queue().shut_down();
         let all = async { while workers.join_next().await.is_some() {} };
-        if tokio::time::timeout(grace, all).await.is_err() {
+        let ended = tokio::select! {
+            ended = tokio::time::timeout(grace, all) => ended.is_ok(),
+            () = crew.deposed(term) => false,
+        };
+        if !ended {
             tracing::warn!(
                 controller = handle.name(),
                 ?grace,
@@ -144,6 +154,16 @@ impl Controller {
             workers.shutdown().await;
         }
     }
+}
+
+/// Whether each has delivered its initial state, once that is known.
+async fn all_synced(watches: &mut [Watch]) -> bool {
+    for watch in watches {
+        if !watch.synced().await {
+            return false;
+        }
+    }
+    true
 }
 
 impl fmt::Debug for Controller {

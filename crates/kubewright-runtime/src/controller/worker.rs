@@ -38,6 +38,7 @@ pub(super) async fn work(controller: Handle, reconcile: Reconciler, limit: Optio
             object = %key,
             reconcile_id = run.id
         );
+        let taken = Taken::new(&controller, &key);
         let active = Active::new(&controller);
         let end = reconcile_once(&reconcile, run, limit)
             .instrument(span.clone())
@@ -45,8 +46,39 @@ pub(super) async fn work(controller: Handle, reconcile: Reconciler, limit: Optio
         drop(active);
         span.in_scope(|| {
             controller.note(&end);
+            taken.back();
             settle(controller.queue(), &key, end);
         });
+    }
+}
+
+/// A key that goes back into the queue when the worker is dropped in the middle of its run.
+struct Taken<'c> {
+    controller: &'c Handle,
+    key: Option<&'c ObjectKey>,
+}
+
+impl<'c> Taken<'c> {
+    fn new(controller: &'c Handle, key: &'c ObjectKey) -> Self {
+        Self {
+            controller,
+            key: Some(key),
+        }
+    }
+
+    /// The run has ended; its end decides what becomes of the key.
+    fn back(mut self) {
+        self.key = None;
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            let queue = self.controller.queue();
+            queue.add(key.clone());
+            queue.done(key);
+        }
     }
 }
 

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use kubewright_wire::record::Record;
 
-use super::handle::Shared;
+use super::handle::{Shared, Subscribers};
 use super::inbox::Inbox;
 use super::sync::{Obstacle, Phase};
 use crate::Error;
@@ -12,9 +12,63 @@ use crate::store::{Delta, Event, Replaced};
 /// The side of an informer that its reflector feeds.
 pub(super) struct Feed {
     pub(super) shared: Arc<Shared>,
+    /// The namespace that is fed, where they are read one by one.
+    pub(super) part: Option<String>,
 }
 
 impl Feed {
+    /// Expects the first state of one more namespace.
+    pub(super) fn expect(&self, part: &str) {
+        self.shared.awaited.lock().insert(part.to_owned());
+    }
+
+    /// Forgets a namespace that is not read any more.
+    pub(super) fn leave(&self, part: &str) {
+        let mut subscribers = self.shared.subscribers.lock();
+        self.shared.awaited.lock().remove(part);
+        let events = self.shared.store.leave(part);
+        if self.is_synced() {
+            subscribers.tell(push_all(&events));
+            self.count(events.len(), 0);
+        }
+    }
+
+    /// Tells subscribers that all is there, when nothing is awaited any more.
+    pub(super) fn sync_if_complete(&self) {
+        let mut subscribers = self.shared.subscribers.lock();
+        if !self.is_synced() && self.shared.awaited.lock().is_empty() {
+            self.fill(&mut subscribers);
+        }
+    }
+
+    fn fill(&self, subscribers: &mut Subscribers) {
+        let snapshot = self.shared.store.snapshot();
+        subscribers.tell(|inbox| {
+            inbox.fill(snapshot.delivered());
+            inbox.sync();
+        });
+        self.enter(Phase::Synced);
+    }
+
+    /// Whether subscribers have been told a state: with several namespaces, only when all have
+    /// theirs.
+    fn is_told(&self) -> bool {
+        self.part.is_none() || self.is_synced()
+    }
+
+    fn is_synced(&self) -> bool {
+        *self.shared.phase.borrow() == Phase::Synced
+    }
+
+    /// Whether the state of all that is read is there, this one's included.
+    fn completes(&self) -> bool {
+        let mut awaited = self.shared.awaited.lock();
+        if let Some(part) = &self.part {
+            awaited.remove(part);
+        }
+        awaited.is_empty()
+    }
+
     fn count(&self, changes: usize, lists: u64) {
         let mut stats = self.shared.stats.lock();
         stats.changes += changes as u64;
@@ -57,26 +111,28 @@ impl Sink for Feed {
     fn replace(&mut self, list: Vec<Record>, resource_version: &str) {
         let mut subscribers = self.shared.subscribers.lock();
         let listed = list.len();
-        match self.shared.store.replace(list, resource_version) {
-            Replaced::Filled => {
-                let snapshot = self.shared.store.snapshot();
-                subscribers.tell(|inbox| {
-                    inbox.fill(snapshot.delivered());
-                    inbox.sync();
-                });
-                self.count(listed, 1);
-            }
-            Replaced::Changed(events) => {
+        let store = &self.shared.store;
+        let replaced = store.replace_in(self.part.as_deref(), list, resource_version);
+        let is_complete = self.completes();
+        match replaced {
+            Replaced::Changed(events) if self.is_told() => {
                 subscribers.tell(push_all(&events));
                 self.count(events.len(), 1);
+                self.enter(Phase::Synced);
             }
+            _ if self.is_synced() || is_complete => {
+                self.fill(&mut subscribers);
+                self.count(listed, 1);
+            }
+            // Others are still awaited; all is told when the last is there.
+            _ => self.count(listed, 1),
         }
-        self.enter(Phase::Synced);
     }
 
     fn withdrawn(&mut self) {
         let mut subscribers = self.shared.subscribers.lock();
-        if let Replaced::Changed(events) = self.shared.store.replace(Vec::new(), "") {
+        let store = &self.shared.store;
+        if let Replaced::Changed(events) = store.replace_in(self.part.as_deref(), Vec::new(), "") {
             subscribers.tell(push_all(&events));
             self.shared.stats.lock().changes += events.len() as u64;
         }
@@ -85,8 +141,8 @@ impl Sink for Feed {
 
     fn apply(&mut self, deltas: Vec<Delta>) {
         let mut subscribers = self.shared.subscribers.lock();
-        let events = self.shared.store.apply(deltas);
-        if !events.is_empty() {
+        let events = self.shared.store.apply_in(self.part.as_deref(), deltas);
+        if !events.is_empty() && self.is_told() {
             subscribers.tell(push_all(&events));
         }
         self.count(events.len(), 0);

@@ -1,5 +1,5 @@
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Weak};
 
@@ -12,9 +12,9 @@ use super::lease::Lease;
 use super::subscription::{self, Subscription};
 use super::sync::Phase;
 use super::{InformerSpec, InformerStatus, Obstacle, Stats, SyncError};
-use crate::Error;
 use crate::cache::Budget;
-use crate::store::Store;
+use crate::store::{Filter, Store};
+use crate::{Error, NamespaceSet};
 
 /// One followed collection: its store, and its subscribers. Cloning shares it; with the last clone,
 /// view and subscription it stops.
@@ -33,15 +33,26 @@ pub(super) struct Shared {
     pub(super) phase: watch::Sender<Phase>,
     /// Without what the store can tell.
     pub(super) stats: Mutex<Stats>,
+    /// The namespaces whose first state is not there yet, where they are read one by one.
+    pub(super) awaited: Mutex<BTreeSet<String>>,
     /// What views have decoded, by their type.
     decoded: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     budget: Arc<Budget>,
 }
 
 impl Shared {
-    pub(super) fn new(spec: InformerSpec, budget: Arc<Budget>) -> Self {
+    pub(super) fn new(
+        spec: InformerSpec,
+        within: Option<NamespaceSet>,
+        budget: Arc<Budget>,
+    ) -> Self {
+        let filter = Filter {
+            within,
+            ..spec.filter()
+        };
         Self {
-            store: Store::new(spec.filter()),
+            store: Store::new(filter),
+            awaited: Mutex::default(),
             spec,
             subscribers: Mutex::default(),
             phase: watch::Sender::new(Phase::Starting),
@@ -201,6 +212,7 @@ impl Informer {
     pub(super) fn feed(&self) -> Feed {
         Feed {
             shared: Arc::clone(&self.shared),
+            part: None,
         }
     }
 }

@@ -11,6 +11,7 @@ mod feed;
 mod handle;
 mod inbox;
 mod lease;
+mod parts;
 mod set;
 mod stats;
 mod subscription;

@@ -3,14 +3,17 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 
 use kube::Client;
+use kubewright_core::Scope;
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::lease::Lease;
+use super::parts::Parts;
 use super::stats::with_lags;
 use super::{Informer, InformerSpec, InformerStatus, handle};
+use crate::NamespaceSet;
 use crate::cache::{Budget, View};
 use crate::reflector::{Content, Reflector, ReflectorOptions};
 
@@ -22,6 +25,9 @@ pub struct InformerOptions {
     /// How many bytes of decoded objects they keep at hand, all together; none follows the
     /// process's memory limit.
     pub decoded_bytes: Option<usize>,
+    /// Only in these namespaces: each is read for itself, so that no right for the whole cluster
+    /// is needed. None means all.
+    pub namespaces: Option<NamespaceSet>,
 }
 
 /// The informers of a process: one per [`InformerSpec`] that somebody uses, each with a task that
@@ -112,7 +118,9 @@ impl Informers {
             stop: self.shared.cancel.child_token(),
             set: Arc::downgrade(&self.shared),
         });
-        let shared = handle::Shared::new(spec.clone(), Arc::clone(&self.shared.budget));
+        let within = self.within(spec);
+        let budget = Arc::clone(&self.shared.budget);
+        let shared = handle::Shared::new(spec.clone(), within, budget);
         let informer = Informer::new(Arc::new(shared), lease);
         let entry = Entry {
             shared: Arc::clone(informer.shared()),
@@ -185,7 +193,25 @@ impl Informers {
         self.shared.tasks.wait().await;
     }
 
+    /// The namespaces that an informer is restricted to.
+    fn within(&self, spec: &InformerSpec) -> Option<NamespaceSet> {
+        let is_everywhere = spec.namespace.is_none() && spec.resource.scope == Scope::Namespaced;
+        let namespaces = self.shared.options.namespaces.as_ref();
+        namespaces.filter(|_| is_everywhere).cloned()
+    }
+
     fn start(&self, informer: &Informer) {
+        if let Some(namespaces) = self.within(informer.spec()) {
+            let parts = Parts {
+                client: self.shared.client.clone(),
+                spec: informer.spec().clone(),
+                options: self.shared.options.reflector.clone(),
+                feed: informer.feed(),
+            };
+            let stop = informer.lease().stop.clone();
+            self.shared.tasks.spawn(parts.follow(namespaces, stop));
+            return;
+        }
         let reflector = Reflector::new(
             self.shared.client.clone(),
             informer.spec().clone(),

@@ -23,13 +23,13 @@ impl Default for Bucket {
 
 /// A bucket under way. One number suffices: the time at which it would be full again.
 #[derive(Debug, Default)]
-pub(super) struct Level {
+pub(crate) struct Level {
     full_at: Option<Instant>,
 }
 
 impl Level {
     /// Takes a token and says how long to wait for it.
-    pub(super) fn reserve(&mut self, bucket: Bucket, now: Instant) -> Duration {
+    pub(crate) fn reserve(&mut self, bucket: Bucket, now: Instant) -> Duration {
         let interval = Duration::try_from_secs_f64(bucket.per_second.recip())
             .unwrap_or(Duration::MAX)
             .max(Duration::from_nanos(1));

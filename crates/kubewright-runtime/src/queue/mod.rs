@@ -29,6 +29,7 @@ mod waiting;
 pub use added::Added;
 pub use backoff::Backoff;
 pub use bucket::Bucket;
+pub(crate) use bucket::Level;
 pub use keys::Queue;
 pub use metrics::Metrics;
 pub use options::{Ageing, Fairness, Priority, QueueOptions, Wish};

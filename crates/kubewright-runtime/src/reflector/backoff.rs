@@ -1,7 +1,8 @@
-use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
 use tokio::time::Instant;
+
+use crate::random::Random;
 
 const FIRST: Duration = Duration::from_millis(800);
 const LONGEST: Duration = Duration::from_secs(30);
@@ -59,27 +60,6 @@ impl RetryBackoff {
     fn is_quiet(&self, now: Instant) -> bool {
         self.last
             .is_none_or(|last| now.saturating_duration_since(last) >= QUIET)
-    }
-}
-
-/// SplitMix64: spreads waits, guards nothing.
-#[derive(Debug)]
-struct Random(u64);
-
-impl Random {
-    fn new(seed: Option<u64>) -> Self {
-        Self(seed.unwrap_or_else(|| RandomState::new().hash_one(0)))
-    }
-
-    /// From 0 up to, not including, 1.
-    fn fraction(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        let bits = u32::try_from(mixed >> 32).expect("32 bits remain");
-        f64::from(bits) / 2_f64.powi(32)
     }
 }
 

@@ -30,6 +30,15 @@ pub enum Content {
 }
 
 impl Content {
+    /// One word for it, for metrics: `whole`, `metadata` or `fields`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Metadata => "metadata",
+            Self::Fields(_) => "fields",
+        }
+    }
+
     /// As much as a type reads when it is decoded: the metadata, or the fields of a struct of the
     /// user's own.
     ///

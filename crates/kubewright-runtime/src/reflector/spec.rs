@@ -53,6 +53,7 @@ impl InformerSpec {
     pub fn filter(&self) -> Filter {
         Filter {
             namespace: self.namespace.clone(),
+            within: None,
             labels: self.labels.clone(),
             fields: self.fields.clone(),
         }

@@ -17,6 +17,8 @@ pub(super) struct Base {
     /// How far the server's history is known, as the server spells it; empty before the first
     /// list.
     resource_version: Arc<str>,
+    /// The same of each namespace, where they are read one by one.
+    parts: OrdMap<Arc<str>, Arc<str>>,
 }
 
 impl Base {
@@ -37,24 +39,37 @@ impl Base {
         }
     }
 
-    /// Takes one delta in; events go to `out`.
-    pub(super) fn apply(&mut self, delta: Delta, out: &mut Vec<Event>) {
+    /// As [`Base::revision`], of the history that an object of this key has part in.
+    pub(super) fn revision_at(&self, key: &ObjectKey) -> Option<Revision> {
+        if self.parts.is_empty() {
+            return self.revision();
+        }
+        let part = key.namespace().and_then(|name| self.parts.get(name));
+        match part {
+            None => Some(Revision::default()),
+            Some(text) => text.parse().ok(),
+        }
+    }
+
+    /// Takes one delta in, of the namespace `part` where they are read one by one; events go to
+    /// `out`.
+    pub(super) fn apply(&mut self, part: Option<&str>, delta: Delta, out: &mut Vec<Event>) {
         match delta {
             Delta::Present(record) => {
-                self.reach(record.resource_version());
+                self.reach(part, record.resource_version());
                 self.put(record.key(), record, out);
             }
             Delta::Gone(record) => {
-                self.reach(record.resource_version());
+                self.reach(part, record.resource_version());
                 self.take(&record.key(), out);
             }
-            Delta::Reached(resource_version) => self.reach(&resource_version),
+            Delta::Reached(resource_version) => self.reach(part, &resource_version),
         }
     }
 
     /// Becomes what a list shows, having been empty.
-    pub(super) fn fill(&mut self, list: Vec<Record>, resource_version: &str) {
-        self.reach(resource_version);
+    pub(super) fn fill(&mut self, part: Option<&str>, list: Vec<Record>, resource_version: &str) {
+        self.reach(part, resource_version);
         for record in list {
             let key = record.key();
             // A list may show an object twice, where it was changed between two pages.
@@ -67,15 +82,16 @@ impl Base {
         }
     }
 
-    /// Becomes what a list shows: first what is gone, then what is new or changed, each in key
-    /// order.
+    /// Becomes what a list shows, of the namespace `part` where they are read one by one: first
+    /// what is gone, then what is new or changed, each in key order.
     pub(super) fn replace(
         &mut self,
+        part: Option<&str>,
         list: Vec<Record>,
         resource_version: &str,
         out: &mut Vec<Event>,
     ) {
-        self.reach(resource_version);
+        self.reach(part, resource_version);
         let mut listed: Vec<(ObjectKey, Record)> = list
             .into_iter()
             .map(|record| (record.key(), record))
@@ -84,6 +100,7 @@ impl Base {
         let gone: Vec<ObjectKey> = self
             .objects
             .keys()
+            .filter(|key| part.is_none() || key.namespace() == part)
             .filter(|key| {
                 listed
                     .binary_search_by(|(other, _)| other.cmp(key))
@@ -99,9 +116,21 @@ impl Base {
         }
     }
 
-    fn reach(&mut self, resource_version: &str) {
-        if !resource_version.is_empty() && *self.resource_version != *resource_version {
+    /// Forgets a namespace that is not read any more.
+    pub(super) fn leave(&mut self, part: &str, out: &mut Vec<Event>) {
+        self.replace(Some(part), Vec::new(), "", out);
+        self.parts.remove(part);
+    }
+
+    fn reach(&mut self, part: Option<&str>, resource_version: &str) {
+        if resource_version.is_empty() {
+            return;
+        }
+        if *self.resource_version != *resource_version {
             self.resource_version = resource_version.into();
+        }
+        if let Some(part) = part {
+            self.parts.insert(part.into(), resource_version.into());
         }
     }
 

@@ -100,10 +100,11 @@ impl Overlay {
         if self.is_empty() {
             return;
         }
-        let reached = base.revision();
         let settled = |key: &ObjectKey, entry: &Entry| {
             // Revisions that cannot be compared settle nothing, and nothing is kept for ever.
-            let Some(reached) = reached else { return true };
+            let Some(reached) = base.revision_at(key) else {
+                return true;
+            };
             match entry {
                 Entry::Written { revision, .. } | Entry::Hidden { revision } => {
                     *revision <= reached
@@ -121,6 +122,16 @@ impl Overlay {
             .map(|(key, _)| key.clone())
             .collect();
         for key in settled {
+            self.unset(&key);
+        }
+    }
+
+    /// Forgets what was written in a namespace that is not read any more.
+    pub(super) fn leave(&mut self, part: &str) {
+        let keys = self.entries.keys();
+        let left = keys.filter(|key| key.namespace() == Some(part));
+        let left: Vec<ObjectKey> = left.cloned().collect();
+        for key in left {
             self.unset(&key);
         }
     }

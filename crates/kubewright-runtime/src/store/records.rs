@@ -156,10 +156,19 @@ impl Store {
     ///
     /// This and [`Store::replace`] are the only doors to what is delivered.
     pub fn apply(&self, deltas: impl IntoIterator<Item = Delta>) -> Vec<Event> {
+        self.apply_in(None, deltas)
+    }
+
+    /// As [`Store::apply`], of one namespace of several that are watched one by one.
+    pub(crate) fn apply_in(
+        &self,
+        part: Option<&str>,
+        deltas: impl IntoIterator<Item = Delta>,
+    ) -> Vec<Event> {
         let mut events = Vec::new();
         self.write(|layers| {
             for delta in deltas {
-                layers.base.apply(delta, &mut events);
+                layers.base.apply(part, delta, &mut events);
             }
             layers.overlay.settle(&layers.base);
         });
@@ -169,18 +178,39 @@ impl Store {
     /// Takes in a whole list that shows the given resourceVersion, and tells what that changed:
     /// also what was deleted while nobody watched.
     pub fn replace(&self, list: Vec<Record>, resource_version: &str) -> Replaced {
+        self.replace_in(None, list, resource_version)
+    }
+
+    /// As [`Store::replace`], of one namespace of several that are listed one by one.
+    pub(crate) fn replace_in(
+        &self,
+        part: Option<&str>,
+        list: Vec<Record>,
+        resource_version: &str,
+    ) -> Replaced {
         let mut replaced = Replaced::Filled;
         self.write(|layers| {
             if layers.base.objects.is_empty() {
-                layers.base.fill(list, resource_version);
+                layers.base.fill(part, list, resource_version);
             } else {
                 let mut events = Vec::new();
-                layers.base.replace(list, resource_version, &mut events);
+                let base = &mut layers.base;
+                base.replace(part, list, resource_version, &mut events);
                 replaced = Replaced::Changed(events);
             }
             layers.overlay.settle(&layers.base);
         });
         replaced
+    }
+
+    /// Forgets a namespace that is not read any more, and tells what that changed.
+    pub(crate) fn leave(&self, part: &str) -> Vec<Event> {
+        let mut events = Vec::new();
+        self.write(|layers| {
+            layers.base.leave(part, &mut events);
+            layers.overlay.leave(part);
+        });
+        events
     }
 
     /// Notes the server's answer to a write of this process: reads see it from now on, until the
@@ -191,8 +221,8 @@ impl Store {
         }
         let visible = self.shared.filter.matches(&record);
         self.write(|layers| {
-            let (Some(revision), Some(reached)) = (record.revision(), layers.base.revision())
-            else {
+            let reached = layers.base.revision_at(&key);
+            let (Some(revision), Some(reached)) = (record.revision(), reached) else {
                 return self.say_off(&record);
             };
             if revision > reached {
@@ -238,5 +268,48 @@ impl fmt::Debug for Store {
             .field("objects", &self.shared.layers.load().base.objects.len())
             .field("filter", &self.shared.filter)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kubewright_core::ObjectKey;
+    use kubewright_wire::record::Record;
+    use serde_json::json;
+
+    use super::Store;
+    use crate::store::{Delta, Filter};
+
+    fn record(namespace: &str, revision: u32) -> Record {
+        let object = json!({"metadata": {
+            "name": "x", "namespace": namespace, "uid": "1",
+            "resourceVersion": revision.to_string(),
+        }});
+        Record::from_json(object.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_write_is_shown_until_its_own_namespace_has_come_so_far() {
+        let store = Store::new(Filter::default());
+        store.replace_in(Some("a"), Vec::new(), "10");
+        store.replace_in(Some("b"), vec![record("b", 40)], "50");
+        let key = ObjectKey::namespaced("a", "x");
+        store.note_write(key.clone(), record("a", 20));
+        assert!(store.get(&key).is_some());
+        store.apply_in(Some("b"), [Delta::Reached("60".to_owned())]);
+        assert!(store.get(&key).is_some());
+        store.apply_in(Some("a"), [Delta::Reached("30".to_owned())]);
+        assert!(store.get(&key).is_none(), "it is gone again");
+    }
+
+    #[test]
+    fn a_list_of_one_namespace_says_nothing_about_others() {
+        let store = Store::new(Filter::default());
+        store.replace_in(Some("a"), vec![record("a", 5)], "10");
+        store.replace_in(Some("b"), vec![record("b", 6)], "10");
+        store.replace_in(Some("a"), Vec::new(), "20");
+        assert_eq!(store.snapshot().len(), 1);
+        assert_eq!(store.leave("b").len(), 1);
+        assert!(store.snapshot().is_empty());
     }
 }

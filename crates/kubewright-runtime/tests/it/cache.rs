@@ -19,6 +19,7 @@ async fn informer(objects: &[Value], decoded_bytes: usize) -> (Informers, Inform
             ..ReflectorOptions::default()
         },
         decoded_bytes: Some(decoded_bytes),
+        ..InformerOptions::default()
     };
     let informers = Informers::new(server.client(), options);
     let informer = informers.get(&pods());

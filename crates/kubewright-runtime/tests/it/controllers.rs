@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use jiff::SignedDuration;
 use kubewright_core::ObjectKey;
 use kubewright_runtime::controller::{
     Controller, Failure, Handle, Outcome, Reconciler, Run as Call, Source, own_mapper,
@@ -13,6 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::lease_server::LeaseServer;
 use crate::scripted::{Chunks, Scripted, frame, pod, pods, send};
 
 const GRACE: Duration = Duration::from_secs(30);
@@ -384,4 +386,40 @@ async fn a_stream_wakes_what_it_names_and_a_panic_in_it_wakes_all() {
     runs.reach(5).await;
     assert_eq!(runs.names(), ["a", "b", "x", "a", "b"]);
     assert_eq!(run.handle.metrics().mapper_panics, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn workers_work_in_terms_alone_and_each_begins_with_everything() {
+    let server = LeaseServer::default();
+    let candidate = server.candidate("one", SignedDuration::ZERO);
+    server.cut_off("one");
+    let (informer, _watch, _informers) = informer_of(&["a", "b"]);
+    let runs = Runs::new();
+    // The first run hangs, and is ended with its term.
+    let reconcile = runs.reconciler(|number| match number {
+        1 => Box::pin(std::future::pending()),
+        _ => done(number),
+    });
+    let source = Source::new(informer.clone(), own_mapper());
+    let controller = Controller::new("test", reconcile)
+        .sources(vec![source])
+        .elected(candidate.leadership.clone(), informer.store().clone());
+    let run = begin(controller);
+    run.ready.await.expect("ready before it leads");
+    sleep(Duration::from_secs(60)).await;
+    assert!(runs.names().is_empty(), "{:?}", runs.names());
+    server.reconnect("one");
+    runs.reach(1).await;
+    sleep(Duration::from_secs(5)).await;
+    server.cut_off("one");
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!(runs.names(), ["a"]);
+    assert_eq!(run.handle.metrics().active_workers, 0);
+    server.reconnect("one");
+    runs.reach(3).await;
+    sleep(Duration::from_secs(60)).await;
+    let mut second = runs.names().split_off(1);
+    second.sort();
+    assert_eq!(second, ["a", "b"]);
+    run.stop.cancel();
 }

@@ -2,8 +2,10 @@
 
 mod cache;
 mod controllers;
+mod election;
 mod following;
 mod indexes;
+mod lease_server;
 mod lifetimes;
 mod obstacles;
 mod projections;

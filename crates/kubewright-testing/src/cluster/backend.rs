@@ -4,10 +4,12 @@ use kube::Client;
 use kube::client::ClientBuilder;
 use kubewright_apiserver::{PodControl, User};
 use kubewright_core::{Clock, Revision};
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::capability::Capability;
 use super::embedded::Embedded;
+use super::existing::{Existing, LABEL};
 use super::pool::Lease;
 use super::refusals::Refusals;
 use crate::faults::Door;
@@ -19,6 +21,7 @@ use crate::{Choice, Error};
 pub(super) enum Backend {
     Embedded(Embedded),
     Real(Lease),
+    Existing(Existing),
 }
 
 impl Backend {
@@ -26,6 +29,7 @@ impl Backend {
         match self {
             Self::Embedded(_) => Capability::of(Choice::Embedded),
             Self::Real(lease) => Capability::of_real(lease.cluster().options().parts),
+            Self::Existing(_) => Capability::of(Choice::Existing),
         }
     }
 
@@ -33,13 +37,14 @@ impl Backend {
         match self {
             Self::Embedded(_) => Choice::Embedded,
             Self::Real(_) => Choice::Real,
+            Self::Existing(_) => Choice::Existing,
         }
     }
 
     /// Whether ServiceAccounts of new namespaces appear by themselves.
     pub(super) fn makes_accounts(&self) -> bool {
         match self {
-            Self::Embedded(_) => true,
+            Self::Embedded(_) | Self::Existing(_) => true,
             Self::Real(lease) => lease.cluster().options().parts >= Parts::Controllers,
         }
     }
@@ -49,12 +54,13 @@ impl Backend {
         match self {
             Self::Embedded(embedded) => embedded.parts() >= Parts::Nodes,
             Self::Real(lease) => lease.cluster().options().parts >= Parts::Nodes,
+            Self::Existing(_) => false,
         }
     }
 
     pub(super) fn process_ids(&self) -> Vec<u32> {
         match self {
-            Self::Embedded(_) => Vec::new(),
+            Self::Embedded(_) | Self::Existing(_) => Vec::new(),
             Self::Real(lease) => lease.cluster().process_ids(),
         }
     }
@@ -62,7 +68,7 @@ impl Backend {
     pub(super) fn clock(&self) -> Clock {
         match self {
             Self::Embedded(embedded) => embedded.clock(),
-            Self::Real(_) => Clock::system(),
+            Self::Real(_) | Self::Existing(_) => Clock::system(),
         }
     }
 
@@ -70,7 +76,7 @@ impl Backend {
     pub(super) fn revisions(&self) -> Option<watch::Receiver<Revision>> {
         match self {
             Self::Embedded(embedded) => Some(embedded.revisions()),
-            Self::Real(_) => None,
+            Self::Real(_) | Self::Existing(_) => None,
         }
     }
 
@@ -78,7 +84,7 @@ impl Backend {
     pub(super) fn pods(&self) -> Option<PodControl> {
         match self {
             Self::Embedded(embedded) => Some(embedded.pods()),
-            Self::Real(_) => None,
+            Self::Real(_) | Self::Existing(_) => None,
         }
     }
 
@@ -86,6 +92,7 @@ impl Backend {
         match self {
             Self::Embedded(embedded) => embedded.kubeconfig(),
             Self::Real(lease) => Ok(lease.cluster().kubeconfig()),
+            Self::Existing(existing) => existing.kubeconfig(),
         }
     }
 
@@ -101,6 +108,9 @@ impl Backend {
         let lease = match self {
             Self::Embedded(embedded) => {
                 return Ok(embedded.client(user, namespace, refusals, door));
+            }
+            Self::Existing(existing) => {
+                return existing.client(user, namespace, refusals, door).await;
             }
             Self::Real(lease) => lease,
         };
@@ -118,6 +128,19 @@ impl Backend {
         Ok(builder.with_layer(refusals).with_layer(door).build())
     }
 
+    /// Makes an object that is in no namespace of the test's go with the test, where the cluster
+    /// stays; there, somebody else's is refused.
+    pub(super) async fn claim(&self, object: &mut Value, path: &str) -> Result<(), Error> {
+        let Self::Existing(existing) = self else {
+            return Ok(());
+        };
+        object["metadata"]["labels"][LABEL] = Value::from("true");
+        let (kind, name) = (&object["kind"], &object["metadata"]["name"]);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let what = format!("{} {}", text(kind), text(name));
+        existing.claim(&what, path).await
+    }
+
     /// Ends what lives on this runtime and, for a pooled cluster, makes it fit for the next test.
     pub(super) async fn close(&self) -> Result<(), Error> {
         match self {
@@ -126,6 +149,7 @@ impl Backend {
                 Ok(())
             }
             Self::Real(lease) => lease.give_back().await,
+            Self::Existing(existing) => existing.clean_up().await,
         }
     }
 }

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,6 +7,7 @@ use kubewright::Operator;
 
 use super::backend::Backend;
 use super::embedded::Embedded;
+use super::existing::Existing;
 use super::handle::Cluster;
 use super::pool::Lease;
 use super::webhooks::WebhookWiring;
@@ -158,6 +160,13 @@ impl ClusterBuilder {
         }
         let authorizer = self.options.authorizer.as_ref();
         let backend = match (self.choice, self.sharing) {
+            (Choice::Existing, _) if self.nodes > 0 => {
+                return Err(Error::Unsupported {
+                    asked: format!("add {} nodes", self.nodes),
+                    why: "an existing cluster keeps the nodes that it has",
+                });
+            }
+            (Choice::Existing, _) => Backend::Existing(Existing::start(&settings).await?),
             (Choice::Embedded, _) => {
                 Backend::Embedded(Embedded::start(self.options.parts, authorizer))
             }
@@ -168,7 +177,12 @@ impl ClusterBuilder {
                 Backend::Real(Lease::own(&self.options, &settings).await?)
             }
         };
-        let cluster = Cluster::new(backend, namespace_name(&self.name), settings.patience).await?;
+        let mut namespace = namespace_name(&self.name);
+        if let Backend::Existing(_) = &backend {
+            // Others may use it, and former runs may have left something.
+            namespace = format!("{namespace}-{:08x}", RandomState::new().hash_one(0) >> 32);
+        }
+        let cluster = Cluster::new(backend, namespace, settings.patience).await?;
         for number in 1..=self.nodes {
             cluster.try_add_node(&format!("node-{number}")).await?;
         }
@@ -209,7 +223,7 @@ fn namespace_name(test: &str) -> String {
                 '-'
             }
         })
-        .take(50)
+        .take(45)
         .collect();
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     format!("{}-{number}", text.trim_matches('-'))

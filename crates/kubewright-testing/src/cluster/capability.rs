@@ -36,7 +36,7 @@ impl Capability {
                 Self::HeldPods,
                 Self::Kubeconfig,
             ],
-            Choice::Real => &[
+            Choice::Real | Choice::Existing => &[
                 Self::Defaults,
                 Self::Controllers,
                 Self::Cel,

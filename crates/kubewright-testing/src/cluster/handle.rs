@@ -55,7 +55,16 @@ impl Cluster {
         ClusterBuilder::new(Choice::Real)
     }
 
-    /// The cluster that `KUBEWRIGHT_TEST_CLUSTER` names: `embedded` (the default) or `real`.
+    /// The cluster that the current kubeconfig leads to, which stays as it was: a test has a
+    /// namespace of its own there, and the definitions, roles and webhook configurations of the
+    /// operator under test are labelled and removed afterwards. One that somebody else has made
+    /// is refused, not changed. Tests take turns.
+    pub fn existing() -> ClusterBuilder {
+        ClusterBuilder::new(Choice::Existing)
+    }
+
+    /// The cluster that `KUBEWRIGHT_TEST_CLUSTER` names: `embedded` (the default), `real` or
+    /// `existing`.
     pub fn chosen() -> Result<ClusterBuilder, Error> {
         Ok(ClusterBuilder::new(Settings::from_environment()?.cluster))
     }
@@ -154,9 +163,11 @@ impl Cluster {
 
     /// Makes a namespace that Pods can be made in.
     pub(crate) async fn make_namespace(&self, name: &str) -> Result<(), Error> {
-        let namespace = json!({
+        let mut namespace = json!({
             "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name },
         });
+        let path = format!("/api/v1/namespaces/{name}");
+        self.shared.backend.claim(&mut namespace, &path).await?;
         self.send("POST", "/api/v1/namespaces", &namespace)
             .await
             .map_err(|source| Error::Request {

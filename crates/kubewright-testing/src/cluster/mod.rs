@@ -5,6 +5,7 @@ mod backend;
 mod builder;
 mod capability;
 mod embedded;
+mod existing;
 mod failure;
 mod faults;
 mod handle;

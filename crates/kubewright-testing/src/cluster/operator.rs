@@ -4,7 +4,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use kube::core::{ApiResource, GroupVersionKind};
-use kubewright::{Operator, RunOptions, Running};
+use kubewright::{Candidacy, Operator, RunOptions, Running};
 use kubewright_apiserver::User;
 use kubewright_core::Description;
 use parking_lot::Mutex;
@@ -201,6 +201,9 @@ impl Cluster {
 
     async fn install_object(&self, object: &Value) -> Result<(), Error> {
         let (kind, path) = self.path_of(object).await?;
+        let mut object = object.clone();
+        self.shared.backend.claim(&mut object, &path).await?;
+        let object = &object;
         let tried = || format!("install {kind} {}", object["metadata"]["name"]);
         self.send(
             "APPLY",
@@ -264,7 +267,11 @@ impl Cluster {
 
     /// Waits until the server acts on the new role: it learns of roles by watching them.
     async fn permitted(&self, description: &Description, account: &User) -> Result<(), Error> {
-        let rules = description.rules();
+        let place = description.namespaces.first();
+        let rules = match place {
+            Some(_) => description.namespace_rules(),
+            None => description.rules(),
+        };
         let first = |list: &[String]| list.first().cloned();
         let Some((rule, resource)) = rules
             .iter()
@@ -280,6 +287,7 @@ impl Cluster {
                 "user": account.name,
                 "groups": account.groups,
                 "resourceAttributes": {
+                    "namespace": place,
                     "group": first(&rule.api_groups),
                     "resource": resource,
                     "subresource": subresource,
@@ -317,9 +325,10 @@ impl Cluster {
         let options = RunOptions {
             clock: self.clock(),
             webhooks,
+            candidacy: candidacy(&operator, &under_test.account),
             ..RunOptions::default()
         };
-        let mut running = operator.start(client, options).map_err(failed)?;
+        let running = operator.start(client, options).map_err(failed)?;
         refusals.include(running.permissions());
         let start = Instant::now();
         let ready = self.within(start + self.shared.patience, running.ready());
@@ -335,6 +344,12 @@ impl Cluster {
         under_test.door = door;
         Ok(under_test)
     }
+}
+
+/// An operator that can elect a leader does so, in the namespace of its account.
+fn candidacy(operator: &Operator, account: &User) -> Option<Candidacy> {
+    let (namespace, _) = account.as_service_account()?;
+    operator.elects_leader().then(|| Candidacy::new(namespace))
 }
 
 fn failed(tried: String) -> impl FnOnce(kube::Error) -> Error {

@@ -47,6 +47,12 @@ impl WebhookWiring {
                 let host = format!("{}.{name}-system.svc", webhook_service(name));
                 (Place::Service(host), Embedded::beginning())
             }
+            Choice::Existing => {
+                return Err(Error::Unsupported {
+                    asked: format!("serve the webhooks of {name}"),
+                    why: "an existing cluster reaches no address of this process",
+                });
+            }
             // Free now, and bound again by each run.
             Choice::Real => {
                 let listener = bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
@@ -110,7 +116,7 @@ impl WebhookWiring {
                 Incoming::Pipe(listener)
             }
             (Place::Address(address), _) => Incoming::Socket(bind(*address).await?),
-            (Place::Service(host), Backend::Real(_)) => {
+            (Place::Service(host), _) => {
                 return Err(Error::Unsupported {
                     asked: format!("serve webhooks as {host}"),
                     why: "a real cluster reaches no Service of this process",

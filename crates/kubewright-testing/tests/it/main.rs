@@ -2,6 +2,7 @@
 
 mod differential;
 mod embedded;
+mod existing;
 mod kubectl;
 // What runs is looked up in /proc.
 #[cfg(target_os = "linux")]

@@ -13,6 +13,8 @@ const INTERVAL: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertificateFiles {
     folder: PathBuf,
+    certificate: String,
+    key: String,
 }
 
 impl CertificateFiles {
@@ -20,14 +22,26 @@ impl CertificateFiles {
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
+            certificate: "tls.crt".to_owned(),
+            key: "tls.key".to_owned(),
+        }
+    }
+
+    /// The same folder, where the files have other names than `tls.crt` and `tls.key`.
+    #[must_use]
+    pub fn named(self, certificate: &str, key: &str) -> Self {
+        Self {
+            certificate: certificate.to_owned(),
+            key: key.to_owned(),
+            ..self
         }
     }
 
     /// Reads both files.
     pub fn read(&self) -> Result<KeyPairPem, Error> {
         Ok(KeyPairPem {
-            certificate_pem: text(&self.folder.join("tls.crt"))?,
-            key_pem: text(&self.folder.join("tls.key"))?,
+            certificate_pem: text(&self.folder.join(&self.certificate))?,
+            key_pem: text(&self.folder.join(&self.key))?,
         })
     }
 

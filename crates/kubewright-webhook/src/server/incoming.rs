@@ -57,15 +57,17 @@ impl PipeConnector {
 }
 
 /// A connection of either kind.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 impl Incoming {
     /// The next connection; none when there will be no more.
     ///
-    /// Cancel safe: a connection is either returned or still waits.
-    pub(super) async fn accept(&mut self) -> Option<Box<dyn Stream>> {
+    /// # Cancel safety
+    ///
+    /// A connection is either returned or still waits.
+    pub async fn accept(&mut self) -> Option<Box<dyn Stream>> {
         match self {
             Self::Pipe(listener) => {
                 let stream = listener.receiver.recv().await?;

@@ -7,7 +7,7 @@ mod metrics;
 mod routes;
 mod serve;
 
-pub use incoming::{Incoming, PipeConnector, PipeListener, pipe};
+pub use incoming::{Incoming, PipeConnector, PipeListener, Stream, pipe};
 pub use metrics::{PathMetrics, WebhookMetrics};
 pub use routes::{AdmissionHandler, AuthorizationHandler, ConversionHandler, Routes};
 pub use serve::{ServeOptions, WebhookServer};

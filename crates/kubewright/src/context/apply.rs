@@ -120,7 +120,7 @@ async fn is_foreign<W: AnyKind>(
         return Ok(false);
     }
     // It may be there all the same: the view's selector hides it.
-    let live = Live::new(shared.client.clone(), None);
+    let live = Live::new(shared.client.clone(), None, None);
     let found = live.get_of::<W>(&written.resource, intent.key()).await?;
     Ok(found.is_some_and(|object| {
         let mut owners = object.meta().owner_references.iter().flatten();
@@ -236,6 +236,7 @@ mod tests {
             views: Views::new("test", views, owned),
             writer: Writer::new(client.clone(), "us"),
             informers: informers.clone(),
+            namespaces: None,
             events: EventRecorder::new(client.clone(), Clock::system(), reporter()).0,
             client,
             clock: Clock::system(),

@@ -3,7 +3,8 @@ use std::fmt;
 use kube::Client;
 use kube::api::ListParams;
 use kube::core::{ObjectList, Request};
-use kubewright_core::{ObjectKey, Resource};
+use kubewright_core::{ObjectKey, Resource, Scope};
+use kubewright_runtime::NamespaceSet;
 
 use super::Name;
 use crate::registration::{AnyKind, TypedKind, resource_of};
@@ -16,12 +17,19 @@ use crate::{Error, Result};
 pub struct Live {
     client: Client,
     namespace: Option<String>,
+    /// What the operator is restricted to.
+    within: Option<NamespaceSet>,
 }
 
 impl Live {
-    pub(super) fn new(client: Client, namespace: Option<&str>) -> Self {
+    pub(super) fn new(
+        client: Client,
+        namespace: Option<&str>,
+        within: Option<NamespaceSet>,
+    ) -> Self {
         Self {
             client,
+            within,
             namespace: namespace.map(str::to_owned),
         }
     }
@@ -53,14 +61,31 @@ impl Live {
         }
     }
 
-    /// All objects of a kind in all namespaces as they are now.
+    /// All objects of a kind as they are now, in all namespaces that the operator looks at.
     ///
     /// # Cancel safety
     ///
     /// Nothing is lost when it is dropped.
     pub async fn list<W: TypedKind>(&self) -> Result<Vec<W>> {
         let resource = resource_of::<W>();
-        let request = Request::new(resource.path(None))
+        let within = self.within.as_ref();
+        let within = within.filter(|_| resource.scope == Scope::Namespaced);
+        let Some(within) = within else {
+            return self.list_in(&resource, None).await;
+        };
+        let mut all = Vec::new();
+        for namespace in within.names() {
+            all.extend(self.list_in(&resource, Some(&namespace)).await?);
+        }
+        Ok(all)
+    }
+
+    async fn list_in<W: TypedKind>(
+        &self,
+        resource: &Resource,
+        namespace: Option<&str>,
+    ) -> Result<Vec<W>> {
+        let request = Request::new(resource.path(namespace))
             .list(&ListParams::default())
             .map_err(|error| live(resource.qualified_name(), kube::Error::BuildRequest(error)))?;
         let list = self.client.request::<ObjectList<W>>(request).await;

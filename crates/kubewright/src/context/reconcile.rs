@@ -4,6 +4,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use kube::Client;
 use kubewright_core::{Clock, ObjectKey, OwnerReference, Resource};
+use kubewright_runtime::NamespaceSet;
 use kubewright_runtime::cache::List;
 use kubewright_runtime::controller::{Handle, Run};
 use kubewright_runtime::events::{Event, EventRecorder, Regarding};
@@ -37,6 +38,7 @@ pub(crate) struct Shared {
     pub(crate) informers: Informers,
     pub(crate) client: Client,
     pub(crate) clock: Clock,
+    pub(crate) namespaces: Option<NamespaceSet>,
     pub(crate) controller: Handle,
     pub(crate) events: EventRecorder,
 }
@@ -51,7 +53,8 @@ impl<K: AnyKind> Context<K> {
         }
     }
 
-    /// All objects of a kind, in all namespaces, in the order of their keys.
+    /// All objects of a kind, in all namespaces that the operator looks at, in the order of their
+    /// keys.
     pub fn list<W: TypedKind>(&self) -> Result<List<W>> {
         Ok(self.shared.views.view::<W>()?.list())
     }
@@ -175,7 +178,8 @@ impl<K: AnyKind> Context<K> {
 
     /// Reads past the cache.
     pub fn live(&self) -> Live {
-        Live::new(self.shared.client.clone(), self.key.namespace())
+        let namespaces = self.shared.namespaces.clone();
+        Live::new(self.shared.client.clone(), self.key.namespace(), namespaces)
     }
 
     /// A client for everything else; it is held to the operator's role like all others.

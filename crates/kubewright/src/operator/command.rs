@@ -1,21 +1,26 @@
 use std::error::Error as _;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use kubewright_manifest::{ManifestOptions, WebhookCertificates, deployment, objects, to_yaml};
+use kubewright_runtime::Limits;
 use kubewright_runtime::client::{connect, load_config};
-use kubewright_webhook::{CertificateFiles, Certificates, Incoming};
-use tokio::net::TcpListener;
+use kubewright_runtime::metrics::MetricKind;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinSet;
 use tracing_subscriber::EnvFilter;
 
 use super::definition::check_namespace;
-use super::{Operator, RunOptions, Running};
-use crate::{CertificateSource, Error, ManagedCertificates, Repetition, WebhookServing};
+use super::flags::RunArguments;
+use super::log::LogWriter;
+use super::reaper::Reaper;
+use super::serving::options;
+use super::{Operator, Running};
+use crate::Error;
 
 /// What shells expect of a process that a signal has ended: 128 and the signal's number.
 const ENDED_BY_SIGNAL: u8 = 130;
@@ -33,7 +38,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the operator (what happens without a subcommand)
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// Print what a cluster needs before the operator can run, as YAML
     Manifests(ManifestArguments),
     /// Print the versions
@@ -60,31 +65,6 @@ struct ManifestArguments {
     /// Let the operator make the webhooks' certificate and have it trusted
     #[arg(long, conflicts_with_all = ["webhook_ca", "webhook_url", "cert_manager"])]
     managed_certificates: bool,
-}
-
-#[derive(Args, Debug)]
-struct RunArguments {
-    /// The kubeconfig of the cluster [default: KUBECONFIG, the Pod's ServiceAccount, ~/.kube/config]
-    #[arg(long)]
-    kubeconfig: Option<PathBuf>,
-    /// What to log, such as `info` or `info,kubewright=debug`
-    #[arg(long, env = "RUST_LOG", default_value = "info")]
-    log: String,
-    /// Where webhooks are served
-    #[arg(long, default_value = "0.0.0.0:9443")]
-    webhook_address: SocketAddr,
-    /// The folder with tls.crt and tls.key [default: k8s-webhook-server/serving-certs in the folder for temporary files]
-    #[arg(long)]
-    webhook_certs: Option<PathBuf>,
-    /// Make and renew the webhooks' certificate in a Secret, and have the API server trust it
-    #[arg(long, conflicts_with = "webhook_certs")]
-    managed_certificates: bool,
-    /// The namespace that the operator runs in, for managed certificates [default: NAME-system]
-    #[arg(long, env = "POD_NAMESPACE")]
-    namespace: Option<String>,
-    /// Run without webhooks
-    #[arg(long)]
-    no_webhooks: bool,
 }
 
 /// The whole program.
@@ -178,22 +158,33 @@ fn complain(name: &str, error: &Error) {
 
 fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> {
     operator.check()?;
-    log(&arguments.log);
+    let (writer, _log) = LogWriter::new(io::stderr()).map_err(denied("a thread for the log"))?;
+    let dropped = writer.dropped();
+    log(&arguments.log, writer);
+    let operator = operator.metrics(move |page| {
+        page.family(
+            "kubewright_log_lines_dropped_total",
+            "Lines of the log that were dropped because nobody read them in time",
+            MetricKind::Counter,
+        )
+        .count(&[], dropped.load(Ordering::Relaxed));
+    });
     let runtime = runtime()?;
     let agent = format!("{} kubewright/{}", operator.name, env!("CARGO_PKG_VERSION"));
     let ended = runtime.block_on(async {
         let mut signals = Signals::new()?;
+        let mut reaping = JoinSet::new();
+        if let Some(reaper) = Reaper::of_first_process() {
+            reaping.spawn(reaper.run());
+        }
         let config = load_config(arguments.kubeconfig.as_deref()).await?;
-        let client = connect(config, &agent)?;
         tracing::info!(operator = operator.name, "starting");
-        let options = RunOptions {
-            webhooks: webhooks(&operator, arguments).await?,
-            ..RunOptions::default()
-        };
-        let mut running = operator.start(client, options)?;
+        let options = options(&operator, arguments, &config, &agent).await?;
+        let client = connect(config, &agent)?;
+        let running = operator.start(client, options)?;
         tokio::select! {
             () = signals.next() => {}
-            () = announce(&mut running) => {}
+            () = announce(&running) => {}
         }
         tracing::info!("stopping; a second signal ends at once");
         tokio::select! {
@@ -206,49 +197,6 @@ fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> 
     ended
 }
 
-/// Where the operator's webhooks are served, if it has any and nobody switched them off.
-async fn webhooks(
-    operator: &Operator,
-    arguments: &RunArguments,
-) -> Result<Option<WebhookServing>, Error> {
-    if operator.questions.is_empty() || arguments.no_webhooks {
-        return Ok(None);
-    }
-    let address = arguments.webhook_address;
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|source| Error::WebhookAddress { address, source })?;
-    let (certificates, source) = certificates(operator, arguments)?;
-    tracing::info!(%address, "serving webhooks");
-    Ok(Some(WebhookServing {
-        incoming: Incoming::Socket(listener),
-        certificates,
-        source,
-        repetition: Repetition::Once,
-    }))
-}
-
-/// The certificate of the webhooks, and where the next one comes from.
-fn certificates(
-    operator: &Operator,
-    arguments: &RunArguments,
-) -> Result<(Certificates, CertificateSource), Error> {
-    if arguments.managed_certificates {
-        let namespace = arguments.namespace.clone();
-        let namespace = namespace.unwrap_or_else(|| format!("{}-system", operator.name));
-        let managed = ManagedCertificates::of_service(&operator.name, &namespace);
-        return Ok((Certificates::none(), CertificateSource::Managed(managed)));
-    }
-    // Where controller-runtime looks for them.
-    let folder = arguments.webhook_certs.clone().unwrap_or_else(|| {
-        let temporary = std::env::temp_dir();
-        temporary.join("k8s-webhook-server/serving-certs")
-    });
-    let files = CertificateFiles::in_folder(folder);
-    let certificates = Certificates::new(&files.read()?)?;
-    Ok((certificates, CertificateSource::Files(files)))
-}
-
 fn read_file(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(|source| Error::File {
         path: path.to_owned(),
@@ -257,31 +205,33 @@ fn read_file(path: &Path) -> Result<String, Error> {
 }
 
 /// Says when everything works, and never returns.
-async fn announce(running: &mut Running) {
+async fn announce(running: &Running) {
     running.ready().await;
-    tracing::info!("all controllers work");
+    tracing::info!("ready");
     std::future::pending().await
 }
 
-/// As many threads as the cgroup allows; std reads its quota.
+/// As many threads as the cgroup lets work at once.
 fn runtime() -> Result<Runtime, Error> {
     Builder::new_multi_thread()
         .enable_all()
+        .worker_threads(Limits::read(Path::new("/")).threads().get())
         .thread_name("kubewright")
         .build()
-        .map_err(|source| Error::System {
-            what: "threads",
-            source,
-        })
+        .map_err(denied("threads"))
 }
 
-fn log(filter: &str) {
+fn denied(what: &'static str) -> impl FnOnce(io::Error) -> Error {
+    move |source| Error::System { what, source }
+}
+
+fn log(filter: &str, writer: LogWriter) {
     let filter = EnvFilter::builder().parse_lossy(filter);
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(io::stderr().is_terminal() && !unwanted)
-        .with_writer(io::stderr);
+        .with_writer(writer);
     // Somebody who has set one up before `main` keeps it.
     subscriber.try_init().unwrap_or_default();
 }
@@ -294,12 +244,7 @@ struct Signals {
 
 impl Signals {
     fn new() -> Result<Self, Error> {
-        let listen = |kind| {
-            signal(kind).map_err(|source| Error::System {
-                what: "signal handlers",
-                source,
-            })
-        };
+        let listen = |kind| signal(kind).map_err(denied("signal handlers"));
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,

@@ -1,15 +1,19 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use kube::{Client, CustomResourceExt};
 use kubewright_core::{Description, PolicyRule};
+use kubewright_runtime::NamespaceSet;
+use kubewright_runtime::metrics::Exposition;
 use kubewright_webhook::review::SubjectAccessReviewSpec;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::task::{Task, TaskContext};
-use super::{RunOptions, Running, command};
+use super::task::{Place, Task, TaskContext};
+use super::{LeaderElection, RunOptions, Running, command, start};
+use crate::endpoint::{Check, Checks, ExtraMetrics};
 use crate::registration::{AnyKind, Controller, Registered, Selection, TypedKind};
 use crate::webhook::{Authorizer, Conversions, Questions};
 use crate::{AnyWebhook, Error, Result, Verdict};
@@ -24,6 +28,11 @@ pub struct Operator {
     /// What the API server may ask.
     pub(super) questions: Questions,
     pub(super) tasks: Vec<Task>,
+    pub(super) election: Option<LeaderElection>,
+    pub(super) namespaces: Option<NamespaceSet>,
+    pub(super) healthz: Checks,
+    pub(super) readyz: Checks,
+    pub(super) metrics: Vec<ExtraMetrics>,
     /// Definitions of kinds that no controller here is for.
     definitions: Vec<Value>,
     rules: Vec<PolicyRule>,
@@ -39,6 +48,11 @@ impl Operator {
             controllers: Vec::new(),
             questions: Questions::default(),
             tasks: Vec::new(),
+            election: None,
+            namespaces: None,
+            healthz: Checks::default(),
+            readyz: Checks::default(),
+            metrics: Vec::new(),
             definitions: Vec::new(),
             rules: Vec::new(),
         }
@@ -112,16 +126,96 @@ impl Operator {
 
     /// Adds a task that runs beside the controllers: a web server, a poller.
     ///
-    /// One that fails or panics is logged and called again after a delay that doubles from one
-    /// second to a minute; one that returns is done. It has until the end of the grace period to
-    /// return once [`TaskContext::stopping`] does.
+    /// One that fails or panics is logged, fails `/readyz` and is called again after a delay that
+    /// doubles from one second to a minute; one that returns is done. It has until the end of the
+    /// grace period to return once [`TaskContext::stopping`] does. Where a leader is elected, it
+    /// runs on all copies of the operator.
     #[must_use]
     pub fn task<F, Fut>(mut self, name: impl Into<String>, task: F) -> Self
     where
         F: Fn(TaskContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<()>> + Send + 'static,
     {
-        self.tasks.push(Task::new(name.into(), task));
+        self.tasks
+            .push(Task::new(name.into(), Place::Everywhere, task));
+        self
+    }
+
+    /// As [`task`](Self::task), on the leader alone: it is called when a term begins, and dropped
+    /// where it is when the term is over.
+    #[must_use]
+    pub fn leader_task<F, Fut>(mut self, name: impl Into<String>, task: F) -> Self
+    where
+        F: Fn(TaskContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<()>> + Send + 'static,
+    {
+        self.tasks.push(Task::new(name.into(), Place::Leader, task));
+        self
+    }
+
+    /// Lets several copies of the operator agree by a Lease which of them works; the others have
+    /// their caches filled and wait. The Lease is in the namespace that the operator runs in, and
+    /// the manifests grant it.
+    ///
+    /// A copy takes part when it is run with `--leader-elect`, as the Deployment of the manifests
+    /// does, or with a [`Candidacy`](super::Candidacy).
+    #[must_use]
+    pub fn leader_election(mut self, election: LeaderElection) -> Self {
+        self.election = Some(election);
+        self
+    }
+
+    /// Restricts the operator to some namespaces: it reads and writes in these alone, and the
+    /// manifests grant a Role in each of them instead of a ClusterRole; only kinds that are in no
+    /// namespace are granted for the cluster.
+    ///
+    /// Keep a clone to change them while the operator runs. Somebody has to grant it what it needs
+    /// in those that come later.
+    ///
+    /// ```
+    /// use kubewright::prelude::*;
+    ///
+    /// let operator = Operator::new("site").namespaces(["shop", "web"]);
+    /// assert_eq!(operator.description().namespaces.len(), 2);
+    /// ```
+    #[must_use]
+    pub fn namespaces(mut self, namespaces: impl Into<NamespaceSet>) -> Self {
+        self.namespaces = Some(namespaces.into());
+        self
+    }
+
+    /// Whether copies of it agree who works; see [`leader_election`](Self::leader_election).
+    pub fn elects_leader(&self) -> bool {
+        self.election.is_some()
+    }
+
+    /// Adds a check to `/healthz`: while it fails, the kubelet takes the process for broken and
+    /// starts it again.
+    #[must_use]
+    pub fn healthz<F, Fut>(mut self, name: impl Into<String>, check: F) -> Self
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<()>> + Send + 'static,
+    {
+        self.healthz.add(name, told(check));
+        self
+    }
+
+    /// Adds a check to `/readyz`, beside those of caches, webhooks, tasks and the election.
+    #[must_use]
+    pub fn readyz<F, Fut>(mut self, name: impl Into<String>, check: F) -> Self
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<()>> + Send + 'static,
+    {
+        self.readyz.add(name, told(check));
+        self
+    }
+
+    /// Adds metrics to `/metrics`, beside those of controllers, queues, caches and requests.
+    #[must_use]
+    pub fn metrics(mut self, write: impl Fn(&mut Exposition) + Send + Sync + 'static) -> Self {
+        self.metrics.push(Arc::new(write));
         self
     }
 
@@ -175,6 +269,15 @@ impl Operator {
             conversions: self.conversions().describe(),
             authorizes: self.questions.authorizer.is_some(),
             extra_rules: Vec::new(),
+            namespaces: self
+                .namespaces
+                .as_ref()
+                .map(NamespaceSet::names)
+                .unwrap_or_default(),
+            lease: self.election.as_ref().map(|election| {
+                let named = election.lease.clone();
+                named.unwrap_or_else(|| self.name.clone())
+            }),
         };
         // Two controllers may ask for the same.
         for rule in extra.chain(self.rules.iter().cloned()) {
@@ -200,7 +303,7 @@ impl Operator {
     /// Outside a tokio runtime.
     pub fn start(self, client: Client, options: RunOptions) -> Result<Running, Error> {
         self.check()?;
-        Running::start(self, client, options)
+        start::start(self, client, options)
     }
 
     /// Runs the operator until `stop` is cancelled and running work has ended.
@@ -243,8 +346,27 @@ impl Operator {
                 return Err(Error::DuplicateWebhook { path });
             }
         }
-        Ok(())
+        match &self.election {
+            Some(election) => {
+                let lease = election.lease.as_deref().unwrap_or(&self.name);
+                check_name("the lease", lease, LONGEST_LABEL)?;
+                Ok(election.times.check()?)
+            }
+            None => Ok(()),
+        }
     }
+}
+
+/// The check as the probes want it: what went wrong as a text.
+fn told<F, Fut>(check: F) -> Check
+where
+    F: Fn() -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<()>> + Send + 'static,
+{
+    Arc::new(move || {
+        let answer = check();
+        Box::pin(async move { answer.await.map_err(|failure| failure.to_string()) })
+    })
 }
 
 /// What the API server allows (RFC 1123 label).

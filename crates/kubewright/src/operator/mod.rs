@@ -2,9 +2,18 @@
 
 mod command;
 mod definition;
+mod election;
+mod flags;
+mod group;
+mod log;
+mod part;
+mod reaper;
 mod running;
+mod serving;
+mod start;
 mod task;
 
 pub use definition::Operator;
-pub use running::{RunOptions, Running};
+pub use election::LeaderElection;
+pub use running::{Candidacy, RunOptions, Running};
 pub use task::TaskContext;

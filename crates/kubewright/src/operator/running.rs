@@ -1,20 +1,23 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use kube::Client;
 use kubewright_core::Clock;
+use kubewright_runtime::client::Manners;
 use kubewright_runtime::controller::Handle;
-use kubewright_runtime::events::{EventRecorder, Reporter};
-use kubewright_runtime::informer::{InformerOptions, Informers};
-use kubewright_runtime::reflector::ReflectorOptions;
-use tokio::sync::oneshot;
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
+use kubewright_runtime::election::Leadership;
+use kubewright_runtime::informer::Informers;
+use kubewright_webhook::Incoming;
+use tokio::time::Instant;
 
-use super::Operator;
-use super::task::TaskContext;
-use crate::registration::Parts;
-use crate::webhook::{CertificateKeeper, WebhookParts, WebhookServing};
-use crate::{Error, Permissions, Result};
+use super::group::Group;
+use super::part::Part;
+use crate::endpoint::{MetricsServing, Probes};
+use crate::webhook::WebhookServing;
+use crate::{Error, Permissions};
+
+/// The least time that giving the Lease back may take: the work has ended then, and others wait.
+const RELEASE: Duration = Duration::from_secs(2);
 
 /// What runs of one operator may differ in.
 #[derive(Debug)]
@@ -25,6 +28,17 @@ pub struct RunOptions {
     pub grace: Duration,
     /// Where webhooks are served; none serves none.
     pub webhooks: Option<WebhookServing>,
+    /// Who this copy is in the election of a leader; none works without one, as if alone.
+    pub candidacy: Option<Candidacy>,
+    /// Where `/healthz` and `/readyz` are answered; none answers none.
+    pub probes: Option<Incoming>,
+    /// Where `/metrics` is answered; none answers none.
+    pub metrics: Option<MetricsServing>,
+    /// How the operator's client behaves towards the API server; what repeats requests does so by
+    /// itself.
+    pub manners: Manners,
+    /// The API server's address, for metrics.
+    pub host: String,
 }
 
 impl Default for RunOptions {
@@ -33,129 +47,90 @@ impl Default for RunOptions {
             clock: Clock::system(),
             grace: Duration::from_secs(30),
             webhooks: None,
+            candidacy: None,
+            probes: None,
+            metrics: None,
+            manners: Manners {
+                retries: 0,
+                ..Manners::default()
+            },
+            host: String::new(),
         }
+    }
+}
+
+/// How one copy of an operator takes part in the election of a leader.
+#[derive(Clone)]
+pub struct Candidacy {
+    /// Where the Lease is: the operator's own namespace.
+    pub namespace: String,
+    /// Who this copy is; none makes a name that no other has.
+    pub identity: Option<String>,
+    /// A client for the election alone, so that it waits behind nothing else; none uses the
+    /// operator's.
+    pub client: Option<Client>,
+}
+
+impl Candidacy {
+    /// In this namespace, under a name of its own.
+    pub fn new(namespace: impl Into<String>) -> Self {
+        Self {
+            namespace: namespace.into(),
+            identity: None,
+            client: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Candidacy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Candidacy")
+            .field("namespace", &self.namespace)
+            .field("identity", &self.identity)
+            .finish_non_exhaustive()
     }
 }
 
 /// An operator at work; dropped, everything ends at once.
 #[derive(Debug)]
 pub struct Running {
-    stop: CancellationToken,
-    /// Controllers and tasks; the informers end after them.
-    work: JoinSet<()>,
-    informers: Informers,
-    permissions: Permissions,
-    /// Controllers and webhooks that have not started yet.
-    starting: Vec<oneshot::Receiver<()>>,
-    controllers: Vec<Handle>,
-    grace: Duration,
-}
-
-/// Which machine this is; in a Pod, the Pod's name.
-fn host_name() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    match name.trim() {
-        "" => "local".to_owned(),
-        name => name.to_owned(),
-    }
+    /// Controllers, tasks and the writing of events.
+    pub(super) work: Group,
+    /// Ends when no work is left, so that the Lease is free only then.
+    pub(super) election: Group,
+    pub(super) webhooks: Group,
+    /// Probes and metrics are answered to the last.
+    pub(super) servers: Group,
+    pub(super) informers: Informers,
+    pub(super) leadership: Leadership,
+    pub(super) permissions: Permissions,
+    /// What [`Running::ready`] waits for.
+    pub(super) parts: Vec<Part>,
+    pub(super) controllers: Vec<Handle>,
+    pub(super) probes: Arc<Probes>,
+    pub(super) grace: Duration,
 }
 
 impl Running {
-    pub(super) fn start(
-        operator: Operator,
-        client: Client,
-        options: RunOptions,
-    ) -> Result<Self, Error> {
-        let description = operator.registered();
-        let managed = options.webhooks.as_ref().and_then(WebhookServing::managed);
-        let managed = managed.cloned();
-        let mut permissions = Permissions::new(&description);
-        if let Some(managed) = &managed {
-            permissions = permissions.and(managed.rules(&description));
-        }
-        let has_webhooks = !operator.questions.is_empty();
-        let client = permissions.guard(client);
-        let manager = format!("kubewright/{}", operator.name);
-        let informers = Informers::new(
-            client.clone(),
-            InformerOptions {
-                reflector: ReflectorOptions {
-                    field_manager: Some(manager.clone()),
-                    ..ReflectorOptions::default()
-                },
-                ..InformerOptions::default()
-            },
-        );
-        let reporter = Reporter {
-            instance: format!("{}-{}", operator.name, host_name()),
-            controller: operator.name.clone(),
-        };
-        let (events, sink) = EventRecorder::new(client.clone(), options.clock.clone(), reporter);
-        let parts = Parts {
-            informers: informers.clone(),
-            manager,
-            client: client.clone(),
-            clock: options.clock,
-            events,
-        };
-        let mut running = Self {
-            stop: CancellationToken::new(),
-            work: JoinSet::new(),
-            informers,
-            permissions,
-            starting: Vec::new(),
-            controllers: Vec::new(),
-            grace: options.grace,
-        };
-        running.work.spawn(sink.run(running.stop.clone()));
-        for controller in operator.controllers {
-            let controller = controller.build(&parts)?;
-            let (ready, starting) = oneshot::channel();
-            running.starting.push(starting);
-            running.controllers.push(controller.handle().clone());
-            let stop = running.stop.clone();
-            running
-                .work
-                .spawn(controller.run(ready, stop, options.grace));
-        }
-        let repetition = options.webhooks.as_ref().map(|serving| serving.repetition);
-        let repetition = repetition.unwrap_or_default();
-        let webhooks = WebhookParts::build(operator.questions, &parts.informers, repetition)?;
-        match options.webhooks {
-            Some(serving) => {
-                let (ready, starting) = oneshot::channel();
-                running.starting.push(starting);
-                let stop = running.stop.clone();
-                let (client, clock) = (client.clone(), parts.clock.clone());
-                let keeper = managed
-                    .map(|managed| CertificateKeeper::new(client, clock, &description, managed));
-                running
-                    .work
-                    .spawn(webhooks.serve(serving, keeper, ready, stop));
-            }
-            None if has_webhooks => tracing::warn!("webhooks are not served"),
-            None => {}
-        }
-        for task in operator.tasks {
-            let cx = TaskContext::new(client.clone(), running.stop.clone());
-            running.work.spawn(task.supervise(cx));
-        }
-        Ok(running)
-    }
-
-    /// Returns when every cache is filled, every controller works and webhooks are served.
+    /// Returns when every cache is filled, every controller can work and webhooks are served;
+    /// which of several copies leads does not matter.
     ///
     /// # Cancel safety
     ///
     /// Nothing is lost when it is dropped; call it again to wait on.
-    pub async fn ready(&mut self) {
-        while let Some(starting) = self.starting.last_mut() {
-            // An error means that the controller ended before it was ready.
-            if starting.await.is_err() {
-                tracing::debug!("a controller or webhook server ended before it was ready");
-            }
-            self.starting.pop();
+    pub async fn ready(&self) {
+        for part in &self.parts {
+            part.started().await;
         }
+    }
+
+    /// Why `/readyz` fails: the checks that do, each with its reason.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when it is dropped.
+    pub async fn problems(&self) -> Vec<String> {
+        self.probes.readyz.problems().await
     }
 
     /// The controllers, in the order of their registration: what they have done, and their queues.
@@ -163,23 +138,36 @@ impl Running {
         &self.controllers
     }
 
+    /// Whether this copy leads; always, when no leader is elected.
+    pub fn leadership(&self) -> &Leadership {
+        &self.leadership
+    }
+
     /// What the operator is held to; it tells what was refused.
     pub fn permissions(&self) -> &Permissions {
         &self.permissions
     }
 
-    /// Lets running work end, for at most the grace period, and ends the rest.
+    /// Lets running work end, for at most the grace period, and ends the rest: first controllers
+    /// and tasks, then the Lease is given back, then webhooks, caches, probes and metrics.
     ///
     /// # Cancel safety
     ///
     /// Dropped, everything ends at once.
     pub async fn stop(mut self) {
-        self.stop.cancel();
-        let all = async { while self.work.join_next().await.is_some() {} };
-        if tokio::time::timeout(self.grace, all).await.is_err() {
-            tracing::warn!(grace = ?self.grace, "work was still running at the end of the grace period");
-        }
-        self.work.shutdown().await;
+        let deadline = Instant::now() + self.grace;
+        self.work.end(deadline).await;
+        let released_by = deadline.max(Instant::now() + RELEASE);
+        self.election.end(released_by).await;
+        self.webhooks.end(deadline).await;
         self.informers.shutdown().await;
+        self.servers.end(deadline).await;
+    }
+}
+
+/// A candidacy for an operator that has not registered one.
+pub(super) fn not_registered(operator: &str) -> Error {
+    Error::NoElection {
+        operator: operator.to_owned(),
     }
 }

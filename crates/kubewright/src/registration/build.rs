@@ -7,6 +7,7 @@ use kubewright_runtime::controller::{self as runtime, Handle, Mapper, Source};
 use kubewright_runtime::informer::{Content, Informer, InformerSpec};
 use serde_json::Value;
 
+use super::controller::Replicas;
 use super::erased::{AnyView, Parts, Registered, Views};
 use super::reconciler::Reconciling;
 use super::typed::ViewId;
@@ -165,6 +166,11 @@ impl<K: AnyKind> Registered for Controller<K> {
 
     fn build(mut self: Box<Self>, parts: &Parts) -> Result<runtime::Controller, Error> {
         self.check()?;
+        let everywhere = parts.everywhere();
+        let parts = match self.replicas {
+            Replicas::Leader => parts,
+            Replicas::Every => &everywhere,
+        };
         let own_spec = spec(&self.resource, LabelSelector::default());
         let informer = parts.informers.get(&own_spec);
         let own = Own {
@@ -186,9 +192,11 @@ impl<K: AnyKind> Registered for Controller<K> {
             informers: parts.informers.clone(),
             client: parts.client.clone(),
             clock: parts.clock.clone(),
+            namespaces: parts.namespaces.clone(),
             events: parts.events.clone(),
             controller: handle.clone(),
         });
+        let own_store = own.informer.store().clone();
         let reconciling = Arc::new(Reconciling {
             own: own.view,
             shared,
@@ -201,7 +209,8 @@ impl<K: AnyKind> Registered for Controller<K> {
         Ok(runtime::Controller::with(handle, reconciler)
             .sources(sources)
             .workers(self.workers)
-            .time_limit(self.limit))
+            .time_limit(self.limit)
+            .elected(parts.leadership.clone(), own_store))
     }
 }
 

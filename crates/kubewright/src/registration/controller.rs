@@ -46,6 +46,14 @@ pub struct Controller<K: AnyKind> {
     pub(super) workers: usize,
     pub(super) limit: Option<Duration>,
     pub(super) queue: QueueOptions,
+    pub(super) replicas: Replicas,
+}
+
+/// Which copies of the operator a controller works on, where a leader is elected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Replicas {
+    Leader,
+    Every,
 }
 
 impl<K: TypedKind> Controller<K> {
@@ -120,6 +128,7 @@ impl<K: AnyKind> Controller<K> {
             workers: 1,
             limit: None,
             queue: QueueOptions::default(),
+            replicas: Replicas::Leader,
         }
     }
 
@@ -298,6 +307,14 @@ impl<K: AnyKind> Controller<K> {
             verbs: vec!["create".to_owned(), "patch".to_owned()],
             ..PolicyRule::default()
         })
+    }
+
+    /// Works on every copy of the operator, not on the leader's alone: for controllers that fill
+    /// something in their own process and write nothing that another copy writes too.
+    #[must_use]
+    pub fn on_every_replica(mut self) -> Self {
+        self.replicas = Replicas::Every;
+        self
     }
 
     /// How many objects are worked on at once; 1 unless said otherwise.

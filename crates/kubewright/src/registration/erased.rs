@@ -5,8 +5,10 @@ use std::fmt;
 use kube::Client;
 use kube::core::DynamicObject;
 use kubewright_core::{Clock, ControllerDescription, LabelSelector, PolicyRule, Resource};
+use kubewright_runtime::NamespaceSet;
 use kubewright_runtime::cache::View;
 use kubewright_runtime::controller as runtime;
+use kubewright_runtime::election::Leadership;
 use kubewright_runtime::events::EventRecorder;
 use kubewright_runtime::informer::{Informer, Informers};
 use kubewright_runtime::store::Store;
@@ -21,10 +23,16 @@ use crate::Error;
 #[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) informers: Informers,
+    /// What the leader writes with.
     pub(crate) client: Client,
+    /// What every copy of the operator may write with.
+    pub(crate) unfenced: Client,
+    pub(crate) leadership: Leadership,
     /// Whose name the field managers of the controllers begin with.
     pub(crate) manager: String,
     pub(crate) clock: Clock,
+    /// What the operator is restricted to.
+    pub(crate) namespaces: Option<NamespaceSet>,
     pub(crate) events: EventRecorder,
 }
 
@@ -32,10 +40,17 @@ impl Parts {
     /// Writes in the name of one controller, so that two of them never take each other's fields
     /// away.
     pub(crate) fn writer(&self, controller: &str) -> Writer {
-        Writer::new(
-            self.client.clone(),
-            &format!("{}/{controller}", self.manager),
-        )
+        let manager = format!("{}/{controller}", self.manager);
+        Writer::new(self.client.clone(), &manager)
+    }
+
+    /// The same for what works on every copy of the operator.
+    pub(crate) fn everywhere(&self) -> Self {
+        Self {
+            client: self.unfenced.clone(),
+            leadership: Leadership::unrivalled(),
+            ..self.clone()
+        }
     }
 }
 

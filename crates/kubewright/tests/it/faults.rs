@@ -58,7 +58,7 @@ async fn start(cluster: &Cluster, operator: fn() -> Operator, client: Client) ->
         clock: cluster.clock(),
         ..RunOptions::default()
     };
-    let mut running = operator().start(client, options).expect("it starts");
+    let running = operator().start(client, options).expect("it starts");
     running.ready().await;
     running
 }

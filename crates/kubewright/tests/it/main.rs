@@ -2,6 +2,7 @@
 
 mod authorizer;
 mod certificates;
+mod clients;
 mod configuration;
 mod conversion;
 mod definition;
@@ -9,7 +10,10 @@ mod description;
 mod examples;
 mod faults;
 mod kinds;
+mod manager;
 mod must_fail;
+mod namespaces;
 mod samples;
 mod shown;
+mod tls;
 mod webhooks;

@@ -33,6 +33,10 @@ pub(crate) mod guestbook;
 pub(crate) mod live_read;
 
 #[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/manager.rs"]
+pub(crate) mod manager;
+
+#[expect(dead_code, reason = "its main")]
 #[path = "../../../examples/memcached.rs"]
 pub(crate) mod memcached;
 
@@ -51,3 +55,27 @@ pub(crate) mod unowned_apply;
 #[expect(dead_code, reason = "its main")]
 #[path = "../../../../kubewright-runtime/examples/informer.rs"]
 pub(crate) mod informer;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/discovery.rs"]
+pub(crate) mod discovery;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/reflector.rs"]
+pub(crate) mod reflector;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/rest_client.rs"]
+pub(crate) mod rest_client;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/shared_informer.rs"]
+pub(crate) mod shared_informer;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/typed_client.rs"]
+pub(crate) mod typed_client;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/some_namespaces.rs"]
+pub(crate) mod some_namespaces;

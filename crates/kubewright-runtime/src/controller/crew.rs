@@ -1,0 +1,77 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::Reconciler;
+use super::handle::Handle;
+use super::worker::work;
+use crate::election::{Leadership, Term};
+use crate::queue::{Priority, Wish};
+use crate::store::Store;
+
+/// The workers of a controller, who work while it leads.
+pub(super) struct Crew {
+    pub(super) handle: Handle,
+    pub(super) reconcile: Reconciler,
+    pub(super) workers: usize,
+    pub(super) limit: Option<Duration>,
+    pub(super) leadership: Leadership,
+    /// The objects that are looked at again when a term begins.
+    pub(super) own: Option<Store>,
+}
+
+impl Crew {
+    /// Has workers at work in each term, until `stop`; then they are those of the term that is
+    /// given back.
+    pub(super) async fn work_by_terms(
+        &self,
+        workers: &mut JoinSet<()>,
+        stop: &CancellationToken,
+    ) -> Option<Term> {
+        let mut former = None;
+        loop {
+            let term = tokio::select! {
+                biased;
+                () = stop.cancelled() => return None,
+                term = self.leadership.gained() => term,
+            };
+            if former.replace(term).is_some() {
+                self.wake_all();
+            }
+            for _ in 0..self.workers {
+                let reconcile = Arc::clone(&self.reconcile);
+                workers.spawn(work(self.handle.clone(), reconcile, self.limit));
+            }
+            let (controller, count) = (self.handle.name(), self.workers);
+            tracing::debug!(controller, workers = count, term = term.number(), "working");
+            tokio::select! {
+                biased;
+                () = self.leadership.lost(term) => {}
+                () = stop.cancelled() => return Some(term),
+            }
+            workers.shutdown().await;
+            tracing::warn!(controller, term = term.number(), "no longer leading");
+        }
+    }
+
+    fn wake_all(&self) {
+        let snapshot = self.own.as_ref().map(Store::snapshot);
+        for (key, _) in snapshot.iter().flat_map(|snapshot| snapshot.iter()) {
+            let wish = Wish {
+                priority: Some(Priority::INITIAL),
+                ..Wish::default()
+            };
+            self.handle.queue().wish(key.clone(), wish);
+        }
+    }
+
+    /// Returns when the term is over; never without one.
+    pub(super) async fn deposed(&self, term: Option<Term>) {
+        match term {
+            Some(term) => self.leadership.lost(term).await,
+            None => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+use std::time::Duration;
+
+use kube::Client;
+use serde::de::DeserializeOwned;
+use tokio::time::Instant;
+
+use super::Catalogue;
+use super::aggregated::Aggregated;
+use super::catalogue::{Group, GroupList, GroupVersionName, ResourceList};
+use crate::Error;
+use crate::client::open_as;
+
+/// As client-go has it.
+const PATIENCE: Duration = Duration::from_secs(32);
+/// One answer for everything, where the server can; else the older one.
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+                          application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
+                          application/json";
+
+/// What the core group answers without aggregation.
+#[derive(serde::Deserialize)]
+struct Versions {
+    #[serde(default)]
+    versions: Vec<String>,
+}
+
+/// Asks a server what it serves.
+pub(super) async fn fetch(client: &Client) -> Result<Catalogue, Error> {
+    let mut catalogue = Catalogue {
+        groups: GroupList {
+            kind: "APIGroupList".to_owned(),
+            api_version: "v1".to_owned(),
+            groups: Vec::new(),
+        },
+        lists: Vec::new(),
+    };
+    for root in ["/api", "/apis"] {
+        let bytes = read(client, root, AGGREGATED).await?;
+        let answer: Aggregated = parse(root, &bytes)?;
+        if answer.kind == "APIGroupDiscoveryList" {
+            answer.split(&mut catalogue.groups.groups, &mut catalogue.lists);
+            continue;
+        }
+        let groups = match root {
+            "/api" => core_group(parse::<Versions>(root, &bytes)?),
+            _ => parse::<GroupList>(root, &bytes)?.groups,
+        };
+        for group in groups {
+            for version in &group.versions {
+                let path = format!("{root}/{}", version.group_version);
+                // A version whose server is away does not hide the others.
+                match read(client, &path, "application/json").await {
+                    Ok(bytes) => catalogue.lists.push(parse::<ResourceList>(&path, &bytes)?),
+                    Err(error) => tracing::warn!(%error, "{path} is not known"),
+                }
+            }
+            catalogue.groups.groups.push(group);
+        }
+    }
+    Ok(catalogue)
+}
+
+fn core_group(answer: Versions) -> Vec<Group> {
+    let versions = answer.versions.into_iter().map(|version| GroupVersionName {
+        group_version: version.clone(),
+        version,
+    });
+    let versions: Vec<_> = versions.collect();
+    let preferred = versions.first().cloned();
+    let group = preferred.map(|preferred_version| Group {
+        name: String::new(),
+        versions,
+        preferred_version,
+    });
+    group.into_iter().collect()
+}
+
+async fn read(client: &Client, path: &str, accept: &str) -> Result<Vec<u8>, Error> {
+    let what = format!("ask what is served below {path}");
+    let deadline = Instant::now() + PATIENCE;
+    let mut answer = open_as(client, &what, path, accept, PATIENCE).await?;
+    let mut bytes = Vec::new();
+    while let Some(chunk) = answer.chunk(deadline).await? {
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+fn parse<T: DeserializeOwned>(path: &str, bytes: &[u8]) -> Result<T, Error> {
+    serde_json::from_slice(bytes).map_err(|source| Error::Discovery {
+        what: format!("ask what is served below {path}"),
+        source,
+    })
+}

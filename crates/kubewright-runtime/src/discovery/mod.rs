@@ -1,0 +1,26 @@
+//! Which kinds a server serves, and how they are called: the REST mapper.
+//!
+//! [`Discovery`] asks once and remembers, in memory and, where it is told to, in files that
+//! kubectl reads and writes too. What is looked for and not found is asked for again, because a
+//! definition may have come meanwhile.
+//!
+//! ```no_run
+//! # async fn run(client: kube::Client) -> Result<(), kubewright_runtime::Error> {
+//! use kubewright_runtime::discovery::Discovery;
+//!
+//! let discovery = Discovery::new(client);
+//! let deployments = discovery.find("deploy").await?;
+//! assert_eq!(deployments.map(|one| one.resource.qualified_name()).as_deref(), Some("deployments.apps"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod aggregated;
+mod cached;
+mod catalogue;
+mod disk;
+mod fetch;
+
+pub use cached::Discovery;
+pub use catalogue::{Catalogue, Served};
+pub use disk::DiskCache;

@@ -1,0 +1,58 @@
+//! What a server serves, found by whatever people call it, remembered in memory and on disk; and
+//! a kind that is known only at run time, read and written through what was found.
+
+use std::path::Path;
+
+use kubewright::Clock;
+use kubewright::kube::Client;
+use kubewright::kube::api::{Api, DynamicObject, ListParams, PostParams};
+use kubewright::prelude::*;
+use kubewright_runtime::client::{connect, load_config};
+use kubewright_runtime::discovery::{Discovery, DiskCache};
+
+/// The names that discovery knows, and the metadata of what is there.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) version: String,
+    pub(crate) resource: String,
+    pub(crate) all: Vec<String>,
+    pub(crate) names: Vec<String>,
+}
+
+/// Looks `name` up, makes an object of it called `example`, and lists their metadata.
+pub(crate) async fn look(
+    client: Client,
+    cache: &Path,
+    (namespace, name): (&str, &str),
+) -> Result<Option<Found>> {
+    let disk = DiskCache::new(cache, "https://cluster.example:6443", Clock::system());
+    let discovery = Discovery::new(client.clone()).on_disk(disk);
+    let Some(served) = discovery.find(name).await? else {
+        return Ok(None);
+    };
+    let kind = served.api_resource();
+    let objects: Api<DynamicObject> = Api::namespaced_with(client.clone(), namespace, &kind);
+    let object = DynamicObject::new("example", &kind);
+    objects.create(&PostParams::default(), &object).await?;
+    // The rest of each object stays where it is.
+    let metadata = objects.list_metadata(&ListParams::default()).await?;
+    let catalogue = discovery.catalogue().await?;
+    let all = catalogue.category("all").into_iter();
+    Ok(Some(Found {
+        version: client.apiserver_version().await?.git_version,
+        resource: served.resource.qualified_name(),
+        all: all.map(|one| one.resource.qualified_name()).collect(),
+        names: metadata.items.iter().map(ResourceExt::name_any).collect(),
+    }))
+}
+
+#[tokio::main(flavor = "current_thread")]
+#[expect(clippy::print_stdout, reason = "what the example shows")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let client = connect(load_config(None).await?, "discovery-example")?;
+    let namespace = client.default_namespace().to_owned();
+    let cache = std::env::temp_dir().join("discovery-example");
+    let found = look(client, &cache, (&namespace, "cm")).await;
+    println!("{:?}", found.map_err(|one| one.to_string())?);
+    Ok(())
+}

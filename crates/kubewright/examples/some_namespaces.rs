@@ -1,0 +1,33 @@
+//! An operator that is restricted to some namespaces, which can change while it runs: it reads
+//! each for itself, and needs a Role in each instead of a ClusterRole.
+
+use kubewright::NamespaceSet;
+use kubewright::prelude::*;
+
+/// Something that is to be stamped.
+#[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[kube(group = "examples.kubewright.dev", version = "v1", kind = "Form")]
+#[kube(namespaced, status = "FormStatus")]
+pub(crate) struct FormSpec {}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct FormStatus {
+    /// How many forms the office knew when it stamped this one.
+    pub(crate) known: usize,
+}
+
+async fn stamp(_: Arc<Form>, cx: Context<Form>) -> Result<Outcome> {
+    let known = cx.list::<Form>()?.len();
+    cx.status(|status| status.known = known).await?;
+    Ok(Outcome::done())
+}
+
+pub(crate) fn operator(namespaces: NamespaceSet) -> Operator {
+    Operator::new("office")
+        .controller(Controller::new(stamp))
+        .namespaces(namespaces)
+}
+
+fn main() -> ExitCode {
+    operator(NamespaceSet::new(["default"])).main()
+}

@@ -1,0 +1,132 @@
+//! Every built-in kind by its type: get, list, create, update, four patches, apply, delete,
+//! watch, subresources.
+
+use futures_util::StreamExt as _;
+use kubewright::kube::Client;
+use kubewright::kube::api::{
+    Api, DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams,
+};
+use kubewright::prelude::*;
+use kubewright_runtime::client::{connect, load_config};
+use serde_json::json;
+
+fn letter(name: &str, text: &str) -> ConfigMap {
+    let letter = json!({
+        "metadata": {"name": name, "labels": {"kind": "letter"}},
+        "data": {"text": text},
+    });
+    serde_json::from_value(letter).unwrap_or_default()
+}
+
+/// Does all of it in `namespace`, and says what was seen.
+pub(crate) async fn work(client: Client, namespace: &str) -> Result<Vec<String>> {
+    let letters: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+    let mut seen = Vec::new();
+    let post = PostParams::default();
+    let made = letters.create(&post, &letter("a", "one")).await?;
+    seen.push(format!("created {}", made.name_any()));
+    let mut changed = letters.get("a").await?;
+    changed
+        .data
+        .get_or_insert_default()
+        .insert("text".to_owned(), "two".to_owned());
+    letters.replace("a", &post, &changed).await?;
+    let params = PatchParams::default();
+    let merge = json!({"data": {"merge": "1"}});
+    letters.patch("a", &params, &Patch::Merge(&merge)).await?;
+    let strategic = json!({"data": {"strategic": "2"}});
+    letters
+        .patch("a", &params, &Patch::Strategic(&strategic))
+        .await?;
+    let steps = json!([{"op": "add", "path": "/data/json", "value": "3"}]);
+    // A JSON patch goes by path: kube has it behind a feature.
+    let path = format!("/api/v1/namespaces/{namespace}/configmaps/a");
+    let request = http::Request::patch(path)
+        .header("content-type", "application/json-patch+json")
+        .body(steps.to_string().into_bytes())?;
+    client.request::<ConfigMap>(request).await?;
+    let applied = json!({
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"apply": "4"},
+    });
+    let apply = PatchParams::apply("example").force();
+    let all = letters.patch("a", &apply, &Patch::Apply(&applied)).await?;
+    let keys: Vec<String> = all.data.unwrap_or_default().into_keys().collect();
+    seen.push(format!("patched {}", keys.join(",")));
+    letters
+        .create(
+            &PostParams {
+                dry_run: true,
+                ..post.clone()
+            },
+            &letter("dry", ""),
+        )
+        .await?;
+    let selected = ListParams::default().labels("kind=letter");
+    let list = letters.list(&selected).await?;
+    seen.push(format!("listed {}", list.items.len()));
+    let version = list.metadata.resource_version.unwrap_or_default();
+    let watch = letters
+        .watch(&WatchParams::default().labels("kind=letter"), &version)
+        .await?;
+    let mut watch = std::pin::pin!(watch);
+    letters.create(&post, &letter("b", "later")).await?;
+    while let Some(event) = watch.next().await {
+        if let WatchEvent::Added(letter) = event? {
+            seen.push(format!("watched {}", letter.name_any()));
+            break;
+        }
+    }
+    letters.delete("a", &DeleteParams::default()).await?;
+    letters
+        .delete_collection(&DeleteParams::default(), &selected)
+        .await?;
+    seen.push(format!(
+        "left {}",
+        letters.list(&selected).await?.items.len()
+    ));
+    seen.push(scale(client, namespace).await?);
+    Ok(seen)
+}
+
+/// The subresource `scale` of whatever has one.
+async fn scale(client: Client, namespace: &str) -> Result<String> {
+    let sets: Api<ReplicaSet> = Api::namespaced(client, namespace);
+    let set = json!({
+        "metadata": {"name": "idle"},
+        "spec": {
+            "replicas": 0,
+            "selector": {"matchLabels": {"app": "idle"}},
+            "template": {
+                "metadata": {"labels": {"app": "idle"}},
+                "spec": {"containers": [{"name": "idle", "image": "registry.k8s.io/pause:3.10"}]},
+            },
+        },
+    });
+    sets.create(&PostParams::default(), &serde_json::from_value(set)?)
+        .await?;
+    let scale = sets.get_scale("idle").await?;
+    let to_one = Patch::Merge(json!({"spec": {"replicas": 1}}));
+    let scaled = sets
+        .patch_scale("idle", &PatchParams::default(), &to_one)
+        .await?;
+    sets.delete("idle", &DeleteParams::default()).await?;
+    let count = |scale: k8s_openapi::api::autoscaling::v1::Scale| {
+        scale
+            .spec
+            .and_then(|spec| spec.replicas)
+            .unwrap_or_default()
+    };
+    Ok(format!("scaled {} to {}", count(scale), count(scaled)))
+}
+
+#[tokio::main(flavor = "current_thread")]
+#[expect(clippy::print_stdout, reason = "what the example shows")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let client = connect(load_config(None).await?, "typed-client-example")?;
+    let namespace = client.default_namespace().to_owned();
+    let seen = work(client, &namespace)
+        .await
+        .map_err(|one| one.to_string())?;
+    println!("{}", seen.join("\n"));
+    Ok(())
+}

@@ -1,0 +1,183 @@
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::time::Duration;
+
+use tracing_subscriber::fmt::MakeWriter;
+
+/// How many lines may wait to be written.
+const ROOM: usize = 4096;
+/// How long the lines that wait at the end may take.
+const LAST_LINES: Duration = Duration::from_secs(2);
+
+/// Takes log lines and never waits: a thread of its own writes them. Where the reader of the log
+/// is slower than the program, lines are dropped, counted, and their number is written in their
+/// place.
+#[derive(Clone, Debug)]
+pub(super) struct LogWriter {
+    lines: SyncSender<Vec<u8>>,
+    dropped: Arc<AtomicU64>,
+}
+
+/// Ends the writing of the log: what waits is written first, unless nobody reads it.
+#[derive(Debug)]
+pub(super) struct LogEnd {
+    closing: Arc<AtomicBool>,
+    lines: SyncSender<Vec<u8>>,
+    /// Ends with the thread.
+    written: Receiver<()>,
+}
+
+impl LogWriter {
+    /// A log that is written to `out`, and what ends it.
+    pub(super) fn new(out: impl Write + Send + 'static) -> io::Result<(Self, LogEnd)> {
+        let (lines, waiting) = sync_channel(ROOM);
+        let (writing, written) = sync_channel(0);
+        let log = Log {
+            waiting,
+            dropped: Arc::default(),
+            closing: Arc::default(),
+        };
+        let (dropped, closing) = (Arc::clone(&log.dropped), Arc::clone(&log.closing));
+        std::thread::Builder::new()
+            .name("log".to_owned())
+            .spawn(move || {
+                log.write_to(out);
+                drop::<SyncSender<()>>(writing);
+            })?;
+        let end = LogEnd {
+            closing,
+            lines: lines.clone(),
+            written,
+        };
+        Ok((Self { lines, dropped }, end))
+    }
+
+    /// How many lines were dropped so far.
+    pub(super) fn dropped(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.dropped)
+    }
+}
+
+/// What the thread has.
+struct Log {
+    waiting: Receiver<Vec<u8>>,
+    dropped: Arc<AtomicU64>,
+    /// Writers may be held by a subscriber that lives for ever: their end is not waited for.
+    closing: Arc<AtomicBool>,
+}
+
+impl Log {
+    fn next(&self) -> Option<Vec<u8>> {
+        match self.closing.load(Ordering::Acquire) {
+            true => self.waiting.try_recv().ok(),
+            false => self.waiting.recv().ok(),
+        }
+    }
+
+    /// Nobody is left to tell when the log cannot be written.
+    fn write_to(&self, mut out: impl Write) {
+        let mut told = 0;
+        while let Some(line) = self.next() {
+            let lost = self.dropped.load(Ordering::Relaxed);
+            if lost > told {
+                let note = format!("{} lines of the log were dropped\n", lost - told);
+                out.write_all(note.as_bytes()).unwrap_or_default();
+                told = lost;
+            }
+            out.write_all(&line).unwrap_or_default();
+        }
+        out.flush().unwrap_or_default();
+    }
+}
+
+impl Write for LogWriter {
+    /// One call is one line, as the subscriber writes it.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if !line.is_empty()
+            && let Err(TrySendError::Full(_)) = self.lines.try_send(line.to_vec())
+        {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for LogWriter {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
+
+impl Drop for LogEnd {
+    fn drop(&mut self) {
+        self.closing.store(true, Ordering::Release);
+        // Wakes a thread that waits for a line; one that has no room for it is awake.
+        self.lines.try_send(Vec::new()).unwrap_or_default();
+        // Nothing is ever sent: it fails when the thread has ended, or time is up.
+        self.written.recv_timeout(LAST_LINES).unwrap_or_default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::Arc;
+    use std::sync::atomic::Ordering;
+    use std::sync::mpsc::{Receiver, channel};
+
+    use parking_lot::Mutex;
+
+    use super::{LogWriter, ROOM};
+
+    /// A reader who reads nothing until it is let.
+    struct Slow {
+        text: Arc<Mutex<String>>,
+        go: Option<Receiver<()>>,
+    }
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            if let Some(go) = self.go.take() {
+                go.recv().unwrap_or_default();
+            }
+            self.text.lock().push_str(&String::from_utf8_lossy(bytes));
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_log_that_nobody_reads_holds_nobody_up_and_says_what_is_missing() {
+        let text = Arc::<Mutex<String>>::default();
+        let (go, waits) = channel();
+        let slow = Slow {
+            text: Arc::clone(&text),
+            go: Some(waits),
+        };
+        let (mut writer, end) = LogWriter::new(slow).unwrap();
+        let total = 2 * ROOM;
+        for number in 0..total {
+            let line = format!("line {number}\n");
+            writer.write_all(line.as_bytes()).unwrap();
+        }
+        let dropped = usize::try_from(writer.dropped().load(Ordering::Relaxed)).unwrap();
+        assert!(dropped >= ROOM - 1, "{dropped}");
+        go.send(()).unwrap();
+        drop(end);
+        let text = text.lock();
+        assert!(text.starts_with("line 0\n"));
+        assert!(text.contains(&format!("{dropped} lines of the log were dropped\n")));
+        assert_eq!(text.lines().count(), total - dropped + 1);
+    }
+}
