@@ -7,6 +7,7 @@ mod admission;
 mod behaviour;
 mod bootstrap;
 mod catalog;
+mod cel;
 mod crd;
 mod discovery;
 mod kinds;
@@ -14,6 +15,7 @@ mod may;
 mod openapi;
 pub mod pki;
 mod request;
+mod seeded;
 mod serve;
 mod server;
 pub mod store;
@@ -26,6 +28,8 @@ pub use may::{AuthorizationFailure, AuthorizationWebhook};
 pub use request::{
     ApiBody, ApiRequest, ApiResponse, Content, InProcess, List, PatchKind, ServerBody, Watch,
 };
+#[doc(hidden)]
+pub use seeded::SeededFault;
 pub use serve::{Error, ServingIdentity};
 pub use server::{AdmissionPlugins, Server, ServerOptions};
 pub use table::{Form, Included};

@@ -11,6 +11,7 @@ use crate::bootstrap;
 use crate::catalog::Catalog;
 use crate::may::{Access, AuthorizationWebhook};
 use crate::request::InProcess;
+use crate::seeded::SeededFault;
 use crate::store::{Random, Store};
 use crate::who::{Credentials, User};
 
@@ -38,6 +39,7 @@ struct Inner {
     webhooks: WebhookEndpoints,
     admission: AdmissionPlugins,
     authorizer: Option<AuthorizationWebhook>,
+    seeded: Option<SeededFault>,
 }
 
 /// Which of the plugins that change and check objects are asked.
@@ -65,6 +67,9 @@ pub struct ServerOptions {
     pub admission: AdmissionPlugins,
     /// Who is asked before the roles what users may do.
     pub authorizer: Option<AuthorizationWebhook>,
+    /// A fault of the server, for tests of the tests.
+    #[doc(hidden)]
+    pub seeded: Option<SeededFault>,
 }
 
 /// The system's clock, seed 1, the last 8192 writes, all plugins.
@@ -76,6 +81,7 @@ impl Default for ServerOptions {
             history: 8192,
             admission: AdmissionPlugins::Default,
             authorizer: None,
+            seeded: None,
         }
     }
 }
@@ -108,7 +114,7 @@ impl Server {
     fn with(options: ServerOptions, store: Store, access: Access) -> Self {
         let server = Self {
             inner: Arc::new(Inner {
-                access,
+                access: access.seeded(options.seeded),
                 store,
                 clock: options.clock,
                 random: Random::new(options.seed),
@@ -117,9 +123,11 @@ impl Server {
                 webhooks: WebhookEndpoints::default(),
                 admission: options.admission,
                 authorizer: options.authorizer,
+                seeded: options.seeded,
             }),
         };
         bootstrap::fill(&server);
+        server.store().start_history();
         server
     }
 
@@ -140,6 +148,7 @@ impl Server {
                 webhooks: WebhookEndpoints::default(),
                 admission: self.inner.admission,
                 authorizer: self.inner.authorizer.clone(),
+                seeded: self.inner.seeded,
             }),
         }
     }
@@ -205,6 +214,11 @@ impl Server {
 
     pub(crate) fn authorizer(&self) -> Option<&AuthorizationWebhook> {
         self.inner.authorizer.as_ref()
+    }
+
+    /// Whether a test has planted this fault.
+    pub(crate) fn has(&self, fault: SeededFault) -> bool {
+        self.inner.seeded == Some(fault)
     }
 
     pub(crate) fn random(&self) -> &Random {

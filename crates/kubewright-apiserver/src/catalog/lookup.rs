@@ -68,7 +68,7 @@ impl Catalog {
         {
             return Arc::clone(definition);
         }
-        let definition = Arc::new(Definition::compile(object.value()));
+        let definition = Arc::new(Definition::compile(object.value(), object.revision()));
         compiled.insert(
             object.name().to_owned(),
             (object.revision(), Arc::clone(&definition)),

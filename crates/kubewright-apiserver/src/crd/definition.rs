@@ -1,12 +1,13 @@
 use std::sync::Arc;
 
-use kubewright_core::{FieldSelector, Kind, Resource, Scope};
-use kubewright_wire::status::Status;
-use serde_json::Value;
+use kubewright_core::{FieldSelector, Kind, Resource, Revision, Scope};
+use kubewright_wire::status::{Cause, Status};
+use serde_json::{Value, json};
 
 use super::Conversion;
-use super::schema::CustomSchema;
+use super::schema::{Checked, CustomSchema};
 use crate::catalog::{Origin, Served, Subresource};
+use crate::store::Object;
 use crate::table::CustomColumn;
 
 /// The store's name for CustomResourceDefinitions.
@@ -34,13 +35,15 @@ pub(crate) struct Definition {
 /// What a custom resource has besides what every resource has.
 #[derive(Debug)]
 pub(crate) struct CustomVersion {
-    /// The `apiVersion` that objects are stored with.
-    pub(crate) storage_api_version: String,
     /// How objects get from one version to another.
     pub(crate) conversion: Conversion,
-    /// The schemas of all versions that are served, and which of them is this one's.
+    /// The `apiVersion` that objects are stored with.
+    pub(crate) storage_api_version: String,
+    /// The schemas of all versions, and which of them is this one's.
     schemas: Arc<Vec<CustomSchema>>,
     index: usize,
+    /// Since when the definition is what it is.
+    since: Revision,
     /// What objects can be selected by, such as `spec.color`.
     selectable: Vec<String>,
     /// What tables show of its objects besides their names.
@@ -69,11 +72,42 @@ impl ScalePaths {
             selector: pointer("labelSelectorPath").filter(|path| !path.is_empty()),
         })
     }
+
+    /// The amounts of a scale are whole, and not negative (`ValidateScaleSpec` and
+    /// `ValidateScaleStatus` of k8s.io/apiextensions-apiserver).
+    fn problems(&self, value: &Value) -> Vec<Cause> {
+        let check = |pointer: &String| {
+            let path = pointer.replace('/', ".");
+            let found = value.pointer(pointer)?;
+            let Some(number) = found.as_i64() else {
+                let detail = format!(
+                    "{path} accessor error: {} is of the type {}, expected int64",
+                    found
+                        .as_str()
+                        .map_or_else(|| found.to_string(), str::to_owned),
+                    go_type(found)
+                );
+                return Some(Cause::invalid(&path, &json!(0), &detail));
+            };
+            let detail = match number {
+                ..0 => "should be a non-negative integer".to_owned(),
+                number if number > i64::from(i32::MAX) => {
+                    format!("should be less than or equal to {}", i32::MAX)
+                }
+                _ => return None,
+            };
+            Some(Cause::invalid(&path, &json!(number), &detail))
+        };
+        [&self.wanted, &self.present]
+            .into_iter()
+            .filter_map(check)
+            .collect()
+    }
 }
 
 impl Definition {
     /// Reads a definition that was accepted.
-    pub(crate) fn compile(value: &Value) -> Self {
+    pub(crate) fn compile(value: &Value, since: Revision) -> Self {
         let spec = &value["spec"];
         let versions: Vec<&Value> = spec["versions"].as_array().into_iter().flatten().collect();
         let storage = versions
@@ -81,11 +115,10 @@ impl Definition {
             .find(|version| version["storage"] == true)
             .and_then(|version| version["name"].as_str())
             .unwrap_or_default();
-        let served = versions.iter().filter(|version| version["served"] == true);
-        let served: Vec<&Value> = served.copied().collect();
-        let schemas = served.iter().map(|version| {
+        let schemas = versions.iter().map(|version| {
             let open_api = version["schema"].get("openAPIV3Schema");
-            CustomSchema::compile(&kind_of(value, version), open_api)
+            let is_served = version["served"] == true;
+            CustomSchema::compile(&kind_of(value, version), open_api, is_served)
         });
         let schemas = Arc::new(schemas.collect::<Vec<_>>());
         let has = |kind: &str| {
@@ -97,12 +130,17 @@ impl Definition {
         };
         Self {
             is_served: has("NamesAccepted") || has("Established"),
-            versions: served
+            versions: versions
                 .iter()
                 .enumerate()
+                .filter(|(_, version)| version["served"] == true)
                 .map(|(index, version)| {
-                    let schemas = Arc::clone(&schemas);
-                    Arc::new(compile_version(value, version, storage, (schemas, index)))
+                    let place = Place {
+                        schemas: Arc::clone(&schemas),
+                        index,
+                        since,
+                    };
+                    Arc::new(compile_version(value, version, storage, place))
                 })
                 .collect(),
         }
@@ -132,12 +170,14 @@ fn kind_of(definition: &Value, version: &Value) -> Kind {
     )
 }
 
-fn compile_version(
-    definition: &Value,
-    version: &Value,
-    storage: &str,
-    (schemas, index): (Arc<Vec<CustomSchema>>, usize),
-) -> Served {
+/// Where a version stands among the others of its definition.
+struct Place {
+    schemas: Arc<Vec<CustomSchema>>,
+    index: usize,
+    since: Revision,
+}
+
+fn compile_version(definition: &Value, version: &Value, storage: &str, place: Place) -> Served {
     let spec = &definition["spec"];
     let names = &definition["status"]["acceptedNames"];
     let group = text(&spec["group"]);
@@ -175,10 +215,11 @@ fn compile_version(
         storage_version_hash: storage_version_hash(&stored),
         id: resource.qualified_name().into(),
         origin: Origin::Custom(Arc::new(CustomVersion {
-            storage_api_version: stored.api_version(),
             conversion: Conversion::compile(spec),
-            schemas,
-            index,
+            storage_api_version: stored.api_version(),
+            schemas: place.schemas,
+            index: place.index,
+            since: place.since,
             selectable: selectable(version),
             columns: CustomColumn::all(version),
             scale: ScalePaths::new(&declared["scale"]),
@@ -217,7 +258,36 @@ impl CustomVersion {
 
     /// What all versions that are served look like.
     pub(crate) fn schemas(&self) -> impl Iterator<Item = &CustomSchema> {
-        self.schemas.iter()
+        self.schemas.iter().filter(|schema| schema.is_served())
+    }
+
+    /// A stored object as the schema of the version that it is stored in shows it: without what
+    /// the schema does not know, with the defaults that came after the object.
+    pub(crate) fn restore(&self, object: &Arc<Object>) -> Arc<Object> {
+        // What was written since the definition changed conforms, if there is only one schema.
+        if self.schemas.len() == 1 && object.revision() > self.since {
+            return Arc::clone(object);
+        }
+        let stored = &object.value()["apiVersion"];
+        let mut schemas = self.schemas.iter();
+        let Some(schema) = schemas.find(|one| *stored == one.kind().api_version().as_str()) else {
+            return Arc::clone(object);
+        };
+        let mut value = object.value().clone();
+        schema.conform(&mut value);
+        match value == *object.value() {
+            true => Arc::clone(object),
+            false => Arc::new(Object::encoded(value, object.revision())),
+        }
+    }
+
+    /// What is wrong with an object in this version, and what its writer should be told.
+    pub(crate) fn validate(&self, value: &Value, old: Option<&Value>) -> Checked {
+        let mut checked = self.schema().validate(value, old);
+        let scale = self.scale.iter();
+        let problems: Vec<Cause> = scale.flat_map(|paths| paths.problems(value)).collect();
+        checked.causes.splice(0..0, problems);
+        checked
     }
 
     /// The message for a selector that names a field which cannot be selected by.
@@ -231,6 +301,18 @@ impl CustomVersion {
             .map(|one| &one.path)
             .find(|path| !known(path))?;
         Some(format!("field label not supported: {unknown}"))
+    }
+}
+
+/// How Go calls the type of a value that came as JSON.
+fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
     }
 }
 

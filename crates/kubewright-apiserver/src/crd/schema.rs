@@ -1,9 +1,11 @@
 use kubewright_core::Kind;
 use kubewright_wire::schema::{self, Schema, SchemaType};
-use kubewright_wire::status::Cause;
+use kubewright_wire::status::{Cause, CauseKind};
 use serde_json::Value;
 
 use super::fill::{drop_nulls, fill_defaults};
+use super::list_types::duplicates;
+use super::rules::Rules;
 use super::structural::Structural;
 use super::validate::validate;
 
@@ -11,27 +13,43 @@ use super::validate::validate;
 #[derive(Debug)]
 pub(crate) struct CustomSchema {
     kind: Kind,
+    is_served: bool,
     structural: Structural,
     /// The same as types, for pruning and for the ownership of fields.
     types: Schema,
+    rules: Option<Rules>,
+}
+
+/// What is wrong with an object, and what its writer should be told.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    pub(crate) causes: Vec<Cause>,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl CustomSchema {
     /// Reads the schema of a definition that was accepted.
-    pub(super) fn compile(kind: &Kind, open_api: Option<&Value>) -> Self {
+    pub(super) fn compile(kind: &Kind, open_api: Option<&Value>, is_served: bool) -> Self {
         let types = schema::from_crd(kind, open_api)
             .or_else(|_| schema::from_crd(kind, None))
             .unwrap_or_default();
         Self {
             kind: kind.clone(),
+            is_served,
             structural: Structural::compile(open_api.unwrap_or(&Value::Null)),
             types,
+            rules: open_api.and_then(|schema| Rules::compile(schema, true)),
         }
     }
 
     /// The kind in this version.
     pub(crate) fn kind(&self) -> &Kind {
         &self.kind
+    }
+
+    /// Whether requests can be made in this version.
+    pub(crate) fn is_served(&self) -> bool {
+        self.is_served
     }
 
     /// The type of the objects.
@@ -52,7 +70,47 @@ impl CustomSchema {
     }
 
     /// What is wrong with an object. What was wrong before and did not change is let through.
-    pub(crate) fn validate(&self, value: &Value, old: Option<&Value>) -> Vec<Cause> {
-        validate(value, old, &self.structural)
+    pub(crate) fn validate(&self, value: &Value, old: Option<&Value>) -> Checked {
+        let mut causes = validate(value, old, &self.structural);
+        let had_duplicates = old.is_some_and(|old| !duplicates(old, &self.structural).is_empty());
+        if !had_duplicates {
+            causes.extend(duplicates(value, &self.structural));
+        }
+        let Some(rules) = &self.rules else {
+            return Checked {
+                causes,
+                warnings: Vec::new(),
+            };
+        };
+        if causes.iter().any(blocks_rules) {
+            causes.push(Cause::invalid("<nil>", &Value::Null, UNCHECKED));
+            return Checked {
+                causes,
+                warnings: Vec::new(),
+            };
+        }
+        let found = rules.check(value, old);
+        causes.extend(found.causes);
+        Checked {
+            causes,
+            warnings: found.warnings,
+        }
     }
+}
+
+const UNCHECKED: &str = "some validation rules were not checked because the object was invalid; \
+                         correct the existing errors to complete validation";
+
+/// Whether rules could not be trusted on an object with this fault (`hasBlockingErr`).
+fn blocks_rules(cause: &Cause) -> bool {
+    matches!(
+        cause.kind,
+        Some(
+            CauseKind::FieldValueNotSupported
+                | CauseKind::FieldValueRequired
+                | CauseKind::FieldValueTooLong
+                | CauseKind::FieldValueTooMany
+                | CauseKind::FieldValueTypeInvalid
+        )
+    )
 }

@@ -49,6 +49,7 @@ pub(super) struct Limits {
     pub(super) min_length: Option<u64>,
     pub(super) max_length: Option<u64>,
     pub(super) pattern: Option<Regex>,
+    pub(super) format: Option<String>,
     pub(super) min_items: Option<u64>,
     pub(super) max_items: Option<u64>,
     pub(super) min_properties: Option<u64>,
@@ -123,7 +124,7 @@ impl Structural {
 }
 
 impl ListKind {
-    fn compile(schema: &Value) -> Self {
+    pub(super) fn compile(schema: &Value) -> Self {
         match schema["x-kubernetes-list-type"].as_str() {
             Some("set") => Self::Set,
             Some("map") => {
@@ -156,6 +157,7 @@ impl Limits {
             pattern: schema["pattern"]
                 .as_str()
                 .and_then(|text| Regex::new(text).ok()),
+            format: schema["format"].as_str().map(str::to_owned),
             min_items: count("minItems"),
             max_items: count("maxItems"),
             min_properties: count("minProperties"),

@@ -7,6 +7,8 @@ pub(crate) enum NameRule {
     Subdomain,
     /// Lower case letters, digits and `-`, up to 63 characters.
     Label,
+    /// A label that begins with a letter.
+    Dns1035,
     /// Anything that can stand alone between two slashes.
     PathSegment,
 }
@@ -28,6 +30,10 @@ const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alpha
      or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or \
      '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
+const DNS_1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or \
+     '-', start with an alphabetic character, and end with an alphanumeric character (e.g. \
+     'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
 impl NameRule {
     /// What is wrong with a name, in the words of Kubernetes; empty when nothing is.
     pub(crate) fn problems(self, name: &str) -> Vec<String> {
@@ -40,6 +46,9 @@ impl NameRule {
                 problems
             }
             Self::Label => grammar(name, 63, LABEL, is_label),
+            Self::Dns1035 => grammar(name, 63, DNS_1035, |name| {
+                is_label(name) && name.starts_with(|c: char| c.is_ascii_lowercase())
+            }),
             Self::PathSegment => path_segment(name),
         }
     }

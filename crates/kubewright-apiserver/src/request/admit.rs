@@ -113,6 +113,16 @@ impl<'a> Admit<'a> {
         self.is_dry_run
     }
 
+    /// Keeps what the client should be told; a write that is tried again tells it once.
+    pub(super) fn warn(&self, warnings: Vec<String>) {
+        let mut kept = self.warnings.lock();
+        for warning in warnings {
+            if !kept.contains(&warning) {
+                kept.push(warning);
+            }
+        }
+    }
+
     /// What the webhooks tell the client.
     pub(super) fn warnings(&self) -> Vec<String> {
         std::mem::take(&mut *self.warnings.lock())

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::target::Target;
 use crate::crd;
+use crate::seeded::SeededFault;
 use crate::server::Server;
 use crate::store::{Expected, NotStored, Object, Race, Seen};
 
@@ -38,7 +39,8 @@ pub(super) fn update(
     mut value: Value,
     is_dry_run: bool,
 ) -> Result<Arc<Object>, Race> {
-    if is_unchanged(old, &value) {
+    let is_unchanged = is_unchanged(old, &value);
+    if is_unchanged {
         value = old.value().clone();
     }
     if is_dry_run {
@@ -46,10 +48,28 @@ pub(super) fn update(
         return Ok(Arc::new(Object::new(value, revision)));
     }
     let key = target.key(old.name());
+    if is_unchanged && server.has(SeededFault::NoOpMakesRevision) {
+        let mut other = value.clone();
+        other["seeded"] = json!(true);
+        let other = server
+            .store()
+            .put(key.clone(), Expected::At(old.revision()), other)?;
+        return server
+            .store()
+            .put(key, Expected::At(other.revision()), value);
+    }
     if is_finished(target, old, &value) {
         // The answer is the object as it was sent; watches see it at the removal's revision.
         let sent = Arc::new(Object::new(value.clone(), old.revision()));
-        server.store().remove(key, old.revision(), Some(value))?;
+        let mut revision = old.revision();
+        if server.has(SeededFault::LastFinalizerIsModified) {
+            let expected = Expected::At(revision);
+            revision = server
+                .store()
+                .put(key.clone(), expected, value.clone())?
+                .revision();
+        }
+        server.store().remove(key, revision, Some(value))?;
         crd::instance_gone(server, &target.served.id);
         return Ok(sent);
     }

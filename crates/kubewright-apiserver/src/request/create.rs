@@ -106,7 +106,7 @@ pub(super) async fn store_new(
             // The label follows from the name, which may have been made just now.
             fill_in(target.kind(), &mut value);
         }
-        validate::create(target, &value)?;
+        admit.warn(validate::create(target, &value)?);
         if target
             .served
             .is("apiextensions.k8s.io", "CustomResourceDefinition")

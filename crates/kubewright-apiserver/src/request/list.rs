@@ -12,6 +12,7 @@ use super::execute::ApiRequest;
 use super::read::{parse_revision, wait_for};
 use super::select::Selection;
 use super::target::Target;
+use crate::seeded::SeededFault;
 use crate::server::Server;
 use crate::store::{Compacted, Object, Snapshot};
 
@@ -64,7 +65,13 @@ pub(super) async fn list(
     target: &Target,
     request: &ApiRequest,
 ) -> Result<ApiResponse, Status> {
-    let options = ListOptions::parse(&request.query)?;
+    let mut options = ListOptions::parse(&request.query)?;
+    if let At::Exactly(revision) = options.at
+        && options.limit.is_some()
+        && server.has(SeededFault::LimitIsNotExact)
+    {
+        options.at = At::NotOlderThan(revision);
+    }
     let selection = Selection::parse(target, &request.query)?;
     let (snapshot, start) = snapshot(server, target, &options.at).await?;
     let list = select(target, &selection, &snapshot, start, options.limit);
@@ -130,7 +137,7 @@ fn select(
     let mut items: Vec<Arc<Object>> = Vec::new();
     let mut last = None;
     for (key, object) in range.by_ref() {
-        if selection.matches(object) {
+        if selection.matches(&target.restored(object)) {
             items.push(Arc::clone(object));
             last = Some(key);
         }

@@ -18,6 +18,7 @@ use super::ownership::merge as merge_applied;
 use super::target::Target;
 use super::update::{ATTEMPTS, Write, may_create, writer};
 use super::{admission, decode};
+use crate::seeded::SeededFault;
 use crate::server::Server;
 use crate::store::{Object, metadata_mut};
 
@@ -307,6 +308,10 @@ async fn update_applied(
     let target = write.target;
     let changed = write.change_owned(server, target.name()?, |old| {
         let mut value = merge_applied(target, Some(old), applied, &write.writer, force)?;
+        if server.has(SeededFault::ApplyKeepsDropped) {
+            let applied = std::mem::replace(&mut value, old.value().clone());
+            merge(&mut value, &applied);
+        }
         decode::conform(target, &mut value, target.kind())?;
         Ok(value)
     });

@@ -5,7 +5,7 @@ use kubewright_wire::route::ResourceRoute;
 use kubewright_wire::status::Status;
 
 use crate::catalog::{Origin, Served};
-use crate::store::Key;
+use crate::store::{Key, Object};
 
 /// What a request is about, found in the catalog.
 #[derive(Clone, Debug)]
@@ -64,6 +64,14 @@ impl Target {
     /// Where the object of that name is stored.
     pub(crate) fn key(&self, name: &str) -> Key {
         Key::new(Arc::clone(&self.served.id), self.namespace.as_deref(), name)
+    }
+
+    /// A stored object as its schema shows it.
+    pub(crate) fn restored(&self, object: &Arc<Object>) -> Arc<Object> {
+        match self.served.custom() {
+            Some(custom) => custom.restore(object),
+            None => Arc::clone(object),
+        }
     }
 
     pub(crate) fn not_found(&self, name: &str) -> Status {

@@ -21,6 +21,7 @@ use crate::admission::webhook::configuration_refusal;
 use crate::crd;
 use crate::kinds::{creates_on_update, keep_address, requires_revision};
 use crate::may::{Attributes, Refusal, ResourceTarget, Target as AskedTarget};
+use crate::seeded::SeededFault;
 use crate::server::Server;
 use crate::store::{Object, metadata_mut};
 
@@ -262,12 +263,17 @@ impl Write<'_> {
         self.check_revision(old, &value)?;
         keep_system_fields(old, &mut value);
         let is_main = self.writer.part == Part::Main;
-        split_parts(target, self.writer.part, old, &mut value);
+        let part = match self.writer.part {
+            Part::Status if server.has(SeededFault::StatusWritesSpec) => Part::Whole,
+            part => part,
+        };
+        split_parts(target, part, old, &mut value);
         if target.served.is("", "Service") {
             keep_address(old, &mut value);
         }
         admission::may_grant(server, target, &self.writer.user, Some(old), &value)?;
-        validate::update(target, self.writer.part, old, &value)?;
+        let warnings = validate::update(target, self.writer.part, old, &value)?;
+        self.admit.warn(warnings);
         configuration_refusal(target.kind(), &value)?;
         if target
             .served

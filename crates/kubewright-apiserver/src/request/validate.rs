@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::metadata::Part;
 use super::target::Target;
 use crate::admission::webhook::configuration_causes;
+use crate::crd::Checked;
 use crate::kinds::formats::{label_value, qualified_name};
 use crate::kinds::{self, NameRule, changed_role, name_rule};
 use crate::store::Object;
@@ -12,29 +13,35 @@ use crate::store::Object;
 const LARGEST_ANNOTATIONS: usize = 256 * 1024;
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
-/// Checks a new object.
-pub(super) fn create(target: &Target, value: &Value) -> Result<(), Status> {
+/// Checks a new object; returns what its writer should be told.
+pub(super) fn create(target: &Target, value: &Value) -> Result<Vec<String>, Status> {
     let mut causes = metadata(target, value);
-    causes.extend(body(target, value, None));
-    refuse(target.kind(), value, causes)
+    let checked = body(target, value, None);
+    causes.extend(checked.causes);
+    refuse(target.kind(), value, causes)?;
+    Ok(checked.warnings)
 }
 
-/// Checks a changed object against the stored one.
+/// Checks a changed object against the stored one; returns what its writer should be told.
 pub(super) fn update(
     target: &Target,
     part: Part,
     old: &Object,
     value: &Value,
-) -> Result<(), Status> {
+) -> Result<Vec<String>, Status> {
     let mut causes = metadata(target, value);
+    let mut warnings = Vec::new();
     // Kubernetes checks this in the registry and again in the kind's own rules.
     causes.extend(metadata_update(old, value));
     causes.extend(metadata_update(old, value));
     // The parts of the built-in kinds have rules of their own, of which none is here yet.
     if part == Part::Main || target.served.custom().is_some() {
-        causes.extend(body(target, value, Some(old)));
+        let checked = body(target, value, Some(old));
+        causes.extend(checked.causes);
+        warnings = checked.warnings;
     }
-    refuse(target.kind(), value, causes)
+    refuse(target.kind(), value, causes)?;
+    Ok(warnings)
 }
 
 fn refuse(kind: &Kind, value: &Value, causes: Vec<Cause>) -> Result<(), Status> {
@@ -45,15 +52,18 @@ fn refuse(kind: &Kind, value: &Value, causes: Vec<Cause>) -> Result<(), Status> 
     Err(Status::invalid(kind, name, causes))
 }
 
-fn body(target: &Target, value: &Value, old: Option<&Object>) -> Vec<Cause> {
+fn body(target: &Target, value: &Value, old: Option<&Object>) -> Checked {
     match target.served.custom() {
-        Some(custom) => custom.schema().validate(value, old.map(Object::value)),
+        Some(custom) => custom.validate(value, old.map(Object::value)),
         None => {
             let old = old.map(Object::value);
             let mut causes = configuration_causes(target.kind(), value);
             causes.extend(kinds::validate(target.kind(), value, old));
             causes.extend(old.and_then(|old| changed_role(target.kind(), old, value)));
-            causes
+            Checked {
+                causes,
+                warnings: Vec::new(),
+            }
         }
     }
 }

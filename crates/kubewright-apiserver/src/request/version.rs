@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::answer::{ApiBody, ApiResponse};
 use super::target::Target;
 use crate::crd::CustomVersion;
+use crate::seeded::SeededFault;
 use crate::server::Server;
 use crate::store::Object;
 
@@ -50,6 +51,10 @@ pub(super) async fn all_in_request(
     let wanted = target.kind().api_version();
     let Some(custom) = target.served.custom() else {
         return Ok(objects);
+    };
+    let objects: Vec<Arc<Object>> = match server.has(SeededFault::DefaultsMissOnRead) {
+        true => objects,
+        false => objects.iter().map(|one| custom.restore(one)).collect(),
     };
     let is_other = |object: &Arc<Object>| object.value()["apiVersion"] != wanted.as_str();
     let others = objects.iter().filter(|one| is_other(one));

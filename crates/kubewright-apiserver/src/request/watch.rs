@@ -17,8 +17,9 @@ use super::read::{parse_revision, wait_for};
 use super::select::Selection;
 use super::target::Target;
 use super::version;
+use crate::seeded::SeededFault;
 use crate::server::Server;
-use crate::store::{Change, ChangeKind, Changes, Object};
+use crate::store::{Change, ChangeKind, Changes, Compacted, Object};
 use crate::table::Shaper;
 
 const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
@@ -83,8 +84,13 @@ pub(super) fn watch(
         (false, 0) => server.store().revision(),
         _ => options.revision,
     };
+    let mut changes = server.store().watch_resource_from(&target.served.id, from);
+    if server.has(SeededFault::ExpiredIsRefused) {
+        let expired = |why: Compacted| Status::expired(why.to_string());
+        changes.now().map_err(expired)?;
+    }
     Ok(ApiResponse::ok(ApiBody::Watch(Box::new(Watch {
-        changes: server.store().watch_resource_from(&target.served.id, from),
+        changes,
         pending: Vec::new(),
         server: server.clone(),
         target: target.clone(),
@@ -214,15 +220,17 @@ impl Watch {
         if namespace.is_some() && change.key.namespace() != namespace {
             return Ok(());
         }
-        let matched = change
-            .before
-            .as_ref()
-            .filter(|before| self.selection.matches(before));
-        let matches = change.kind != ChangeKind::Deleted && self.selection.matches(&change.after);
+        let is_selected =
+            |object: &Arc<Object>| self.selection.matches(&self.target.restored(object));
+        let matched = change.before.as_ref().filter(|before| is_selected(before));
+        let matches = change.kind != ChangeKind::Deleted && is_selected(&change.after);
         let (event, object) = match (matched, matches) {
             (None, false) => return Ok(()),
             (None, true) => ("ADDED", Arc::clone(&change.after)),
             (Some(_), true) => ("MODIFIED", Arc::clone(&change.after)),
+            (Some(_), false) if self.server.has(SeededFault::LeavingIsModified) => {
+                ("MODIFIED", Arc::clone(&change.after))
+            }
             (Some(_), false) if change.kind == ChangeKind::Deleted => {
                 ("DELETED", Arc::clone(&change.after))
             }

@@ -82,6 +82,11 @@ impl Log {
         }
     }
 
+    /// Readers of one resource go on from here at the earliest.
+    pub(super) fn start_at(&mut self, revision: Revision) {
+        self.floor = revision;
+    }
+
     pub(super) fn push(&mut self, change: Arc<Change>) {
         self.entries.push_back(change);
         while self.entries.len() > self.capacity {

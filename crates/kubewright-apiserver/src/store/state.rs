@@ -172,6 +172,13 @@ impl Store {
         self.put_locked(self.shared.state.lock(), key, expected, value)
     }
 
+    /// As on a server that has just started, nobody can follow what was before.
+    pub(crate) fn start_history(&self) {
+        let mut state = self.shared.state.lock();
+        let revision = state.revision;
+        state.log.start_at(revision);
+    }
+
     /// Stores a new object, if all that its writer decided by is still as he saw it.
     pub(crate) fn create(
         &self,

@@ -287,3 +287,76 @@ async fn metadata_of_custom_objects_has_the_types_of_all_metadata() {
     let bad = json!({"metadata": {"annotations": {"a": {}}}});
     assert_eq!(client.merge(&path, bad).await.code, 400);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_refuses_what_breaks_it_and_lets_old_faults_be() {
+    let client = defined().await;
+    let path = format!("{FOOS}/a");
+    client
+        .post(FOOS, foo(json!({"name": "a"}), json!({"size": 3})))
+        .await;
+    let mut ruled = definition();
+    let rules = json!([{"rule": "self.size < 3", "message": "too big"}]);
+    for version in [0, 1] {
+        let schema = &mut ruled["spec"]["versions"][version]["schema"]["openAPIV3Schema"];
+        schema["properties"]["spec"]["x-kubernetes-validations"] = rules.clone();
+    }
+    let versions = json!({"spec": {"versions": ruled["spec"]["versions"]}});
+    let changed = client
+        .merge(&format!("{DEFINITIONS}/foos.ex.io"), versions)
+        .await;
+    assert_eq!(changed.code, 200, "{}", changed.text);
+    let refused = client
+        .post(FOOS, foo(json!({"name": "b"}), json!({"size": 4})))
+        .await;
+    assert_eq!(
+        (refused.code, refused.message()),
+        (
+            422,
+            "Foo.ex.io \"b\" is invalid: spec: Invalid value: too big"
+        )
+    );
+    let labelled = client
+        .merge(&path, json!({"metadata": {"labels": {"a": "b"}}}))
+        .await;
+    assert_eq!(labelled.code, 200, "{}", labelled.text);
+    assert_eq!(
+        labelled.warnings(),
+        ["299 - \"spec: Invalid value: too big\""]
+    );
+    let grown = client.merge(&path, json!({"spec": {"size": 5}})).await;
+    assert_eq!(grown.code, 422, "{}", grown.text);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_default_that_comes_later_is_shown_at_once() {
+    let client = defined().await;
+    client
+        .post(FOOS, foo(json!({"name": "a"}), json!({"size": 1})))
+        .await;
+    let mut later = definition();
+    for version in [0, 1] {
+        let schema = &mut later["spec"]["versions"][version]["schema"]["openAPIV3Schema"];
+        let properties = &mut schema["properties"]["spec"]["properties"];
+        properties["shape"] = json!({"type": "string", "default": "round"});
+    }
+    let versions = json!({"spec": {"versions": later["spec"]["versions"]}});
+    client
+        .merge(&format!("{DEFINITIONS}/foos.ex.io"), versions)
+        .await;
+    let path = format!("{FOOS}/a");
+    let one = client.get(&path).await;
+    assert_eq!(one.body["spec"]["shape"], "round", "{}", one.text);
+    let list = client.get(FOOS).await;
+    assert_eq!(list.body["items"][0]["spec"]["shape"], "round");
+    assert_eq!(
+        one.body["metadata"]["resourceVersion"],
+        list.body["items"][0]["metadata"]["resourceVersion"]
+    );
+    // A write stores it.
+    let written = client
+        .merge(&path, json!({"metadata": {"labels": {"a": "b"}}}))
+        .await;
+    assert_eq!(written.body["spec"]["shape"], "round");
+    assert_eq!(written.body["metadata"]["generation"], 1);
+}

@@ -116,8 +116,10 @@ async fn a_watch_from_before_the_history_ends_with_410() {
 async fn a_quiet_watch_sends_bookmarks_and_ends_in_time() {
     let client = Client::admin(&server());
     let begin = tokio::time::Instant::now();
-    let query = "watch=1&resourceVersion=1&allowWatchBookmarks=true&timeoutSeconds=90";
-    let path = format!("/api/v1/namespaces/default/secrets?{query}");
+    let list = client.get("/api/v1/namespaces/default/secrets").await;
+    let now = list.body["metadata"]["resourceVersion"].as_str().unwrap();
+    let query = format!("resourceVersion={now}&allowWatchBookmarks=true&timeoutSeconds=90");
+    let path = format!("/api/v1/namespaces/default/secrets?watch=1&{query}");
     let mut events = client.watch(&path).await;
     client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
     let bookmark = events.next().await.unwrap();

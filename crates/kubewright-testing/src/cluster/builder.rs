@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kubewright::Operator;
+use kubewright_apiserver::SeededFault;
 
 use super::backend::Backend;
 use super::embedded::Embedded;
@@ -34,6 +35,7 @@ pub struct ClusterBuilder {
     sharing: Sharing,
     name: String,
     authorizer: Option<Make>,
+    seeded: Option<SeededFault>,
 }
 
 /// Makes an operator, as often as it is started.
@@ -64,6 +66,7 @@ impl ClusterBuilder {
             sharing: Sharing::Pooled,
             name: "test".to_owned(),
             authorizer: None,
+            seeded: None,
         }
     }
 
@@ -144,6 +147,14 @@ impl ClusterBuilder {
         self
     }
 
+    /// With a fault, on the embedded cluster: does anybody notice?
+    #[doc(hidden)]
+    #[must_use]
+    pub fn seeded(mut self, fault: SeededFault) -> Self {
+        self.seeded = Some(fault);
+        self
+    }
+
     /// Starts the cluster, or takes one from the pool, and makes a namespace for the test.
     ///
     /// # Cancel safety
@@ -168,7 +179,7 @@ impl ClusterBuilder {
             }
             (Choice::Existing, _) => Backend::Existing(Existing::start(&settings).await?),
             (Choice::Embedded, _) => {
-                Backend::Embedded(Embedded::start(self.options.parts, authorizer))
+                Backend::Embedded(Embedded::start(self.options.parts, authorizer, self.seeded))
             }
             (Choice::Real, Sharing::Pooled) => {
                 Backend::Real(Lease::pooled(&self.options, &settings).await?)

@@ -13,7 +13,7 @@ pub enum Capability {
     Defaults,
     /// The controllers of Kubernetes run: Deployments roll out, Jobs complete.
     Controllers,
-    /// Expressions in CustomResourceDefinitions and policies are evaluated.
+    /// Expressions in CustomResourceDefinitions are evaluated.
     Cel,
     /// Requests of the operator under test can be made to fail, or to be carried out without an
     /// answer; watches can be cut; operators can crash.
@@ -32,6 +32,7 @@ impl Capability {
             Choice::Embedded => &[
                 Self::VirtualTime,
                 Self::Defaults,
+                Self::Cel,
                 Self::Faults,
                 Self::HeldPods,
                 Self::Kubeconfig,

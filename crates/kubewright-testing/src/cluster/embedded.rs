@@ -3,8 +3,8 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use kube::Client;
 use kubewright_apiserver::{
-    AuthorizationFailure, AuthorizationWebhook, PodControl, Server, ServerOptions, User,
-    WebhookEndpoints,
+    AuthorizationFailure, AuthorizationWebhook, PodControl, SeededFault, Server, ServerOptions,
+    User, WebhookEndpoints,
 };
 use kubewright_core::{Clock, Revision};
 use parking_lot::Mutex;
@@ -38,10 +38,15 @@ const BEGINNING: &str = "2026-01-01T00:00:00Z";
 impl Embedded {
     /// A new cluster that lives on the present runtime. All parts are in it; a test asks for those
     /// that it uses, so that it says the same on a real cluster.
-    pub(super) fn start(parts: Parts, authorizer: Option<&AuthorizerAddress>) -> Self {
+    pub(super) fn start(
+        parts: Parts,
+        authorizer: Option<&AuthorizerAddress>,
+        seeded: Option<SeededFault>,
+    ) -> Self {
         let clock = Clock::starting_at(Self::beginning());
         let server = Server::new(ServerOptions {
             clock: clock.clone(),
+            seeded,
             authorizer: authorizer.map(|authorizer| AuthorizationWebhook {
                 url: authorizer.url.clone(),
                 ca_pem: authorizer.ca_pem.clone(),
@@ -132,7 +137,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_cluster_that_is_dropped_leaves_no_task() {
-        let cluster = Embedded::start(Parts::ApiServer, None);
+        let cluster = Embedded::start(Parts::ApiServer, None, None);
         let tasks = cluster.tasks.clone();
         tasks.close();
         let ended = timeout(Duration::from_secs(60), tasks.wait());

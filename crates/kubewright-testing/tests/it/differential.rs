@@ -1,8 +1,11 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use kubewright_apiserver::SeededFault;
 use kubewright_testing::Cluster;
-use kubewright_testing::differential::{Case, MaskCount, Masks, WebhookStub, compare, play};
+use kubewright_testing::differential::{
+    Answer, Case, MaskCount, Masks, WebhookStub, compare, play,
+};
 
 const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/cases");
 const FIDELITY: &str = include_str!("../../../../docs/fidelity.md");
@@ -88,4 +91,66 @@ async fn differential() {
         failed.len(),
         failed.join("\n")
     );
+}
+
+/// The cases that answer at once and in which the embedded cluster is what Kubernetes is: what
+/// differs from its answers differs from Kubernetes'.
+fn settled_cases() -> Vec<Case> {
+    let cases = Case::read_all(Path::new(CASES)).expect("the cases read");
+    // A webhook behind a socket answers in real time, and time is virtual here.
+    let is_settled = |case: &Case| {
+        let waits = case.steps.iter().any(|step| !step.awaits.is_empty());
+        let asks = !case.webhooks.is_empty() || case.row == "C9" || case.row == "A9";
+        case.differs.is_none() && !asks && !waits
+    };
+    cases.into_iter().filter(is_settled).collect()
+}
+
+async fn masked(case: &Case, cluster: &Cluster, stub: &WebhookStub) -> Result<Vec<Answer>, String> {
+    let mut answers = play(case, cluster, stub)
+        .await
+        .map_err(|error| error.to_string())?;
+    Masks::default().apply(&mut answers);
+    Ok(answers)
+}
+
+/// Would the suite notice? Each fault is planted in a server of its own, and at least one case
+/// must answer otherwise than it should.
+#[tokio::test(start_paused = true)]
+async fn seeded_faults_are_caught() {
+    let cases = settled_cases();
+    let stub = WebhookStub::start().await.expect("a webhook");
+    let sound = Cluster::embedded().start().await.expect("a cluster");
+    let mut right = Vec::new();
+    for case in &cases {
+        right.push(masked(case, &sound, &stub).await.expect("a sound cluster"));
+    }
+    sound.close().await.expect("the cluster ends");
+    let mut missed = Vec::new();
+    for fault in SeededFault::ALL {
+        let builder = Cluster::embedded().seeded(fault);
+        let cluster = builder.start().await.expect("a cluster");
+        let mut caught = None;
+        for (case, right) in cases.iter().zip(&right) {
+            let is_right = match masked(case, &cluster, &stub).await {
+                Ok(answers) => compare(right, &answers).is_empty(),
+                Err(_) => false,
+            };
+            if !is_right {
+                caught = Some(&case.name);
+                break;
+            }
+        }
+        cluster.close().await.expect("the cluster ends");
+        match caught {
+            Some(case) => {
+                writeln!(std::io::stderr(), "{fault:?}: caught by {case}").expect("somebody reads");
+            }
+            None => missed.push(fault),
+        }
+    }
+    let all = SeededFault::ALL.len();
+    let line = format!("{} of {all} seeded faults caught", all - missed.len());
+    writeln!(std::io::stderr(), "{line}").expect("somebody reads");
+    assert!(missed.is_empty(), "{line}: not {missed:?}");
 }

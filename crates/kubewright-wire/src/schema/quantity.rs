@@ -102,6 +102,12 @@ impl Quantity {
         self.nanos % WHOLE == 0
     }
 
+    /// The amount as a number, when there is no part behind the point and it is not too large.
+    pub fn whole(&self) -> Option<i64> {
+        let whole = i64::try_from(self.nanos / WHOLE).ok();
+        whole.filter(|_| self.is_whole())
+    }
+
     /// The amount over another, as a plain number.
     pub fn ratio(&self, other: &Self) -> f64 {
         #[expect(

@@ -1,0 +1,62 @@
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use parking_lot::Mutex;
+use regex::Regex;
+
+use crate::cel::evaluate::Evaluated;
+use crate::cel::problem::Fault;
+use crate::cel::value::Value;
+
+/// How many patterns are kept: rules use the same few over and over.
+const KEPT: usize = 256;
+
+pub(super) fn call(name: &str, args: &[Value]) -> Option<Evaluated> {
+    let [Value::String(text), Value::String(pattern), rest @ ..] = args else {
+        return None;
+    };
+    if !matches!(name, "matches" | "find" | "findAll") {
+        return None;
+    }
+    let pattern = match compiled(pattern) {
+        Ok(pattern) => pattern,
+        Err(fault) => return Some(Err(fault)),
+    };
+    Some(match (name, rest) {
+        ("matches", []) => Ok(Value::Bool(pattern.is_match(text))),
+        ("find", []) => {
+            let found = pattern.find(text).map_or("", |found| found.as_str());
+            Ok(Value::text(found))
+        }
+        ("findAll", []) => Ok(find_all(&pattern, text, usize::MAX)),
+        ("findAll", [Value::Int(most)]) => {
+            let most = usize::try_from(*most).unwrap_or(usize::MAX);
+            Ok(find_all(&pattern, text, most))
+        }
+        _ => return None,
+    })
+}
+
+fn find_all(pattern: &Regex, text: &str, most: usize) -> Value {
+    let found = pattern.find_iter(text).take(most);
+    Value::list(found.map(|found| Value::text(found.as_str())).collect())
+}
+
+/// Whether a text is a pattern at all.
+pub(in crate::cel) fn is_pattern(text: &str) -> bool {
+    compiled(text).is_ok()
+}
+
+fn compiled(text: &str) -> Result<Regex, Fault> {
+    static PATTERNS: LazyLock<Mutex<BTreeMap<String, Regex>>> = LazyLock::new(Mutex::default);
+    if let Some(pattern) = PATTERNS.lock().get(text) {
+        return Ok(pattern.clone());
+    }
+    let pattern = Regex::new(text).map_err(|why| Fault::new(format!("Illegal regex: {why}")))?;
+    let mut patterns = PATTERNS.lock();
+    if patterns.len() >= KEPT {
+        patterns.clear();
+    }
+    patterns.insert(text.to_owned(), pattern.clone());
+    Ok(pattern)
+}

@@ -1,0 +1,295 @@
+use super::problem::Problem;
+
+/// A piece of an expression and where it begins.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Token {
+    pub(super) at: usize,
+    pub(super) kind: TokenKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum TokenKind {
+    /// Digits, decimal or after `0x`; whether a `u` follows.
+    Int(String, bool),
+    Double(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+    Ident(String),
+    Operator(&'static str),
+    End,
+}
+
+const OPERATORS: [&str; 26] = [
+    "==", "!=", "<=", ">=", "&&", "||", "<", ">", "+", "-", "*", "/", "%", "!", "?", ":", ".", ",",
+    "(", ")", "[", "]", "{", "}", "=", "&",
+];
+
+/// The pieces of an expression; the last is its end.
+pub(super) fn tokens(source: &str) -> Result<Vec<Token>, Problem> {
+    let mut lexer = Lexer { source, at: 0 };
+    let mut tokens = Vec::new();
+    loop {
+        lexer.skip_blanks();
+        let at = lexer.at;
+        let kind = lexer.next()?;
+        let is_end = kind == TokenKind::End;
+        tokens.push(Token { at, kind });
+        if is_end {
+            return Ok(tokens);
+        }
+    }
+}
+
+struct Lexer<'a> {
+    source: &'a str,
+    at: usize,
+}
+
+impl<'a> Lexer<'a> {
+    fn rest(&self) -> &'a str {
+        self.source.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn error(&self, message: &str) -> Problem {
+        Problem {
+            at: self.at,
+            message: format!("Syntax error: {message}"),
+        }
+    }
+
+    fn skip_blanks(&mut self) {
+        loop {
+            let rest = self.rest();
+            let trimmed = rest.trim_start_matches([' ', '\t', '\n', '\r', '\u{c}']);
+            self.at += rest.len() - trimmed.len();
+            if !trimmed.starts_with("//") {
+                return;
+            }
+            self.at += trimmed.find('\n').unwrap_or(trimmed.len());
+        }
+    }
+
+    fn next(&mut self) -> Result<TokenKind, Problem> {
+        let Some(first) = self.peek() else {
+            return Ok(TokenKind::End);
+        };
+        let second = self.rest().chars().nth(1);
+        if first.is_ascii_digit() || first == '.' && second.is_some_and(|c| c.is_ascii_digit()) {
+            return self.number();
+        }
+        if let Some(text) = self.quoted()? {
+            return Ok(text);
+        }
+        if first.is_ascii_alphabetic() || first == '_' {
+            let name = self.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+            return Ok(TokenKind::Ident(name.to_owned()));
+        }
+        let rest = self.rest();
+        match OPERATORS.iter().find(|one| rest.starts_with(**one)) {
+            Some(operator) => {
+                self.at += operator.len();
+                Ok(TokenKind::Operator(operator))
+            }
+            None => Err(self.error(&format!("token recognition error at: '{first}'"))),
+        }
+    }
+
+    fn take_while(&mut self, fits: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let end = rest.find(|c| !fits(c)).unwrap_or(rest.len());
+        self.at += end;
+        rest.get(..end).unwrap_or_default()
+    }
+
+    fn number(&mut self) -> Result<TokenKind, Problem> {
+        let start = self.at;
+        let rest = self.rest();
+        if rest.starts_with("0x") || rest.starts_with("0X") {
+            self.at += 2;
+            let digits = self.take_while(|c| c.is_ascii_hexdigit());
+            let text = format!("0x{digits}");
+            return Ok(TokenKind::Int(text, self.takes_unsigned()));
+        }
+        let mut is_whole = true;
+        self.take_while(|c| c.is_ascii_digit());
+        let after_dot = self.rest().strip_prefix('.');
+        if after_dot.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+            is_whole = false;
+            self.at += 1;
+            self.take_while(|c| c.is_ascii_digit());
+        }
+        let exponent = self.rest().strip_prefix(['e', 'E']);
+        let digits = exponent.map(|rest| rest.strip_prefix(['+', '-']).unwrap_or(rest));
+        if digits.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+            is_whole = false;
+            self.at += self.rest().len() - digits.map_or(0, str::len);
+            self.take_while(|c| c.is_ascii_digit());
+        }
+        let text = self.source.get(start..self.at).unwrap_or_default();
+        if is_whole {
+            return Ok(TokenKind::Int(text.to_owned(), self.takes_unsigned()));
+        }
+        let number = text
+            .parse()
+            .map_err(|_| self.error("invalid double literal"))?;
+        Ok(TokenKind::Double(number))
+    }
+
+    fn takes_unsigned(&mut self) -> bool {
+        let is_unsigned = self.rest().starts_with(['u', 'U']);
+        self.at += usize::from(is_unsigned);
+        is_unsigned
+    }
+
+    /// A text or bytes, raw or with escapes, in one or three quotes.
+    fn quoted(&mut self) -> Result<Option<TokenKind>, Problem> {
+        let rest = self.rest();
+        let prefix = rest.find(['"', '\'']).filter(|end| *end <= 2);
+        let Some(prefix) = prefix.and_then(|end| rest.get(..end)) else {
+            return Ok(None);
+        };
+        let lower = prefix.to_ascii_lowercase();
+        if !matches!(lower.as_str(), "" | "r" | "b" | "rb" | "br") {
+            return Ok(None);
+        }
+        let body = rest.get(prefix.len()..).unwrap_or_default();
+        let quote = match body {
+            body if body.starts_with("\"\"\"") => "\"\"\"",
+            body if body.starts_with("'''") => "'''",
+            body if body.starts_with('"') => "\"",
+            _ => "'",
+        };
+        let body = body.get(quote.len()..).unwrap_or_default();
+        let is_raw = lower.contains('r');
+        let is_bytes = lower.contains('b');
+        let end = find_end(body, quote, is_raw).ok_or_else(|| self.error("unterminated text"))?;
+        let inner = body.get(..end).unwrap_or_default();
+        let text = match is_raw {
+            true => Some(inner.bytes().collect()),
+            false => unescape(inner, is_bytes),
+        };
+        let bytes = text.ok_or_else(|| self.error("unable to unescape string"))?;
+        self.at += prefix.len() + 2 * quote.len() + end;
+        if is_bytes {
+            return Ok(Some(TokenKind::Bytes(bytes)));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| self.error("invalid text"))?;
+        Ok(Some(TokenKind::Text(text)))
+    }
+}
+
+fn find_end(body: &str, quote: &str, is_raw: bool) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let rest = body.get(at..)?;
+        if rest.starts_with(quote) {
+            return Some(at);
+        }
+        let next = rest.chars().next()?;
+        if next == '\n' && quote.len() == 1 {
+            return None;
+        }
+        at += next.len_utf8();
+        if next == '\\' && !is_raw {
+            at += body.get(at..)?.chars().next()?.len_utf8();
+        }
+    }
+}
+
+/// The text that escapes stand for; in bytes, `\x` and octal digits are bytes.
+fn unescape(text: &str, is_bytes: bool) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut chars = text.chars();
+    let push = |out: &mut Vec<u8>, c: char| {
+        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+    };
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            push(&mut out, c);
+            continue;
+        }
+        let escape = chars.next()?;
+        let plain = match escape {
+            'a' => '\u{7}',
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'v' => '\u{b}',
+            '\\' | '\'' | '"' | '`' | '?' => escape,
+            _ => {
+                let (digits, radix, head) = match escape {
+                    'x' | 'X' => (2, 16, None),
+                    'u' => (4, 16, None),
+                    'U' => (8, 16, None),
+                    '0'..='3' => (2, 8, Some(escape)),
+                    _ => return None,
+                };
+                let text: String = head
+                    .into_iter()
+                    .chain(chars.by_ref().take(digits))
+                    .collect();
+                let code = u32::from_str_radix(&text, radix).ok()?;
+                if is_bytes && digits == 2 {
+                    out.push(u8::try_from(code).ok()?);
+                    continue;
+                }
+                char::from_u32(code)?
+            }
+        };
+        push(&mut out, plain);
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TokenKind, tokens};
+
+    fn kinds(source: &str) -> Vec<TokenKind> {
+        let tokens = tokens(source).unwrap();
+        tokens.into_iter().map(|token| token.kind).collect()
+    }
+
+    #[test]
+    fn texts_have_quotes_escapes_and_raw_forms() {
+        let text = |text: &str| TokenKind::Text(text.to_owned());
+        assert_eq!(
+            kinds(r#"'a\n\'' r"\d" '''x'y''' "\u00e9\x41" b'\xff'"#),
+            [
+                text("a\n'"),
+                text("\\d"),
+                text("x'y"),
+                text("éA"),
+                TokenKind::Bytes(vec![255]),
+                TokenKind::End,
+            ]
+        );
+        assert!(tokens("'a").is_err());
+        assert!(tokens("'\\q'").is_err());
+    }
+
+    #[test]
+    fn numbers_are_whole_unsigned_or_broken() {
+        let int = |text: &str, unsigned| TokenKind::Int(text.to_owned(), unsigned);
+        assert_eq!(
+            kinds("1 0x1Fu 2.5 1e3 a.b // rest"),
+            [
+                int("1", false),
+                int("0x1F", true),
+                TokenKind::Double(2.5),
+                TokenKind::Double(1000.0),
+                TokenKind::Ident("a".to_owned()),
+                TokenKind::Operator("."),
+                TokenKind::Ident("b".to_owned()),
+                TokenKind::End,
+            ]
+        );
+        assert!(tokens("a # b").is_err());
+    }
+}

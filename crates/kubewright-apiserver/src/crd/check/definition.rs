@@ -1,0 +1,227 @@
+use kubewright_wire::status::Cause;
+use serde_json::{Value, json};
+
+use super::approval::check_approval;
+use super::conversion::check_conversion;
+use super::names::check_names;
+use super::versions::check_versions;
+use crate::kinds::NameRule;
+
+/// What is wrong with a new definition.
+pub(in crate::crd) fn check(value: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let spec = &value["spec"];
+    let (plural, group) = (text(&spec["names"]["plural"]), text(&spec["group"]));
+    let name = &value["metadata"]["name"];
+    if text(name) != format!("{plural}.{group}") {
+        let detail = "must be spec.names.plural+\".\"+spec.group";
+        causes.push(Cause::invalid("metadata.name", name, detail));
+    }
+    causes.extend(check_spec(value));
+    causes.extend(check_approval(value, None));
+    causes.extend(check_preserving(value, None));
+    causes
+}
+
+/// What is wrong with a definition that takes the place of another.
+pub(in crate::crd) fn check_update(old: &Value, value: &Value) -> Vec<Cause> {
+    let mut causes = check_spec(value);
+    let conditions = old["status"]["conditions"].as_array();
+    let mut conditions = conditions.into_iter().flatten();
+    let is_established = |one: &Value| one["type"] == "Established" && one["status"] == "True";
+    let fixed: &[(&str, &str)] = match conditions.any(is_established) {
+        true => &[
+            ("spec.scope", "/spec/scope"),
+            ("spec.names.kind", "/spec/names/kind"),
+            ("spec.group", "/spec/group"),
+            ("spec.names.plural", "/spec/names/plural"),
+        ],
+        false => &[
+            ("spec.group", "/spec/group"),
+            ("spec.names.plural", "/spec/names/plural"),
+        ],
+    };
+    for (path, pointer) in fixed {
+        let (before, after) = (old.pointer(pointer), value.pointer(pointer));
+        if before != after {
+            let value = after.cloned().unwrap_or_default();
+            causes.push(Cause::invalid(path, &value, "field is immutable"));
+        }
+    }
+    causes.extend(check_stored_versions(old, value));
+    causes.extend(check_approval(value, Some(old)));
+    causes.extend(check_preserving(value, Some(old)));
+    causes
+}
+
+fn check_spec(value: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let spec = &value["spec"];
+    let group = text(&spec["group"]);
+    let problems = NameRule::Subdomain.problems(group);
+    if group.is_empty() {
+        causes.push(Cause::required("spec.group", ""));
+    } else if !problems.is_empty() {
+        let detail = problems.join(",");
+        causes.push(Cause::invalid("spec.group", &spec["group"], &detail));
+    } else if !group.contains('.') {
+        let detail = "should be a domain with at least one dot";
+        causes.push(Cause::invalid("spec.group", &spec["group"], detail));
+    }
+    causes.extend(one_of(
+        "spec.scope",
+        &spec["scope"],
+        &["Cluster", "Namespaced"],
+    ));
+    causes.extend(check_versions(spec));
+    for (field, path) in [
+        ("plural", "spec.names.plural"),
+        ("singular", "spec.names.singular"),
+        ("kind", "spec.names.kind"),
+        ("listKind", "spec.names.listKind"),
+    ] {
+        if text(&spec["names"][field]).is_empty() {
+            causes.push(Cause::required(path, ""));
+        }
+    }
+    causes.extend(check_names(&spec["names"]));
+    causes.extend(check_conversion(&spec["conversion"]));
+    causes
+}
+
+/// A text that is one of a few.
+pub(super) fn one_of(path: &str, value: &Value, supported: &[&str]) -> Option<Cause> {
+    match text(value) {
+        "" => Some(Cause::required(path, "")),
+        text if supported.contains(&text) => None,
+        _ => Some(Cause::not_supported(path, value, supported)),
+    }
+}
+
+/// A version stays as long as objects may be stored in it.
+fn check_stored_versions(old: &Value, value: &Value) -> Vec<Cause> {
+    let stored = old["status"]["storedVersions"].as_array();
+    let versions = value["spec"]["versions"].as_array();
+    let is_there = |name: &Value| {
+        let mut versions = versions.into_iter().flatten();
+        versions.any(|version| version["name"] == *name)
+    };
+    let stored = stored.into_iter().flatten().enumerate();
+    stored
+        .filter(|(_, name)| !is_there(name))
+        .map(|(index, name)| {
+            let version = text(name);
+            let detail = format!(
+                "missing from spec.versions; {version} was previously a storage version, and must \
+                 remain in spec.versions until a storage migration ensures no data remains \
+                 persisted in {version} and removes {version} from status.storedVersions"
+            );
+            Cause::invalid(&format!("status.storedVersions[{index}]"), name, &detail)
+        })
+        .collect()
+}
+
+fn check_preserving(value: &Value, old: Option<&Value>) -> Option<Cause> {
+    let preserves = |value: &Value| value["spec"]["preserveUnknownFields"] == true;
+    if old.is_some_and(preserves) || !preserves(value) {
+        return None;
+    }
+    let detail = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in \
+                  spec.versions[*].schema instead";
+    Some(Cause::invalid(
+        "spec.preserveUnknownFields",
+        &json!(true),
+        detail,
+    ))
+}
+
+/// A text, or nothing.
+pub(super) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{check, check_update};
+
+    fn definition(schema: Value) -> Value {
+        json!({"metadata": {"name": "foos.ex.io"}, "spec": {
+            "group": "ex.io", "scope": "Namespaced",
+            "names": {"plural": "foos", "kind": "Foo", "singular": "foo", "listKind": "FooList"},
+            "conversion": {"strategy": "None"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                          "schema": {"openAPIV3Schema": schema}}],
+        }})
+    }
+
+    fn told(value: &Value) -> Vec<String> {
+        let causes = check(value);
+        causes.iter().map(|cause| cause.with_field()).collect()
+    }
+
+    #[test]
+    fn a_plain_definition_is_accepted() {
+        assert_eq!(
+            told(&definition(json!({"type": "object"}))),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn a_name_that_does_not_follow_is_refused() {
+        let mut value = definition(json!({"type": "object"}));
+        value["metadata"]["name"] = json!("foo.ex.io");
+        assert_eq!(
+            told(&value),
+            [
+                "metadata.name: Invalid value: \"foo.ex.io\": must be spec.names.plural+\".\"+spec.group"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_schema_that_is_not_structural_is_refused_node_by_node() {
+        let schema = json!({"type": "object", "properties": {"spec": {"type": "object",
+            "properties": {"a": {}, "l": {"type": "array"}, "u": {"type": "array", "uniqueItems": true,
+            "items": {"type": "string"}}},
+        }}});
+        let at = "spec.validation.openAPIV3Schema.properties[spec].properties";
+        assert_eq!(
+            told(&definition(schema)),
+            [
+                format!(
+                    "{at}[a].type: Required value: must not be empty for specified object fields"
+                ),
+                format!("{at}[l].items: Required value: must be specified"),
+                format!(
+                    "{at}[u].uniqueItems: Forbidden: uniqueItems cannot be set to true since the \
+                     runtime complexity becomes quadratic"
+                ),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_stored_version_stays() {
+        let mut old = definition(json!({"type": "object"}));
+        old["status"] = json!({"storedVersions": ["v1beta1", "v1"]});
+        let causes = check_update(&old, &definition(json!({"type": "object"})));
+        assert_eq!(causes.len(), 1);
+        assert_eq!(causes[0].field, "status.storedVersions[0]");
+    }
+
+    #[test]
+    fn a_rule_is_checked_against_the_schema() {
+        let schema = json!({"type": "object", "properties": {"spec": {"type": "object",
+            "properties": {"a": {"type": "integer"}},
+            "x-kubernetes-validations": [{"rule": "self.b > 1"}],
+        }}});
+        let told = told(&definition(schema));
+        assert_eq!(told.len(), 1);
+        assert!(told[0].ends_with(
+            "compilation failed: ERROR: <input>:1:5: undefined field 'b'\n | self.b > 1\n | ....^"
+        ), "{told:?}");
+    }
+}

@@ -1,0 +1,167 @@
+use kubewright_wire::status::{Cause, Status};
+use serde_json::{Value, json};
+
+use super::definition::text;
+use crate::cel::Refusal;
+use crate::crd::expression_type::{expression_type, is_embedded};
+use crate::crd::field_path::field_path;
+use crate::crd::rule::Rule;
+
+const REASONS: [&str; 4] = [
+    "FieldValueDuplicate",
+    "FieldValueForbidden",
+    "FieldValueInvalid",
+    "FieldValueRequired",
+];
+
+/// The form of the rules of one node.
+pub(super) fn check_form(schema: &Value, path: &str) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let rules = schema["x-kubernetes-validations"].as_array();
+    for (index, rule) in rules.into_iter().flatten().enumerate() {
+        let at = |field: &str| format!("{path}.x-kubernetes-validations[{index}].{field}");
+        causes.extend(check_texts(rule, &at));
+        if rule["reason"].is_string() && !REASONS.contains(&text(&rule["reason"])) {
+            causes.push(Cause::not_supported(
+                &at("reason"),
+                &rule["reason"],
+                &REASONS,
+            ));
+        }
+        let given = &rule["fieldPath"];
+        let place = text(given);
+        if !place.is_empty() {
+            let at = at("fieldPath");
+            if place.trim().is_empty() {
+                causes.push(Cause::invalid(&at, given, "must be non-empty if specified"));
+            }
+            if has_newlines(place) {
+                causes.push(Cause::invalid(&at, given, "must not contain line breaks"));
+            }
+            if field_path(place, schema, true).is_err() {
+                causes.push(Cause::invalid(&at, given, "must be a valid path"));
+            }
+        }
+    }
+    causes
+}
+
+fn check_texts(rule: &Value, at: &impl Fn(&str) -> String) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let (expression, message) = (text(&rule["rule"]), text(&rule["message"]));
+    if expression.trim().is_empty() {
+        causes.push(Cause::required(&at("rule"), "rule is not specified"));
+    } else if !message.is_empty() && message.trim().is_empty() {
+        let detail = "must be non-empty if specified";
+        causes.push(Cause::invalid(&at("message"), &rule["message"], detail));
+    } else if has_newlines(message.trim()) {
+        let detail = "must not contain line breaks";
+        causes.push(Cause::invalid(&at("message"), &rule["message"], detail));
+    } else if has_newlines(expression.trim()) && message.trim().is_empty() {
+        let detail = "message must be specified if rule contains line breaks";
+        causes.push(Cause::required(&at("message"), detail));
+    }
+    let made = text(&rule["messageExpression"]);
+    if !made.is_empty() && made.trim().is_empty() {
+        let detail = "messageExpression must be non-empty if specified";
+        causes.push(Cause::required(&at("messageExpression"), detail));
+    }
+    causes
+}
+
+fn has_newlines(text: &str) -> bool {
+    text.contains(['\n', '\r'])
+}
+
+/// What a node of a schema is to its rules.
+#[derive(Clone, Debug)]
+pub(super) struct Around {
+    /// Whether the node is a whole object.
+    pub(super) is_resource: bool,
+    /// The list or map that cannot be told item from item after a change.
+    pub(super) uncorrelated: Option<String>,
+}
+
+/// The rules of one node as expressions.
+pub(super) fn check_rules(schema: &Value, path: &str, around: &Around) -> Vec<Cause> {
+    let rules = schema["x-kubernetes-validations"].as_array();
+    let mut causes = Vec::new();
+    let Some(rules) = rules.filter(|rules| !rules.is_empty()) else {
+        return causes;
+    };
+    let Some(of) = expression_type(schema, around.is_resource, "self") else {
+        return causes;
+    };
+    for (index, source) in rules.iter().enumerate() {
+        let at = |field: &str| format!("{path}.x-kubernetes-validations[{index}].{field}");
+        match Rule::compile(source, &of, schema) {
+            Err(wrong) => {
+                if let Refusal::Wrong(why) = &wrong.why {
+                    causes.push(Cause::invalid(&at(wrong.part), &shown(source), why));
+                }
+            }
+            Ok(rule) if rule.uses_old() => {
+                if let Some(place) = &around.uncorrelated {
+                    let detail = format!(
+                        "oldSelf cannot be used on the uncorrelatable portion of the schema \
+                         within {place}"
+                    );
+                    causes.push(Cause::invalid(&at("rule"), &source["rule"], &detail));
+                }
+            }
+            Ok(_) => {
+                if let Some(optional) = source.get("optionalOldSelf").filter(|set| !set.is_null()) {
+                    let detail = "may not be set if oldSelf is not used in rule";
+                    causes.push(Cause::invalid(&at("optionalOldSelf"), optional, detail));
+                }
+            }
+        }
+    }
+    causes
+}
+
+/// A rule as Go prints it.
+fn shown(rule: &Value) -> Value {
+    json!({
+        "Rule": text(&rule["rule"]),
+        "Message": text(&rule["message"]),
+        "MessageExpression": text(&rule["messageExpression"]),
+        "Reason": rule["reason"],
+        "FieldPath": text(&rule["fieldPath"]),
+        "OptionalOldSelf": rule["optionalOldSelf"],
+    })
+}
+
+/// 501: a rule uses what is not here.
+pub(in crate::crd) fn lacking(definition: &Value) -> Result<(), Status> {
+    let versions = definition["spec"]["versions"].as_array();
+    for version in versions.into_iter().flatten() {
+        find_lacking(&version["schema"]["openAPIV3Schema"], "", true)?;
+    }
+    Ok(())
+}
+
+fn find_lacking(schema: &Value, path: &str, is_resource: bool) -> Result<(), Status> {
+    let rules = schema["x-kubernetes-validations"].as_array();
+    let of = rules.and_then(|_| expression_type(schema, is_resource, "self"));
+    for rule in rules.into_iter().flatten() {
+        let compiled = of.as_ref().map(|of| Rule::compile(rule, of, schema));
+        if let Some(Err(wrong)) = compiled
+            && let lacking @ Refusal::Lacking(_) = &wrong.why
+        {
+            let place = path.strip_prefix('.').unwrap_or("the root");
+            let rule = text(&rule[wrong.part]);
+            let message = format!("{lacking}: {place} has the rule {rule:?}");
+            return Err(Status::not_implemented(message));
+        }
+    }
+    for (name, below) in schema["properties"].as_object().into_iter().flatten() {
+        find_lacking(below, &format!("{path}.{name}"), is_embedded(below))?;
+    }
+    for name in ["items", "additionalProperties"] {
+        if let Some(below) = schema.get(name).filter(|below| below.is_object()) {
+            find_lacking(below, &format!("{path}.{name}"), is_embedded(below))?;
+        }
+    }
+    Ok(())
+}

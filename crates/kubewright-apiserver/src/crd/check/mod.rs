@@ -1,0 +1,16 @@
+//! Which definitions are accepted (k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation).
+
+mod approval;
+mod conversion;
+mod defaults;
+mod definition;
+mod expressions;
+mod list_rules;
+mod names;
+mod schema;
+mod structure;
+mod subresources;
+mod versions;
+
+pub(super) use definition::{check, check_update};
+pub(super) use expressions::lacking;

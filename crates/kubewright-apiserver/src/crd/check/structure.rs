@@ -1,0 +1,304 @@
+use kubewright_wire::status::Cause;
+use serde_json::{Value, json};
+
+use super::definition::text;
+use crate::crd::go_regex::go_regex;
+
+/// Where a node stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Root,
+    Item,
+    Field,
+}
+
+/// Whether a schema is structural: every node says its type, and what alternatives say is said
+/// by the nodes first (`ValidateStructural` of k8s.io/apiextensions-apiserver/pkg/apiserver/schema).
+pub(super) fn check_structure(schema: &Value, path: &str) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    check_node(schema, Level::Root, path, &mut causes);
+    check_completeness(schema, schema, (path, path), &mut causes);
+    causes.sort_by_key(Cause::with_field);
+    causes
+}
+
+fn flag(schema: &Value, name: &str) -> bool {
+    schema[name] == true
+}
+
+fn child<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+    schema.get(name).filter(|child| child.is_object())
+}
+
+fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    schema["properties"].as_object().into_iter().flatten()
+}
+
+fn alternatives(schema: &Value) -> impl Iterator<Item = (String, &Value)> {
+    let lists = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|name| {
+        let all = schema[name].as_array().into_iter().flatten().enumerate();
+        all.map(move |(index, one)| (format!("{name}[{index}]"), one))
+    });
+    lists.chain(child(schema, "not").map(|not| ("not".to_owned(), not)))
+}
+
+fn check_node(schema: &Value, level: Level, path: &str, causes: &mut Vec<Cause>) {
+    let kind = text(&schema["type"]);
+    let rest = schema
+        .get("additionalProperties")
+        .filter(|rest| !rest.is_null());
+    match child(schema, "items") {
+        Some(items) => check_node(items, Level::Item, &format!("{path}.items"), causes),
+        None if kind == "array" => {
+            let path = format!("{path}.items");
+            causes.push(Cause::required(&path, "must be specified"));
+        }
+        None => {}
+    }
+    for (name, below) in properties(schema) {
+        check_node(
+            below,
+            Level::Field,
+            &format!("{path}.properties[{name}]"),
+            causes,
+        );
+    }
+    if rest.is_some() && level == Level::Root {
+        let path = format!("{path}.additionalProperties");
+        causes.push(Cause::forbidden(&path, "must not be used at the root"));
+    }
+    if let Some(rest) = child(schema, "additionalProperties") {
+        let path = format!("{path}.additionalProperties");
+        check_node(rest, Level::Field, &path, causes);
+    }
+    check_extensions(schema, path, causes);
+    check_values(schema, is_int_or_string(schema), path, causes);
+    check_type(schema, level, path, causes);
+    if level == Level::Root || flag(schema, "x-kubernetes-embedded-resource") {
+        check_metadata(schema, level, path, causes);
+    }
+}
+
+fn check_extensions(schema: &Value, path: &str, causes: &mut Vec<Cause>) {
+    if !flag(schema, "x-kubernetes-int-or-string") {
+        return;
+    }
+    for name in [
+        "x-kubernetes-preserve-unknown-fields",
+        "x-kubernetes-embedded-resource",
+    ] {
+        if flag(schema, name) {
+            let detail = "must be false if x-kubernetes-int-or-string is true";
+            causes.push(Cause::invalid(
+                &format!("{path}.{name}"),
+                &json!(true),
+                detail,
+            ));
+        }
+    }
+}
+
+fn check_type(schema: &Value, level: Level, path: &str, causes: &mut Vec<Cause>) {
+    let kind = text(&schema["type"]);
+    let at = format!("{path}.type");
+    let is_embedded = flag(schema, "x-kubernetes-embedded-resource");
+    let is_free = flag(schema, "x-kubernetes-int-or-string")
+        || flag(schema, "x-kubernetes-preserve-unknown-fields");
+    if is_embedded && kind != "object" {
+        let detail = "must be object if x-kubernetes-embedded-resource is true";
+        causes.push(match kind {
+            "" => Cause::required(&at, detail),
+            _ => Cause::invalid(&at, &schema["type"], detail),
+        });
+    } else if kind.is_empty() && !is_free {
+        let detail = match level {
+            Level::Root => "must not be empty at the root",
+            Level::Item => "must not be empty for specified array items",
+            Level::Field => "must not be empty for specified object fields",
+        };
+        causes.push(Cause::required(&at, detail));
+    }
+    if is_embedded && schema.get("additionalProperties").is_some() {
+        let at = format!("{path}.additionalProperties");
+        let detail = "must not be used if x-kubernetes-embedded-resource is set";
+        causes.push(Cause::forbidden(&at, detail));
+    }
+    if level == Level::Root && !kind.is_empty() && kind != "object" {
+        causes.push(Cause::invalid(
+            &at,
+            &schema["type"],
+            "must be object at the root",
+        ));
+    }
+    let is_preserving = flag(schema, "x-kubernetes-preserve-unknown-fields");
+    if is_embedded && !is_preserving && properties(schema).next().is_none() {
+        let at = format!("{path}.properties");
+        let detail = "must not be empty if x-kubernetes-embedded-resource is true without \
+                      x-kubernetes-preserve-unknown-fields";
+        causes.push(Cause::required(&at, detail));
+    }
+}
+
+/// What a schema may say about the metadata of whole objects.
+fn check_metadata(schema: &Value, level: Level, path: &str, causes: &mut Vec<Cause>) {
+    for name in ["kind", "apiVersion"] {
+        let Some(below) = schema["properties"].get(name) else {
+            continue;
+        };
+        if text(&below["type"]) != "string" {
+            let at = format!("{path}.properties[{name}].type");
+            causes.push(Cause::invalid(
+                &at,
+                &json!(text(&below["type"])),
+                "must be string",
+            ));
+        }
+    }
+    let Some(metadata) = schema["properties"].get("metadata") else {
+        return;
+    };
+    let at = format!("{path}.properties[metadata]");
+    if text(&metadata["type"]) != "object" {
+        let kind = json!(text(&metadata["type"]));
+        causes.push(Cause::invalid(
+            &format!("{at}.type"),
+            &kind,
+            "must be object",
+        ));
+    }
+    let is_name = |(name, _): (&String, &Value)| matches!(name.as_str(), "name" | "generateName");
+    let is_plain = |(name, _): (&String, &Value)| matches!(name.as_str(), "type" | "properties");
+    let says_more = metadata
+        .as_object()
+        .is_some_and(|all| !all.iter().all(is_plain));
+    if level == Level::Root && (says_more || !properties(metadata).all(is_name)) {
+        let detail = "must not specify anything other than name and generateName, but metadata is \
+                      implicitly specified";
+        causes.push(Cause::forbidden(&at, detail));
+    }
+}
+
+/// The one alternative that may name types: a number or a text.
+fn is_int_or_string(schema: &Value) -> bool {
+    schema["anyOf"] == json!([{"type": "integer"}, {"type": "string"}])
+}
+
+fn check_values(schema: &Value, skips_any_of: bool, path: &str, causes: &mut Vec<Cause>) {
+    for (place, one) in alternatives(schema) {
+        if skips_any_of && place.starts_with("anyOf") {
+            continue;
+        }
+        let skips = place == "allOf[0]" && is_int_or_string(one);
+        check_alternative(one, skips, &format!("{path}.{place}"), causes);
+    }
+    let pattern = &schema["pattern"];
+    if let Some(Err(why)) = pattern.as_str().map(go_regex) {
+        let detail = format!("must be a valid regular expression, but isn't: {why}");
+        causes.push(Cause::invalid(&format!("{path}.pattern"), pattern, &detail));
+    }
+}
+
+/// An alternative only says what values there may be.
+fn check_alternative(schema: &Value, skips_any_of: bool, path: &str, causes: &mut Vec<Cause>) {
+    check_values(schema, skips_any_of, path, causes);
+    if let Some(items) = child(schema, "items") {
+        check_alternative(items, false, &format!("{path}.items"), causes);
+    }
+    for (name, below) in properties(schema) {
+        check_alternative(below, false, &format!("{path}.properties[{name}]"), causes);
+    }
+    let is_set = |name: &str| match &schema[name] {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    };
+    for (name, detail) in [
+        ("type", "must be empty to be structural"),
+        ("additionalProperties", "must be undefined to be structural"),
+        ("default", "must be undefined to be structural"),
+        ("title", "must be empty to be structural"),
+        ("description", "must be empty to be structural"),
+        ("nullable", "must be false to be structural"),
+        (
+            "x-kubernetes-preserve-unknown-fields",
+            "must be false to be structural",
+        ),
+        (
+            "x-kubernetes-embedded-resource",
+            "must be false to be structural",
+        ),
+        (
+            "x-kubernetes-int-or-string",
+            "must be false to be structural",
+        ),
+        (
+            "x-kubernetes-list-map-keys",
+            "must be empty to be structural",
+        ),
+        (
+            "x-kubernetes-list-type",
+            "must be undefined to be structural",
+        ),
+        (
+            "x-kubernetes-map-type",
+            "must be undefined to be structural",
+        ),
+        ("x-kubernetes-validations", "must be empty to be structural"),
+    ] {
+        if is_set(name) {
+            causes.push(Cause::forbidden(&format!("{path}.{name}"), detail));
+        }
+    }
+    if schema["properties"].get("metadata").is_some() {
+        let path = format!("{path}.properties[metadata]");
+        let detail = "must not be specified in a nested context";
+        causes.push(Cause::forbidden(&path, detail));
+    }
+}
+
+/// What an alternative speaks of stands in the schema itself, too.
+fn check_completeness(
+    said: &Value,
+    schema: &Value,
+    (place, path): (&str, &str),
+    causes: &mut Vec<Cause>,
+) {
+    for (name, one) in alternatives(said) {
+        let path = format!("{path}.{name}");
+        check_completeness(one, schema, (place, &path), causes);
+        let mut compare = |below: &Value, name: String, found: Option<&Value>| {
+            let (place, path) = (format!("{place}.{name}"), format!("{path}.{name}"));
+            match found {
+                Some(found) => check_spoken_of(below, found, (&place, &path), causes),
+                None => {
+                    let detail = format!("because it is defined in {path}");
+                    causes.push(Cause::required(&place, &detail));
+                }
+            }
+        };
+        for (name, below) in properties(one) {
+            let found = schema["properties"].get(name);
+            compare(below, format!("properties[{name}]"), found);
+        }
+        if let Some(items) = child(one, "items") {
+            compare(items, "items".to_owned(), child(schema, "items"));
+        }
+    }
+}
+
+/// The same inside of an alternative.
+fn check_spoken_of(
+    said: &Value,
+    schema: &Value,
+    (place, path): (&str, &str),
+    causes: &mut Vec<Cause>,
+) {
+    check_completeness(said, schema, (place, path), causes);
+    check_completeness(
+        &json!({"allOf": [{"properties": said["properties"], "items": said["items"]}]}),
+        schema,
+        (place, path),
+        causes,
+    );
+}

@@ -1,0 +1,156 @@
+use kubewright_wire::status::Cause;
+use serde_json::Value;
+
+use super::definition::text;
+use super::schema::check_schema;
+use super::subresources::{check_columns, check_selectable, check_subresources};
+use crate::kinds::NameRule;
+
+const LONGEST_WARNING: usize = 256;
+
+/// The versions of a definition. What all of them have alike is told as if it stood once above
+/// them, where earlier versions of Kubernetes had it.
+pub(super) fn check_versions(spec: &Value) -> Vec<Cause> {
+    let empty = Vec::new();
+    let versions = spec["versions"].as_array().unwrap_or(&empty);
+    let schema = |version: &Value| version["schema"].get("openAPIV3Schema").cloned();
+    let mut causes = Vec::new();
+    for (index, version) in versions.iter().enumerate() {
+        if schema(version).is_none() {
+            let path = format!("spec.versions[{index}].schema.openAPIV3Schema");
+            causes.push(Cause::required(&path, ""));
+        }
+    }
+    let shared = Shared::of(versions);
+    for (index, version) in versions.iter().enumerate() {
+        let path = format!("spec.versions[{index}]");
+        let problems = NameRule::Dns1035.problems(text(&version["name"]));
+        if !problems.is_empty() {
+            let path = format!("{path}.name");
+            causes.push(Cause::invalid(&path, &version["name"], &problems.join(",")));
+        }
+        causes.extend(check_warning(version, &path));
+        causes.extend(shared.check(version, &path, Side::Own));
+    }
+    let names: Vec<&str> = versions
+        .iter()
+        .map(|version| text(&version["name"]))
+        .collect();
+    let is_repeated =
+        |(index, name): (usize, &&str)| names.iter().take(index).any(|one| one == name);
+    if names.iter().enumerate().any(is_repeated) {
+        let detail = "must contain unique version names";
+        causes.push(Cause::invalid("spec.versions", &spec["versions"], detail));
+    }
+    if versions
+        .iter()
+        .filter(|version| version["storage"] == true)
+        .count()
+        != 1
+    {
+        let detail = "must have exactly one version marked as storage version";
+        causes.push(Cause::invalid("spec.versions", &spec["versions"], detail));
+    }
+    if let Some(first) = versions.first() {
+        causes.extend(shared.check(first, "spec", Side::Shared));
+    }
+    causes
+}
+
+/// What is alike in all versions.
+struct Shared {
+    fields: Vec<&'static str>,
+    has_status: bool,
+}
+
+const SHARED: [&str; 4] = [
+    "schema",
+    "subresources",
+    "additionalPrinterColumns",
+    "selectableFields",
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// What a version has for itself.
+    Own,
+    /// What all versions have.
+    Shared,
+}
+
+impl Shared {
+    fn of(versions: &[Value]) -> Self {
+        let alike = |field: &&str| {
+            let field = *field;
+            let first = versions.first().map(|version| &version[field]);
+            versions
+                .iter()
+                .all(|version| Some(&version[field]) == first)
+        };
+        Self {
+            fields: SHARED.into_iter().filter(alike).collect(),
+            has_status: versions.iter().any(has_status),
+        }
+    }
+
+    fn check(&self, version: &Value, path: &str, side: Side) -> Vec<Cause> {
+        let mut causes = Vec::new();
+        let is_here = |field: &str| self.fields.contains(&field) == (side == Side::Shared);
+        if is_here("schema")
+            && let Some(schema) = version["schema"].get("openAPIV3Schema")
+        {
+            let (path, has_status) = match side {
+                Side::Own => (format!("{path}.schema"), has_status(version)),
+                Side::Shared => (format!("{path}.validation"), self.has_status),
+            };
+            causes.extend(check_schema(schema, &path, has_status));
+        }
+        if is_here("subresources") {
+            let path = format!("{path}.subresources");
+            causes.extend(check_subresources(&version["subresources"], &path));
+        }
+        if is_here("additionalPrinterColumns") {
+            let path = format!("{path}.additionalPrinterColumns");
+            causes.extend(check_columns(&version["additionalPrinterColumns"], &path));
+        }
+        if is_here("selectableFields") {
+            let schema = &version["schema"]["openAPIV3Schema"];
+            let path = format!("{path}.selectableFields");
+            causes.extend(check_selectable(
+                &version["selectableFields"],
+                schema,
+                &path,
+            ));
+        }
+        causes
+    }
+}
+
+fn has_status(version: &Value) -> bool {
+    version["subresources"]["status"].is_object()
+}
+
+fn check_warning(version: &Value, path: &str) -> Vec<Cause> {
+    let warning = &version["deprecationWarning"];
+    let Some(told) = warning.as_str() else {
+        return Vec::new();
+    };
+    let mut details = Vec::new();
+    if version["deprecated"] != true {
+        details.push("can only be set for deprecated versions".to_owned());
+    } else if told.len() > LONGEST_WARNING {
+        details.push("must be <= 256 characters long".to_owned());
+    } else if told.is_empty() {
+        details.push("must not be an empty string".to_owned());
+    } else if let Some(at) = told.find(char::is_control) {
+        details.push(format!(
+            "must only contain printable UTF-8 characters; non-printable character found at index \
+             {at}"
+        ));
+    }
+    let path = format!("{path}.deprecationWarning");
+    let causes = details.iter();
+    causes
+        .map(|detail| Cause::invalid(&path, warning, detail))
+        .collect()
+}

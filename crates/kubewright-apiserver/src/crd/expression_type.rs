@@ -1,0 +1,89 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use crate::cel::{ListShape, ObjectType, Type, escape};
+
+/// What the part of an object with this schema is to expressions; none when expressions do not
+/// see it (`SchemaDeclType` of k8s.io/apiserver/pkg/cel/common).
+pub(super) fn expression_type(schema: &Value, is_resource: bool, name: &str) -> Option<Type> {
+    if schema["x-kubernetes-int-or-string"] == true {
+        return Some(Type::Dyn);
+    }
+    match schema["type"].as_str()? {
+        "array" => {
+            let items = schema.get("items").filter(|items| items.is_object())?;
+            let of = expression_type(items, is_embedded(items), &format!("{name}.@idx"))?;
+            Some(Type::List(Arc::new(of), list_shape(schema)))
+        }
+        "object" => object_type(schema, is_resource, name),
+        "string" => Some(match schema["format"].as_str() {
+            Some("byte") => Type::Bytes,
+            Some("duration") => Type::Duration,
+            Some("date" | "date-time") => Type::Timestamp,
+            _ => Type::String,
+        }),
+        "boolean" => Some(Type::Bool),
+        "number" => Some(Type::Double),
+        "integer" => Some(Type::Int),
+        _ => None,
+    }
+}
+
+/// Whether a schema is that of a whole object inside another.
+pub(super) fn is_embedded(schema: &Value) -> bool {
+    schema["x-kubernetes-embedded-resource"] == true
+}
+
+fn object_type(schema: &Value, is_resource: bool, name: &str) -> Option<Type> {
+    let rest = schema.get("additionalProperties");
+    if let Some(rest) = rest.filter(|rest| rest.is_object()) {
+        let of = expression_type(rest, is_embedded(rest), &format!("{name}.@elem"))?;
+        return Some(Type::map(Type::String, of));
+    }
+    let mut properties = schema["properties"]
+        .as_object()
+        .cloned()
+        .unwrap_or_default();
+    if is_resource {
+        add_metadata(&mut properties);
+    }
+    let fields: BTreeMap<String, (String, Type)> = properties
+        .iter()
+        .filter_map(|(field, schema)| {
+            let below = format!("{name}.{field}");
+            let of = expression_type(schema, is_embedded(schema), &below)?;
+            Some((escape(field)?, (field.clone(), of)))
+        })
+        .collect();
+    Some(Type::Object(Arc::new(ObjectType {
+        name: name.to_owned(),
+        fields,
+    })))
+}
+
+/// Of a whole object, expressions always see its kind and its name.
+fn add_metadata(properties: &mut Map<String, Value>) {
+    let text = json!({"type": "string"});
+    properties.insert("apiVersion".to_owned(), text.clone());
+    properties.insert("kind".to_owned(), text.clone());
+    let metadata = properties
+        .entry("metadata")
+        .or_insert_with(|| json!({"type": "object"}));
+    metadata["type"] = json!("object");
+    metadata["properties"]["name"] = text.clone();
+    metadata["properties"]["generateName"] = text;
+}
+
+fn list_shape(schema: &Value) -> ListShape {
+    match schema["x-kubernetes-list-type"].as_str() {
+        Some("set") => ListShape::Set,
+        Some("map") => {
+            let keys = schema["x-kubernetes-list-map-keys"].as_array();
+            let keys = keys.into_iter().flatten().filter_map(Value::as_str);
+            ListShape::Map(keys.filter_map(escape).collect())
+        }
+        _ => ListShape::Atomic,
+    }
+}
