@@ -9,6 +9,9 @@ use crate::cel::{
 /// The longest message that an expression may make.
 const LONGEST_MESSAGE: usize = 5 * 1024;
 
+/// How Go calls the place of the object itself.
+const ROOT: &str = "<nil>";
+
 /// One entry of `x-kubernetes-validations`.
 #[derive(Debug)]
 pub(super) struct Rule {
@@ -103,7 +106,12 @@ impl Rule {
             return Verdict::Holds;
         }
         let told = |detail: &str| {
-            Cause::invalid(input.path, &Value::String(input.kind.to_owned()), detail)
+            let path = if input.path.is_empty() {
+                ROOT
+            } else {
+                input.path
+            };
+            Cause::invalid(path, &Value::String(input.kind.to_owned()), detail)
         };
         let variables = self.variables(input, is_optional);
         let outcome = self.program.evaluate(&variables, budget);
@@ -158,6 +166,7 @@ impl Rule {
             true => path.strip_prefix('.').unwrap_or(&path),
             false => &path,
         };
+        let path = if path.is_empty() { ROOT } else { path };
         let detail = self.made_message(input, budget);
         let detail = detail.unwrap_or_else(|| match text(&self.source["message"]).trim() {
             "" => format!("failed rule: {}", text(&self.source["rule"]).trim()),

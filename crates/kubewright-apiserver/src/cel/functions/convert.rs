@@ -43,11 +43,11 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Evaluated> {
         },
         "duration" => match value {
             Value::Duration(_) => Some(Ok(value.clone())),
-            Value::String(text) => Some(
-                parse_duration(text)
-                    .map(Value::Duration)
-                    .ok_or_else(|| Fault::new(format!("time: invalid duration {text:?}"))),
-            ),
+            Value::String(text) => {
+                Some(parse_duration(text).map(Value::Duration).ok_or_else(|| {
+                    Fault::new("type conversion error from 'string' to 'google.protobuf.Duration'")
+                }))
+            }
             _ => None,
         },
         "timestamp" => to_timestamp(value),
@@ -129,9 +129,9 @@ fn to_timestamp(value: &Value) -> Option<Evaluated> {
         Value::Int(seconds) => Timestamp::from_second(*seconds)
             .map(Value::Timestamp)
             .map_err(|_| overflow()),
-        Value::String(text) => parse_timestamp(text)
-            .map(Value::Timestamp)
-            .ok_or_else(|| Fault::new(format!("parsing time {text:?}: cannot parse"))),
+        Value::String(text) => parse_timestamp(text).map(Value::Timestamp).ok_or_else(|| {
+            Fault::new("type conversion error from 'string' to 'google.protobuf.Timestamp'")
+        }),
         _ => return None,
     })
 }

@@ -31,16 +31,13 @@ fn check(default: &Value, schema: &Value, path: &str) -> Vec<Cause> {
         let detail = "must not have unknown fields";
         return vec![Cause::invalid(path, default, detail)];
     }
-    // The validator names the value by its place in an object: here it is the default.
+    // The validator calls the value itself nothing.
     let causes = validate(default, None, &Structural::compile(schema));
     let placed = |mut cause: Cause| {
         cause.field = match cause.field.as_str() {
             "" => path.to_owned(),
             field => format!("{path}.{field}"),
         };
-        cause.message = cause
-            .message
-            .replace(":  in body", &format!(": {path} in body"));
         cause
     };
     causes.into_iter().map(placed).collect()

@@ -1,5 +1,5 @@
-use kubewright_wire::status::{Cause, Status};
-use serde_json::{Value, json};
+use kubewright_wire::status::{Cause, CauseKind, Status};
+use serde_json::Value;
 
 use super::definition::text;
 use crate::cel::Refusal;
@@ -97,7 +97,11 @@ pub(super) fn check_rules(schema: &Value, path: &str, around: &Around) -> Vec<Ca
         match Rule::compile(source, &of, schema) {
             Err(wrong) => {
                 if let Refusal::Wrong(why) = &wrong.why {
-                    causes.push(Cause::invalid(&at(wrong.part), &shown(source), why));
+                    causes.push(Cause {
+                        kind: Some(CauseKind::FieldValueInvalid),
+                        message: format!("Invalid value: {}: {why}", shown(source)),
+                        field: at(wrong.part),
+                    });
                 }
             }
             Ok(rule) if rule.uses_old() => {
@@ -120,16 +124,23 @@ pub(super) fn check_rules(schema: &Value, path: &str, around: &Around) -> Vec<Ca
     causes
 }
 
-/// A rule as Go prints it.
-fn shown(rule: &Value) -> Value {
-    json!({
-        "Rule": text(&rule["rule"]),
-        "Message": text(&rule["message"]),
-        "MessageExpression": text(&rule["messageExpression"]),
-        "Reason": rule["reason"],
-        "FieldPath": text(&rule["fieldPath"]),
-        "OptionalOldSelf": rule["optionalOldSelf"],
-    })
+/// A rule as Go prints it: its fields in their order, letters of HTML escaped.
+fn shown(rule: &Value) -> String {
+    let print = |value: &Value| {
+        let json = value.to_string().replace('&', "\\u0026");
+        json.replace('<', "\\u003c").replace('>', "\\u003e")
+    };
+    let own = |name: &str| print(&Value::String(text(&rule[name]).to_owned()));
+    format!(
+        "{{\"Rule\":{},\"Message\":{},\"MessageExpression\":{},\"Reason\":{},\"FieldPath\":{},\
+         \"OptionalOldSelf\":{}}}",
+        own("rule"),
+        own("message"),
+        own("messageExpression"),
+        print(&rule["reason"]),
+        own("fieldPath"),
+        print(&rule["optionalOldSelf"])
+    )
 }
 
 /// 501: a rule uses what is not here.

@@ -5,8 +5,7 @@ use super::definition::text;
 use crate::crd::field_path::field_path;
 
 const COLUMN_TYPES: &str = "must be one of boolean,date,integer,number,string";
-const COLUMN_FORMATS: &str =
-    "must be one of binary,byte,date,date-time,double,float,int32,int64,password";
+const COLUMN_FORMATS: &str = "must be one of byte,date,date-time,double,float,int32,int64,password";
 const MOST_SELECTABLE: usize = 8;
 
 /// The paths of a scale.
@@ -59,8 +58,8 @@ pub(super) fn check_columns(columns: &Value, path: &str) -> Vec<Cause> {
             _ => causes.push(Cause::invalid(&at("type"), &column["type"], COLUMN_TYPES)),
         }
         match text(&column["format"]) {
-            "" | "binary" | "byte" | "date" | "date-time" | "double" | "float" | "int32"
-            | "int64" | "password" => {}
+            "" | "byte" | "date" | "date-time" | "double" | "float" | "int32" | "int64"
+            | "password" => {}
             _ => {
                 let cause = Cause::invalid(&at("format"), &column["format"], COLUMN_FORMATS);
                 causes.push(cause);
