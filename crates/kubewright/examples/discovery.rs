@@ -53,6 +53,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let namespace = client.default_namespace().to_owned();
     let cache = std::env::temp_dir().join("discovery-example");
     let found = look(client, &cache, (&namespace, "cm")).await;
-    println!("{:?}", found.map_err(|one| one.to_string())?);
+    match found.map_err(|one| one.to_string())? {
+        Some(found) => {
+            println!("Kubernetes {} has {}", found.version, found.resource);
+            println!("in the category all: {}", found.all.join(", "));
+            println!("there are: {}", found.names.join(", "));
+        }
+        None => println!("the cluster serves no cm"),
+    }
     Ok(())
 }

@@ -57,11 +57,10 @@ pub(crate) async fn ask(client: Client, namespace: &str) -> Result<Answers> {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let client = connect(load_config(None).await?, "rest-client-example")?;
     let namespace = client.default_namespace().to_owned();
-    println!(
-        "{:?}",
-        ask(client, &namespace)
-            .await
-            .map_err(|one| one.to_string())?
-    );
+    let answers = ask(client, &namespace).await;
+    let answers = answers.map_err(|one| one.to_string())?;
+    println!("{} bytes, which say {}", answers.bytes, answers.typed);
+    println!("watched: {}", answers.events.join(", "));
+    println!("what is not there: {}", answers.missing);
     Ok(())
 }

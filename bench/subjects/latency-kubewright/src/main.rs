@@ -127,7 +127,7 @@ async fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         done: Mutex::new(Some(done)),
     });
     let controller = Controller::with(Arc::clone(&timer), reconcile);
-    let mut running = Operator::new(NAME)
+    let running = Operator::new(NAME)
         .controller(controller)
         .start(client, RunOptions::default())?;
     running.ready().await;

@@ -17,7 +17,10 @@ const LAST_LINES: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub(super) struct LogWriter {
     lines: SyncSender<Vec<u8>>,
+    /// All lines that were dropped.
     dropped: Arc<AtomicU64>,
+    /// Those of them that the log does not tell of yet.
+    untold: Arc<AtomicU64>,
 }
 
 /// Ends the writing of the log: what waits is written first, unless nobody reads it.
@@ -36,10 +39,10 @@ impl LogWriter {
         let (writing, written) = sync_channel(0);
         let log = Log {
             waiting,
-            dropped: Arc::default(),
+            untold: Arc::default(),
             closing: Arc::default(),
         };
-        let (dropped, closing) = (Arc::clone(&log.dropped), Arc::clone(&log.closing));
+        let (untold, closing) = (Arc::clone(&log.untold), Arc::clone(&log.closing));
         std::thread::Builder::new()
             .name("log".to_owned())
             .spawn(move || {
@@ -51,7 +54,12 @@ impl LogWriter {
             lines: lines.clone(),
             written,
         };
-        Ok((Self { lines, dropped }, end))
+        let writer = Self {
+            lines,
+            dropped: Arc::default(),
+            untold,
+        };
+        Ok((writer, end))
     }
 
     /// How many lines were dropped so far.
@@ -63,7 +71,7 @@ impl LogWriter {
 /// What the thread has.
 struct Log {
     waiting: Receiver<Vec<u8>>,
-    dropped: Arc<AtomicU64>,
+    untold: Arc<AtomicU64>,
     /// Writers may be held by a subscriber that lives for ever: their end is not waited for.
     closing: Arc<AtomicBool>,
 }
@@ -78,26 +86,31 @@ impl Log {
 
     /// Nobody is left to tell when the log cannot be written.
     fn write_to(&self, mut out: impl Write) {
-        let mut told = 0;
         while let Some(line) = self.next() {
-            let lost = self.dropped.load(Ordering::Relaxed);
-            if lost > told {
-                let note = format!("{} lines of the log were dropped\n", lost - told);
-                out.write_all(note.as_bytes()).unwrap_or_default();
-                told = lost;
-            }
             out.write_all(&line).unwrap_or_default();
         }
+        let last = note(self.untold.swap(0, Ordering::Relaxed));
+        out.write_all(&last).unwrap_or_default();
         out.flush().unwrap_or_default();
+    }
+}
+
+/// The line that stands in the place of those that were dropped.
+fn note(dropped: u64) -> Vec<u8> {
+    match dropped {
+        0 => Vec::new(),
+        some => format!("{some} lines of the log were dropped\n").into_bytes(),
     }
 }
 
 impl Write for LogWriter {
     /// One call is one line, as the subscriber writes it.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        if !line.is_empty()
-            && let Err(TrySendError::Full(_)) = self.lines.try_send(line.to_vec())
-        {
+        let untold = self.untold.swap(0, Ordering::Relaxed);
+        let mut text = note(untold);
+        text.extend_from_slice(line);
+        if let Err(TrySendError::Full(_)) = self.lines.try_send(text) {
+            self.untold.fetch_add(untold + 1, Ordering::Relaxed);
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
         Ok(line.len())
@@ -177,7 +190,7 @@ mod tests {
         drop(end);
         let text = text.lock();
         assert!(text.starts_with("line 0\n"));
-        assert!(text.contains(&format!("{dropped} lines of the log were dropped\n")));
+        assert!(text.ends_with(&format!("{dropped} lines of the log were dropped\n")));
         assert_eq!(text.lines().count(), total - dropped + 1);
     }
 }
