@@ -103,6 +103,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    #[expect(clippy::zombie_processes, reason = "the child that nobody waits for")]
     async fn a_dead_child_that_nobody_waits_for_is_collected_after_a_minute() {
         let own = std::process::id();
         let child = Command::new("true").spawn().unwrap();

@@ -215,9 +215,7 @@ mod tests {
         let task = Task::new("flaky".to_owned(), Place::Leader, move |cx| {
             let call = calls.fetch_add(1, Ordering::Relaxed);
             async move {
-                if call == 0 {
-                    return Err("no".into());
-                }
+                (call > 0).then_some(()).ok_or("no")?;
                 cx.stopping().await;
                 Ok(())
             }

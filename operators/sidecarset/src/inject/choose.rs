@@ -143,7 +143,6 @@ mod tests {
         let case = Case {
             sets: vec![new],
             revisions: vec![held.into()],
-            ..Case::default()
         };
         case.inject(pod_of(pod)).map(|pod| image(&pod))
     }

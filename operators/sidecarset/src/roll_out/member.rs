@@ -152,7 +152,10 @@ mod tests {
     }
 
     /// Whether it is a member, updated, upgradable, ready.
-    fn seen(change: impl Fn(&mut Value)) -> Option<(bool, bool, bool)> {
+    /// Updated, upgradable, ready; none where it is no member.
+    type Seen = Option<(bool, bool, bool)>;
+
+    fn seen(change: impl Fn(&mut Value)) -> Seen {
         let mut pod = json!(pod_of(&set(), "p"));
         change(&mut pod);
         let pod: Pod = serde_json::from_value(pod).unwrap();
@@ -163,7 +166,7 @@ mod tests {
     #[test]
     fn a_pod_counts_for_what_it_is() {
         type Change = Box<dyn Fn(&mut Value)>;
-        let cases: Vec<(Change, Option<(bool, bool, bool)>)> = vec![
+        let cases: Vec<(Change, Seen)> = vec![
             (Box::new(|_| {}), Some((true, true, true))),
             (
                 Box::new(|p| p["status"]["conditions"][0]["status"] = json!("False")),

@@ -152,6 +152,8 @@ pub(crate) async fn active(cluster: &Cluster, set: SidecarSet) -> SidecarSet {
 
 /// Makes Pods for a set and waits until they are ready.
 pub(crate) async fn running(cluster: &Cluster, pods: impl IntoIterator<Item = Pod>) {
+    // A Pod is large; the future holds a pointer to them.
+    let pods: Vec<Pod> = pods.into_iter().collect();
     for pod in pods {
         cluster.create(pod).await;
     }
