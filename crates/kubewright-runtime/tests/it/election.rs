@@ -90,7 +90,8 @@ async fn clocks_that_differ_do_not_matter() {
         _ = late.leadership.gained() => {}
     }
     let waited = cut.elapsed();
-    assert!(waited >= seconds(15) && waited <= seconds(20), "{waited:?}");
+    // A try of at most 4.4 s sees the change, and one after 15 s takes the Lease.
+    assert!(waited >= seconds(15) && waited <= seconds(24), "{waited:?}");
 }
 
 #[tokio::test(start_paused = true)]
