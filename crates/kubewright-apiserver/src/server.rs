@@ -136,19 +136,34 @@ impl Server {
     /// Costs the same whatever is stored, and shares nothing that changes.
     #[must_use]
     pub fn fork(&self) -> Self {
+        let inner = &self.inner;
+        self.fork_with(ServerOptions {
+            clock: inner.clock.clone(),
+            admission: inner.admission,
+            authorizer: inner.authorizer.clone(),
+            seeded: inner.seeded,
+            ..ServerOptions::default()
+        })
+    }
+
+    /// The same with another clock, other plugins and another authorizer. Uids and names go on as
+    /// this server's would, and its log keeps as many writes.
+    #[must_use]
+    pub fn fork_with(&self, options: ServerOptions) -> Self {
         let store = self.inner.store.fork();
+        let access = self.inner.access.fork(store.clone());
         Self {
             inner: Arc::new(Inner {
-                access: self.inner.access.fork(store.clone()),
+                access: access.seeded(options.seeded),
                 store,
-                clock: self.inner.clock.clone(),
+                clock: options.clock,
                 random: self.inner.random.fork(),
                 catalog: Catalog::default(),
                 orders: self.inner.orders.fork(),
                 webhooks: WebhookEndpoints::default(),
-                admission: self.inner.admission,
-                authorizer: self.inner.authorizer.clone(),
-                seeded: self.inner.seeded,
+                admission: options.admission,
+                authorizer: options.authorizer,
+                seeded: options.seeded,
             }),
         }
     }

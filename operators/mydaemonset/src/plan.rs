@@ -31,6 +31,8 @@ pub struct Situation<'a> {
 /// What is missing, what is too much, and how things stand.
 #[derive(Debug, Default)]
 pub struct Plan {
+    /// What the Pods of the present spec are told by.
+    revision: String,
     missing: Vec<Pod>,
     surplus: Vec<Surplus>,
     /// When something changes without an event.
@@ -68,6 +70,7 @@ impl Plan {
         if situation.set.metadata.deletion_timestamp.is_some() {
             return plan;
         }
+        plan.revision = pod::revision(situation.set);
         let mut pods: BTreeMap<String, Vec<Arc<Pod>>> = BTreeMap::new();
         for pod in situation.pods.iter() {
             let node = pod::node_of(&pod).unwrap_or_default().to_owned();
@@ -79,7 +82,8 @@ impl Plan {
             let name = node.name_any();
             let present = pods.remove(&name).unwrap_or_default();
             let role = role_of(&node, situation.set);
-            status::count(&mut status, role, &in_order(&present), situation);
+            let staying = in_order(&present);
+            status::count(&mut status, role, &staying, situation, &plan.revision);
             let seat = plan.tend(situation, &name, role, &present);
             seats.extend((role == Role::Runs).then_some(seat));
         }
@@ -156,7 +160,7 @@ impl Plan {
     /// The first Pod keeps its seat: one for each node, or with surge one of each revision.
     fn take_seat(&mut self, seat: &mut Seat, pod: &Arc<Pod>, situation: &Situation<'_>) {
         let set = situation.set;
-        let is_current = pod::is_current(pod, set);
+        let is_current = pod::is_current(pod, &self.revision);
         let is_alone = !matches!(Strategy::of(set, 1), Strategy::Surge(_));
         let is_taken = match is_current {
             _ if is_alone => seat.old.is_some() || seat.new.is_some(),

@@ -113,9 +113,10 @@ pub(crate) fn is_scheduled(pod: &Pod) -> bool {
     spec.is_some_and(|spec| spec.node_name.is_some())
 }
 
-/// Whether the Pod runs the spec as it is now.
-pub(crate) fn is_current(pod: &Pod, set: &MyDaemonSet) -> bool {
-    pod.labels().get(REVISION) == Some(&revision(set))
+/// Whether the Pod runs the spec of this revision.
+pub(crate) fn is_current(pod: &Pod, revision: &str) -> bool {
+    let runs = pod.labels().get(REVISION);
+    runs.is_some_and(|runs| runs == revision)
 }
 
 /// Whether the Pod is on its way out.
@@ -141,7 +142,7 @@ pub(crate) fn ready_since(pod: &Pod) -> Option<Timestamp> {
 }
 
 /// What the Pods of the present spec are told by: all of the spec that is in them.
-fn revision(set: &MyDaemonSet) -> String {
+pub(crate) fn revision(set: &MyDaemonSet) -> String {
     let spec = serde_json::to_string(&spec_for(set, ""));
     hash(&spec.unwrap_or_default())
 }
@@ -170,7 +171,7 @@ mod tests {
     use kubewright::prelude::*;
     use serde_json::json;
 
-    use super::{SET, for_node, is_current, name_for, node_of};
+    use super::{SET, for_node, is_current, name_for, node_of, revision};
     use crate::{MyDaemonSet, MyDaemonSetSpec};
 
     fn set(name: &str, uid: &str) -> MyDaemonSet {
@@ -211,10 +212,10 @@ mod tests {
         let pod = for_node(&set, "a");
         let mut patient = set.clone();
         patient.spec.min_ready_seconds = 5;
-        assert!(is_current(&pod, &patient));
+        assert!(is_current(&pod, &revision(&patient)));
         let mut on_host = set.clone();
         on_host.spec.host_network = true;
-        assert!(!is_current(&pod, &on_host));
+        assert!(!is_current(&pod, &revision(&on_host)));
     }
 
     #[test]

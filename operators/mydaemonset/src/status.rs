@@ -12,6 +12,7 @@ pub(crate) fn count(
     role: Role,
     staying: &[&Arc<Pod>],
     situation: &Situation<'_>,
+    revision: &str,
 ) {
     let oldest = staying.iter().min_by_key(|pod| (made(pod), pod.name_any()));
     if role != Role::Runs {
@@ -23,7 +24,7 @@ pub(crate) fn count(
     let rest = until_available(oldest, situation);
     let is_available = rest.is_some_and(|rest| rest.is_zero());
     status.current_replicas += 1;
-    status.updated_replicas += i32::from(pod::is_current(oldest, situation.set));
+    status.updated_replicas += i32::from(pod::is_current(oldest, revision));
     status.ready_replicas += i32::from(rest.is_some());
     status.available_replicas += i32::from(is_available);
 }

@@ -42,15 +42,24 @@ struct Pair<'a> {
 impl Rules {
     /// The rules of a schema that was accepted; none when there are none.
     pub(super) fn compile(schema: &Value, is_resource: bool) -> Option<Self> {
-        let of = expression_type(schema, is_resource, "self")?;
         let below = |schema: &Value| Self::compile(schema, is_embedded(schema));
         let child = |name: &str| {
             let child = schema.get(name).filter(|child| child.is_object())?;
             below(child).map(Box::new)
         };
         let properties = schema["properties"].as_object().into_iter().flatten();
+        let properties: BTreeMap<String, Self> = properties
+            .filter_map(|(name, schema)| Some((name.clone(), below(schema)?)))
+            .collect();
+        let (rest, item) = (child("additionalProperties"), child("items"));
         let declared = schema["x-kubernetes-validations"].as_array();
-        let rules = Self {
+        let is_empty = declared.is_none_or(Vec::is_empty)
+            && properties.is_empty()
+            && rest.is_none()
+            && item.is_none();
+        // Only where there are rules: a type takes as long as all that is below it.
+        let of = (!is_empty).then(|| expression_type(schema, is_resource, "self"))??;
+        Some(Self {
             // What does not compile was refused when the definition was written.
             own: declared
                 .into_iter()
@@ -60,17 +69,10 @@ impl Rules {
             of,
             kind: schema["type"].as_str().unwrap_or_default().to_owned(),
             list: ListKind::compile(schema),
-            properties: properties
-                .filter_map(|(name, schema)| Some((name.clone(), below(schema)?)))
-                .collect(),
-            rest: child("additionalProperties"),
-            item: child("items"),
-        };
-        let is_empty = rules.own.is_empty()
-            && rules.properties.is_empty()
-            && rules.rest.is_none()
-            && rules.item.is_none();
-        (!is_empty).then_some(rules)
+            properties,
+            rest,
+            item,
+        })
     }
 
     /// What an object breaks.

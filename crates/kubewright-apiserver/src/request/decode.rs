@@ -92,12 +92,15 @@ fn read(content: &Content) -> Result<Json, String> {
         Content::Empty => Err("unexpected end of JSON input".to_owned()),
         Content::Value(value) => Ok(plain(value.clone())),
         Content::Json(bytes) => json::read(bytes),
-        Content::Yaml(bytes) => {
-            let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
-            yaml::from_str(text)
-                .map(plain)
-                .map_err(|error| error.to_string())
-        }
+        Content::Yaml(bytes) => match json::read(bytes) {
+            // Most clients write JSON, which is YAML too unless a field stands twice.
+            Ok(json) if json.duplicates.is_empty() => Ok(json),
+            _ => {
+                let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+                let value = yaml::from_str(text).map_err(|error| error.to_string())?;
+                Ok(plain(value))
+            }
+        },
     }
 }
 

@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use jiff::Timestamp;
 use kube::Client;
@@ -32,6 +33,9 @@ pub(super) struct Embedded {
     address: Mutex<Option<Address>>,
 }
 
+/// What every cluster has from its start, made once: a new cluster is a fork of it.
+static FRESH: OnceLock<Server> = OnceLock::new();
+
 /// When time begins on an embedded cluster: tests read the same dates on every run.
 const BEGINNING: &str = "2026-01-01T00:00:00Z";
 
@@ -44,7 +48,13 @@ impl Embedded {
         seeded: Option<SeededFault>,
     ) -> Self {
         let clock = Clock::starting_at(Self::beginning());
-        let server = Server::new(ServerOptions {
+        let fresh = FRESH.get_or_init(|| {
+            Server::new(ServerOptions {
+                clock: clock.clone(),
+                ..ServerOptions::default()
+            })
+        });
+        let server = fresh.fork_with(ServerOptions {
             clock: clock.clone(),
             seeded,
             authorizer: authorizer.map(|authorizer| AuthorizationWebhook {
