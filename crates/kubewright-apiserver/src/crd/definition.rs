@@ -5,6 +5,7 @@ use kubewright_wire::status::{Cause, Status};
 use serde_json::{Value, json};
 
 use super::Conversion;
+use super::compiled::schemas;
 use super::schema::{Checked, CustomSchema};
 use crate::catalog::{Origin, Served, Subresource};
 use crate::store::Object;
@@ -115,12 +116,8 @@ impl Definition {
             .find(|version| version["storage"] == true)
             .and_then(|version| version["name"].as_str())
             .unwrap_or_default();
-        let schemas = versions.iter().map(|version| {
-            let open_api = version["schema"].get("openAPIV3Schema");
-            let is_served = version["served"] == true;
-            CustomSchema::compile(&kind_of(value, version), open_api, is_served)
-        });
-        let schemas = Arc::new(schemas.collect::<Vec<_>>());
+        let kind = text(&value["status"]["acceptedNames"]["kind"]);
+        let schemas = schemas(text(&spec["group"]), kind, &spec["versions"]);
         let has = |kind: &str| {
             let mut conditions = value["status"]["conditions"]
                 .as_array()

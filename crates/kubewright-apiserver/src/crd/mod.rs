@@ -7,6 +7,7 @@
 
 mod accept;
 mod check;
+mod compiled;
 mod convert;
 mod definition;
 mod expression_type;
