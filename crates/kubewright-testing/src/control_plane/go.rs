@@ -61,8 +61,6 @@ impl Go<'_> {
             .current_dir(target.module)
             .args(["build", "-o"])
             .arg(target.output)
-            // The linker would drop what debuggers read: it is not made at all.
-            .arg("-gcflags=all=-dwarf=false")
             .arg("-ldflags")
             .arg(target.linker_flags)
             .arg(target.package)
