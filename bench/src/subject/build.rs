@@ -149,7 +149,8 @@ impl Builder {
 pub(crate) fn forget_this_package(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let name = name.display().to_string();
-        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+        let about = ["CARGO_PKG_", "CARGO_MANIFEST_", "OUT_DIR"];
+        if about.iter().any(|prefix| name.starts_with(prefix)) {
             command.env_remove(name);
         }
     }

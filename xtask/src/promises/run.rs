@@ -143,7 +143,8 @@ fn run(command: &str, root: &Path) -> Result<Proof, String> {
     // What cargo says about this package makes builds below compile parts of it anew.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+        let about = ["CARGO_PKG_", "CARGO_MANIFEST_", "OUT_DIR"];
+        if about.iter().any(|prefix| text.starts_with(prefix)) {
             shell.env_remove(&name);
         }
     }

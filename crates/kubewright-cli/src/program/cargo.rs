@@ -22,11 +22,12 @@ fn program() -> OsString {
 }
 
 fn of_another_package(names: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
-    const ABOUT: [&str; 4] = [
+    const ABOUT: [&str; 5] = [
         "CARGO_PKG_",
         "CARGO_MANIFEST_",
         "CARGO_BIN_",
         "CARGO_CRATE_",
+        "OUT_DIR",
     ];
     names.filter(|name| {
         let name = name.to_string_lossy();
@@ -48,8 +49,9 @@ mod tests {
             "CARGO_MANIFEST_DIR",
             "PATH",
             "CARGO",
+            "OUT_DIR",
         ];
         let dropped: Vec<_> = of_another_package(names.into_iter().map(OsString::from)).collect();
-        assert_eq!(dropped, ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"]);
+        assert_eq!(dropped, ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR", "OUT_DIR"]);
     }
 }

@@ -48,6 +48,7 @@ pub(super) fn of_this_package(command: &mut Command) {
             "CARGO_MANIFEST_",
             "CARGO_BIN_",
             "CARGO_CRATE_",
+            "OUT_DIR",
         ];
         if about.iter().any(|prefix| text.starts_with(prefix)) {
             command.env_remove(&name);
