@@ -92,15 +92,12 @@ fn read(content: &Content) -> Result<Json, String> {
         Content::Empty => Err("unexpected end of JSON input".to_owned()),
         Content::Value(value) => Ok(plain(value.clone())),
         Content::Json(bytes) => json::read(bytes),
-        Content::Yaml(bytes) => match json::read(bytes) {
-            // Most clients write JSON, which is YAML too unless a field stands twice.
-            Ok(json) if json.duplicates.is_empty() => Ok(json),
-            _ => {
-                let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
-                let value = yaml::from_str(text).map_err(|error| error.to_string())?;
-                Ok(plain(value))
-            }
-        },
+        // Most clients write JSON, which is YAML too and quicker to read.
+        Content::Yaml(bytes) => json::read(bytes).or_else(|_| {
+            let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+            let value = yaml::from_str(text).map_err(|error| error.to_string())?;
+            Ok(plain(value))
+        }),
     }
 }
 
@@ -368,6 +365,15 @@ mod tests {
             "Secret in version \"v1\" cannot be handled as a ConfigMap: converting (v1.Secret) to \
              (core.ConfigMap): unknown conversion"
         );
+    }
+
+    #[test]
+    fn json_where_yaml_may_stand_is_read_as_yaml_would_be() {
+        let read = |text: &'static str| parse(&Content::Yaml(Bytes::from_static(text.as_bytes())));
+        assert_eq!(read(r#"{"a": [1, "b"]}"#), read("a: [1, b]"));
+        assert_eq!(read(r#"{"a": 1}"#), Ok(json!({"a": 1})));
+        assert_eq!(read(r#"{"a": 1, "a": 2}"#), Ok(json!({"a": 2})));
+        assert!(read("{a: ").is_err());
     }
 
     #[test]
