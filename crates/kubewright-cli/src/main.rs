@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;
 
 fn main() -> ExitCode {
     match command::Arguments::parse().run() {

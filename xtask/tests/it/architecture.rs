@@ -1,17 +1,12 @@
 //! The ranks of the crates hold, and `docs/ARCHITECTURE.md` lists them truly.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("xtask lies in the workspace")
-        .to_owned()
-}
+use crate::root;
 
 fn metadata(arguments: &[&str]) -> Value {
     let output = Command::new(env!("CARGO"))

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use super::cargo::cargo;
+use super::package::package;
 use crate::error::Error;
 
 /// Where the words of a program go that is started.
@@ -27,11 +28,23 @@ impl Words {
 
 /// Builds the package in `folder` and finds its program.
 ///
+/// Its dependencies get the features that all members of its workspace ask for, so that what
+/// `cargo test --workspace` has compiled is not compiled again.
+///
 /// # Cancel safety
 ///
 /// Dropping the future ends the build; what was compiled stays compiled.
 pub(crate) async fn build(folder: &Path, words: Words) -> Result<PathBuf, Error> {
-    Build::new(folder, words).run().await
+    let package = package(folder).await?;
+    let [program] = package.programs.as_slice() else {
+        return Err(Error::NotOneProgram {
+            folder: folder.to_owned(),
+            found: package.programs.len(),
+        });
+    };
+    let mut build = Build::new(folder, words);
+    build.arguments = vec!["--workspace".into(), "--bin".into(), program.into()];
+    build.run().await
 }
 
 /// The same, with its results in another folder.
@@ -103,7 +116,9 @@ impl<'a> Build<'a> {
                 },
             });
         }
-        let mut programs = programs(&String::from_utf8_lossy(&output.stdout));
+        let manifest = self.folder.join("Cargo.toml");
+        let manifest = manifest.canonicalize().unwrap_or(manifest);
+        let mut programs = programs(&String::from_utf8_lossy(&output.stdout), &manifest);
         match programs.len() {
             1 => Ok(programs.remove(0)),
             found => Err(Error::NotOneProgram {
@@ -114,29 +129,33 @@ impl<'a> Build<'a> {
     }
 }
 
-/// The executables that cargo's messages name.
-fn programs(messages: &str) -> Vec<PathBuf> {
+/// The executables of a package that cargo's messages name.
+fn programs(messages: &str, manifest: &Path) -> Vec<PathBuf> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
         .filter(|message| message["reason"] == "compiler-artifact")
+        .filter(|message| message["manifest_path"].as_str().map(Path::new) == Some(manifest))
         .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::{Path, PathBuf};
+
     use super::programs;
 
     #[test]
-    fn only_executables_count() {
-        let messages = r#"{"reason":"compiler-artifact","executable":null}
-{"reason":"compiler-artifact","executable":"/t/debug/web"}
+    fn only_executables_of_the_package_count() {
+        let messages = r#"{"reason":"compiler-artifact","manifest_path":"/w/Cargo.toml","executable":null}
+{"reason":"compiler-artifact","manifest_path":"/w/Cargo.toml","executable":"/t/debug/web"}
+{"reason":"compiler-artifact","manifest_path":"/w/other/Cargo.toml","executable":"/t/debug/web"}
 {"reason":"build-finished","success":true}
 not json"#;
         assert_eq!(
-            programs(messages),
-            [std::path::PathBuf::from("/t/debug/web")]
+            programs(messages, Path::new("/w/Cargo.toml")),
+            [PathBuf::from("/t/debug/web")]
         );
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Package {
     pub(crate) description: Option<String>,
     pub(crate) license: Option<String>,
     pub(crate) repository: Option<String>,
+    /// The programs that it builds unasked.
+    pub(crate) programs: Vec<String>,
     /// Where its builds go.
     pub(crate) target: PathBuf,
 }
@@ -56,8 +58,38 @@ pub(crate) async fn package(folder: &Path) -> Result<Package, Error> {
         description: text("description"),
         license: text("license"),
         repository: text("repository"),
+        programs: programs(found),
         target: metadata["target_directory"]
             .as_str()
             .map_or_else(|| folder.join("target"), PathBuf::from),
     })
+}
+
+fn programs(package: &Value) -> Vec<String> {
+    let targets = package["targets"].as_array().into_iter().flatten();
+    let programs = targets.filter(|target| {
+        let kinds = target["kind"].as_array();
+        kinds.is_some_and(|kinds| kinds.contains(&"bin".into()))
+            && target["required-features"].is_null()
+    });
+    let names = programs.filter_map(|target| target["name"].as_str());
+    names.map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::programs;
+
+    #[test]
+    fn a_program_that_wants_a_feature_is_not_built_unasked() {
+        let package = json!({"targets": [
+            {"name": "web", "kind": ["lib"]},
+            {"name": "web", "kind": ["bin"]},
+            {"name": "extra", "kind": ["bin"], "required-features": ["extra"]},
+            {"name": "it", "kind": ["test"]},
+        ]});
+        assert_eq!(programs(&package), ["web"]);
+    }
 }
