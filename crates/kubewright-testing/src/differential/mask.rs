@@ -101,6 +101,7 @@ impl Masks {
             Value::Object(fields) => {
                 self.mask_generated_name(fields);
                 self.mask_list(fields);
+                self.sort_managers(fields);
                 self.mask_table(fields);
                 for (name, field) in fields {
                     self.mask(field, name);
@@ -151,6 +152,25 @@ impl Masks {
                 "masked".clone_into(text);
                 self.count.add(mask);
             }
+        }
+    }
+
+    /// Entries of managers stand in the order of their seconds, which no two runs share.
+    fn sort_managers(&mut self, fields: &mut serde_json::Map<String, Value>) {
+        const DECIDING: [&str; 5] = [
+            "manager",
+            "operation",
+            "subresource",
+            "apiVersion",
+            "fieldsV1",
+        ];
+        let Some(Value::Array(entries)) = fields.get_mut("managedFields") else {
+            return;
+        };
+        let before = entries.clone();
+        entries.sort_by_cached_key(|entry| DECIDING.map(|field| entry[field].to_string()));
+        if *entries != before {
+            self.count.add("orders of managers");
         }
     }
 
@@ -329,5 +349,17 @@ mod tests {
                 }],
             })]
         );
+    }
+
+    #[test]
+    fn managers_are_compared_without_the_order_of_their_seconds() {
+        let entry = |manager: &str, time: &str| json!({ "manager": manager, "time": time });
+        let early = "2026-01-01T00:00:00Z";
+        let late = "2026-01-01T00:00:01Z";
+        let (bodies, _) = masked(&[
+            json!({ "managedFields": [entry("b", early), entry("a", late)] }),
+            json!({ "managedFields": [entry("a", early), entry("b", early)] }),
+        ]);
+        assert_eq!(bodies[0], bodies[1]);
     }
 }
