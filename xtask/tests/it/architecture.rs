@@ -2,25 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::root;
+use crate::{cargo, root};
 
 fn metadata(arguments: &[&str]) -> Value {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--locked"])
-        .args(arguments)
-        .current_dir(root())
-        .output()
-        .expect("cargo runs");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON")
+    let metadata = cargo(&[&["metadata", "--format-version", "1"], arguments].concat());
+    serde_json::from_slice(&metadata).expect("cargo metadata prints JSON")
 }
 
 fn packages() -> Vec<Value> {
@@ -147,27 +136,9 @@ fn crates_in_several_versions_do_not_grow_in_number() {
 #[test]
 fn the_embedded_server_and_an_operator_stay_apart() {
     let tree = |package: &str| {
-        let output = Command::new(env!("CARGO"))
-            .args([
-                "tree",
-                "--offline",
-                "--locked",
-                "-e",
-                "normal",
-                "--prefix",
-                "none",
-                "-p",
-                package,
-            ])
-            .current_dir(root())
-            .output()
-            .expect("cargo runs");
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        String::from_utf8(output.stdout).expect("cargo prints text")
+        let tree = ["tree", "--edges", "normal", "--prefix", "none"];
+        let tree = cargo(&[&tree, ["--package", package].as_slice()].concat());
+        String::from_utf8(tree).expect("cargo prints text")
     };
     let holds = |tree: &str, name: &str| {
         tree.lines()

@@ -1,9 +1,8 @@
 //! What one command has compiled serves the next: a crate with other features is another crate.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
 
-use crate::root;
+use crate::cargo;
 
 /// The sets of features that each package is built with.
 type Features = BTreeMap<String, BTreeSet<String>>;
@@ -12,20 +11,11 @@ const PROGRAM: &str = "normal,build";
 const TESTS: &str = "normal,build,dev";
 
 fn features(packages: &[&str], edges: &str) -> Features {
-    let output = Command::new(env!("CARGO"))
-        .args(["tree", "--locked", "--prefix", "none", "--no-dedupe"])
-        .args(["--format", "{p}\t{f}", "--edges", edges])
-        .args(packages)
-        .current_dir(root())
-        .output()
-        .expect("cargo runs");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let tree = ["tree", "--prefix", "none", "--no-dedupe"];
+    let told = ["--format", "{p}\t{f}", "--edges", edges];
+    let printed = cargo(&[&tree, &told, packages].concat());
     let mut features = Features::new();
-    for line in String::from_utf8_lossy(&output.stdout).lines() {
+    for line in String::from_utf8_lossy(&printed).lines() {
         if let Some((package, set)) = line.split_once('\t') {
             let sets = features.entry(package.to_owned()).or_default();
             sets.insert(set.to_owned());

@@ -155,7 +155,8 @@ impl Masks {
         }
     }
 
-    /// Entries of managers stand in the order of their seconds, which no two runs share.
+    /// Entries of managers stand in the order of their seconds, which no two runs share; those that
+    /// do not stay as they are.
     fn sort_managers(&mut self, fields: &mut serde_json::Map<String, Value>) {
         const DECIDING: [&str; 5] = [
             "manager",
@@ -167,6 +168,13 @@ impl Masks {
         let Some(Value::Array(entries)) = fields.get_mut("managedFields") else {
             return;
         };
+        let by_second = |entry: &Value| {
+            let second = ["operation", "time", "manager"];
+            second.map(|field| entry[field].as_str().map(str::to_owned))
+        };
+        if !entries.is_sorted_by_key(by_second) {
+            return;
+        }
         let before = entries.clone();
         entries.sort_by_cached_key(|entry| DECIDING.map(|field| entry[field].to_string()));
         if *entries != before {
@@ -361,5 +369,8 @@ mod tests {
             json!({ "managedFields": [entry("a", early), entry("b", early)] }),
         ]);
         assert_eq!(bodies[0], bodies[1]);
+        let disordered = json!({ "managedFields": [entry("b", late), entry("a", early)] });
+        let (bodies, _) = masked(&[disordered]);
+        assert_eq!(bodies[0]["managedFields"][0]["manager"], "b");
     }
 }
