@@ -41,7 +41,7 @@ pub(super) fn cap(managed: &mut Managed) {
             managed.entries.insert(bucket.clone(), oldest);
         }
         if let Some(into) = managed.entries.get_mut(&bucket) {
-            into.fields = std::mem::take(&mut into.fields).union(&entry.fields);
+            into.fields = std::mem::take(&mut into.fields).union(entry.fields);
             into.time = entry.time;
         }
         if id != bucket {

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map as JsonMap, Value};
 
 use super::item;
-use crate::fields::{FieldSet, KeyValue, PathElement, compare as compare_values};
-use crate::schema::{Atom, List, ListType, Map, SchemaType};
+use crate::fields::{FieldSet, Node, PathElement, compare as compare_values};
+use crate::schema::{Atom, List, ListType, Map, SchemaType, Type};
 
 /// What changed from one object to another.
 #[derive(Clone, Debug, Default)]
@@ -20,19 +20,17 @@ pub(super) struct Comparison {
 impl Comparison {
     /// Compares two objects of one type.
     pub(super) fn between(old: &Value, new: &Value, schema: SchemaType<'_>) -> Self {
-        let mut walk = Walk {
-            path: Vec::new(),
-            found: Self::default(),
-        };
-        walk.parts(Some(old), Some(new), schema);
-        walk.found
+        let found = parts(Some(old), Some(new), schema);
+        // The object as a whole is nobody's.
+        Self {
+            removed: found.removed.below,
+            modified: found.modified.below,
+            added: found.added.below,
+        }
     }
 
     /// The same without the given fields and all below them.
     pub(super) fn without(self, fields: &FieldSet) -> Self {
-        if fields.is_empty() {
-            return self;
-        }
         Self {
             removed: self.removed.recursive_difference(fields),
             modified: self.modified.recursive_difference(fields),
@@ -46,146 +44,210 @@ pub(super) fn is_equal(a: &Value, b: &Value) -> bool {
     compare_values(a, b).is_eq()
 }
 
-struct Walk {
-    path: Vec<PathElement>,
-    found: Comparison,
+/// What changed at one place and below it.
+#[derive(Debug, Default)]
+struct Found {
+    removed: Spot,
+    modified: Spot,
+    added: Spot,
 }
 
-impl Walk {
-    fn parts(&mut self, old: Option<&Value>, new: Option<&Value>, schema: SchemaType<'_>) {
-        // Where the form changed, what the old form held is gone and what the new one holds is
-        // new: both are looked at.
-        let is_leaf = match (old, new) {
-            (Some(old), Some(new)) if form(old) != form(new) => {
-                self.part(Some(old), Some(new), schema.atom(Some(old)), schema);
-                self.part(Some(old), Some(new), schema.atom(Some(new)), schema)
+/// A place in a set: whether it is a member, and the members below it.
+#[derive(Debug, Default)]
+struct Spot {
+    is_member: bool,
+    below: FieldSet,
+}
+
+impl Found {
+    /// What is found at a value as a whole.
+    fn leaf(old: &Value, new: &Value) -> Self {
+        let mut found = Self::default();
+        found.modified.is_member = !is_equal(old, new);
+        found
+    }
+
+    /// What is found beside.
+    fn and(mut self, other: Self) -> Self {
+        for (mine, theirs) in self.spots().into_iter().zip(other.into_spots()) {
+            mine.is_member |= theirs.is_member;
+            mine.below = std::mem::take(&mut mine.below).union(theirs.below);
+        }
+        self
+    }
+
+    /// Takes what is found at one step from here.
+    fn put(&mut self, element: impl Fn() -> PathElement, part: Self) {
+        for (mine, theirs) in self.spots().into_iter().zip(part.into_spots()) {
+            if theirs.is_member || !theirs.below.is_empty() {
+                mine.below.graft(element(), theirs.is_member, theirs.below);
             }
-            _ => self.part(old, new, schema.atom(new.or(old)), schema),
+        }
+    }
+
+    fn spots(&mut self) -> [&mut Spot; 3] {
+        [&mut self.removed, &mut self.modified, &mut self.added]
+    }
+
+    fn into_spots(self) -> [Spot; 3] {
+        [self.removed, self.modified, self.added]
+    }
+}
+
+fn parts(old: Option<&Value>, new: Option<&Value>, schema: SchemaType<'_>) -> Found {
+    match (old, new) {
+        (Some(old), Some(new)) => changes(old, new, schema),
+        (None, Some(new)) => Found {
+            added: Spot::whole(new, schema),
+            ..Found::default()
+        },
+        (Some(old), None) => Found {
+            removed: Spot::whole(old, schema),
+            ..Found::default()
+        },
+        (None, None) => Found::default(),
+    }
+}
+
+impl Spot {
+    /// A value that only one object has, with all its parts.
+    fn whole(value: &Value, schema: SchemaType<'_>) -> Self {
+        Self {
+            is_member: true,
+            below: all(value, schema),
+        }
+    }
+}
+
+/// Everything below a value.
+fn all(value: &Value, schema: SchemaType<'_>) -> FieldSet {
+    let member = |value, schema| Node::new(true, all(value, schema));
+    match (schema.atom(Some(value)), value) {
+        (Atom::List(list), Value::Array(items)) if list.list_type != ListType::Atomic => {
+            let item = schema.at(list.item);
+            let nodes = item::by_element(items, list, schema).map(|(element, only)| {
+                let node = only.map_or_else(
+                    || Node::new(true, FieldSet::new()),
+                    |only| member(only, item),
+                );
+                (element, node)
+            });
+            FieldSet::of(nodes.collect())
+        }
+        (Atom::Map(map), Value::Object(entries)) if !map.atomic => {
+            let nodes = entries.iter().filter_map(|(name, value)| {
+                let entry = schema.at_field(map, name)?;
+                Some((PathElement::field(name), member(value, entry)))
+            });
+            FieldSet::of(nodes.collect())
+        }
+        _ => FieldSet::new(),
+    }
+}
+
+/// What changed where both objects have a value.
+fn changes(old: &Value, new: &Value, schema: SchemaType<'_>) -> Found {
+    let by_new = part(old, new, schema.atom(Some(new)), schema);
+    // Where the form changed and the type takes any, what the old form held is gone and what the
+    // new one holds is new: both are looked at.
+    match matches!(schema.definition(), Type::Any(_)) && form(old) != form(new) {
+        true => part(old, new, schema.atom(Some(old)), schema).and(by_new),
+        false => by_new,
+    }
+}
+
+/// Compares by one form.
+fn part(old: &Value, new: &Value, atom: Atom<'_>, schema: SchemaType<'_>) -> Found {
+    match atom {
+        Atom::Scalar(_) => Found::leaf(old, new),
+        Atom::List(list) => {
+            let (l, r) = (items_of(old), items_of(new));
+            match list.list_type == ListType::Atomic || (l.is_empty() && r.is_empty()) {
+                true => Found::leaf(old, new),
+                false => items(l, r, list, schema),
+            }
+        }
+        Atom::Map(map) => {
+            let empty = JsonMap::new();
+            let l = old.as_object().unwrap_or(&empty);
+            let r = new.as_object().unwrap_or(&empty);
+            match map.atomic || (l.is_empty() && r.is_empty()) {
+                true => Found::leaf(old, new),
+                false => entries(l, r, map, schema),
+            }
+        }
+    }
+}
+
+fn entries(
+    old: &JsonMap<String, Value>,
+    new: &JsonMap<String, Value>,
+    map: &Map,
+    schema: SchemaType<'_>,
+) -> Found {
+    let mut found = Found::default();
+    let added = new.keys().filter(|name| !old.contains_key(*name));
+    let mut names: Vec<&String> = old.keys().chain(added).collect();
+    names.sort_unstable();
+    for name in names {
+        let Some(entry) = schema.at_field(map, name) else {
+            continue;
         };
-        if is_leaf {
-            return;
-        }
-        match (old, new) {
-            (None, _) => self.found.added.insert(&self.path),
-            (_, None) => self.found.removed.insert(&self.path),
-            _ => {}
-        }
+        let part = parts(old.get(name), new.get(name), entry);
+        found.put(|| PathElement::field(name), part);
     }
-
-    /// Compares by one form; true when the value was compared whole.
-    fn part(
-        &mut self,
-        old: Option<&Value>,
-        new: Option<&Value>,
-        atom: Atom<'_>,
-        schema: SchemaType<'_>,
-    ) -> bool {
-        match atom {
-            Atom::Scalar(_) => self.leaf(old, new),
-            Atom::List(list) => {
-                let (l, r) = (items_of(old), items_of(new));
-                if list.list_type == ListType::Atomic || (l.is_empty() && r.is_empty()) {
-                    return self.leaf(old, new);
-                }
-                self.items(l, r, list, schema);
-                false
-            }
-            Atom::Map(map) => {
-                let empty = JsonMap::new();
-                let l = old.and_then(Value::as_object).unwrap_or(&empty);
-                let r = new.and_then(Value::as_object).unwrap_or(&empty);
-                if map.atomic || (l.is_empty() && r.is_empty()) {
-                    return self.leaf(old, new);
-                }
-                self.entries(l, r, map, schema);
-                false
-            }
-        }
-    }
-
-    fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) -> bool {
-        match (old, new) {
-            (None, _) => self.found.added.insert(&self.path),
-            (_, None) => self.found.removed.insert(&self.path),
-            (Some(old), Some(new)) if !is_equal(old, new) => {
-                self.found.modified.insert(&self.path);
-            }
-            _ => {}
-        }
-        true
-    }
-
-    fn entries(
-        &mut self,
-        old: &JsonMap<String, Value>,
-        new: &JsonMap<String, Value>,
-        map: &Map,
-        schema: SchemaType<'_>,
-    ) {
-        let added = new.keys().filter(|name| !old.contains_key(*name));
-        for name in old.keys().chain(added) {
-            let Some(entry) = schema.at_field(map, name) else {
-                continue;
-            };
-            self.path.push(PathElement::field(name));
-            self.parts(old.get(name), new.get(name), entry);
-            self.path.pop();
-        }
-    }
-
-    fn items(&mut self, old: &[Value], new: &[Value], list: &List, schema: SchemaType<'_>) {
-        let mut pairs: BTreeMap<PathElement, (Vec<&Value>, Vec<&Value>)> = BTreeMap::new();
-        for value in old {
-            if let Ok(element) = item::element(value, list, schema) {
-                pairs.entry(element).or_default().0.push(value);
-            }
-        }
-        for value in new {
-            if let Ok(element) = item::element(value, list, schema) {
-                pairs.entry(element).or_default().1.push(value);
-            }
-        }
-        let item = schema.at(list.item);
-        for (element, (old, new)) in pairs {
-            self.path.push(element);
-            self.item(&old, &new, item);
-            self.path.pop();
-        }
-    }
-
-    /// Compares the items of one key; several of one key are compared as one value.
-    fn item(&mut self, old: &[&Value], new: &[&Value], item: SchemaType<'_>) {
-        match (old, new) {
-            ([] | [_], [] | [_]) => self.parts(old.first().copied(), new.first().copied(), item),
-            ([_, _, ..], [_, _, ..]) => {
-                let keyed = |values: &[&Value]| -> Vec<KeyValue> {
-                    values
-                        .iter()
-                        .map(|value| KeyValue((*value).clone()))
-                        .collect()
-                };
-                if keyed(old) != keyed(new) {
-                    self.found.modified.insert(&self.path);
-                }
-            }
-            ([_, _, ..], _) => {
-                if let Some(new) = new.first() {
-                    self.parts(None, Some(new), item);
-                }
-                self.found.removed.insert(&self.path);
-            }
-            (_, [_, _, ..]) => {
-                if let Some(old) = old.first() {
-                    self.parts(Some(old), None, item);
-                }
-                self.found.added.insert(&self.path);
-            }
-        }
-    }
+    found
 }
 
-fn items_of(value: Option<&Value>) -> &[Value] {
-    value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+fn items(old: &[Value], new: &[Value], list: &List, schema: SchemaType<'_>) -> Found {
+    let mut pairs: BTreeMap<PathElement, (Vec<&Value>, Vec<&Value>)> = BTreeMap::new();
+    for value in old {
+        if let Ok(element) = item::element(value, list, schema) {
+            pairs.entry(element).or_default().0.push(value);
+        }
+    }
+    for value in new {
+        if let Ok(element) = item::element(value, list, schema) {
+            pairs.entry(element).or_default().1.push(value);
+        }
+    }
+    let mut found = Found::default();
+    let item = schema.at(list.item);
+    for (element, (old, new)) in pairs {
+        found.put(|| element.clone(), same_key(&old, &new, item));
+    }
+    found
+}
+
+/// Compares the items of one key; several of one key are compared as one value.
+fn same_key(old: &[&Value], new: &[&Value], item: SchemaType<'_>) -> Found {
+    let mut found = Found::default();
+    match (old, new) {
+        ([] | [_], [] | [_]) => {
+            return parts(old.first().copied(), new.first().copied(), item);
+        }
+        ([_, _, ..], [_, _, ..]) => {
+            let same = old.len() == new.len() && old.iter().zip(new).all(|(a, b)| is_equal(a, b));
+            found.modified.is_member = !same;
+        }
+        ([_, _, ..], _) => {
+            if let Some(new) = new.first() {
+                found = parts(None, Some(new), item);
+            }
+            found.removed.is_member = true;
+        }
+        (_, [_, _, ..]) => {
+            if let Some(old) = old.first() {
+                found = parts(Some(old), None, item);
+            }
+            found.added.is_member = true;
+        }
+    }
+    found
+}
+
+fn items_of(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// What a value is where its type takes anything; null counts as a map.

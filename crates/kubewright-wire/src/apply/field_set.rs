@@ -1,9 +1,7 @@
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::item;
-use crate::fields::{FieldSet, PathElement};
+use crate::fields::{FieldSet, Node, PathElement};
 use crate::schema::{Atom, List, ListType, SchemaType};
 
 /// Every field and item that an object mentions: what an applier of it owns.
@@ -42,20 +40,11 @@ fn below(value: &Value, schema: SchemaType<'_>) -> (FieldSet, bool) {
 }
 
 fn items_below(items: &[Value], list: &List, schema: SchemaType<'_>) -> FieldSet {
-    let mut by_element: BTreeMap<PathElement, Vec<&Value>> = BTreeMap::new();
-    for value in items {
-        if let Ok(element) = item::element(value, list, schema) {
-            by_element.entry(element).or_default().push(value);
-        }
-    }
-    let mut set = FieldSet::new();
-    for (element, values) in by_element {
+    let item = schema.at(list.item);
+    let nodes = item::by_element(items, list, schema).map(|(element, only)| {
         // Items that share their key are owned as one, without their parts.
-        let members = match values.as_slice() {
-            [only] => below(only, schema.at(list.item)).0,
-            _ => FieldSet::new(),
-        };
-        set.graft(element, true, members);
-    }
-    set
+        let members = only.map_or_else(FieldSet::new, |only| below(only, item).0);
+        (element, Node::new(true, members))
+    });
+    FieldSet::of(nodes.collect())
 }

@@ -18,6 +18,30 @@ pub(super) fn element(
     }
 }
 
+/// The items of such a list by how they are called, in that order; no item where several are
+/// called the same. What cannot be called is left out.
+pub(super) fn by_element<'v>(
+    items: &'v [Value],
+    list: &List,
+    schema: SchemaType<'_>,
+) -> impl Iterator<Item = (PathElement, Option<&'v Value>)> {
+    let called = items.iter().filter_map(|value| {
+        let element = element(value, list, schema).ok()?;
+        Some((element, value))
+    });
+    let mut called: Vec<(PathElement, &Value)> = called.collect();
+    called.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let mut called = called.into_iter().peekable();
+    std::iter::from_fn(move || {
+        let (element, value) = called.next()?;
+        let mut only = Some(value);
+        while called.next_if(|(next, _)| *next == element).is_some() {
+            only = None;
+        }
+        Some((element, only))
+    })
+}
+
 fn set_element(item: &Value) -> Result<PathElement, String> {
     let fault = match item {
         Value::Object(_) => "associative list without keys has an element that's a map type",

@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use jiff::Timestamp;
 use kubewright_core::{GroupVersion, Kind};
 use serde_json::{Value, json};
@@ -163,14 +165,12 @@ impl<'a> Write<'a> {
                 self.untyped(&what, object, &fault)
             })?;
         }
-        let taken = updater
-            .update(live, new, managed)
-            .difference(&never_owned());
+        let taken = updater.update(live, new, managed).difference(never_owned());
         if !taken.is_empty() {
             let id = self.id(Operation::Update);
             let previous = managed.entries.remove(&id).map(|entry| entry.fields);
             let entry = Entry {
-                fields: taken.union(&previous.unwrap_or_default()),
+                fields: taken.union(previous.unwrap_or_default()),
                 api_version: updater.api_version,
                 time: Some(self.time),
             };
@@ -233,29 +233,32 @@ fn strip(managed: &mut Managed, id: &ManagerId) {
     let Some(entry) = managed.entries.get_mut(id) else {
         return;
     };
-    entry.fields = entry.fields.difference(&never_owned());
+    entry.fields = std::mem::take(&mut entry.fields).difference(never_owned());
     if entry.fields.is_empty() {
         managed.entries.remove(id);
     }
 }
 
 /// Fields that identify an object or belong to the server.
-fn never_owned() -> FieldSet {
-    let of_metadata = [
-        "name",
-        "namespace",
-        "creationTimestamp",
-        "selfLink",
-        "uid",
-        "clusterName",
-        "generation",
-        "managedFields",
-        "resourceVersion",
-    ];
-    let top = ["apiVersion", "kind", "metadata"];
-    let below = of_metadata
-        .iter()
-        .map(|name| Path::fields(&["metadata", name]));
-    let paths = top.iter().map(|name| Path::fields(&[name])).chain(below);
-    paths.collect()
+fn never_owned() -> &'static FieldSet {
+    static FIELDS: LazyLock<FieldSet> = LazyLock::new(|| {
+        let of_metadata = [
+            "name",
+            "namespace",
+            "creationTimestamp",
+            "selfLink",
+            "uid",
+            "clusterName",
+            "generation",
+            "managedFields",
+            "resourceVersion",
+        ];
+        let top = ["apiVersion", "kind", "metadata"];
+        let below = of_metadata
+            .iter()
+            .map(|name| Path::fields(&["metadata", name]));
+        let paths = top.iter().map(|name| Path::fields(&[name])).chain(below);
+        paths.collect()
+    });
+    &FIELDS
 }

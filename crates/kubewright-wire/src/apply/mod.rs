@@ -15,6 +15,7 @@ mod item;
 mod managed;
 mod manager;
 mod merge;
+mod overlay;
 mod prune;
 mod reconcile;
 mod remove;
@@ -24,4 +25,5 @@ mod versions;
 
 pub use managed::equal_but_times;
 pub use manager::{Force, Write, apply, update};
+pub use overlay::overlay;
 pub use versions::{ServedVersions, Versions};

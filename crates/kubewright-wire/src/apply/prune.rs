@@ -46,7 +46,7 @@ fn add_back_owned(
     let mut by_version: BTreeMap<&str, FieldSet> = BTreeMap::new();
     for entry in managed.entries.values() {
         let set = by_version.entry(&entry.api_version).or_default();
-        *set = std::mem::take(set).union(&entry.fields);
+        *set = std::mem::take(set).union(entry.fields.clone());
     }
     // Fields of the version that was pruned come first: conversions may need them.
     let own = by_version.remove(first).map(|set| (first, set));
@@ -59,7 +59,7 @@ fn add_back_owned(
         ) else {
             continue;
         };
-        let keep = named_set(&present, schema).union(&with_named_fields(&owned, Some(schema)));
+        let keep = named_set(&present, schema).union(with_named_fields(&owned, Some(schema)));
         let surplus = named_set(&merged, schema).difference(&keep);
         pruned = remove(&merged, &surplus, schema);
     }

@@ -30,7 +30,7 @@ impl Updater<'_> {
         self.reconcile(managed);
         let (comparison, conflicts) = self.compare(live, new, managed, None);
         self.take_away(managed, &conflicts);
-        let taken = comparison.modified.union(&comparison.added);
+        let taken = comparison.modified.union(comparison.added);
         taken.recursive_difference(self.reset)
     }
 
@@ -89,7 +89,7 @@ impl Updater<'_> {
     ) -> (Comparison, BTreeMap<ManagerId, Change>) {
         let mut by_version: BTreeMap<&str, Comparison> = BTreeMap::new();
         let compared = Comparison::between(live, new, self.schema).without(self.reset);
-        by_version.insert(&self.api_version, compared.clone());
+        by_version.insert(&self.api_version, compared);
         let mut changes = BTreeMap::new();
         for (id, entry) in managed.entries.iter().filter(|(id, _)| Some(*id) != own) {
             if !by_version.contains_key(entry.api_version.as_str()) {
@@ -99,14 +99,16 @@ impl Updater<'_> {
             let Some(comparison) = by_version.get(entry.api_version.as_str()) else {
                 continue;
             };
-            let changed = comparison.modified.clone().union(&comparison.added);
+            let fields = &entry.fields;
+            let modified = fields.intersection(&comparison.modified);
             let change = Change {
-                conflicts: entry.fields.intersection(&changed),
-                removed: comparison.removed.clone(),
+                conflicts: modified.union(fields.intersection(&comparison.added)),
+                removed: fields.intersection(&comparison.removed),
             };
             changes.insert(id.clone(), change);
         }
-        (compared, changes)
+        let compared = by_version.remove(self.api_version.as_str());
+        (compared.unwrap_or_default(), changes)
     }
 
     fn compare_in(&self, live: &Value, new: &Value, version: &str) -> Option<Comparison> {
@@ -120,7 +122,7 @@ impl Updater<'_> {
     fn take_away(&self, managed: &mut Managed, changes: &BTreeMap<ManagerId, Change>) {
         managed.entries.retain(|id, entry| {
             if let Some(change) = changes.get(id) {
-                let kept = entry.fields.difference(&change.conflicts);
+                let kept = std::mem::take(&mut entry.fields).difference(&change.conflicts);
                 entry.fields = kept.difference(&change.removed);
             }
             !entry.fields.is_empty()

@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde_json::Value;
 
@@ -23,7 +24,7 @@ pub(super) fn validate(
         duplicates,
         faults: Vec::new(),
     };
-    walk.value(value, schema, "");
+    walk.value(value, schema, &Place::Object);
     match walk.faults.as_slice() {
         [] => Ok(()),
         [one] => Err(one.clone()),
@@ -36,15 +37,33 @@ struct Walk {
     faults: Vec<String>,
 }
 
+/// Where a value stands; written out only for a fault.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Object,
+    Field(&'a Place<'a>, &'a str),
+    Item(&'a Place<'a>, &'a PathElement),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Object => Ok(()),
+            Self::Field(above, name) => write!(f, "{above}.{name}"),
+            Self::Item(above, element) => write!(f, "{above}{element}"),
+        }
+    }
+}
+
 impl Walk {
-    fn fault(&mut self, place: &str, what: &str) {
+    fn fault(&mut self, place: &Place<'_>, what: &str) {
         self.faults.push(match place {
-            "" => what.to_owned(),
+            Place::Object => what.to_owned(),
             place => format!("{place}: {what}"),
         });
     }
 
-    fn value(&mut self, value: &Value, schema: SchemaType<'_>, place: &str) {
+    fn value(&mut self, value: &Value, schema: SchemaType<'_>, place: &Place<'_>) {
         match schema.atom(Some(value)) {
             Atom::Scalar(scalar) => {
                 if let Some(what) = scalar_fault(value, scalar) {
@@ -70,7 +89,7 @@ impl Walk {
         }
     }
 
-    fn items(&mut self, items: &[Value], list: &List, schema: SchemaType<'_>, place: &str) {
+    fn items(&mut self, items: &[Value], list: &List, schema: SchemaType<'_>, place: &Place<'_>) {
         let mut seen = BTreeSet::new();
         for (index, value) in items.iter().enumerate() {
             let element = match list.list_type {
@@ -80,19 +99,20 @@ impl Walk {
                     Err(what) => return self.fault(place, &format!("element {index}: {what}")),
                 },
             };
-            let place_of_item = format!("{place}{element}");
-            if !seen.insert(element.clone()) && self.duplicates == Duplicates::Refused {
+            if seen.contains(&element) {
                 self.fault(place, &format!("duplicate entries for key {element}"));
             }
-            self.value(value, schema.at(list.item), &place_of_item);
+            self.value(value, schema.at(list.item), &Place::Item(place, &element));
+            if self.duplicates == Duplicates::Refused {
+                seen.insert(element);
+            }
         }
     }
 
-    fn entries(&mut self, value: &Value, map: &Map, schema: SchemaType<'_>, place: &str) {
+    fn entries(&mut self, value: &Value, map: &Map, schema: SchemaType<'_>, place: &Place<'_>) {
         for (name, value) in value.as_object().into_iter().flatten() {
-            let entry = schema.at_field(map, name);
-            let place = format!("{place}.{name}");
-            let Some(entry) = entry else {
+            let place = Place::Field(place, name);
+            let Some(entry) = schema.at_field(map, name) else {
                 return self.fault(&place, "field not declared in schema");
             };
             self.value(value, entry, &place);

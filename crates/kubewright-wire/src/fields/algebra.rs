@@ -1,75 +1,69 @@
+use super::FieldSet;
 use super::set::Node;
-use super::{FieldSet, PathElement};
 
 impl FieldSet {
     /// The members of either set.
     #[must_use]
-    pub fn union(mut self, other: &Self) -> Self {
-        for (element, node) in &other.nodes {
-            match self.nodes.get_mut(element) {
-                Some(mine) => {
-                    mine.is_member |= node.is_member;
-                    mine.below = std::mem::take(&mut mine.below).union(&node.below);
-                }
-                None => {
-                    self.nodes.insert(element.clone(), node.clone());
-                }
-            }
+    pub fn union(mut self, other: Self) -> Self {
+        if self.is_empty() {
+            return other;
         }
-        self
+        if other.is_empty() {
+            return self;
+        }
+        self.nodes.extend(other.nodes);
+        Self::of(self.nodes)
     }
 
     /// The members of both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
-        self.combine(|element, node| {
-            let theirs = other.nodes.get(element)?;
-            Some(Node {
+        let both = self.nodes.iter().filter_map(|(element, node)| {
+            let theirs = other.node(element)?;
+            let node = Node {
                 is_member: node.is_member && theirs.is_member,
                 below: node.below.intersection(&theirs.below),
-            })
-        })
+            };
+            (!node.is_empty()).then(|| (element.clone(), node))
+        });
+        Self {
+            nodes: both.collect(),
+        }
     }
 
     /// The members of this set that are not members of the other. What stands below a member of
     /// the other stays.
     #[must_use]
-    pub fn difference(&self, other: &Self) -> Self {
-        self.combine(|element, node| {
-            let Some(theirs) = other.nodes.get(element) else {
-                return Some(node.clone());
-            };
-            Some(Node {
-                is_member: node.is_member && !theirs.is_member,
-                below: node.below.difference(&theirs.below),
-            })
-        })
+    pub fn difference(mut self, other: &Self) -> Self {
+        self.subtract(other, &mut |node, theirs| {
+            node.is_member &= !theirs.is_member;
+            node.below = std::mem::take(&mut node.below).difference(&theirs.below);
+        });
+        self
     }
 
     /// The members of this set that neither are members of the other nor stand below one.
     #[must_use]
-    pub fn recursive_difference(&self, other: &Self) -> Self {
-        self.combine(|element, node| {
-            let Some(theirs) = other.nodes.get(element) else {
-                return Some(node.clone());
-            };
-            if theirs.is_member {
-                return None;
+    pub fn recursive_difference(mut self, other: &Self) -> Self {
+        self.subtract(other, &mut |node, theirs| match theirs.is_member {
+            true => *node = Node::default(),
+            false => {
+                node.below = std::mem::take(&mut node.below).recursive_difference(&theirs.below);
             }
-            Some(Node {
-                is_member: node.is_member,
-                below: node.below.recursive_difference(&theirs.below),
-            })
-        })
+        });
+        self
     }
 
-    fn combine(&self, mut keep: impl FnMut(&PathElement, &Node) -> Option<Node>) -> Self {
-        let nodes = self
-            .nodes
-            .iter()
-            .filter_map(|(element, node)| Some((element.clone(), keep(element, node)?)))
-            .filter(|(_, node)| node.is_member || !node.below.is_empty())
-            .collect();
-        Self { nodes }
+    /// Reduces the nodes that both have; those that nothing is left of vanish.
+    fn subtract(&mut self, other: &Self, reduce: &mut dyn FnMut(&mut Node, &Node)) {
+        if self.is_empty() || other.is_empty() {
+            return;
+        }
+        self.nodes.retain_mut(|(element, node)| {
+            if let Some(theirs) = other.node(element) {
+                reduce(node, theirs);
+            }
+            !node.is_empty()
+        });
     }
 }

@@ -2,6 +2,7 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
+use super::set::Node;
 use super::{FieldSet, KeyValue, PathElement};
 
 /// A `fieldsV1` that cannot be read.
@@ -14,12 +15,12 @@ pub struct ParseFieldsError {
 impl FieldSet {
     /// Reads `fieldsV1`. Steps of a kind that is not known are left out, as Kubernetes does.
     pub fn from_value(value: &Value) -> Result<Self, ParseFieldsError> {
-        let mut set = Self::new();
         let Value::Object(fields) = value else {
             return Err(ParseFieldsError {
                 what: format!("an object is expected, not {value}"),
             });
         };
+        let mut nodes = Vec::with_capacity(fields.len());
         for (name, below) in fields.iter().filter(|(name, _)| *name != ".") {
             let Some(element) = parse_element(name)? else {
                 continue;
@@ -27,22 +28,24 @@ impl FieldSet {
             let below_set = Self::from_value(below)?;
             // A step without steps below it is a member, with or without its dot.
             let is_member = below_set.is_empty() || below.get(".").is_some();
-            set.graft(element, is_member, below_set);
+            nodes.push((element, Node::new(is_member, below_set)));
         }
-        Ok(set)
+        Ok(Self::of(nodes))
     }
 
     /// The set as `fieldsV1`.
     pub fn to_value(&self) -> Value {
+        self.to_value_with(false)
+    }
+
+    fn to_value_with(&self, has_dot: bool) -> Value {
         let mut fields = Map::new();
+        if has_dot {
+            fields.insert(".".to_owned(), Value::Object(Map::new()));
+        }
         for (element, is_member, below) in self.steps() {
-            let Value::Object(mut inner) = below.to_value() else {
-                continue;
-            };
-            if is_member && !inner.is_empty() {
-                inner.insert(".".to_owned(), Value::Object(Map::new()));
-            }
-            fields.insert(print_element(element), Value::Object(inner));
+            let has_dot = is_member && !below.is_empty();
+            fields.insert(print_element(element), below.to_value_with(has_dot));
         }
         Value::Object(fields)
     }
@@ -108,29 +111,63 @@ fn parse_element(text: &str) -> Result<Option<PathElement>, ParseFieldsError> {
 
 fn print_element(element: &PathElement) -> String {
     match element {
-        PathElement::Field(name) => format!("f:{name}"),
+        PathElement::Field(name) => ["f:", name].concat(),
         PathElement::Key(fields) => {
-            let fields: Vec<String> = fields
-                .iter()
-                .map(|(name, value)| format!("{}:{}", Value::from(name.as_str()), print(value)))
-                .collect();
-            format!("k:{{{}}}", fields.join(","))
+            let mut text = "k:{".to_owned();
+            for (index, (name, value)) in fields.iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                print_text(name, &mut text);
+                text.push(':');
+                print(value, &mut text);
+            }
+            text.push('}');
+            text
         }
-        PathElement::Value(value) => format!("v:{}", print(value)),
+        PathElement::Value(value) => {
+            let mut text = "v:".to_owned();
+            print(value, &mut text);
+            text
+        }
         PathElement::Index(index) => format!("i:{index}"),
     }
 }
 
-/// Go's JSON escapes what HTML could misread; these characters occur only inside strings.
-fn print(value: &KeyValue) -> String {
-    value
-        .0
-        .to_string()
-        .replace('<', "\\u003c")
-        .replace('>', "\\u003e")
-        .replace('&', "\\u0026")
-        .replace('\u{2028}', "\\u2028")
-        .replace('\u{2029}', "\\u2029")
+/// What Go's JSON escapes because HTML could misread it; it occurs only inside strings.
+const ESCAPED: [(char, &str); 5] = [
+    ('<', "\\u003c"),
+    ('>', "\\u003e"),
+    ('&', "\\u0026"),
+    ('\u{2028}', "\\u2028"),
+    ('\u{2029}', "\\u2029"),
+];
+
+fn print(value: &KeyValue, to: &mut String) {
+    if let Value::String(text) = &value.0 {
+        return print_text(text, to);
+    }
+    print_escaped(&value.0, to);
+}
+
+/// Most texts are names, which stand for themselves.
+fn print_text(text: &str, to: &mut String) {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !b"\"\\<>&".contains(&byte);
+    if text.bytes().all(is_plain) {
+        to.extend(["\"", text, "\""]);
+        return;
+    }
+    print_escaped(&Value::from(text), to);
+}
+
+fn print_escaped(value: &Value, to: &mut String) {
+    let mut text = value.to_string();
+    for (character, escape) in ESCAPED {
+        if text.contains(character) {
+            text = text.replace(character, escape);
+        }
+    }
+    to.push_str(&text);
 }
 
 #[cfg(test)]

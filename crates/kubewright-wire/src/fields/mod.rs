@@ -9,3 +9,4 @@ pub(crate) use element::compare;
 pub use element::{KeyValue, Path, PathElement};
 pub use json::ParseFieldsError;
 pub use set::FieldSet;
+pub(crate) use set::Node;

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{Path, PathElement};
@@ -9,22 +8,55 @@ use super::{Path, PathElement};
 /// that the map itself is owned, `.data.x` alone that only this entry is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet {
-    /// No node is without both membership and members below it.
-    pub(super) nodes: BTreeMap<PathElement, Node>,
+    /// Sorted by their steps, each step once. No node is without both membership and members
+    /// below it. Most have a few steps, for which a map would take ten times the memory.
+    pub(super) nodes: Vec<(PathElement, Node)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub(super) is_member: bool,
     pub(super) below: FieldSet,
+}
+
+impl Node {
+    pub(crate) fn new(is_member: bool, below: FieldSet) -> Self {
+        Self { is_member, below }
+    }
+
+    /// Adds the members of another node of the same step.
+    pub(super) fn absorb(&mut self, other: Self) {
+        self.is_member |= other.is_member;
+        self.below = std::mem::take(&mut self.below).union(other.below);
+    }
+
+    /// Whether neither this nor anything below it is a member.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.is_member && self.below.is_empty()
+    }
 }
 
 impl FieldSet {
     /// A set without members.
     pub const fn new() -> Self {
-        Self {
-            nodes: BTreeMap::new(),
+        Self { nodes: Vec::new() }
+    }
+
+    /// A set of these steps, in any order; of a step that is there twice all members count.
+    pub(crate) fn of(mut nodes: Vec<(PathElement, Node)>) -> Self {
+        nodes.retain(|(_, node)| !node.is_empty());
+        if !nodes.is_sorted_by(|(a, _), (b, _)| a < b) {
+            nodes.sort_by(|(a, _), (b, _)| a.cmp(b));
+            let mut sorted: Vec<(PathElement, Node)> = Vec::with_capacity(nodes.len());
+            for (element, node) in nodes {
+                match sorted.last_mut() {
+                    Some((last, same)) if *last == element => same.absorb(node),
+                    _ => sorted.push((element, node)),
+                }
+            }
+            nodes = sorted;
         }
+        Self { nodes }
     }
 
     /// Adds one field; those above it stay as they are. The empty path is nobody's.
@@ -34,9 +66,9 @@ impl FieldSet {
         };
         let mut set = self;
         for element in above {
-            set = &mut set.nodes.entry(element.clone()).or_default().below;
+            set = &mut set.node_mut(element.clone()).below;
         }
-        set.nodes.entry(last.clone()).or_default().is_member = true;
+        set.node_mut(last.clone()).is_member = true;
     }
 
     /// Whether the field is a member.
@@ -46,7 +78,7 @@ impl FieldSet {
         };
         let mut set = self;
         for element in above {
-            match set.nodes.get(element) {
+            match set.node(element) {
                 Some(node) => set = &node.below,
                 None => return false,
             }
@@ -56,13 +88,12 @@ impl FieldSet {
 
     /// Whether the field right below is a member.
     pub fn has_member(&self, element: &PathElement) -> bool {
-        self.nodes.get(element).is_some_and(|node| node.is_member)
+        self.node(element).is_some_and(|node| node.is_member)
     }
 
     /// The members below one field, as seen from there; none when there are none.
     pub fn below(&self, element: &PathElement) -> Option<&Self> {
-        self.nodes
-            .get(element)
+        self.node(element)
             .map(|node| &node.below)
             .filter(|set| !set.is_empty())
     }
@@ -75,8 +106,8 @@ impl FieldSet {
     /// How many members there are.
     pub fn len(&self) -> usize {
         self.nodes
-            .values()
-            .map(|node| usize::from(node.is_member) + node.below.len())
+            .iter()
+            .map(|(_, node)| usize::from(node.is_member) + node.below.len())
             .sum()
     }
 
@@ -100,9 +131,32 @@ impl FieldSet {
         if !is_member && below.is_empty() {
             return;
         }
-        let node = self.nodes.entry(element).or_default();
-        node.is_member |= is_member;
-        node.below = std::mem::take(&mut node.below).union(&below);
+        self.node_mut(element).absorb(Node { is_member, below });
+    }
+
+    /// The node of a step.
+    pub(super) fn node(&self, element: &PathElement) -> Option<&Node> {
+        let index = self.find(element).ok()?;
+        self.nodes.get(index).map(|(_, node)| node)
+    }
+
+    /// The node of a step, made if it is not there: the caller makes it one that is not empty.
+    fn node_mut(&mut self, element: PathElement) -> &mut Node {
+        let is_last = self.nodes.last().is_none_or(|(last, _)| *last < element);
+        let index = match is_last {
+            true => Err(self.nodes.len()),
+            false => self.find(&element),
+        };
+        let index = index.unwrap_or_else(|index| {
+            self.nodes.insert(index, (element, Node::default()));
+            index
+        });
+        let (_, node) = self.nodes.get_mut(index).expect("found or put there");
+        node
+    }
+
+    fn find(&self, element: &PathElement) -> Result<usize, usize> {
+        self.nodes.binary_search_by(|(step, _)| step.cmp(element))
     }
 
     fn collect(&self, prefix: &mut Vec<PathElement>, paths: &mut Vec<Path>) {

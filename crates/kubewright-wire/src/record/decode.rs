@@ -257,11 +257,20 @@ mod tests {
 
     #[test]
     fn paths_lead_to_values() {
-        let object = json!({"spec": {"nodeName": "n1", "unschedulable": true, "a": [1]}});
+        let object = json!({"spec": {
+            "nodeName": "n1", "unschedulable": true, "a": [1], "replicas": 3, "offset": -1,
+        }});
         let record = Record::from_value(&object).unwrap();
-        assert_eq!(record.selectable("spec.nodeName"), Some("n1"));
-        assert_eq!(record.selectable("spec.unschedulable"), Some("true"));
-        assert_eq!(record.selectable("spec.missing"), None);
-        assert_eq!(record.selectable("spec.nodeName.deeper"), None);
+        for (path, text) in [
+            ("spec.nodeName", Some("n1")),
+            ("spec.unschedulable", Some("true")),
+            ("spec.replicas", Some("3")),
+            ("spec.offset", Some("-1")),
+            ("spec.a", None),
+            ("spec.missing", None),
+            ("spec.nodeName.deeper", None),
+        ] {
+            assert_eq!(record.selectable(path).as_deref(), text, "{path}");
+        }
     }
 }

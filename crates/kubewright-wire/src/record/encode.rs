@@ -94,6 +94,20 @@ impl Encoder {
         self.finish(ends)
     }
 
+    /// The record of an object that has been changed since `former` was made of it: what the
+    /// field manager has applied is still what it was then.
+    pub fn encode_changed(
+        &mut self,
+        former: &Record,
+        value: &Value,
+    ) -> Result<Record, RecordError> {
+        let ends = self.write(value).map_err(RecordError::Parse)?;
+        self.finish(Ends {
+            field_hash: former.field_hash(),
+            ..ends
+        })
+    }
+
     fn write<'de, D: Deserializer<'de>>(&mut self, deserializer: D) -> Result<Ends, D::Error> {
         self.buffer.clear();
         let mut writer = Writer {

@@ -18,9 +18,9 @@ pub enum RecordError {
     },
     /// Only the metadata of the object was read.
     #[error(
-        "decode a stored object: its JSON could not be read whole, so only its metadata is kept; \
-         objects that are larger than the reader allows or nested deeper than 127 levels cannot be \
-         used"
+        "decode a stored object: its JSON could not be read whole or its transform failed, so only \
+         its metadata is kept; objects that are larger than the reader allows or nested deeper \
+         than 127 levels cannot be used"
     )]
     Stub,
     /// The object is larger than the reader allows, and its beginning does not say which it is.
@@ -29,6 +29,9 @@ pub enum RecordError {
         /// How many bytes were read of it.
         read: usize,
     },
+    /// The function that changes objects before they are stored made nothing of this one.
+    #[error("change an object before it is stored: {0}")]
+    Transform(String),
     /// The object does not have the shape that was asked for.
     #[error("decode a stored object: {0}")]
     Decode(String),

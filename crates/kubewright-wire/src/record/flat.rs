@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -72,13 +73,17 @@ impl Record {
             .try_fold(root, |node, name| node.as_object()?.field(name))
     }
 
-    /// The text at a dotted path such as `spec.nodeName`, as field selectors compare it.
-    pub fn selectable(&self, path: &str) -> Option<&str> {
+    /// The text at a dotted path such as `spec.nodeName`, as field selectors compare it: numbers
+    /// and booleans as they are written.
+    pub fn selectable(&self, path: &str) -> Option<Cow<'_, str>> {
         match self.field(path.split('.'))? {
-            Node::Text(text) => Some(text),
-            Node::Bool(true) => Some("true"),
-            Node::Bool(false) => Some("false"),
-            _ => None,
+            Node::Text(text) => Some(text.into()),
+            Node::Bool(true) => Some("true".into()),
+            Node::Bool(false) => Some("false".into()),
+            Node::Unsigned(number) => Some(number.to_string().into()),
+            Node::Negative(number) => Some(number.to_string().into()),
+            Node::Float(number) => Some(number.to_string().into()),
+            Node::Null | Node::Object(_) | Node::Array(_) => None,
         }
     }
 

@@ -16,6 +16,7 @@ mod field_hash;
 mod flat;
 mod kept;
 mod metadata;
+mod names;
 mod node;
 mod probe;
 mod stub;

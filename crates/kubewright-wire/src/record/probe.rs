@@ -47,23 +47,6 @@ impl FieldTree {
         }
         notes.into_inner().tree()
     }
-
-    /// The names of a type's own fields, without a look below them; none for what is not a struct
-    /// with fixed fields.
-    pub fn names_of<T: DeserializeOwned>() -> Option<&'static [&'static str]> {
-        let notes = RefCell::new(Notes {
-            is_shallow: true,
-            ..Notes::default()
-        });
-        let probe = Probe {
-            notes: &notes,
-            path: Vec::new(),
-            structs: Vec::new(),
-        };
-        // It stops at its first field, if it has any.
-        T::deserialize(probe).map(drop).unwrap_or_default();
-        notes.into_inner().root
-    }
 }
 
 type Path = Vec<&'static str>;
@@ -76,9 +59,6 @@ struct Notes {
     done: BTreeSet<Path>,
     /// Whether this attempt has found out where it fails.
     blamed: bool,
-    /// Whether only the fields of the type itself are asked for.
-    is_shallow: bool,
-    root: Option<&'static [&'static str]>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -114,7 +94,7 @@ impl Notes {
 
 /// A value that is not there.
 #[derive(Debug)]
-struct Absent;
+pub(super) struct Absent;
 
 impl fmt::Display for Absent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -215,12 +195,7 @@ impl<'de> Deserializer<'de> for Probe<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Absent> {
-        let is_shallow = {
-            let mut notes = self.notes.borrow_mut();
-            notes.root.get_or_insert(fields);
-            notes.is_shallow
-        };
-        if is_shallow || self.structs.contains(&name) {
+        if self.structs.contains(&name) {
             self.note(Shape::Leaf);
             return Err(Absent);
         }
@@ -433,14 +408,5 @@ mod tests {
     #[test]
     fn a_struct_without_fields_keeps_an_empty_object() {
         assert_eq!(FieldTree::of::<Nothing>(), FieldTree::none());
-        assert_eq!(FieldTree::names_of::<Nothing>(), Some(&[][..]));
-    }
-
-    #[test]
-    fn the_names_of_a_types_own_fields_are_found_without_a_look_below() {
-        let names = FieldTree::names_of::<Node>();
-        assert_eq!(names, Some(&["name", "children"][..]));
-        assert_eq!(FieldTree::names_of::<Flat>(), None);
-        assert_eq!(FieldTree::names_of::<Value>(), None);
     }
 }

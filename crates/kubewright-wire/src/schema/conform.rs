@@ -16,22 +16,44 @@ use super::{DecodeError, Map, Scalar, SchemaType, Type, Written};
 /// (`status: {}`, `resources: {}`). No default is filled in.
 pub fn conform(value: &mut Value, schema: SchemaType<'_>) -> Result<Vec<String>, DecodeError> {
     let mut unknown = Vec::new();
-    let place = Place::default();
-    visit(value, schema, &place, &mut unknown)?;
+    visit(value, schema, &Place::Object, &mut unknown)?;
     Ok(unknown)
 }
 
-#[derive(Clone, Debug, Default)]
-struct Place {
+/// Where a value stands; written out only when something is wrong there.
+#[derive(Clone, Copy, Debug)]
+enum Place<'a> {
+    Object,
+    /// A field of the named struct.
+    Field(&'a Place<'a>, &'a str, &'a str),
+    /// An entry of a map.
+    Entry(&'a Place<'a>, &'a str),
+    Item(&'a Place<'a>, usize),
+}
+
+impl Place<'_> {
     /// With map keys and indexes, for warnings.
-    path: String,
-    go: GoPlace,
+    fn path(&self) -> String {
+        match self {
+            Self::Object => String::new(),
+            Self::Field(above, _, name) | Self::Entry(above, name) => below(&above.path(), name),
+            Self::Item(above, index) => format!("{}[{index}]", above.path()),
+        }
+    }
+
+    fn go(&self) -> GoPlace {
+        match self {
+            Self::Object => GoPlace::default(),
+            Self::Field(above, structure, name) => above.go().within(structure, name),
+            Self::Entry(above, _) | Self::Item(above, _) => above.go(),
+        }
+    }
 }
 
 fn visit(
     value: &mut Value,
     schema: SchemaType<'_>,
-    place: &Place,
+    place: &Place<'_>,
     unknown: &mut Vec<String>,
 ) -> Result<(), DecodeError> {
     match schema.definition() {
@@ -42,22 +64,18 @@ fn visit(
         Type::Any(_) => Ok(()),
         Type::List(list) => {
             let Value::Array(items) = value else {
-                return Err(DecodeError::mismatch(value, &place.go, schema));
+                return Err(DecodeError::mismatch(value, &place.go(), schema));
             };
             let item = schema.at(list.item);
             for (index, value) in items.iter_mut().enumerate() {
-                let place = Place {
-                    path: format!("{}[{index}]", place.path),
-                    go: place.go.clone(),
-                };
                 zero_for_null(value, item);
-                visit_unless_null(value, item, &place, unknown)?;
+                visit_unless_null(value, item, &Place::Item(place, index), unknown)?;
             }
             Ok(())
         }
         Type::Map(map) => {
             let Value::Object(fields) = value else {
-                return Err(DecodeError::mismatch(value, &place.go, schema));
+                return Err(DecodeError::mismatch(value, &place.go(), schema));
             };
             visit_map(fields, map, schema, (place, unknown))
         }
@@ -67,7 +85,7 @@ fn visit(
 fn visit_unless_null(
     value: &mut Value,
     schema: SchemaType<'_>,
-    place: &Place,
+    place: &Place<'_>,
     unknown: &mut Vec<String>,
 ) -> Result<(), DecodeError> {
     match value.is_null() || is_free(schema) {
@@ -80,14 +98,14 @@ fn visit_map(
     fields: &mut JsonMap<String, Value>,
     map: &Map,
     schema: SchemaType<'_>,
-    (place, unknown): (&Place, &mut Vec<String>),
+    (place, unknown): (&Place<'_>, &mut Vec<String>),
 ) -> Result<(), DecodeError> {
     fields.retain(|name, value| {
         if map.fields.contains_key(name) {
             return !value.is_null();
         }
         if map.rest.is_none() {
-            unknown.push(below(&place.path, name));
+            unknown.push(below(&place.path(), name));
         }
         map.rest.is_some()
     });
@@ -95,17 +113,13 @@ fn visit_map(
         let Some(entry) = schema.field(name) else {
             continue;
         };
-        let is_declared = map.fields.contains_key(name);
-        let place = Place {
-            path: below(&place.path, name),
-            go: match is_declared {
-                true => place.go.within(&map.name, name),
-                false => place.go.clone(),
-            },
+        let place = match map.fields.contains_key(name) {
+            true => Place::Field(place, &map.name, name),
+            false => {
+                zero_for_null(value, entry);
+                Place::Entry(place, name)
+            }
         };
-        if !is_declared {
-            zero_for_null(value, entry);
-        }
         visit_unless_null(value, entry, &place, unknown)?;
     }
     for (name, field) in &map.fields {
@@ -150,7 +164,7 @@ fn conform_scalar(
     value: &mut Value,
     scalar: Scalar,
     schema: SchemaType<'_>,
-    place: &Place,
+    place: &Place<'_>,
 ) -> Result<(), DecodeError> {
     let fits = match (scalar, &*value) {
         (Scalar::Text, Value::String(_))
@@ -168,7 +182,7 @@ fn conform_scalar(
     };
     match fits {
         true => Ok(()),
-        false => Err(DecodeError::mismatch(value, &place.go, schema)),
+        false => Err(DecodeError::mismatch(value, &place.go(), schema)),
     }
 }
 

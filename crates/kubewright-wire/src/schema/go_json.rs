@@ -67,14 +67,11 @@ impl DecodeError {
 }
 
 impl GoPlace {
-    pub(super) fn within(&self, structure: &str, field: &str) -> Self {
-        let mut fields = self.fields.clone();
-        fields.push(field.to_owned());
+    pub(super) fn within(mut self, structure: &str, field: &str) -> Self {
         let name = structure.rsplit('.').next().unwrap_or_default();
-        Self {
-            structure: name.to_owned(),
-            fields,
-        }
+        self.structure = name.to_owned();
+        self.fields.push(field.to_owned());
+        self
     }
 }
 

@@ -4,6 +4,7 @@
 mod conform;
 #[cfg(feature = "tables")]
 mod crd;
+mod forget;
 mod go_json;
 mod handle;
 mod openapi;
@@ -17,6 +18,7 @@ pub use conform::conform;
 pub(crate) use conform::whole_seconds;
 #[cfg(feature = "tables")]
 pub use crd::from_crd;
+pub use forget::forget_empty;
 pub use go_json::DecodeError;
 pub(crate) use handle::Atom;
 pub use handle::SchemaType;

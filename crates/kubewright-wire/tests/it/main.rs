@@ -2,5 +2,6 @@
 
 mod apply;
 mod fields;
+mod robust;
 mod schema;
 mod versions;

@@ -1,7 +1,9 @@
 //! What the tables say about Kubernetes' own kinds, and what is done by them.
 
 use kubewright_core::Kind;
-use kubewright_wire::schema::{ListType, Schema, SchemaType, conform, from_crd, prune};
+use kubewright_wire::schema::{
+    ListType, Schema, SchemaType, conform, forget_empty, from_crd, prune,
+};
 use serde_json::{Value, json};
 
 fn builtin(group: &str, version: &str, kind: &str) -> SchemaType<'static> {
@@ -199,4 +201,24 @@ fn a_schema_comes_back_from_its_table() {
     let bytes = schema.encode().expect("a schema can be packed");
     assert_eq!(Schema::decode(&bytes).expect("own output"), *schema);
     assert!(bytes.len() < 150_000);
+}
+
+#[test]
+fn what_is_empty_and_always_written_is_stored_as_none() {
+    let role = builtin("rbac.authorization.k8s.io", "v1", "Role");
+    let mut value = json!({"metadata": {"name": "a"}, "rules": []});
+    forget_empty(&mut value, role);
+    assert_eq!(value, json!({"metadata": {"name": "a"}, "rules": null}));
+    let slice = builtin("discovery.k8s.io", "v1", "EndpointSlice");
+    let full = json!({"addressType": "IPv4", "endpoints": [{"addresses": ["10.0.0.1"]}],
+        "ports": null});
+    let mut value = full.clone();
+    forget_empty(&mut value, slice);
+    assert_eq!(value, full);
+    // What is left out when it is empty is none of its business, and neither is a struct.
+    let pod = builtin("", "v1", "Pod");
+    let volume = json!({"spec": {"volumes": [{"name": "v", "emptyDir": {}}]}});
+    let mut value = volume.clone();
+    forget_empty(&mut value, pod);
+    assert_eq!(value, volume);
 }
