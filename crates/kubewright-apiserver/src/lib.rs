@@ -10,6 +10,7 @@ mod catalog;
 mod cel;
 mod crd;
 mod discovery;
+mod go_regex;
 mod kinds;
 mod may;
 mod openapi;
@@ -26,7 +27,8 @@ pub use admission::webhook::{WebhookConnector, WebhookEndpoints};
 pub use behaviour::{Behaviour, Behaviours, NodeControl, PodControl, PodFate, PodSelector, node};
 pub use may::{AuthorizationFailure, AuthorizationWebhook};
 pub use request::{
-    ApiBody, ApiRequest, ApiResponse, Content, InProcess, List, PatchKind, ServerBody, Watch,
+    ApiBody, ApiRequest, ApiResponse, Content, InProcess, List, PatchKind, ServerBody, Warnings,
+    Watch,
 };
 #[doc(hidden)]
 pub use seeded::SeededFault;

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use kubewright_core::{Clock, Resource, Revision};
 use tokio::sync::watch;
 
+use crate::admission::policy::PolicyCache;
 use crate::admission::webhook::WebhookEndpoints;
 use crate::behaviour::{NodeControl, OrderBook, PodControl};
 use crate::bootstrap;
@@ -37,6 +38,7 @@ struct Inner {
     access: Access,
     orders: OrderBook,
     webhooks: WebhookEndpoints,
+    policies: PolicyCache,
     admission: AdmissionPlugins,
     authorizer: Option<AuthorizationWebhook>,
     seeded: Option<SeededFault>,
@@ -121,6 +123,7 @@ impl Server {
                 catalog: Catalog::default(),
                 orders: OrderBook::default(),
                 webhooks: WebhookEndpoints::default(),
+                policies: PolicyCache::default(),
                 admission: options.admission,
                 authorizer: options.authorizer,
                 seeded: options.seeded,
@@ -161,6 +164,7 @@ impl Server {
                 catalog: Catalog::default(),
                 orders: self.inner.orders.fork(),
                 webhooks: WebhookEndpoints::default(),
+                policies: PolicyCache::default(),
                 admission: options.admission,
                 authorizer: options.authorizer,
                 seeded: options.seeded,
@@ -221,6 +225,10 @@ impl Server {
 
     pub(crate) fn catalog(&self) -> &Catalog {
         &self.inner.catalog
+    }
+
+    pub(crate) fn policies(&self) -> &PolicyCache {
+        &self.inner.policies
     }
 
     pub(crate) fn admission(&self) -> AdmissionPlugins {

@@ -1,8 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
 
 use kubewright_wire::schema::Quantity;
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
+use tokio::time::Instant;
 
 use super::cluster::QUOTAS;
 use super::view::status_patch;
@@ -11,10 +14,14 @@ use crate::admission::quota_usage;
 use crate::store::{Key, Object};
 
 const QUOTA_KEYS: &str = "resourcequotas";
+/// How long a count stands that nothing has put in question.
+const RECOUNT: Duration = Duration::from_secs(300);
 
 /// Counts for each ResourceQuota what its namespace uses (pkg/controller/resourcequota).
 ///
-/// Admission adds to the count; here it is put right when objects go, and made when a quota comes.
+/// Admission adds to the count before an object is stored; here it is made when a quota comes and
+/// put right when objects go or use less. A count that admission changed is left alone: the object
+/// that it is about may not be stored yet.
 #[derive(Debug, Default)]
 pub(super) struct ResourceQuotas {
     /// The quotas of each namespace.
@@ -33,9 +40,19 @@ impl Controller for ResourceQuotas {
                 Some(_) => quotas.insert(event.key.clone()),
                 None => quotas.remove(event.key),
             };
+            if is_defined_anew(event) {
+                self.work.add(event.key.clone());
+            }
         }
-        for quota in self.quotas.get(namespace).into_iter().flatten() {
-            self.work.add(quota.clone());
+        let Some(quotas) = self.quotas.get(namespace).filter(|all| !all.is_empty()) else {
+            return;
+        };
+        if let Some(before) = event.before
+            && is_used_otherwise(event.key.resource(), before, event.now.map(Arc::as_ref))
+        {
+            for quota in quotas {
+                self.work.add(quota.clone());
+            }
         }
     }
 
@@ -43,13 +60,33 @@ impl Controller for ResourceQuotas {
         let Some(key) = self.work.next() else {
             return self.work.idle();
         };
-        let result = match cluster.store().get(&key) {
-            Some(quota) => count(cluster, &key, &quota).await,
-            None => Ok(()),
+        let Some(quota) = cluster.store().get(&key) else {
+            return Step::Worked;
         };
-        self.work.settle(key, result);
+        let result = count(cluster, &key, &quota).await;
+        self.work.put_off(Instant::now() + RECOUNT, key.clone());
+        self.work.settle_insistently(key, result);
         Step::Worked
     }
+}
+
+/// Whether a quota is new or limits something else than before.
+fn is_defined_anew(event: &Event<'_>) -> bool {
+    let spec = |quota: &Arc<Object>| quota.value()["spec"].clone();
+    event.now.is_some() && event.now.map(spec) != event.before.map(spec)
+}
+
+/// Whether an object that was stored uses something else now, or nothing any more.
+fn is_used_otherwise(resource: &str, before: &Object, now: Option<&Object>) -> bool {
+    now.is_none_or(|now| {
+        let before = quota_usage(resource, before.value());
+        let now = quota_usage(resource, now.value());
+        let is_same = |(name, amount): (&String, &Quantity)| {
+            let other = now.get(name);
+            other.is_some_and(|other| other.cmp_amount(amount).is_eq())
+        };
+        before.len() != now.len() || !before.iter().all(is_same)
+    })
 }
 
 async fn count(cluster: &Cluster, key: &Key, quota: &Object) -> Result<(), Status> {
@@ -97,4 +134,47 @@ fn usage(cluster: &Cluster, namespace: &str, hard: &Map<String, Value>) -> Value
             .map(|(name, sum)| (name, json!(sum.to_string())))
             .collect(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kubewright_core::Revision;
+    use serde_json::{Value, json};
+
+    use super::super::{Controller, Event};
+    use super::ResourceQuotas;
+    use crate::store::{Key, Object};
+
+    fn object(value: Value) -> Arc<Object> {
+        Arc::new(Object::new(value, Revision::new(1)))
+    }
+
+    #[test]
+    fn what_admission_counted_is_not_counted_again_before_it_is_stored() {
+        let mut controller = ResourceQuotas::default();
+        let quota = Key::new("resourcequotas", Some("x"), "q");
+        let secret = Key::new("secrets", Some("x"), "a");
+        let counted = |used: &str| {
+            let value = json!({"metadata": {}, "spec": {"hard": {"count/secrets": "1"}},
+                "status": {"used": {"count/secrets": used}}});
+            object(value)
+        };
+        let plain = object(json!({"metadata": {}}));
+        let mut is_recounted = |key: &Key, before: Option<&Arc<Object>>, now: Option<&_>| {
+            controller.observe(&Event { key, before, now });
+            controller.work.next().is_some()
+        };
+        assert!(is_recounted(&quota, None, Some(&counted("0"))));
+        assert!(!is_recounted(
+            &quota,
+            Some(&counted("0")),
+            Some(&counted("1"))
+        ));
+        assert!(!is_recounted(&secret, None, Some(&plain)));
+        assert!(!is_recounted(&secret, Some(&plain), Some(&plain)));
+        assert!(is_recounted(&secret, Some(&plain), None));
+        assert!(!is_recounted(&quota, Some(&counted("1")), None));
+    }
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kubewright_core::Revision;
+use kubewright_core::{Kind, Revision};
 use kubewright_wire::route::ResourceRoute;
 use kubewright_wire::status::Status;
 use parking_lot::Mutex;
@@ -59,6 +59,29 @@ impl Catalog {
             .iter()
             .flat_map(|one| one.versions().iter().cloned());
         builtins().all().iter().cloned().chain(custom).collect()
+    }
+
+    /// Every version of a resource (`deployments.apps`) that is served.
+    pub(crate) fn versions(&self, snapshot: &Snapshot, id: &str) -> Vec<Arc<Served>> {
+        let builtin = builtins().all().iter().filter(|served| *served.id == *id);
+        let definition = snapshot
+            .get(&Key::new(DEFINITIONS, None, id))
+            .map(|object| self.definition(object))
+            .filter(|definition| definition.is_served());
+        let custom = definition.iter().flat_map(|one| one.versions());
+        builtin.chain(custom).cloned().collect()
+    }
+
+    /// The resource whose objects are stored and are of this kind.
+    pub(crate) fn stored_as(&self, snapshot: &Snapshot, kind: &Kind) -> Option<Arc<Served>> {
+        let is_meant = |served: &Served| served.kind() == kind && served.is_stored();
+        let builtin = builtins().all().iter().find(|served| is_meant(served));
+        if let Some(builtin) = builtin {
+            return Some(Arc::clone(builtin));
+        }
+        let customs = self.customs(snapshot);
+        let mut versions = customs.iter().flat_map(|one| one.versions());
+        versions.find(|served| is_meant(served)).cloned()
     }
 
     fn definition(&self, object: &Arc<Object>) -> Arc<Definition> {

@@ -4,8 +4,14 @@ use super::problem::Fault;
 /// numbers of k8s.io/apiserver/pkg/apis/cel, in steps of ours.
 const ONE_CALL: u64 = 1_000_000;
 const ONE_OBJECT: u64 = 10_000_000;
+/// What all conditions of one webhook may cost together.
+const CONDITIONS: u64 = 2_500_000;
 /// How many bytes of text cost one step.
 const BYTES_A_STEP: usize = 10;
+
+/// What is told when all expressions together cost too much.
+pub(crate) const SPENT: &str = "validation failed due to running out of cost budget, no further \
+                                validation rules will be run";
 
 /// What is left to be spent on expressions.
 #[derive(Clone, Debug)]
@@ -25,6 +31,14 @@ impl Default for Budget {
 }
 
 impl Budget {
+    /// What the conditions of a webhook may cost about one request.
+    pub(crate) fn for_conditions() -> Self {
+        Self {
+            object: CONDITIONS,
+            call: ONE_CALL,
+        }
+    }
+
     /// Whether nothing is left.
     pub(crate) fn is_spent(&self) -> bool {
         self.object == 0
@@ -35,13 +49,24 @@ impl Budget {
         self.call = ONE_CALL.min(self.object);
     }
 
+    /// An expression begins inside of another; what the other has left comes back with
+    /// [`Self::resume`].
+    pub(super) fn suspend(&self) -> u64 {
+        self.call
+    }
+
+    /// The other goes on.
+    pub(super) fn resume(&mut self, left: u64) {
+        self.call = left.min(self.object);
+    }
+
     /// One step.
     pub(super) fn step(&mut self) -> Result<(), Fault> {
         self.spend(1)
     }
 
     /// What walking over that many bytes costs.
-    pub(super) fn bytes(&mut self, count: usize) -> Result<(), Fault> {
+    pub(crate) fn bytes(&mut self, count: usize) -> Result<(), Fault> {
         self.items(count / BYTES_A_STEP)
     }
 
@@ -84,5 +109,16 @@ mod tests {
             budget.items(all).unwrap_err();
         }
         assert!(budget.is_spent());
+    }
+
+    #[test]
+    fn conditions_have_two_calls_and_a_half() {
+        let mut budget = Budget::for_conditions();
+        let all = usize::try_from(ONE_CALL).unwrap();
+        for is_spent in [false, false, true] {
+            budget.start();
+            budget.items(all).unwrap_err();
+            assert_eq!(budget.is_spent(), is_spent);
+        }
     }
 }

@@ -1,10 +1,11 @@
 use std::collections::BTreeSet;
 
 use super::environment::Environment;
-use super::expr::{Call, Entry, Expr, Item, Logic, Loop, LoopKind, Node};
+use super::expr::{Call, Entry, Expr, Item, Logic, Loop, LoopKind, Make, Node};
+use super::forms::{literal, named_key, named_type, opened, result, shown};
 use super::functions::{is_pattern, parse_duration, parse_timestamp};
 use super::problem::{Problem, Refusal, print};
-use super::signatures::{OPEN_TYPES, Signature, lacking, signatures};
+use super::signatures::{lacking, signatures};
 use super::types::Type;
 use super::value::Value;
 
@@ -14,6 +15,8 @@ pub(super) struct Checked {
     pub(super) gives: Type,
     /// The variables that it uses.
     pub(super) uses: BTreeSet<String>,
+    /// The fields of the composed variable that it uses.
+    pub(super) composed: BTreeSet<String>,
 }
 
 /// Finds the type of an expression, and what is wrong with it (cel-go/checker).
@@ -28,6 +31,7 @@ pub(super) fn check(
         problems: Vec::new(),
         lacking: None,
         uses: BTreeSet::new(),
+        composed: BTreeSet::new(),
     };
     let gives = checker.expr(expr);
     if let Some(what) = checker.lacking {
@@ -37,6 +41,7 @@ pub(super) fn check(
         true => Ok(Checked {
             gives,
             uses: checker.uses,
+            composed: checker.composed,
         }),
         false => Err(Refusal::Wrong(print(source, checker.problems))),
     }
@@ -48,6 +53,7 @@ struct Checker<'a> {
     problems: Vec<Problem>,
     lacking: Option<String>,
     uses: BTreeSet<String>,
+    composed: BTreeSet<String>,
 }
 
 impl Checker<'_> {
@@ -56,7 +62,14 @@ impl Checker<'_> {
         Type::Unknown
     }
 
+    /// The type of a node, which is noted in it.
     fn expr(&mut self, expr: &mut Expr) -> Type {
+        let of = self.node(expr);
+        expr.of = of.clone();
+        of
+    }
+
+    fn node(&mut self, expr: &mut Expr) -> Type {
         let at = expr.at;
         match &mut expr.node {
             Node::Literal(value) => literal(value),
@@ -65,15 +78,15 @@ impl Checker<'_> {
                 self.ident(&name, at)
             }
             Node::Select(operand, field) => {
-                let of = self.expr(operand);
+                let of = self.operand(operand, Some(field.as_str()));
                 self.select(of, field, at)
             }
             Node::MaybeSelect(operand, key) => {
-                let of = self.expr(operand);
+                let of = self.operand(operand, named_key(key));
                 self.maybe_select(of, key, at)
             }
             Node::Has(operand, field) => {
-                let of = self.expr(operand);
+                let of = self.operand(operand, Some(field.as_str()));
                 self.select(of, field, operand.at.max(at));
                 Type::Bool
             }
@@ -86,13 +99,63 @@ impl Checker<'_> {
             Node::List(items) => self.list(items),
             Node::Map(entries) => self.map(entries),
             Node::Loop(of) => self.looped(of),
+            Node::Make(make) => self.make(make, at),
         }
+    }
+
+    /// What a field is taken of. Here the composed variable may stand, which is no value itself.
+    fn operand(&mut self, operand: &mut Expr, field: Option<&str>) -> Type {
+        let composed = match &operand.node {
+            Node::Ident(name) if self.is_composed(name) => self.environment.find(name).cloned(),
+            _ => None,
+        };
+        let Some(of) = composed else {
+            return self.expr(operand);
+        };
+        self.composed.extend(field.map(str::to_owned));
+        // The type grows with each variable, and is not kept for that.
+        operand.of = Type::Dyn;
+        of
+    }
+
+    fn is_composed(&self, name: &str) -> bool {
+        let is_local = self.locals.iter().any(|(local, _)| local == name);
+        !is_local && self.environment.is_composed(name)
+    }
+
+    fn make(&mut self, make: &mut Make, at: usize) -> Type {
+        let Some(of) = self.environment.made(&make.name) else {
+            let name = &make.name;
+            let message = format!("undeclared reference to '{name}' (in container '')");
+            return self.wrong(at, message);
+        };
+        for member in &mut make.members {
+            let value_at = member.value.at;
+            let mut found = self.expr(&mut member.value);
+            if member.is_optional {
+                found = self.unwrapped(found, value_at);
+            }
+            let wanted = self.select(of.clone(), &member.name, member.at);
+            if !wanted.fits(&found) {
+                let message = format!(
+                    "expected type of field '{}' is '{wanted}' but provided type is '{found}'",
+                    member.name
+                );
+                self.wrong(member.at, message);
+            }
+        }
+        of
     }
 
     fn ident(&mut self, name: &str, at: usize) -> Type {
         let local = self.locals.iter().rev().find(|(local, _)| local == name);
         if let Some((_, of)) = local {
             return of.clone();
+        }
+        if self.environment.is_composed(name) {
+            let whole = || format!("the variable {name} as a whole");
+            self.lacking.get_or_insert_with(whole);
+            return Type::Unknown;
         }
         if let Some(of) = self.environment.find(name) {
             self.uses.insert(name.to_owned());
@@ -120,6 +183,7 @@ impl Checker<'_> {
                 None => self.wrong(at, format!("undefined field '{field}'")),
             },
             Type::Map(_, value) => (*value).clone(),
+            Type::Made(_) => Type::Dyn,
             Type::Optional(of) => Type::optional(self.select((*of).clone(), field, at)),
             other => {
                 let message = format!("type '{other}' does not support field selection");
@@ -134,8 +198,10 @@ impl Checker<'_> {
             Type::Optional(inner) => (**inner).clone(),
             other => other.clone(),
         };
-        if let (Node::Literal(Value::String(field)), Type::Object(_) | Type::Map(..)) =
-            (&key.node, &inner)
+        if let (
+            Node::Literal(Value::String(field)),
+            Type::Object(_) | Type::Made(_) | Type::Map(..),
+        ) = (&key.node, &inner)
         {
             return Type::optional(self.select(inner, &field.clone(), at));
         }
@@ -148,7 +214,7 @@ impl Checker<'_> {
         if let Some(target) = &call.target
             && let Node::Ident(space) = &target.node
             && !self.is_variable(space)
-            && signatures(&format!("{space}.{}", call.name)).is_some()
+            && self.has_function(&format!("{space}.{}", call.name))
         {
             call.name = format!("{space}.{}", call.name);
             call.target = None;
@@ -185,6 +251,10 @@ impl Checker<'_> {
         if !reads {
             self.wrong(argument.at, format!("invalid {} argument", call.name));
         }
+    }
+
+    fn has_function(&self, name: &str) -> bool {
+        signatures(name).is_some() && self.environment.has_function(name)
     }
 
     fn is_variable(&self, name: &str) -> bool {
@@ -349,66 +419,4 @@ impl Checker<'_> {
             self.wrong(at, format!("expected type 'bool' but found '{found}'"));
         }
     }
-}
-
-/// What one form of a function gives for these arguments, if it takes them.
-fn result(form: &Signature, types: &[Type]) -> Option<Type> {
-    if form.takes.len() != types.len() {
-        return None;
-    }
-    let mut bound = vec![None; OPEN_TYPES];
-    let mut pairs = form.takes.iter().zip(types);
-    pairs
-        .all(|(parameter, argument)| parameter.takes(argument, &mut bound))
-        .then(|| form.gives.with(&bound))
-}
-
-/// The arguments in the error about them.
-fn shown(types: &[Type], is_member: bool) -> String {
-    let join = |types: &[Type]| {
-        let names: Vec<String> = types.iter().map(ToString::to_string).collect();
-        names.join(", ")
-    };
-    match (types.split_first(), is_member) {
-        (Some((receiver, rest)), true) => format!("{receiver}.({})", join(rest)),
-        _ => format!("({})", join(types)),
-    }
-}
-
-/// What nothing was found out about can be anything.
-fn opened(of: Type) -> Type {
-    match of {
-        Type::Unknown => Type::Dyn,
-        other => other,
-    }
-}
-
-fn literal(value: &Value) -> Type {
-    match value {
-        Value::Null => Type::Null,
-        Value::Bool(_) => Type::Bool,
-        Value::Int(_) => Type::Int,
-        Value::Uint(_) => Type::Uint,
-        Value::Double(_) => Type::Double,
-        Value::String(_) => Type::String,
-        Value::Bytes(_) => Type::Bytes,
-        _ => Type::Dyn,
-    }
-}
-
-/// The types that have names.
-fn named_type(name: &str) -> Option<Type> {
-    Some(match name {
-        "bool" => Type::Bool,
-        "int" => Type::Int,
-        "uint" => Type::Uint,
-        "double" => Type::Double,
-        "string" => Type::String,
-        "bytes" => Type::Bytes,
-        "list" => Type::list(Type::Dyn),
-        "map" => Type::map(Type::Dyn, Type::Dyn),
-        "null_type" => Type::Null,
-        "type" | "dyn" | "optional_type" => Type::Dyn,
-        _ => return None,
-    })
 }

@@ -42,6 +42,13 @@ pub(crate) fn escape(name: &str) -> Option<String> {
     Some(escaped.replace('/', "__slash__"))
 }
 
+/// Whether a word can be the name of a variable.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+    let fits = |c: char| is_letter(c) || c.is_ascii_digit();
+    name.starts_with(is_letter) && name.chars().all(fits) && !is_reserved(name)
+}
+
 /// Whether a word is kept for the language.
 pub(super) fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name)

@@ -2,8 +2,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::budget::Budget;
-use super::expr::{Call, Entry, Expr, Item, Logic, Node};
+use super::composition::Scope;
+use super::expr::{Call, Entry, Expr, Item, Logic, Make, Node};
 use super::functions;
+use super::made;
 use super::problem::Fault;
 use super::program::Variables;
 use super::value::{Key, Value};
@@ -15,6 +17,8 @@ pub(super) struct Evaluation<'a> {
     pub(super) variables: &'a Variables,
     pub(super) locals: Vec<(String, Value)>,
     pub(super) budget: &'a mut Budget,
+    /// What the composed variable has.
+    pub(super) scope: Option<Scope<'a>>,
 }
 
 impl Evaluation<'_> {
@@ -23,6 +27,17 @@ impl Evaluation<'_> {
         match &expr.node {
             Node::Literal(value) => Ok(value.clone()),
             Node::Ident(name) => self.ident(name),
+            Node::Select(operand, field) if self.is_composed(operand) => self.composed(field),
+            Node::MaybeSelect(operand, key) if self.is_composed(operand) => {
+                let key = self.expr(key)?;
+                match &key {
+                    Value::String(field) => self.composed(field).map(Value::some),
+                    _ => Err(Fault::no_overload()),
+                }
+            }
+            Node::Has(operand, field) if self.is_composed(operand) => {
+                self.composed(field).map(|_| Value::Bool(true))
+            }
             Node::Select(operand, field) => {
                 let operand = self.expr(operand)?;
                 select(&operand, field)
@@ -50,7 +65,39 @@ impl Evaluation<'_> {
             Node::List(items) => self.list(items),
             Node::Map(entries) => self.map(entries),
             Node::Loop(of) => self.looped(of),
+            Node::Make(make) => self.make(make),
         }
+    }
+
+    /// Whether the composed variable stands here, and no name of a loop that hides it.
+    fn is_composed(&self, operand: &Expr) -> bool {
+        match (&operand.node, self.scope) {
+            (Node::Ident(name), Some(scope)) => {
+                scope.is_called(name) && !self.locals.iter().any(|(local, _)| local == name)
+            }
+            _ => false,
+        }
+    }
+
+    fn composed(&mut self, field: &str) -> Evaluated {
+        match self.scope {
+            Some(scope) => scope.value(field, self.variables, self.budget),
+            None => Err(Fault::new(format!("no such key: {field}"))),
+        }
+    }
+
+    fn make(&mut self, make: &Make) -> Evaluated {
+        let mut fields = BTreeMap::new();
+        for member in &make.members {
+            let value = match (member.is_optional, self.expr(&member.value)?) {
+                (false, value) => value,
+                (true, Value::Optional(Some(value))) => (*value).clone(),
+                (true, Value::Optional(None)) => continue,
+                (true, _) => return Err(Fault::no_overload()),
+            };
+            fields.insert(member.name.clone(), value);
+        }
+        made::make(&make.name, fields)
     }
 
     fn ident(&self, name: &str) -> Evaluated {
@@ -136,7 +183,7 @@ fn key_of(field: &str) -> Key {
     Key::String(field.into())
 }
 
-/// `a.b`
+/// `a.b`: what has no fields has none of that name either (`refQualify` of cel-go).
 fn select(operand: &Value, field: &str) -> Evaluated {
     match operand {
         Value::Map(entries) => match entries.get(&key_of(field)) {
@@ -144,14 +191,19 @@ fn select(operand: &Value, field: &str) -> Evaluated {
             None => Err(Fault::new(format!("no such key: {field}"))),
         },
         Value::Optional(_) => Ok(maybe(operand, &Value::text(field))),
-        _ => Err(Fault::no_overload()),
+        // A field that was not made is null.
+        Value::Made(made) => Ok(made.fields.get(field).cloned().unwrap_or(Value::Null)),
+        Value::List(..) => Err(Fault::new("unsupported index type 'string' in list")),
+        _ => Err(Fault::new(format!("no such key: {field}"))),
     }
 }
 
 fn has(operand: &Value, field: &str) -> Evaluated {
     match operand {
         Value::Map(entries) => Ok(Value::Bool(entries.contains_key(&key_of(field)))),
-        _ => Err(Fault::no_overload()),
+        Value::Made(made) => Ok(Value::Bool(made.fields.contains_key(field))),
+        Value::List(..) => Err(Fault::new("unsupported index type 'string' in list")),
+        _ => Ok(Value::Bool(false)),
     }
 }
 
@@ -164,6 +216,7 @@ fn maybe(operand: &Value, key: &Value) -> Value {
     };
     let found = match (operand, key) {
         (Value::Map(entries), key) => key.key().and_then(|key| entries.get(&key)),
+        (Value::Made(made), Value::String(field)) => made.fields.get(&**field),
         (Value::List(items, _), Value::Int(index)) => usize::try_from(*index)
             .ok()
             .and_then(|index| items.get(index)),

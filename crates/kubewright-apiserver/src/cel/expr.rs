@@ -1,3 +1,4 @@
+use super::types::Type;
 use super::value::Value;
 
 /// One node of a parsed expression.
@@ -6,6 +7,23 @@ pub(super) struct Expr {
     /// Where errors about it point: a byte of the source.
     pub(super) at: usize,
     pub(super) node: Node,
+    /// What it comes to, once it was checked.
+    pub(super) of: Type,
+    /// How many nodes stand below each other.
+    pub(super) height: usize,
+}
+
+impl Expr {
+    /// A node that was not checked yet.
+    pub(super) fn new(at: usize, node: Node) -> Self {
+        let height = node.height() + 1;
+        Self {
+            at,
+            node,
+            of: Type::Unknown,
+            height,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -27,6 +45,35 @@ pub(super) enum Node {
     List(Vec<Item>),
     Map(Vec<Entry>),
     Loop(Box<Loop>),
+    /// `a.b{c: d}`
+    Make(Make),
+}
+
+impl Node {
+    /// The height of the highest node in it.
+    fn height(&self) -> usize {
+        match self {
+            Self::Literal(_) | Self::Ident(_) => 0,
+            Self::Select(operand, _) | Self::Has(operand, _) => operand.height,
+            Self::MaybeSelect(operand, key) => operand.height.max(key.height),
+            Self::Call(call) => {
+                let target = call.target.as_ref().map_or(0, |target| target.height);
+                target.max(highest(&call.args))
+            }
+            Self::Logic(logic) => highest(&logic.args),
+            Self::Choice(parts) => highest(parts.iter()),
+            Self::List(items) => highest(items.iter().map(|item| &item.value)),
+            Self::Map(entries) => {
+                highest(entries.iter().flat_map(|entry| [&entry.key, &entry.value]))
+            }
+            Self::Loop(of) => highest(of.filter.iter().chain([&of.range, &of.body])),
+            Self::Make(make) => highest(make.members.iter().map(|member| &member.value)),
+        }
+    }
+}
+
+fn highest<'a>(all: impl IntoIterator<Item = &'a Expr>) -> usize {
+    all.into_iter().map(|one| one.height).max().unwrap_or(0)
 }
 
 #[derive(Clone, Debug)]
@@ -64,6 +111,23 @@ pub(super) struct Entry {
     pub(super) key: Expr,
     pub(super) value: Expr,
     /// `{?k: a}`: only when there is one.
+    pub(super) is_optional: bool,
+}
+
+/// An object that is made, with the name of its type.
+#[derive(Clone, Debug)]
+pub(super) struct Make {
+    pub(super) name: String,
+    pub(super) members: Vec<Member>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    /// Where errors about it point.
+    pub(super) at: usize,
+    pub(super) name: String,
+    pub(super) value: Expr,
+    /// `{?a: b}`: only when there is one.
     pub(super) is_optional: bool,
 }
 

@@ -4,36 +4,44 @@
 //! The language is that of cel-go with the options of k8s.io/apiserver/pkg/cel/environment for
 //! 1.36: optional values, comprehensions with two variables, numbers that compare across types,
 //! and Kubernetes' own functions. Errors of types are told in cel-go's words and places. What is
-//! missing (a time zone as an argument, the functions of `authorizer`) is refused by name when an
-//! expression is compiled. The budget is our own: each step costs one, texts cost by their length.
+//! missing (a time zone as an argument, `authorizer`, `variables` as a whole) is refused by name
+//! when an expression is compiled. The budget is our own: each step costs one, texts cost by their
+//! length. What is told of the cost before is Kubernetes' own count.
 
+mod admission_types;
 mod budget;
 mod check;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "webhooks with conditions are refused so far")
-)]
+mod composition;
 mod condition;
 mod environment;
 mod escape;
+mod estimate;
 mod evaluate;
 mod expr;
+mod forms;
 mod functions;
+mod json;
 mod loops;
+mod made;
+mod nodes;
 mod parse;
 mod problem;
 mod program;
+#[cfg(test)]
+mod robust;
 mod signatures;
 mod token;
 mod types;
 mod value;
 
-pub(crate) use budget::Budget;
-#[expect(unused_imports, reason = "webhooks with conditions are refused so far")]
-pub(crate) use condition::{Condition, ConditionInput};
+pub(crate) use budget::{Budget, SPENT};
+pub(crate) use composition::{Composition, Lazy};
+pub(crate) use condition::{Condition, ConditionInput, request_environment, webhook_environment};
 pub(crate) use environment::Environment;
-pub(crate) use escape::escape;
+pub(crate) use escape::{escape, is_identifier};
+pub(crate) use estimate::Declared;
 pub(crate) use functions::{parse_date, parse_duration, parse_timestamp};
+pub(crate) use made::{Made, PATCH, patch_type, type_mismatches};
 pub(crate) use problem::{Fault, Refusal};
 pub(crate) use program::{Program, Variables};
 pub(crate) use types::{ListShape, ObjectType, Type};

@@ -1,11 +1,14 @@
 use super::escape::is_reserved;
-use super::expr::{Call, Entry, Expr, Item, Logic, Loop, LoopKind, Node};
+use super::expr::{Call, Entry, Expr, Item, Logic, LoopKind, Make, Member, Node};
+use super::nodes::{call, expand, qualified, syntax, unsigned, whole};
 use super::problem::Problem;
 use super::token::{Token, TokenKind, tokens};
 use super::value::Value;
 
 /// How deep an expression may nest.
 const DEEPEST: usize = 100;
+/// How many nodes may stand below each other: what is parsed is walked recursively.
+const HIGHEST: usize = 150;
 /// The longest expression that is read.
 const LONGEST: usize = 100_000;
 
@@ -116,17 +119,28 @@ impl Parser {
         read
     }
 
+    /// The same node, unless too many stand below each other.
+    fn bounded(&self, expr: Expr) -> Parsed {
+        match expr.height > HIGHEST {
+            true => Err(Problem {
+                at: self.peek().at,
+                message: format!("expression recursion limit exceeded: {DEEPEST}"),
+            }),
+            false => Ok(expr),
+        }
+    }
+
     fn expr(&mut self) -> Parsed {
         self.nested(|parser| {
             let condition = parser.logic(true)?;
             let Some(at) = parser.takes("?") else {
-                return Ok(condition);
+                return parser.bounded(condition);
             };
             let yes = parser.logic(true)?;
             parser.expect(":")?;
             let no = parser.expr()?;
             let node = Node::Choice(Box::new([condition, yes, no]));
-            Ok(Expr { at, node })
+            parser.bounded(Expr::new(at, node))
         })
     }
 
@@ -145,14 +159,14 @@ impl Parser {
         }
         match (args.len(), operators.first()) {
             (1, _) | (_, None) => Ok(args.remove(0)),
-            (_, Some(at)) => Ok(Expr {
-                at: *at,
-                node: Node::Logic(Logic {
+            (_, Some(at)) => Ok(Expr::new(
+                *at,
+                Node::Logic(Logic {
                     decides,
                     args,
                     operators,
                 }),
-            }),
+            )),
         }
     }
 
@@ -174,7 +188,7 @@ impl Parser {
             self.nested(|_| Ok(()))?;
             self.depth += 1;
             let right = self.chain(below)?;
-            left = call(at, name, vec![left, right]);
+            left = self.bounded(call(at, name, vec![left, right]))?;
         }
     }
 
@@ -194,7 +208,7 @@ impl Parser {
         if let Some(value) = literal {
             self.take();
             let node = Node::Literal(value);
-            return self.members(Expr { at, node });
+            return self.members(Expr::new(at, node));
         }
         let operand = self.nested(Self::unary)?;
         Ok(call(at, "-_", vec![operand]))
@@ -217,16 +231,14 @@ impl Parser {
                 let index = self.expr()?;
                 self.expect("]")?;
                 operand = match is_optional {
-                    true => Expr {
-                        at,
-                        node: Node::MaybeSelect(Box::new(operand), Box::new(index)),
-                    },
+                    true => Expr::new(at, Node::MaybeSelect(Box::new(operand), Box::new(index))),
                     false => call(at, "_[_]", vec![operand, index]),
                 };
             } else {
                 self.depth = depth;
                 return Ok(operand);
             }
+            operand = self.bounded(operand)?;
         }
     }
 
@@ -234,30 +246,33 @@ impl Parser {
         let is_optional = self.takes("?").is_some();
         let name_at = self.peek().at;
         let name = self.name()?;
+        if !is_optional
+            && self.is_operator("{")
+            && let Some(space) = qualified(&operand)
+        {
+            return self.make(format!("{space}.{name}"));
+        }
         let operand = Box::new(operand);
         if is_optional {
-            let key = Expr {
-                at: name_at,
-                node: Node::Literal(Value::text(&name)),
-            };
+            let key = Expr::new(name_at, Node::Literal(Value::text(&name)));
             let node = Node::MaybeSelect(operand, Box::new(key));
-            return Ok(Expr { at, node });
+            return Ok(Expr::new(at, node));
         }
         let Some(open) = self.takes("(") else {
             let node = Node::Select(operand, name);
-            return Ok(Expr { at, node });
+            return Ok(Expr::new(at, node));
         };
         let args = self.arguments(")")?;
         match LoopKind::find(&name, args.len()) {
             Some((kind, names)) => expand((kind, names), *operand, args, open),
-            None => Ok(Expr {
-                at: open,
-                node: Node::Call(Call {
+            None => Ok(Expr::new(
+                open,
+                Node::Call(Call {
                     target: Some(operand),
                     name,
                     args,
                 }),
-            }),
+            )),
         }
     }
 
@@ -288,12 +303,7 @@ impl Parser {
     fn primary(&mut self) -> Parsed {
         let token = self.take();
         let at = token.at;
-        let literal = |value| {
-            Ok(Expr {
-                at,
-                node: Node::Literal(value),
-            })
-        };
+        let literal = |value| Ok(Expr::new(at, Node::Literal(value)));
         match token.kind {
             TokenKind::Int(text, false) => match whole(&text) {
                 Some(value) => literal(value),
@@ -335,19 +345,16 @@ impl Parser {
             return Err(syntax(at, &format!("reserved identifier: {name}")));
         }
         if self.is_operator("{") {
-            return Err(syntax(at, "objects cannot be made here"));
+            return self.make(name);
         }
         let Some(open) = self.takes("(") else {
             let node = Node::Ident(name);
-            return Ok(Expr { at, node });
+            return Ok(Expr::new(at, node));
         };
         let mut args = self.arguments(")")?;
         if name == "has" && args.len() == 1 {
             return match args.remove(0).node {
-                Node::Select(operand, field) => Ok(Expr {
-                    at: open,
-                    node: Node::Has(operand, field),
-                }),
+                Node::Select(operand, field) => Ok(Expr::new(open, Node::Has(operand, field))),
                 _ => Err(Problem {
                     at: open,
                     message: "invalid argument to has() macro".to_owned(),
@@ -355,6 +362,27 @@ impl Parser {
             };
         }
         Ok(call(open, &name, args))
+    }
+
+    fn make(&mut self, name: String) -> Parsed {
+        let at = self.expect("{")?;
+        let mut members = Vec::new();
+        while self.takes("}").is_none() {
+            let is_optional = self.takes("?").is_some();
+            let name = self.name()?;
+            let at = self.expect(":")?;
+            let value = self.expr()?;
+            members.push(Member {
+                at,
+                name,
+                value,
+                is_optional,
+            });
+            if !self.is_operator("}") {
+                self.expect(",")?;
+            }
+        }
+        Ok(Expr::new(at, Node::Make(Make { name, members })))
     }
 
     fn list(&mut self, at: usize) -> Parsed {
@@ -368,7 +396,7 @@ impl Parser {
             }
         }
         let node = Node::List(items);
-        Ok(Expr { at, node })
+        Ok(Expr::new(at, node))
     }
 
     fn map(&mut self, at: usize) -> Parsed {
@@ -388,71 +416,6 @@ impl Parser {
             }
         }
         let node = Node::Map(entries);
-        Ok(Expr { at, node })
-    }
-}
-
-fn call(at: usize, name: &str, args: Vec<Expr>) -> Expr {
-    Expr {
-        at,
-        node: Node::Call(Call {
-            target: None,
-            name: name.to_owned(),
-            args,
-        }),
-    }
-}
-
-fn syntax(at: usize, why: &str) -> Problem {
-    Problem {
-        at,
-        message: format!("Syntax error: {why}"),
-    }
-}
-
-/// The loop that a macro stands for; its first arguments are names.
-fn expand((kind, count): (LoopKind, usize), range: Expr, mut args: Vec<Expr>, at: usize) -> Parsed {
-    let mut rest = args.split_off(count.min(args.len()));
-    let mut names = Vec::new();
-    for argument in args {
-        match argument.node {
-            Node::Ident(name) => names.push(name),
-            _ => {
-                return Err(Problem {
-                    at: argument.at,
-                    message: "argument is not an identifier".to_owned(),
-                });
-            }
-        }
-    }
-    let Some(body) = rest.pop() else {
-        return Err(syntax(at, "a macro without a body"));
-    };
-    let node = Node::Loop(Box::new(Loop {
-        kind,
-        range,
-        names,
-        filter: rest.pop(),
-        body,
-    }));
-    Ok(Expr { at, node })
-}
-
-fn whole(text: &str) -> Option<Value> {
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => ("-", digits),
-        None => ("", text),
-    };
-    let number = match digits.strip_prefix("0x") {
-        Some(hex) => i64::from_str_radix(&format!("{sign}{hex}"), 16),
-        None => text.parse(),
-    };
-    number.ok().map(Value::Int)
-}
-
-fn unsigned(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x") {
-        Some(hex) => u64::from_str_radix(hex, 16).ok(),
-        None => text.parse().ok(),
+        Ok(Expr::new(at, node))
     }
 }

@@ -12,6 +12,16 @@ pub(crate) enum Refusal {
     Lacking(String),
 }
 
+impl Refusal {
+    /// The same with what was being done before the errors.
+    pub(crate) fn after(self, prefix: &str) -> Self {
+        match self {
+            Self::Wrong(errors) => Self::Wrong(format!("{prefix}{errors}")),
+            lacking @ Self::Lacking(_) => lacking,
+        }
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -2,7 +2,9 @@ use std::collections::BTreeMap;
 
 use super::budget::Budget;
 use super::check::{Checked, check};
+use super::composition::Scope;
 use super::environment::Environment;
+use super::estimate::{Declared, estimate};
 use super::evaluate::Evaluation;
 use super::expr::Expr;
 use super::parse::parse;
@@ -21,6 +23,31 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Reads and checks an expression that must come to one of these types
+    /// (`CompileCELExpression` of k8s.io/apiserver/pkg/admission/plugin/cel); to any when there is
+    /// none.
+    pub(crate) fn compile_as(
+        source: &str,
+        environment: &Environment,
+        wanted: &[Type],
+    ) -> Result<Self, Refusal> {
+        let program = Self::compile(source, environment)
+            .map_err(|refusal| refusal.after("compilation failed: "))?;
+        let given = program.gives();
+        if wanted.is_empty() || wanted.contains(given) {
+            return Ok(program);
+        }
+        let names: Vec<String> = wanted.iter().map(Type::named).collect();
+        let wanted = match names.as_slice() {
+            [one] => one.clone(),
+            several => format!("one of [{}]", several.join(" ")),
+        };
+        Err(Refusal::Wrong(format!(
+            "must evaluate to {wanted} but got {}",
+            given.named()
+        )))
+    }
+
     /// Reads and checks an expression.
     pub(crate) fn compile(source: &str, environment: &Environment) -> Result<Self, Refusal> {
         let mut expr =
@@ -39,10 +66,25 @@ impl Program {
         self.checked.uses.contains(variable)
     }
 
+    /// The most that it can cost, when `declared` is what the schema says of `self`.
+    pub(crate) fn cost(&self, declared: &Declared) -> u64 {
+        estimate(&self.expr, declared)
+    }
+
     /// What it comes to.
     pub(crate) fn evaluate(
         &self,
         variables: &Variables,
+        budget: &mut Budget,
+    ) -> Result<Value, Fault> {
+        self.evaluate_in(variables, None, budget)
+    }
+
+    /// The same where a variable has expressions for fields.
+    pub(super) fn evaluate_in(
+        &self,
+        variables: &Variables,
+        scope: Option<Scope<'_>>,
         budget: &mut Budget,
     ) -> Result<Value, Fault> {
         budget.start();
@@ -50,8 +92,19 @@ impl Program {
             variables,
             locals: Vec::new(),
             budget,
+            scope,
         };
         evaluation.expr(&self.expr)
+    }
+
+    /// The fields of the composed variable that it uses.
+    pub(super) fn composed(&self) -> impl Iterator<Item = &str> {
+        self.checked.composed.iter().map(String::as_str)
+    }
+
+    /// How deep it nests.
+    pub(super) fn height(&self) -> usize {
+        self.expr.height
     }
 }
 

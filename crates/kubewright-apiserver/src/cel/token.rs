@@ -148,7 +148,10 @@ impl<'a> Lexer<'a> {
     /// A text or bytes, raw or with escapes, in one or three quotes.
     fn quoted(&mut self) -> Result<Option<TokenKind>, Problem> {
         let rest = self.rest();
-        let prefix = rest.find(['"', '\'']).filter(|end| *end <= 2);
+        let prefix = rest
+            .bytes()
+            .take(3)
+            .position(|byte| matches!(byte, b'"' | b'\''));
         let Some(prefix) = prefix.and_then(|end| rest.get(..end)) else {
             return Ok(None);
         };

@@ -25,6 +25,8 @@ pub(crate) enum Type {
     Optional(Arc<Self>),
     /// A type as a value.
     Meta(Arc<Self>),
+    /// An object that an expression makes, with any fields.
+    Made(Arc<str>),
     /// A type of Kubernetes' own, such as `kubernetes.Quantity`.
     Own(&'static str),
     /// In a signature: whatever it is, it is the same everywhere.
@@ -41,7 +43,7 @@ pub(crate) enum ListShape {
 }
 
 /// The fields of an object by the names under which expressions find them.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ObjectType {
     /// How the type is called in errors.
     pub(crate) name: String,
@@ -93,7 +95,12 @@ impl Type {
             (Self::Meta(_), Self::Meta(_)) => true,
             (Self::Null, other) | (other, Self::Null) => matches!(
                 other,
-                Self::Null | Self::Object(_) | Self::Own(_) | Self::Duration | Self::Timestamp
+                Self::Null
+                    | Self::Object(_)
+                    | Self::Made(_)
+                    | Self::Own(_)
+                    | Self::Duration
+                    | Self::Timestamp
             ),
             (one, two) => one == two,
         }
@@ -152,6 +159,18 @@ impl Type {
     }
 }
 
+impl Type {
+    /// As `Type.String` of cel-go writes it, which names some types otherwise than errors do.
+    pub(super) fn named(&self) -> String {
+        match self {
+            Self::Null => "null_type".to_owned(),
+            Self::Duration => "google.protobuf.Duration".to_owned(),
+            Self::Timestamp => "google.protobuf.Timestamp".to_owned(),
+            other => other.to_string(),
+        }
+    }
+}
+
 /// As `FormatCELType` of cel-go writes it.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,6 +188,7 @@ impl fmt::Display for Type {
             Self::Timestamp => "timestamp",
             Self::Own(name) => name,
             Self::Object(of) => &of.name,
+            Self::Made(name) => name,
             Self::List(of, _) => return write!(f, "list({of})"),
             Self::Map(key, value) => return write!(f, "map({key}, {value})"),
             Self::Optional(of) => return write!(f, "optional_type({of})"),

@@ -8,6 +8,7 @@ use kubewright_wire::schema::Quantity;
 use serde_json::Value as Json;
 
 use super::functions::{Cidr, NamedFormat, Url, Version, parse_date, parse_duration};
+use super::made::Made;
 use super::types::{ListShape, Type};
 
 /// A value that an expression is about or comes to.
@@ -33,6 +34,7 @@ pub(crate) enum Value {
     Cidr(Cidr),
     Semver(Arc<Version>),
     Format(NamedFormat),
+    Made(Arc<Made>),
 }
 
 /// What a map finds its values by. Whole numbers are the same whatever their type.
@@ -130,7 +132,7 @@ impl Value {
     }
 
     /// The name of its type.
-    pub(super) fn type_name(&self) -> &'static str {
+    pub(super) fn type_name(&self) -> &str {
         match self {
             Self::Null => "null_type",
             Self::Bool(_) => "bool",
@@ -151,6 +153,7 @@ impl Value {
             Self::Cidr(_) => "net.CIDR",
             Self::Semver(_) => "kubernetes.Semver",
             Self::Format(_) => "kubernetes.NamedFormat",
+            Self::Made(made) => &made.name,
         }
     }
 
@@ -168,6 +171,7 @@ impl Value {
             Self::List(items, _) => items.is_empty(),
             Self::Map(entries) => entries.is_empty(),
             Self::Optional(value) => value.is_none(),
+            Self::Made(made) => made.fields.is_empty(),
             _ => false,
         }
     }
@@ -246,6 +250,7 @@ impl PartialEq for Value {
             (Self::Cidr(one), Self::Cidr(two)) => one == two,
             (Self::Semver(one), Self::Semver(two)) => one.order(two).is_eq(),
             (Self::Format(one), Self::Format(two)) => one == two,
+            (Self::Made(one), Self::Made(two)) => one == two,
             (one, two) => one.order(two) == Some(Ordering::Equal),
         }
     }

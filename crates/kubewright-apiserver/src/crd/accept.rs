@@ -1,5 +1,4 @@
-use kubewright_core::Kind;
-use kubewright_wire::status::Status;
+use kubewright_wire::status::{Cause, Status};
 use serde_json::{Value, json};
 
 use super::check::{check, check_update, lacking};
@@ -38,7 +37,20 @@ pub(crate) fn fill_in(value: &mut Value) {
     }
 }
 
-/// Checks a definition and gives it the status that a real server gives it step by step.
+/// What is wrong with a definition beside its metadata; `old` is the one that it replaces.
+pub(crate) fn definition_causes(value: &Value, old: Option<&Value>) -> Vec<Cause> {
+    // What this server cannot do is not wrong: `accept` refuses it by name.
+    if lacking(value).is_err() {
+        return Vec::new();
+    }
+    match old {
+        Some(old) => check_update(old, value),
+        None => check(value),
+    }
+}
+
+/// Gives a definition that nothing is wrong with the status that a real server gives it step by
+/// step.
 pub(crate) fn accept(
     server: &Server,
     value: &mut Value,
@@ -46,15 +58,6 @@ pub(crate) fn accept(
 ) -> Result<(), Status> {
     // What this server cannot do is refused by name before it could be relied upon.
     lacking(value)?;
-    let causes = match old {
-        Some(old) => check_update(old.value(), value),
-        None => check(value),
-    };
-    if !causes.is_empty() {
-        let kind = Kind::new("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
-        let name = text(&value["metadata"]["name"]);
-        return Err(Status::invalid(&kind, name, causes));
-    }
     if old.is_none() {
         value["status"] = json!({});
     }
@@ -80,10 +83,6 @@ fn note_stored_version(value: &mut Value) {
         Some(stored) => stored.push(storage),
         None => *stored = json!([storage]),
     }
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -84,8 +84,8 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &schemas("Fox", "string")));
         let other = schemas("Fox", "integer");
         let text = json!({"spec": "text"});
-        assert_eq!(first[0].validate(&text, None).causes.len(), 0);
-        assert_eq!(other[0].validate(&text, None).causes.len(), 1);
+        assert_eq!(first[0].validate(&text, None, Vec::new()).causes.len(), 0);
+        assert_eq!(other[0].validate(&text, None, Vec::new()).causes.len(), 1);
         assert_eq!(schemas("Hen", "string")[0].kind().kind, "Hen");
         for number in 0..KEPT {
             drop(schemas(&format!("Kind{number}"), "string"));

@@ -1,11 +1,12 @@
 use std::sync::Arc;
 
 use kubewright_core::{FieldSelector, Kind, Resource, Revision, Scope};
-use kubewright_wire::status::{Cause, Status};
-use serde_json::{Value, json};
+use kubewright_wire::status::Status;
+use serde_json::Value;
 
 use super::Conversion;
 use super::compiled::schemas;
+use super::scale_paths::ScalePaths;
 use super::schema::{Checked, CustomSchema};
 use crate::catalog::{Origin, Served, Subresource};
 use crate::store::Object;
@@ -51,59 +52,6 @@ pub(crate) struct CustomVersion {
     pub(crate) columns: Vec<CustomColumn>,
     /// Where its objects say how many replicas they want and have.
     pub(crate) scale: Option<ScalePaths>,
-}
-
-/// Where the values of a custom resource's scale stand, as JSON pointers.
-#[derive(Clone, Debug)]
-pub(crate) struct ScalePaths {
-    /// The path of the wanted replicas as the definition writes it.
-    pub(crate) declared: String,
-    pub(crate) wanted: String,
-    pub(crate) present: String,
-    pub(crate) selector: Option<String>,
-}
-
-impl ScalePaths {
-    fn new(scale: &Value) -> Option<Self> {
-        let pointer = |name: &str| Some(scale[name].as_str()?.replace('.', "/"));
-        Some(Self {
-            declared: scale["specReplicasPath"].as_str()?.to_owned(),
-            wanted: pointer("specReplicasPath")?,
-            present: pointer("statusReplicasPath")?,
-            selector: pointer("labelSelectorPath").filter(|path| !path.is_empty()),
-        })
-    }
-
-    /// The amounts of a scale are whole, and not negative (`ValidateScaleSpec` and
-    /// `ValidateScaleStatus` of k8s.io/apiextensions-apiserver).
-    fn problems(&self, value: &Value) -> Vec<Cause> {
-        let check = |pointer: &String| {
-            let path = pointer.replace('/', ".");
-            let found = value.pointer(pointer)?;
-            let Some(number) = found.as_i64() else {
-                let detail = format!(
-                    "{path} accessor error: {} is of the type {}, expected int64",
-                    found
-                        .as_str()
-                        .map_or_else(|| found.to_string(), str::to_owned),
-                    go_type(found)
-                );
-                return Some(Cause::invalid(&path, &json!(0), &detail));
-            };
-            let detail = match number {
-                ..0 => "should be a non-negative integer".to_owned(),
-                number if number > i64::from(i32::MAX) => {
-                    format!("should be less than or equal to {}", i32::MAX)
-                }
-                _ => return None,
-            };
-            Some(Cause::invalid(&path, &json!(number), &detail))
-        };
-        [&self.wanted, &self.present]
-            .into_iter()
-            .filter_map(check)
-            .collect()
-    }
 }
 
 impl Definition {
@@ -280,11 +228,18 @@ impl CustomVersion {
 
     /// What is wrong with an object in this version, and what its writer should be told.
     pub(crate) fn validate(&self, value: &Value, old: Option<&Value>) -> Checked {
-        let mut checked = self.schema().validate(value, old);
         let scale = self.scale.iter();
-        let problems: Vec<Cause> = scale.flat_map(|paths| paths.problems(value)).collect();
-        checked.causes.splice(0..0, problems);
-        checked
+        let scale =
+            scale.flat_map(|paths| [paths.spec_problems(value), paths.status_problems(value)]);
+        self.schema()
+            .validate(value, old, scale.flatten().collect())
+    }
+
+    /// The same for an object of which only the status was written.
+    pub(crate) fn validate_status(&self, value: &Value, old: Option<&Value>) -> Checked {
+        let scale = self.scale.iter();
+        let scale = scale.flat_map(|paths| paths.status_problems(value));
+        self.schema().validate_status(value, old, scale.collect())
     }
 
     /// The message for a selector that names a field which cannot be selected by.
@@ -298,18 +253,6 @@ impl CustomVersion {
             .map(|one| &one.path)
             .find(|path| !known(path))?;
         Some(format!("field label not supported: {unknown}"))
-    }
-}
-
-/// How Go calls the type of a value that came as JSON.
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
     }
 }
 

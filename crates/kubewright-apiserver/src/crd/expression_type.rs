@@ -64,8 +64,22 @@ fn object_type(schema: &Value, is_resource: bool, name: &str) -> Option<Type> {
 }
 
 /// Of a whole object, expressions always see its kind and its name.
-fn add_metadata(properties: &mut Map<String, Value>) {
+pub(super) fn add_metadata(properties: &mut Map<String, Value>) {
     let text = json!({"type": "string"});
+    let of = |field: Option<&Value>| field.map(|field| field["type"].clone());
+    let metadata = properties.get("metadata");
+    let is_declared = of(metadata) == Some(json!("object"))
+        && [
+            properties.get("kind"),
+            properties.get("apiVersion"),
+            metadata.and_then(|metadata| metadata["properties"].get("name")),
+            metadata.and_then(|metadata| metadata["properties"].get("generateName")),
+        ]
+        .into_iter()
+        .all(|field| of(field) == Some(json!("string")));
+    if is_declared {
+        return;
+    }
     properties.insert("apiVersion".to_owned(), text.clone());
     properties.insert("kind".to_owned(), text.clone());
     let metadata = properties

@@ -2,13 +2,15 @@ use serde_json::{Map, Value};
 
 use super::structural::Structural;
 
-/// A null stands for an absent value wherever the schema does not allow null.
+/// Where the schema does not allow null, a null stands for a value that is not there: it goes,
+/// unless a default takes its place. An item of a list stays what it is.
 pub(super) fn drop_nulls(value: &mut Value, schema: &Structural) {
     match value {
         Value::Object(members) => {
             members.retain(|name, member| {
-                let entry = schema.properties.get(name);
-                !member.is_null() || entry.is_none_or(|entry| entry.nullable)
+                let entry = schema.entry(name);
+                !member.is_null()
+                    || entry.is_none_or(|entry| entry.nullable || entry.default.is_some())
             });
             for (name, member) in members.iter_mut() {
                 if let Some(entry) = schema.entry(name) {
@@ -25,15 +27,14 @@ pub(super) fn drop_nulls(value: &mut Value, schema: &Structural) {
     }
 }
 
-/// Fills in the defaults of the schema, from the outside in.
+/// Fills in the defaults of the schema, from the outside in: for what is not there, and for a null
+/// that the schema does not allow.
 pub(super) fn fill_defaults(value: &mut Value, schema: &Structural) {
     match value {
         Value::Object(members) => fill_members(members, schema),
         Value::Array(items) => {
             if let Some(item) = &schema.item {
-                items
-                    .iter_mut()
-                    .for_each(|value| fill_defaults(value, item));
+                items.iter_mut().for_each(|value| fill_entry(value, item));
             }
         }
         _ => {}
@@ -50,9 +51,19 @@ fn fill_members(members: &mut Map<String, Value>, schema: &Structural) {
     }
     for (name, member) in members.iter_mut() {
         if let Some(entry) = schema.entry(name) {
-            fill_defaults(member, entry);
+            fill_entry(member, entry);
         }
     }
+}
+
+fn fill_entry(value: &mut Value, schema: &Structural) {
+    if let Some(default) = &schema.default
+        && value.is_null()
+        && !schema.nullable
+    {
+        value.clone_from(default);
+    }
+    fill_defaults(value, schema);
 }
 
 #[cfg(test)]
@@ -60,6 +71,17 @@ mod tests {
     use serde_json::json;
 
     use super::{Structural, drop_nulls, fill_defaults};
+
+    #[test]
+    fn defaults_alone_leave_a_null_that_has_none() {
+        let schema = Structural::compile(&json!({"type": "object", "properties": {
+            "a": {"type": "string", "default": "x"},
+            "b": {"type": "object"},
+        }}));
+        let mut value = json!({"a": null, "b": null});
+        fill_defaults(&mut value, &schema);
+        assert_eq!(value, json!({"a": "x", "b": null}));
+    }
 
     #[test]
     fn a_null_gives_way_to_the_default() {
@@ -72,13 +94,20 @@ mod tests {
             "l": {"type": "array", "items": {"type": "object", "properties": {
                 "e": {"type": "string", "default": "y"},
             }}},
+            "m": {"type": "object", "additionalProperties": {"type": "string"}},
+            "n": {"type": "array", "items": {"type": "string", "default": "z"}},
+            "o": {"type": "string"},
         }}));
-        let mut value = json!({"a": null, "b": null, "l": [{}]});
+        let mut value = json!({
+            "a": null, "b": null, "l": [{}], "m": {"k": null}, "n": [null, "v"], "o": null,
+        });
         drop_nulls(&mut value, &schema);
         fill_defaults(&mut value, &schema);
         assert_eq!(
             value,
-            json!({"a": "x", "b": null, "c": {"d": 3}, "l": [{"e": "y"}]})
+            json!({
+                "a": "x", "b": null, "c": {"d": 3}, "l": [{"e": "y"}], "m": {}, "n": ["z", "v"],
+            })
         );
     }
 }

@@ -6,25 +6,27 @@
 //! the create returns: the steps that a real server takes one after the other are taken at once.
 
 mod accept;
+mod bounds;
 mod check;
 mod compiled;
 mod convert;
+mod declared;
 mod definition;
 mod expression_type;
 mod field_path;
 mod fill;
 mod formats;
-mod go_regex;
 mod list_types;
 mod names;
 mod rule;
 mod rules;
+mod scale_paths;
 mod schema;
 mod structural;
 mod terminate;
 mod validate;
 
-pub(crate) use accept::{accept, fill_in};
+pub(crate) use accept::{accept, definition_causes, fill_in};
 pub(crate) use convert::Conversion;
 pub(crate) use definition::{CustomVersion, DEFINITIONS, Definition, terminating_definition};
 pub(crate) use schema::Checked;

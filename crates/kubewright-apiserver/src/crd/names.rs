@@ -90,7 +90,8 @@ pub(super) fn set_condition(value: &mut Value, mut condition: Value, now: &str) 
     }
 }
 
-fn condition_is_true(value: &Value, kind: &str) -> bool {
+/// Whether a condition holds.
+pub(super) fn condition_is_true(value: &Value, kind: &str) -> bool {
     let mut conditions = value["status"]["conditions"]
         .as_array()
         .into_iter()

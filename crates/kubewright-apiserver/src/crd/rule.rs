@@ -2,8 +2,9 @@ use kubewright_wire::status::{Cause, CauseKind};
 use serde_json::Value;
 
 use super::field_path::field_path;
+pub(super) use crate::cel::SPENT;
 use crate::cel::{
-    Budget, Environment, Fault, Program, Refusal, Type, Value as CelValue, Variables,
+    Budget, Declared, Environment, Fault, Program, Refusal, Type, Value as CelValue, Variables,
 };
 
 /// The longest message that an expression may make.
@@ -65,7 +66,7 @@ impl Rule {
         let program =
             Program::compile(text(&source["rule"]), &environment).map_err(|why| WrongRule {
                 part: "rule",
-                why: with_prefix(why, "compilation failed: "),
+                why: why.after("compilation failed: "),
             })?;
         if *program.gives() != Type::Bool {
             let why = "cel expression must evaluate to a bool".to_owned();
@@ -77,7 +78,7 @@ impl Rule {
                 let message = Program::compile(expression, &environment);
                 let prefix = "messageExpression compilation failed: ";
                 let message =
-                    message.map_err(|why| wrong("messageExpression")(with_prefix(why, prefix)))?;
+                    message.map_err(|why| wrong("messageExpression")(why.after(prefix)))?;
                 if *message.gives() != Type::String {
                     let why = "messageExpression must evaluate to a string".to_owned();
                     return Err(wrong("messageExpression")(Refusal::Wrong(why)));
@@ -97,6 +98,16 @@ impl Rule {
     /// Whether it compares with what was there before.
     pub(super) fn uses_old(&self) -> bool {
         self.program.uses("oldSelf")
+    }
+
+    /// The most that the rule can cost for one value, by the sizes that its schema allows.
+    pub(super) fn cost(&self, sizes: &Declared) -> u64 {
+        self.program.cost(sizes)
+    }
+
+    /// The same for the message, if an expression makes it.
+    pub(super) fn message_cost(&self, sizes: &Declared) -> Option<u64> {
+        self.message.as_ref().map(|message| message.cost(sizes))
     }
 
     /// Whether a value keeps to the rule.
@@ -201,17 +212,6 @@ impl Rule {
             "" => text(&self.source["rule"]).trim(),
             message => message,
         }
-    }
-}
-
-/// What is told when all rules together cost too much.
-pub(super) const SPENT: &str = "validation failed due to running out of cost budget, no further \
-                                validation rules will be run";
-
-fn with_prefix(why: Refusal, prefix: &str) -> Refusal {
-    match why {
-        Refusal::Wrong(errors) => Refusal::Wrong(format!("{prefix}{errors}")),
-        lacking @ Refusal::Lacking(_) => lacking,
     }
 }
 

@@ -7,7 +7,7 @@ use super::fill::{drop_nulls, fill_defaults};
 use super::list_types::duplicates;
 use super::rules::Rules;
 use super::structural::Structural;
-use super::validate::validate;
+use super::validate::{validate, validate_part};
 
 /// What one version of a custom resource looks like.
 #[derive(Debug)]
@@ -65,13 +65,47 @@ impl CustomSchema {
             None => Vec::new(),
         };
         drop_nulls(value, &self.structural);
-        fill_defaults(value, &self.structural);
+        self.fill_defaults(value);
         unknown
     }
 
-    /// What is wrong with an object. What was wrong before and did not change is let through.
-    pub(crate) fn validate(&self, value: &Value, old: Option<&Value>) -> Checked {
+    /// Fills in what the schema knows by itself.
+    pub(crate) fn fill_defaults(&self, value: &mut Value) {
+        fill_defaults(value, &self.structural);
+    }
+
+    /// What is wrong with an object, and after its schema with its scale. What was wrong before
+    /// and did not change is let through.
+    pub(super) fn validate(
+        &self,
+        value: &Value,
+        old: Option<&Value>,
+        scale: Vec<Cause>,
+    ) -> Checked {
         let mut causes = validate(value, old, &self.structural);
+        causes.extend(scale);
+        self.validate_rest(value, old, causes)
+    }
+
+    /// What is wrong with an object whose status was written.
+    pub(super) fn validate_status(
+        &self,
+        value: &Value,
+        old: Option<&Value>,
+        scale: Vec<Cause>,
+    ) -> Checked {
+        let schema = self.structural.properties.get("status");
+        let status = value.get("status").zip(schema);
+        let mut causes = status.map_or_else(Vec::new, |(status, schema)| {
+            let old = old.and_then(|old| old.get("status"));
+            validate_part(("status", status), old, schema)
+        });
+        causes.extend(scale);
+        self.validate_rest(value, old, causes)
+    }
+
+    /// Lists that have an item twice, and rules, which look at the whole object.
+    fn validate_rest(&self, value: &Value, old: Option<&Value>, mut causes: Vec<Cause>) -> Checked {
         let had_duplicates = old.is_some_and(|old| !duplicates(old, &self.structural).is_empty());
         if !had_duplicates {
             causes.extend(duplicates(value, &self.structural));

@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 
-use regex::Regex;
 use serde_json::Value;
+
+use crate::go_regex::GoRegex;
 
 /// One node of a schema in the form in which objects are checked against it.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +49,7 @@ pub(super) struct Limits {
     pub(super) multiple_of: Option<f64>,
     pub(super) min_length: Option<u64>,
     pub(super) max_length: Option<u64>,
-    pub(super) pattern: Option<Regex>,
+    pub(super) pattern: Option<GoRegex>,
     pub(super) format: Option<String>,
     pub(super) min_items: Option<u64>,
     pub(super) max_items: Option<u64>,
@@ -156,7 +157,7 @@ impl Limits {
             max_length: count("maxLength"),
             pattern: schema["pattern"]
                 .as_str()
-                .and_then(|text| Regex::new(text).ok()),
+                .and_then(|text| GoRegex::new(text).ok()),
             format: schema["format"].as_str().map(str::to_owned),
             min_items: count("minItems"),
             max_items: count("maxItems"),

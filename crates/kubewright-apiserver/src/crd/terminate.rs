@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::DEFINITIONS;
-use super::names::{condition, set_condition};
+use super::names::{condition, condition_is_true, set_condition};
 use crate::request::delete_instance;
 use crate::server::Server;
 use crate::store::{Expected, Key, Object, metadata_mut};
@@ -35,12 +35,39 @@ pub(crate) fn clean_up(server: &Server, name: &str) {
     if !definition.is_terminating() || !ours {
         return;
     }
-    for instance in server.store().list(name, None) {
-        if !instance.is_terminating() {
-            delete_instance(server, name, &instance);
+    if is_established(&definition) {
+        tell_progress(server, name);
+        for instance in server.store().list(name, None) {
+            if !instance.is_terminating() {
+                delete_instance(server, name, &instance);
+            }
         }
     }
     finish(server, name);
+}
+
+fn is_established(definition: &Object) -> bool {
+    condition_is_true(definition.value(), "Established")
+}
+
+/// Says that the objects are going now.
+fn tell_progress(server: &Server, name: &str) {
+    let store = server.store();
+    for _ in 0..ATTEMPTS {
+        let key = Key::new(DEFINITIONS, None, name);
+        let Some(definition) = store.get(&key) else {
+            return;
+        };
+        let mut value = definition.value().clone();
+        let message = "CustomResource deletion is in progress";
+        let going = condition("Terminating", true, "InstanceDeletionInProgress", message);
+        set_condition(&mut value, going, &server.timestamp());
+        let is_told = value == *definition.value();
+        let expected = Expected::At(definition.revision());
+        if is_told || store.put(key, expected, value).is_ok() {
+            return;
+        }
+    }
 }
 
 /// Called when an object is gone: it may have been the last that its definition waited for.
@@ -63,27 +90,33 @@ fn finish(server: &Server, name: &str) {
         let Some(definition) = store.get(&key) else {
             return;
         };
-        if store.snapshot().list(name, None).next().is_some() {
+        let is_held = definition.finalizers().any(|one| one == FINALIZER);
+        if !is_held || store.snapshot().list(name, None).next().is_some() {
             return;
         }
-        let mut value = definition.value().clone();
         let left: Vec<&str> = definition
             .finalizers()
             .filter(|one| *one != FINALIZER)
             .collect();
-        let message = "removed all instances";
-        let done = condition("Terminating", false, "InstanceDeletionCompleted", message);
-        set_condition(&mut value, done, &server.timestamp());
-        let metadata = metadata_mut(&mut value);
         let written = if left.is_empty() {
-            metadata.remove("finalizers");
-            store.remove(key, definition.revision(), Some(value))
+            store.remove(key, definition.revision())
         } else {
-            metadata.insert("finalizers".to_owned(), json!(left));
+            let mut value = definition.value().clone();
+            set_condition(&mut value, ended(&definition), &server.timestamp());
+            metadata_mut(&mut value).insert("finalizers".to_owned(), json!(left));
             store.put(key, Expected::At(definition.revision()), value)
         };
         if written.is_ok() {
             return;
         }
     }
+}
+
+/// What is told of a definition that only others still hold.
+fn ended(definition: &Object) -> Value {
+    let (reason, message) = match is_established(definition) {
+        true => ("InstanceDeletionCompleted", "removed all instances"),
+        false => ("NeverEstablished", "resource was never established"),
+    };
+    condition("Terminating", false, reason, message)
 }

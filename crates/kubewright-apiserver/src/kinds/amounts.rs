@@ -42,8 +42,7 @@ pub(crate) fn pod_amounts(pod: &Value, list: &str) -> Value {
 }
 
 /// How far a Pod can rely on what it asks for (`pkg/apis/core/helper/qos`).
-pub(crate) fn quality_of_service(pod: &Value) -> &'static str {
-    let spec = &pod["spec"];
+pub(crate) fn quality_of_service(spec: &Value) -> &'static str {
     let all = || items(&spec["containers"]).chain(items(&spec["initContainers"]));
     let levels: Vec<&Value> = match spec["resources"].is_object() {
         true => vec![&spec["resources"]],
@@ -146,7 +145,7 @@ mod tests {
     #[test]
     fn a_pod_is_guaranteed_what_it_limits_itself_to() {
         let class = |resources: serde_json::Value| {
-            quality_of_service(&json!({"spec": {"containers": [{"resources": resources}]}}))
+            quality_of_service(&json!({"containers": [{"resources": resources}]}))
         };
         let all = json!({"cpu": "1", "memory": "1Gi"});
         assert_eq!(class(json!({})), "BestEffort");

@@ -3,20 +3,25 @@
 
 mod amounts;
 mod defaults;
+mod endpoint_slice;
 mod fields;
 mod label_selector;
 mod names;
 mod namespace;
 mod notice;
+mod place;
 mod pod;
 mod role_binding;
 mod secret;
 mod service_address;
+mod status_write;
 mod strategy;
 mod validation;
+mod warnings;
 
 pub(crate) use amounts::{pod_amounts, quality_of_service};
 pub(crate) use defaults::fill_in;
+pub(crate) use endpoint_slice::drop_topology;
 pub(crate) use fields::{matches_fields, selectable_fields};
 pub(crate) use label_selector::{label_selector, plain_selector};
 pub(crate) use names::{NameRule, is_label, name_rule};
@@ -26,8 +31,12 @@ pub(crate) use pod::{bind, grace_period};
 pub(crate) use role_binding::changed_role;
 pub(crate) use secret::take_string_data;
 pub(crate) use service_address::{allocate_address, keep_address};
+pub(crate) use status_write::{
+    keep_on_status_write, keeps_metadata_on_status_write, reset_on_status_write,
+};
 pub(crate) use strategy::{
     Propagation, creates_on_update, default_propagation, delete_answers_object, has_generation,
     is_convertible, keeps_status_on_create, prepare_create, requires_revision,
 };
-pub(crate) use validation::{formats, is_validated, validate};
+pub(crate) use validation::{formats, is_validated, validate, validate_status};
+pub(crate) use warnings::{status_warnings, warnings};

@@ -24,17 +24,12 @@ pub(crate) fn notices(kind: &Kind) -> Vec<String> {
 /// Why no object of a kind is taken: it would be trusted to guard or serve requests, and nothing
 /// asks it.
 pub(crate) fn refusal(kind: &Kind) -> Option<String> {
-    let what = match kind.group() {
-        "admissionregistration.k8s.io" if !kind.kind.ends_with("WebhookConfiguration") => {
-            "admission by policies"
-        }
-        "apiregistration.k8s.io" => "aggregation of other API servers",
-        _ => return None,
-    };
-    Some(format!(
-        "{what} is not implemented yet: {} would never act",
-        kind.kind
-    ))
+    (kind.group() == "apiregistration.k8s.io").then(|| {
+        format!(
+            "aggregation of other API servers is not implemented yet: {} would never act",
+            kind.kind
+        )
+    })
 }
 
 /// Kinds that mean nothing without a controller of the cluster which is not there yet.
@@ -77,17 +72,16 @@ mod tests {
     #[test]
     fn what_would_be_trusted_and_never_act_is_refused() {
         let group = "admissionregistration.k8s.io";
-        let webhook = Kind::new(group, "v1", "ValidatingWebhookConfiguration");
-        assert_eq!(refusal(&webhook), None);
         let policy = Kind::new(group, "v1", "ValidatingAdmissionPolicy");
+        assert_eq!(refusal(&policy), None);
+        let service = Kind::new("apiregistration.k8s.io", "v1", "APIService");
         assert_eq!(
-            refusal(&policy).as_deref(),
+            refusal(&service).as_deref(),
             Some(
-                "admission by policies is not implemented yet: ValidatingAdmissionPolicy would \
-                 never act"
+                "aggregation of other API servers is not implemented yet: APIService would never \
+                 act"
             )
         );
-        assert!(refusal(&Kind::new("apiregistration.k8s.io", "v1", "APIService")).is_some());
         assert_eq!(refusal(&Kind::new("", "v1", "Pod")), None);
     }
 }

@@ -24,9 +24,8 @@ pub(crate) fn grace_period(pod: &Object, asked: Option<i64>) -> i64 {
 
 /// A new Pod is pending, and says how far it can rely on what it asks for.
 pub(super) fn prepare_create(pod: &mut Map<String, Value>) {
-    let spec = pod.get("spec").cloned().unwrap_or_default();
-    let class = quality_of_service(&json!({"spec": spec}));
-    let mut status = json!({"phase": "Pending", "qosClass": class});
+    let spec = pod.get("spec").unwrap_or(&Value::Null);
+    let mut status = json!({"phase": "Pending", "qosClass": quality_of_service(spec)});
     let gates = spec["schedulingGates"].as_array();
     if gates.is_some_and(|gates| !gates.is_empty()) {
         status["conditions"] = json!([{

@@ -2,6 +2,7 @@ use kubewright_core::Kind;
 use serde_json::{Map, Value, json};
 
 use super::defaults::first_template_generation;
+use super::endpoint_slice::drop_topology;
 use super::{namespace, pod};
 
 /// What happens to the dependents of a deleted object.
@@ -126,6 +127,7 @@ pub(crate) fn prepare_create(kind: &Kind, object: &mut Map<String, Value>) {
         ("", "Namespace") => namespace::prepare_create(object),
         ("apps", "DaemonSet") => first_template_generation(object),
         ("", "Pod") => pod::prepare_create(object),
+        ("discovery.k8s.io", "EndpointSlice") => drop_topology(object.get_mut("endpoints")),
         ("coordination.k8s.io", "Lease") => {
             // The gate CoordinatedLeaderElection is off by default.
             if let Some(Value::Object(spec)) = object.get_mut("spec") {

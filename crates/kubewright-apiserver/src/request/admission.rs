@@ -90,7 +90,8 @@ pub(super) fn mutate(
     old: Option<&Object>,
     value: &mut Value,
 ) -> Result<(), Status> {
-    admission::mutate(&attributes(server, target, old), value)
+    // What is changed is not counted: nothing depends on whether it will be stored.
+    admission::mutate(&attributes(server, target, old, true), value)
 }
 
 /// Everything that may refuse an object as it would be stored.
@@ -100,24 +101,31 @@ pub(super) fn validate(
     old: Option<&Object>,
     (value, is_dry_run): (&Value, bool),
 ) -> Result<(), Status> {
-    let attributes = Attributes {
-        is_dry_run,
-        ..attributes(server, target, old)
-    };
-    admission::validate(&attributes, value)
+    admission::validate(&attributes(server, target, old, is_dry_run), value)
+}
+
+/// What counts an object as it would be stored, the last of all.
+pub(super) fn charge(
+    server: &Server,
+    target: &Target,
+    old: Option<&Object>,
+    (value, is_dry_run): (&Value, bool),
+) -> Result<(), Status> {
+    admission::charge(&attributes(server, target, old, is_dry_run), value)
 }
 
 fn attributes<'a>(
     server: &'a Server,
     target: &'a Target,
     old: Option<&'a Object>,
+    is_dry_run: bool,
 ) -> Attributes<'a> {
     Attributes {
         server,
         served: &target.served,
         namespace: target.namespace.as_deref(),
         old,
-        is_dry_run: true,
+        is_dry_run,
     }
 }
 

@@ -2,17 +2,17 @@ use std::sync::Arc;
 
 use kubewright_core::{Operation, WebhookKind};
 use kubewright_wire::status::Status;
-use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::execute::ApiRequest;
 use super::target::Target;
-use super::{admission, decode};
-use crate::admission::webhook::{self, Attributes, Between};
+use super::{Warnings, admission, decode};
+use crate::admission::matching::Attributes;
+use crate::admission::{Between, ask, change, is_asked};
 use crate::server::Server;
 use crate::store::Object;
 
-/// Takes one write past the admission webhooks, and keeps what they tell its client.
+/// Takes one write past the admission policies and webhooks, which may tell its client something.
 #[derive(Debug)]
 pub(super) struct Admit<'a> {
     server: &'a Server,
@@ -20,7 +20,7 @@ pub(super) struct Admit<'a> {
     /// None for what the server writes itself, which nobody is asked about.
     request: Option<&'a ApiRequest>,
     is_dry_run: bool,
-    warnings: Mutex<Vec<String>>,
+    warnings: Warnings,
 }
 
 impl<'a> Admit<'a> {
@@ -32,6 +32,7 @@ impl<'a> Admit<'a> {
     ) -> Self {
         Self {
             request: Some(request),
+            warnings: request.warnings.clone(),
             ..Self::unasked(server, target, is_dry_run)
         }
     }
@@ -43,17 +44,17 @@ impl<'a> Admit<'a> {
             target,
             request: None,
             is_dry_run,
-            warnings: Mutex::new(Vec::new()),
+            warnings: Warnings::default(),
         }
     }
 
-    /// The request, when there are webhooks of that kind to ask about it.
+    /// The request, when there are policies or webhooks of that kind to ask about it.
     fn asked(&self, kind: WebhookKind) -> Option<&'a ApiRequest> {
-        let is_used = |_: &&ApiRequest| webhook::is_used(self.server, kind);
+        let is_used = |_: &&ApiRequest| is_asked(self.server, kind);
         self.request.filter(is_used)
     }
 
-    /// The object of a create or update, as the mutating webhooks want it.
+    /// The object of a create or update, as the mutating policies and webhooks want it.
     pub(super) async fn mutate(
         &self,
         operation: Operation,
@@ -66,6 +67,7 @@ impl<'a> Admit<'a> {
         let mut attributes = self.attributes(request, operation, Some(object), old);
         let kind = attributes.kind.clone();
         let conform = |value: &mut Value| decode::conform(self.target, value, &kind).map(drop);
+        let conform_strictly = |value: &mut Value| decode::conform_all(self.target, value, &kind);
         let is_main = request.route.subresource.is_none();
         let plugins = |value: &mut Value| match is_main {
             true => admission::mutate(self.server, self.target, old, value),
@@ -73,13 +75,14 @@ impl<'a> Admit<'a> {
         };
         let between = Between {
             conform: &conform,
+            conform_strictly: &conform_strictly,
             plugins: &plugins,
         };
-        webhook::mutate(self.server, &mut attributes, &self.warnings, between).await?;
+        change(self.server, &mut attributes, &self.warnings, between).await?;
         Ok(attributes.object.unwrap_or_default())
     }
 
-    /// Asks the validating webhooks about an object as it would be stored.
+    /// Asks the validating policies and webhooks about an object as it would be stored.
     pub(super) async fn validate(
         &self,
         operation: Operation,
@@ -90,10 +93,10 @@ impl<'a> Admit<'a> {
             return Ok(());
         };
         let attributes = self.attributes(request, operation, Some(object.clone()), old);
-        webhook::validate(self.server, &attributes, &self.warnings).await
+        ask(self.server, &attributes, &self.warnings).await
     }
 
-    /// Asks both kinds of webhooks about a deletion.
+    /// Asks both kinds of policies and webhooks about a deletion.
     pub(super) async fn delete(&self, old: &Object) -> Result<(), Status> {
         let mutating = self.asked(WebhookKind::Mutating);
         let Some(request) = mutating.or_else(|| self.asked(WebhookKind::Validating)) else {
@@ -103,29 +106,20 @@ impl<'a> Admit<'a> {
         let nothing = |_: &mut Value| Ok(());
         let between = Between {
             conform: &nothing,
+            conform_strictly: &nothing,
             plugins: &nothing,
         };
-        webhook::mutate(self.server, &mut attributes, &self.warnings, between).await?;
-        webhook::validate(self.server, &attributes, &self.warnings).await
+        change(self.server, &mut attributes, &self.warnings, between).await?;
+        ask(self.server, &attributes, &self.warnings).await
     }
 
     pub(super) fn is_dry_run(&self) -> bool {
         self.is_dry_run
     }
 
-    /// Keeps what the client should be told; a write that is tried again tells it once.
+    /// Tells the client something.
     pub(super) fn warn(&self, warnings: Vec<String>) {
-        let mut kept = self.warnings.lock();
-        for warning in warnings {
-            if !kept.contains(&warning) {
-                kept.push(warning);
-            }
-        }
-    }
-
-    /// What the webhooks tell the client.
-    pub(super) fn warnings(&self) -> Vec<String> {
-        std::mem::take(&mut *self.warnings.lock())
+        self.warnings.add(warnings);
     }
 
     fn attributes(

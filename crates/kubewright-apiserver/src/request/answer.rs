@@ -14,8 +14,6 @@ use crate::store::Object;
 pub struct ApiResponse {
     /// The HTTP status.
     pub code: StatusCode,
-    /// What the client should be told besides.
-    pub warnings: Vec<String>,
     /// The answer itself.
     pub body: ApiBody,
 }
@@ -40,11 +38,7 @@ pub enum ApiBody {
 
 impl ApiResponse {
     pub(crate) fn new(code: StatusCode, body: ApiBody) -> Self {
-        Self {
-            code,
-            warnings: Vec::new(),
-            body,
-        }
+        Self { code, body }
     }
 
     pub(crate) fn ok(body: ApiBody) -> Self {
@@ -60,12 +54,6 @@ impl ApiResponse {
     pub(crate) fn page_not_found() -> Self {
         let text = Bytes::from_static(b"404 page not found\n");
         Self::new(StatusCode::NOT_FOUND, ApiBody::Text(text))
-    }
-
-    #[must_use]
-    pub(crate) fn warn(mut self, warnings: Vec<String>) -> Self {
-        self.warnings.extend(warnings);
-        self
     }
 
     /// The object in the answer, for callers in this process.

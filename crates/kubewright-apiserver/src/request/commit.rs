@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use kubewright_wire::apply::equal_but_times;
+use kubewright_wire::schema::{Schema, forget_empty};
 use serde_json::{Map, Value, json};
 
 use super::target::Target;
@@ -13,10 +14,11 @@ use crate::store::{Expected, NotStored, Object, Race, Seen};
 pub(super) fn create(
     server: &Server,
     target: &Target,
-    value: Value,
+    mut value: Value,
     admitted_by: &[Seen],
     is_dry_run: bool,
 ) -> Result<Arc<Object>, NotStored> {
+    forget(target, &mut value);
     let name = value["metadata"]["name"]
         .as_str()
         .unwrap_or_default()
@@ -39,6 +41,7 @@ pub(super) fn update(
     mut value: Value,
     is_dry_run: bool,
 ) -> Result<Arc<Object>, Race> {
+    forget(target, &mut value);
     let is_unchanged = is_unchanged(old, &value);
     if is_unchanged {
         value = old.value().clone();
@@ -59,8 +62,6 @@ pub(super) fn update(
             .put(key, Expected::At(other.revision()), value);
     }
     if is_finished(target, old, &value) {
-        // The answer is the object as it was sent; watches see it at the removal's revision.
-        let sent = Arc::new(Object::new(value.clone(), old.revision()));
         let mut revision = old.revision();
         if server.has(SeededFault::LastFinalizerIsModified) {
             let expected = Expected::At(revision);
@@ -69,11 +70,27 @@ pub(super) fn update(
                 .put(key.clone(), expected, value.clone())?
                 .revision();
         }
-        server.store().remove(key, revision, Some(value))?;
+        // Watches see the object as it was stored, finalizers included; only the answer has what
+        // was sent (`deleteWithoutFinalizers` of k8s.io/apiserver).
+        server.store().remove(key, revision)?;
         crd::instance_gone(server, &target.served.id);
-        return Ok(sent);
+        return Ok(Arc::new(Object::new(value, old.revision())));
     }
     server.store().put(key, Expected::At(old.revision()), value)
+}
+
+/// What the store of Kubernetes does not keep of its own kinds, which a dry run shows, too.
+/// Definitions are stored as JSON.
+fn forget(target: &Target, value: &mut Value) {
+    let is_definition = target
+        .served
+        .is("apiextensions.k8s.io", "CustomResourceDefinition");
+    if target.served.custom().is_some() || is_definition {
+        return;
+    }
+    if let Some(schema) = Schema::builtin().kind(target.kind()) {
+        forget_empty(value, schema);
+    }
 }
 
 /// Whether an update takes away the last thing that a deletion waited for

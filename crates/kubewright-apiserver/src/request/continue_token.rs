@@ -1,7 +1,14 @@
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde::{Deserialize, Serialize};
+use base64::alphabet::URL_SAFE;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, NO_PAD};
+use base64::{DecodeError, Engine};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
+use super::json::{go_type, read};
+
+/// As Go reads it: bits that are left over at the end do not matter.
+const BASE64: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, LENIENT);
+const LENIENT: GeneralPurposeConfig = NO_PAD.with_decode_allow_trailing_bits(true);
 const VERSION: &str = "meta.k8s.io/v1";
 
 /// Where a list in pieces goes on.
@@ -14,7 +21,7 @@ pub(super) struct ContinueToken {
     pub(super) start: String,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Wire {
     v: String,
     rv: i64,
@@ -31,39 +38,99 @@ impl ContinueToken {
             start: format!("/{}", self.start),
         };
         let json = serde_json::to_vec(&wire).expect("two texts and a number are always JSON");
-        URL_SAFE_NO_PAD.encode(json)
+        BASE64.encode(json)
     }
 
-    /// The message is the one Kubernetes gives after `invalid continue token: `.
+    /// The message is the one Kubernetes gives after `invalid continue token: `
+    /// (`DecodeContinue` of k8s.io/apiserver/pkg/storage).
     pub(super) fn decode(text: &str) -> Result<Self, String> {
-        let bytes = URL_SAFE_NO_PAD
-            .decode(text)
-            .map_err(|_| "continue key is not valid: illegal base64 data at input byte 0")?;
-        let wire: Wire = serde_json::from_slice(&bytes)
-            .map_err(|error| format!("continue key is not valid: {error}"))?;
+        let invalid = |why: String| format!("continue key is not valid: {why}");
+        let bytes = BASE64.decode(text).map_err(|error| {
+            let at = corrupt_at(text, &error);
+            invalid(format!("illegal base64 data at input byte {at}"))
+        })?;
+        let wire = read(&bytes).map_err(invalid)?.value;
+        let wire = Wire::read(&wire).map_err(invalid)?;
         if wire.v != VERSION {
-            return Err(format!(
-                "continue key is not valid: server does not recognize this encoded version {:?}",
-                wire.v
-            ));
+            let version = &wire.v;
+            let why = format!("server does not recognize this encoded version {version}");
+            return Err(invalid(why));
         }
         if wire.rv == 0 {
-            return Err(
-                "continue key is not valid: incorrect encoded start resourceVersion \
-                        (version meta.k8s.io/v1)"
-                    .to_owned(),
-            );
+            let why = "incorrect encoded start resourceVersion (version meta.k8s.io/v1)";
+            return Err(invalid(why.to_owned()));
+        }
+        if wire.start.is_empty() {
+            let why = "encoded start key empty (version meta.k8s.io/v1)";
+            return Err(invalid(why.to_owned()));
         }
         let start = wire.start.strip_prefix('/').unwrap_or(&wire.start);
-        let escapes = start.split('/').any(|part| part == "..");
-        if start.is_empty() || escapes {
-            return Err("continue key is not valid: invalid start key".to_owned());
+        if !is_clean(start) {
+            return Err(invalid(wire.start));
         }
         Ok(Self {
             revision: u64::try_from(wire.rv).ok(),
             start: start.to_owned(),
         })
     }
+}
+
+impl Wire {
+    /// What Go's decoder makes of a value, or says of it.
+    fn read(value: &Value) -> Result<Self, String> {
+        let none = Map::new();
+        let members = match value {
+            Value::Object(members) => members,
+            Value::Null => &none,
+            other => {
+                let found = go_type(other);
+                return Err(format!(
+                    "json: cannot unmarshal {found} into Go value of type storage.continueToken"
+                ));
+            }
+        };
+        let wrong = |field: &str, found: &str, wanted: &str| {
+            format!(
+                "json: cannot unmarshal {found} into Go struct field continueToken.{field} of \
+                 type {wanted}"
+            )
+        };
+        let text = |field: &str| match members.get(field) {
+            None | Some(Value::Null) => Ok(String::new()),
+            Some(Value::String(text)) => Ok(text.clone()),
+            Some(other) => Err(wrong(field, go_type(other), "string")),
+        };
+        let rv = match members.get("rv") {
+            None | Some(Value::Null) => 0,
+            Some(Value::Number(number)) => number
+                .as_i64()
+                .ok_or_else(|| wrong("rv", &format!("number {number}"), "int64"))?,
+            Some(other) => return Err(wrong("rv", go_type(other), "int64")),
+        };
+        Ok(Self {
+            v: text("v")?,
+            rv,
+            start: text("start")?,
+        })
+    }
+}
+
+/// Where Go's decoder finds that a text is no base64: a single character at the end is one too
+/// many.
+fn corrupt_at(text: &str, error: &DecodeError) -> usize {
+    match error {
+        DecodeError::InvalidByte(at, _) => *at,
+        DecodeError::InvalidLength(length) => length.saturating_sub(1),
+        // Does not come up: bits that are left over are let through.
+        DecodeError::InvalidLastSymbol { offset, .. } => *offset,
+        DecodeError::InvalidPadding => text.find('=').unwrap_or(0),
+    }
+}
+
+/// Whether a path leads nowhere but down: `path.Clean` would leave it.
+fn is_clean(path: &str) -> bool {
+    let is_part = |part: &str| !matches!(part, "" | "." | "..");
+    path.is_empty() || path.split('/').all(is_part)
 }
 
 #[cfg(test)]
@@ -78,6 +145,27 @@ mod tests {
                 start: "c1\0".to_owned(),
             };
             assert_eq!(ContinueToken::decode(&token.encode()), Ok(token));
+        }
+    }
+
+    #[test]
+    fn tokens_are_refused_in_the_words_of_go() {
+        for (text, wanted) in [
+            (
+                "moon",
+                "invalid character '\\u009a' looking for beginning of value",
+            ),
+            ("a!", "illegal base64 data at input byte 1"),
+            ("moonm", "illegal base64 data at input byte 4"),
+            ("", "unexpected end of JSON input"),
+            (
+                "MQ",
+                "json: cannot unmarshal number into Go value of type storage.continueToken",
+            ),
+            ("e30", "server does not recognize this encoded version "),
+        ] {
+            let error = ContinueToken::decode(text).unwrap_err();
+            assert_eq!(error, format!("continue key is not valid: {wanted}"));
         }
     }
 

@@ -13,7 +13,7 @@ use super::options::WriteOptions;
 use super::ownership::{Writer, track};
 use super::target::Target;
 use super::{admission, commit, decode, validate, version};
-use crate::admission::webhook::configuration_refusal;
+use crate::admission::configuration_refusal;
 use crate::crd;
 use crate::kinds::{allocate_address, fill_in, notices, refusal};
 use crate::may::Review;
@@ -32,6 +32,7 @@ pub(super) async fn create(
     let options = WriteOptions::parse(&request.query, "CreateOptions")?;
     let validation = options.field_validation;
     let decoded = decode::object(target, &request.content, target.kind(), validation)?;
+    request.warnings.add(decoded.warnings);
     let writer = Writer {
         user: request.user.clone(),
         manager: options.manager(&request.user_agent),
@@ -53,16 +54,16 @@ pub(super) async fn create(
         ));
     }
     let mut value = decoded.value;
-    let mut warnings = decoded.warnings;
     accept_new(target, &mut value)?;
-    warnings.extend(admission::drop_duplicate_owners(&mut value));
+    request
+        .warnings
+        .add(admission::drop_duplicate_owners(&mut value));
     let value = track(target, None, value, &writer);
     admission::may_grant(server, target, &request.user, None, &value)?;
     let admit = Admit::new(server, target, request, options.is_dry_run);
     let object = store_new(server, target, value, &admit).await?;
-    let response = ApiResponse::object(StatusCode::CREATED, object);
-    let response = response.warn(warnings).warn(admit.warnings());
-    Ok(response.warn(write_notices(target)))
+    request.warnings.add(write_notices(target));
+    Ok(ApiResponse::object(StatusCode::CREATED, object))
 }
 
 /// The steps after the fields have their owners, shared with an apply and a PUT that create.
@@ -98,9 +99,15 @@ pub(super) async fn store_new(
         let others = server.store().list("services", None);
         allocate_address(&mut value, &others, server.random().next());
     }
+    let mut kept = value;
+    // What may have to be made into another object again is kept as it is.
+    let is_kept = is_custom || !has_name;
     let mut taken = 0;
     while taken < GENERATED_NAMES {
-        let mut value = value.clone();
+        let mut value = match is_kept {
+            true => kept.clone(),
+            false => std::mem::take(&mut kept),
+        };
         generate_name(server, &mut value);
         if target.served.is("", "Namespace") {
             // The label follows from the name, which may have been made just now.
@@ -113,9 +120,10 @@ pub(super) async fn store_new(
         {
             crd::accept(server, &mut value, None)?;
         }
-        admit.validate(Operation::Create, &value, None).await?;
         let checked = (&value, admit.is_dry_run());
         admission::validate(server, target, None, checked)?;
+        admit.validate(Operation::Create, &value, None).await?;
+        admission::charge(server, target, None, checked)?;
         let value = version::to_stored(server, target, value).await?;
         match commit::create(server, target, value, &admitted_by, admit.is_dry_run()) {
             Ok(object) => return Ok(object),
@@ -124,12 +132,15 @@ pub(super) async fn store_new(
             }
             Err(NotStored::Taken(_)) => taken += 1,
             // Its namespace or definition changed meanwhile: asked again.
-            Err(NotStored::Moved) => {
+            Err(NotStored::Moved(value)) => {
+                if !is_kept {
+                    kept = value;
+                }
                 admitted_by = admission::admit_create(server, target, name)?;
             }
         }
     }
-    let base = value["metadata"]["generateName"].as_str();
+    let base = kept["metadata"]["generateName"].as_str();
     Err(already_exists(target, base.unwrap_or_default(), None))
 }
 

@@ -239,6 +239,38 @@ pub(super) fn conform(
     }
 }
 
+/// The same for what an apply has made of an object: each of its fields is known, and a custom
+/// resource keeps its nulls, which nobody has decoded.
+pub(super) fn conform_applied(target: &Target, value: &mut Value) -> Result<(), Status> {
+    match target.served.custom() {
+        Some(custom) => {
+            custom_metadata(value).map_err(|error| {
+                Status::bad_request(format!("{}: {error}", cannot_handle(target.kind())))
+            })?;
+            custom.schema().fill_defaults(value);
+            Ok(())
+        }
+        None => conform(target, value, target.kind()).map(drop),
+    }
+}
+
+/// The same for an object that may not have what its kind does not have.
+pub(super) fn conform_all(target: &Target, value: &mut Value, kind: &Kind) -> Result<(), Status> {
+    if target.served.custom().is_some() {
+        return conform(target, value, kind).map(drop);
+    }
+    let unknown = builtin(value, kind).map_err(|error| Status::bad_request(error.to_string()))?;
+    let unknown = unknown.iter().map(|path| format!("unknown field {path:?}"));
+    let problems: Vec<String> = unknown.collect();
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(Status::bad_request(format!(
+            "strict decoding error: {}",
+            problems.join(", ")
+        ))),
+    }
+}
+
 /// The metadata of a custom resource has the types of all metadata
 /// (k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta).
 fn custom_metadata(value: &mut Value) -> Result<Vec<String>, DecodeError> {

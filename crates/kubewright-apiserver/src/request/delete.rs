@@ -50,7 +50,8 @@ pub(super) async fn delete(
     refuse_protected(target, name)?;
     let admit = Admit::new(server, target, request, options.is_dry_run());
     let deleted = delete_one(server, &admit, target, name, &options).await?;
-    let response = match deleted {
+    request.warnings.add(orphan_warning(target, &options));
+    Ok(match deleted {
         Deleted::Waits(object) => {
             let code = match options.orphan_dependents {
                 Some(false) => StatusCode::ACCEPTED,
@@ -65,9 +66,7 @@ pub(super) async fn delete(
             let status = Status::deleted(&target.served.resource, name, object.uid());
             ApiResponse::ok(ApiBody::Status(Box::new(status)))
         }
-    };
-    let response = response.warn(admit.warnings());
-    Ok(response.warn(orphan_warning(target, &options)))
+    })
 }
 
 /// Deletes every selected object of a collection; answers the list as it was.
@@ -86,7 +85,7 @@ pub(super) async fn delete_collection(
             other => drop(other?),
         }
     }
-    Ok(ApiResponse::ok(ApiBody::List(list)).warn(admit.warnings()))
+    Ok(ApiResponse::ok(ApiBody::List(list)))
 }
 
 /// Deletes an object of a custom resource whose definition goes.
@@ -358,7 +357,7 @@ fn take(
             if let Some(value) = value {
                 last = store.put(key.clone(), Expected::At(old.revision()), value)?;
             }
-            let gone = store.remove(key, last.revision(), None)?;
+            let gone = store.remove(key, last.revision())?;
             crd::instance_gone(server, &target.served.id);
             Ok(Deleted::Gone(gone))
         }

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::target::Target;
 use super::{
-    ApiResponse, create, delete, event_version, list, patch, read, subresource, update, version,
-    watch,
+    ApiResponse, Warnings, create, delete, event_version, list, patch, read, subresource, update,
+    version, watch,
 };
 use crate::kinds::is_convertible;
 use crate::may::Review;
@@ -34,6 +34,8 @@ pub struct ApiRequest {
     /// The program that sends it; it owns the fields that are written, unless the parameter
     /// `fieldManager` names another.
     pub user_agent: String,
+    /// What its sender is told besides the answer.
+    pub warnings: Warnings,
 }
 
 /// The body of a request.
@@ -91,6 +93,7 @@ impl ApiRequest {
             content: Content::Empty,
             form: Form::Whole,
             user_agent,
+            warnings: Warnings::default(),
         }
     }
 

@@ -40,6 +40,24 @@ pub(super) fn go_type(value: &Value) -> &'static str {
     }
 }
 
+/// A byte as Go's decoder quotes it: as the character of that number.
+fn go_quoted(byte: u8) -> String {
+    match byte {
+        b'\'' => "'\\''".to_owned(),
+        b'\\' => "'\\\\'".to_owned(),
+        0x07 => "'\\a'".to_owned(),
+        0x08 => "'\\b'".to_owned(),
+        0x0B => "'\\v'".to_owned(),
+        0x0C => "'\\f'".to_owned(),
+        b'\n' => "'\\n'".to_owned(),
+        b'\r' => "'\\r'".to_owned(),
+        b'\t' => "'\\t'".to_owned(),
+        _ if byte.is_ascii_control() => format!("'\\x{byte:02x}'"),
+        _ if (0x80..=0xA0).contains(&byte) || byte == 0xAD => format!("'\\u{byte:04x}'"),
+        _ => format!("'{}'", char::from(byte)),
+    }
+}
+
 fn explain(error: &serde_json::Error, bytes: &[u8]) -> String {
     if error.is_eof() {
         return "unexpected end of JSON input".to_owned();
@@ -51,8 +69,8 @@ fn explain(error: &serde_json::Error, bytes: &[u8]) -> String {
     let found = line.and_then(|line| line.get(error.column().saturating_sub(1)));
     match found {
         Some(byte) if text.starts_with("expected value") => format!(
-            "invalid character {:?} looking for beginning of value",
-            char::from(*byte)
+            "invalid character {} looking for beginning of value",
+            go_quoted(*byte)
         ),
         _ => text,
     }

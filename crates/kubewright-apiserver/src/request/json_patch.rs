@@ -4,8 +4,9 @@ use serde_json::Value;
 const MOST_OPERATIONS: usize = 10_000;
 /// What all copies of a patch may add, as in Kubernetes (`JSONPatchMaxCopyBytes`).
 const MOST_COPIED: usize = 3 * 1024 * 1024;
-/// No body nests deeper either, and what is stored is walked recursively.
-const DEEPEST: usize = 128;
+/// How deep an object may nest: serde_json reads nothing deeper, so no body does, and what is
+/// stored could not be read again.
+pub(crate) const DEEPEST: usize = 127;
 
 /// Why a JSON patch was not applied.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +17,13 @@ pub(crate) enum JsonPatchError {
     /// It has too many operations.
     #[error("{0} operations are too many")]
     TooMany(usize),
-    /// An operation does not fit the document, or a test failed.
+    /// An operation is about what is not there.
+    #[error("missing path: {0}")]
+    Missing(String),
+    /// A test found something else.
+    #[error("testing value {0} failed")]
+    TestFailed(String),
+    /// An operation cannot be carried out.
     #[error("{0}")]
     Failed(String),
 }
@@ -38,15 +45,39 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 /// Applies a patch (RFC 6902) as the library that Kubernetes uses does: replacing a missing member
 /// of an object adds it.
 pub(crate) fn json_patch(document: &mut Value, patch: &Value) -> Result<(), JsonPatchError> {
-    let operations: Vec<Operation> = Vec::deserialize(patch)
-        .map_err(|error| JsonPatchError::Malformed(format!("error decoding patch: {error}")))?;
+    let operations: Vec<Operation> = Vec::deserialize(patch).map_err(|error| malformed(&error))?;
+    apply_all(document, &operations).map_err(|(_, error)| error)
+}
+
+/// The same; an error comes with the place of the operation that it is about.
+pub(crate) fn json_patch_listed(
+    document: &mut Value,
+    patch: &[Value],
+) -> Result<(), (usize, JsonPatchError)> {
+    let mut operations: Vec<Operation> = Vec::with_capacity(patch.len());
+    for (place, operation) in patch.iter().enumerate() {
+        let read = Operation::deserialize(operation);
+        operations.push(read.map_err(|error| (place, malformed(&error)))?);
+    }
+    apply_all(document, &operations)
+}
+
+fn malformed(error: &serde_json::Error) -> JsonPatchError {
+    JsonPatchError::Malformed(format!("error decoding patch: {error}"))
+}
+
+fn apply_all(
+    document: &mut Value,
+    operations: &[Operation],
+) -> Result<(), (usize, JsonPatchError)> {
     if operations.len() > MOST_OPERATIONS {
-        return Err(JsonPatchError::TooMany(operations.len()));
+        return Err((MOST_OPERATIONS, JsonPatchError::TooMany(operations.len())));
     }
     let mut copied = 0;
-    operations
-        .iter()
-        .try_for_each(|operation| apply(document, operation, &mut copied))
+    for (place, operation) in operations.iter().enumerate() {
+        apply(document, operation, &mut copied).map_err(|error| (place, error))?;
+    }
+    Ok(())
 }
 
 fn apply(
@@ -77,7 +108,7 @@ fn apply(
             *copied += encoded_length(source);
             if *copied > MOST_COPIED {
                 return Err(JsonPatchError::Failed(format!(
-                    "unable to complete the copy, the accumulated size increase of copy is \
+                    "Unable to complete the copy, the accumulated size increase of copy is \
                      {copied}, exceeding the limit {MOST_COPIED}"
                 )));
             }
@@ -86,11 +117,9 @@ fn apply(
         }
         "test" => match document.pointer(path).unwrap_or(&Value::Null) == &value()? {
             true => Ok(()),
-            false => Err(JsonPatchError::Failed(format!(
-                "testing value {path} failed"
-            ))),
+            false => Err(JsonPatchError::TestFailed(path.to_owned())),
         },
-        other => Err(JsonPatchError::Failed(format!("unexpected kind: {other}"))),
+        other => Err(JsonPatchError::Failed(format!("Unexpected kind: {other}"))),
     }
 }
 
@@ -176,7 +205,8 @@ fn check_depth(path: &str, value: &Value) -> Result<(), JsonPatchError> {
     }
 }
 
-fn height(value: &Value) -> usize {
+/// How many lists and objects of a value stand in one another.
+pub(crate) fn height(value: &Value) -> usize {
     match value {
         Value::Array(items) => 1 + items.iter().map(height).max().unwrap_or(0),
         Value::Object(members) => 1 + members.values().map(height).max().unwrap_or(0),
@@ -206,7 +236,7 @@ fn encoded_length(value: &Value) -> usize {
 }
 
 fn missing(path: &str) -> JsonPatchError {
-    JsonPatchError::Failed(format!("missing path: {path}"))
+    JsonPatchError::Missing(path.to_owned())
 }
 
 #[cfg(test)]
@@ -271,11 +301,13 @@ mod tests {
             json!([{"op": "remove", "path": "/x"}]),
             json!([{"op": "add", "path": "/x/y", "value": 1}]),
             json!([{"op": "add", "path": "/l/7", "value": 1}]),
-            json!([{"op": "test", "path": "/a/b", "value": 2}]),
-            json!([{"op": "fly", "path": "/a"}]),
         ] {
-            assert!(matches!(patched(patch), Err(JsonPatchError::Failed(_))));
+            assert!(matches!(patched(patch), Err(JsonPatchError::Missing(_))));
         }
+        let other = json!([{"op": "test", "path": "/a/b", "value": 2}]);
+        assert!(matches!(patched(other), Err(JsonPatchError::TestFailed(_))));
+        let unknown = json!([{"op": "fly", "path": "/a"}]);
+        assert!(matches!(patched(unknown), Err(JsonPatchError::Failed(_))));
         assert!(matches!(
             patched(json!({})),
             Err(JsonPatchError::Malformed(_))

@@ -3,7 +3,10 @@ use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
 
 use super::target::Target;
-use crate::kinds::{has_generation, keeps_status_on_create, prepare_create as prepare_kind};
+use crate::kinds::{
+    has_generation, keep_on_status_write, keeps_metadata_on_status_write, keeps_status_on_create,
+    prepare_create as prepare_kind,
+};
 use crate::server::Server;
 use crate::store::{Object, metadata_mut};
 
@@ -69,8 +72,8 @@ pub(super) fn prepare_create(server: &Server, target: &Target, value: &mut Value
     let metadata = metadata_mut(value);
     metadata.insert("uid".to_owned(), json!(server.random().uid()));
     metadata.insert("creationTimestamp".to_owned(), json!(server.timestamp()));
-    metadata.remove("generation");
     let counts = target.served.custom().is_some() || has_generation(kind);
+    // A kind that does not count keeps what it was given.
     if counts {
         metadata.insert("generation".to_owned(), json!(1));
     }
@@ -151,7 +154,13 @@ pub(super) fn split_parts(target: &Target, part: Part, old: &Object, value: &mut
         Part::Main if target.served.has_status() => {
             restore(object, old, "status");
         }
-        Part::Status => restore_all_but_status(object, old, is_custom),
+        Part::Status => {
+            let keeps_metadata = is_custom || keeps_metadata_on_status_write(target.kind());
+            restore_all_but_status(object, old, keeps_metadata);
+            if !is_custom {
+                keep_on_status_write(target.kind(), old.value(), object);
+            }
+        }
         Part::Main | Part::Whole => {}
     }
     let counts = is_custom || has_generation(target.kind());
@@ -168,9 +177,9 @@ fn restore(object: &mut Map<String, Value>, old: &Object, field: &str) {
     };
 }
 
-/// The status endpoint of a built-in kind may change metadata besides; a custom resource's may
+/// The status endpoint of most built-in kinds may change metadata besides; a custom resource's may
 /// not.
-fn restore_all_but_status(object: &mut Map<String, Value>, old: &Object, is_custom: bool) {
+fn restore_all_but_status(object: &mut Map<String, Value>, old: &Object, keeps_metadata: bool) {
     let stored = old.value().as_object().into_iter().flatten();
     let mut kept: Map<String, Value> = stored
         .filter(|(name, _)| name.as_str() != "status")
@@ -180,7 +189,7 @@ fn restore_all_but_status(object: &mut Map<String, Value>, old: &Object, is_cust
         kept.insert("status".to_owned(), status);
     }
     let sent = object.remove("metadata").unwrap_or_default();
-    if is_custom {
+    if keeps_metadata {
         if let Some(metadata) = kept.get_mut("metadata").and_then(Value::as_object_mut) {
             match sent.get("managedFields") {
                 Some(fields) => metadata.insert("managedFields".to_owned(), fields.clone()),

@@ -28,6 +28,8 @@ mod ownership;
 mod patch;
 mod read;
 mod respond;
+#[cfg(test)]
+mod robust;
 mod scale;
 mod select;
 mod service;
@@ -38,15 +40,17 @@ mod validate;
 #[cfg(test)]
 mod vectors;
 mod version;
+mod warnings;
 mod watch;
 
 pub use answer::{ApiBody, ApiResponse};
 pub use body::ServerBody;
 pub(crate) use delete::delete_instance;
 pub use execute::{ApiRequest, Content, PatchKind};
-pub(crate) use json_patch::json_patch;
+pub(crate) use json_patch::{DEEPEST, JsonPatchError, height, json_patch_listed};
 pub use list::List;
 pub(crate) use negotiate::accepted;
 pub(crate) use respond::{value_response, with_type};
 pub use service::InProcess;
+pub use warnings::Warnings;
 pub use watch::Watch;

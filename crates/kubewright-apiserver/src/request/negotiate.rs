@@ -22,11 +22,22 @@ pub(super) enum BodyType {
     Protobuf,
 }
 
-const AVAILABLE: [&str; 3] = [
+/// What Kubernetes writes, the types of collections last.
+const AVAILABLE: [&str; 5] = [
     "application/json",
     "application/yaml",
     "application/vnd.kubernetes.protobuf",
+    "application/json;stream=watch",
+    "application/vnd.kubernetes.protobuf;stream=watch",
 ];
+const OF_OBJECTS: usize = 3;
+
+/// What a request is about: collections can be watched, which is a type of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    Object,
+    Collection,
+}
 
 /// The first type among those accepted that this server writes; other forms than the object
 /// itself are passed over.
@@ -37,12 +48,16 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Status> {
     }
     let plain = ranges.iter().filter(|range| range.transform.is_none());
     let found = plain.filter_map(|range| range.format()).next();
-    found.ok_or_else(|| refuse(&ranges))
+    found.ok_or_else(|| refuse(&ranges, Asked::Object))
 }
 
 /// The first type and form among those accepted that objects are written in. Protobuf is passed
 /// over: whoever accepts only that is told so.
-pub(super) fn negotiated(headers: &HeaderMap, query: &Query) -> Result<(Format, Form), Status> {
+pub(super) fn negotiated(
+    headers: &HeaderMap,
+    query: &Query,
+    asked: Asked,
+) -> Result<(Format, Form), Status> {
     let ranges = ranges(headers);
     if ranges.is_empty() {
         return Ok((Format::Json, Form::Whole));
@@ -51,7 +66,7 @@ pub(super) fn negotiated(headers: &HeaderMap, query: &Query) -> Result<(Format, 
         .iter()
         .filter_map(|range| Some((range.format()?, range.transform())))
         .filter_map(|(format, transform)| Some((format, transform?)));
-    let (format, transform) = offers.next().ok_or_else(|| refuse(&ranges))?;
+    let (format, transform) = offers.next().ok_or_else(|| refuse(&ranges, asked))?;
     let form = match transform {
         Transform::None => Form::Whole,
         Transform::Metadata => Form::Metadata,
@@ -137,10 +152,13 @@ impl<'h> Range<'h> {
     }
 }
 
-fn refuse(ranges: &[Range<'_>]) -> Status {
-    match ranges.iter().any(|range| range.transform.is_some()) {
-        true => Status::only_accepts(&AVAILABLE),
-        false => Status::not_acceptable(&AVAILABLE),
+fn refuse(ranges: &[Range<'_>], asked: Asked) -> Status {
+    let (of_objects, _) = AVAILABLE.split_at(OF_OBJECTS);
+    let is_transformed = ranges.iter().any(|range| range.transform.is_some());
+    match (is_transformed, asked) {
+        (true, _) => Status::only_accepts(of_objects),
+        (false, Asked::Object) => Status::not_acceptable(of_objects),
+        (false, Asked::Collection) => Status::not_acceptable(&AVAILABLE),
     }
 }
 
@@ -192,12 +210,12 @@ mod tests {
     use http::{HeaderMap, HeaderValue};
     use kubewright_wire::route::Query;
 
-    use super::{Form, Format, Included, accepted, negotiated};
+    use super::{Asked, Form, Format, Included, accepted, negotiated};
 
     fn accept(value: &'static str) -> Result<(Format, Form), u16> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static(value));
-        negotiated(&headers, &Query::default()).map_err(|status| status.code)
+        negotiated(&headers, &Query::default(), Asked::Object).map_err(|status| status.code)
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::known::{KnownVersions, TargetVersions};
 use super::metadata::Part;
 use super::target::Target;
+use crate::kinds::reset_on_status_write;
 use crate::store::Object;
 use crate::who::User;
 
@@ -78,5 +79,12 @@ fn reset_fields(target: &Target, part: Part) -> FieldSet {
         Part::Status => &["spec"],
         Part::Main | Part::Whole => &[],
     };
-    paths.iter().map(|name| Path::fields(&[name])).collect()
+    let more = match part {
+        Part::Status if !is_custom => reset_on_status_write(target.kind()),
+        _ => &[],
+    };
+    let paths = paths.iter().map(|name| Path::fields(&[name]));
+    paths
+        .chain(more.iter().map(|path| Path::fields(path)))
+        .collect()
 }

@@ -99,17 +99,14 @@ async fn change(
         admit: Admit::new(server, target, request, options.is_dry_run),
         writer: writer(server, request, options, part),
     };
-    let warnings = parking_lot::Mutex::new(Vec::new());
     let changed = write.change(server, name, |old| {
         let (value, found) = patched(target, old, kind, &patch, options)?;
-        *warnings.lock() = found;
+        request.warnings.add(found);
         Ok(value)
     });
     let object = changed.await?;
-    let response = ApiResponse::object(StatusCode::OK, object);
-    let response = response.warn(warnings.into_inner());
-    let response = response.warn(write.admit.warnings());
-    Ok(response.warn(write_notices(target)))
+    request.warnings.add(write_notices(target));
+    Ok(ApiResponse::object(StatusCode::OK, object))
 }
 
 /// The patch in a body, of the form that its kind has.
@@ -188,7 +185,9 @@ fn refuse_json_patch(error: JsonPatchError) -> Status {
                  10000, got {count}"
             ),
         ),
-        JsonPatchError::Failed(_) => rejected(),
+        JsonPatchError::Missing(_) | JsonPatchError::TestFailed(_) | JsonPatchError::Failed(_) => {
+            rejected()
+        }
     }
 }
 
@@ -289,14 +288,13 @@ async fn create_applied(
     may_create(server, target, request).await?;
     refuse_uid(target, applied)?;
     let mut value = merge_applied(target, None, applied, &write.writer, force)?;
-    decode::conform(target, &mut value, target.kind())?;
+    decode::conform_applied(target, &mut value)?;
     metadata_mut(&mut value).remove("resourceVersion");
     accept_new(target, &mut value)?;
     admission::may_grant(server, target, &write.writer.user, None, &value)?;
     let object = store_new(server, target, value, &write.admit).await?;
-    let response = ApiResponse::object(StatusCode::CREATED, object);
-    let response = response.warn(write.admit.warnings());
-    Ok(response.warn(write_notices(target)))
+    write.admit.warn(write_notices(target));
+    Ok(ApiResponse::object(StatusCode::CREATED, object))
 }
 
 async fn update_applied(
@@ -312,13 +310,12 @@ async fn update_applied(
             let applied = std::mem::replace(&mut value, old.value().clone());
             merge(&mut value, &applied);
         }
-        decode::conform(target, &mut value, target.kind())?;
+        decode::conform_applied(target, &mut value)?;
         Ok(value)
     });
     let object = changed.await?;
-    let response = ApiResponse::object(StatusCode::OK, object);
-    let response = response.warn(write.admit.warnings());
-    Ok(response.warn(write_notices(target)))
+    write.admit.warn(write_notices(target));
+    Ok(ApiResponse::object(StatusCode::OK, object))
 }
 
 /// The configuration in a body, which is YAML.

@@ -6,6 +6,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use kubewright_core::Verb;
 use kubewright_wire::protobuf::{Messages, ProtobufError, from_protobuf};
 use kubewright_wire::route::{Query, ResourceRoute, Route};
 use kubewright_wire::status::Status;
@@ -13,8 +14,8 @@ use kubewright_wire::yaml;
 use serde_json::Value;
 
 use super::execute::{ApiRequest, Content};
-use super::negotiate::{BodyType, Format, accepted, body_type, negotiated, patch_kind};
-use super::{ApiBody, ApiResponse, ServerBody, gzip};
+use super::negotiate::{Asked, BodyType, Format, accepted, body_type, negotiated, patch_kind};
+use super::{ApiBody, ApiResponse, ServerBody, Warnings, gzip};
 use crate::discovery;
 use crate::may::{Envelope, Refusal};
 use crate::server::Server;
@@ -84,11 +85,20 @@ where
         Route::Path(path) => discovery::answer(server, &parts, &path),
         Route::Resource(route) => {
             let query = Query::parse(parts.uri.query().unwrap_or_default());
-            let (format, form) = negotiated(&parts.headers, &query)?;
+            let asked = match route.verb {
+                Verb::List | Verb::Watch => Asked::Collection,
+                _ => Asked::Object,
+            };
+            let (format, form) = negotiated(&parts.headers, &query, asked)?;
             let mut request = read(user, route, &parts, body).await?;
             request.form = form;
-            let response = server.execute(request).await?;
-            Ok(encode(response, format))
+            let warnings = request.warnings.clone();
+            let mut response = match server.execute(request).await {
+                Ok(response) => encode(response, format),
+                Err(status) => failure(&status, format),
+            };
+            warn(response.headers_mut(), &warnings.texts());
+            Ok(response)
         }
     }
 }
@@ -164,6 +174,7 @@ where
         content,
         form: Form::Whole,
         user_agent: agent.unwrap_or_default().to_owned(),
+        warnings: Warnings::default(),
     })
 }
 
@@ -190,7 +201,7 @@ where
 /// The last step: an answer in the form that the client accepts.
 pub(crate) fn encode(response: ApiResponse, format: Format) -> Response<ServerBody> {
     let code = response.code;
-    let mut encoded = match response.body {
+    match response.body {
         ApiBody::Text(text) => {
             with_type(code, "text/plain; charset=utf-8", ServerBody::whole(text))
         }
@@ -216,9 +227,7 @@ pub(crate) fn encode(response: ApiResponse, format: Format) -> Response<ServerBo
             let value = serde_json::to_value(&*status).unwrap_or_default();
             value_response(code, &value, format)
         }
-    };
-    warn(encoded.headers_mut(), &response.warnings);
-    encoded
+    }
 }
 
 /// A value that is no stored object, such as discovery.

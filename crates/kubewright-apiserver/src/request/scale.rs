@@ -76,8 +76,7 @@ pub(super) async fn write(
     });
     let object = version::in_request(server, target, changed.await?).await?;
     let scale = scale_of(target, &object);
-    let response = ApiResponse::new(StatusCode::OK, ApiBody::Value(scale));
-    Ok(response.warn(change.warnings))
+    Ok(ApiResponse::new(StatusCode::OK, ApiBody::Value(scale)))
 }
 
 /// What a request does to a scale.
@@ -86,7 +85,6 @@ struct Change {
     /// Whether, and how, `sent` is a patch; otherwise it takes the place of the scale.
     patch: Option<PatchKind>,
     sent: Value,
-    warnings: Vec<String>,
 }
 
 impl Change {
@@ -95,11 +93,11 @@ impl Change {
             let options = WriteOptions::parse(&request.query, "UpdateOptions")?;
             let validation = options.field_validation;
             let decoded = decode::part(&request.content, &kind(), validation)?;
+            request.warnings.add(decoded.warnings);
             return Ok(Self {
                 options,
                 patch: None,
                 sent: decoded.value,
-                warnings: decoded.warnings,
             });
         };
         let options = WriteOptions::parse(&request.query, "PatchOptions")?;
@@ -113,7 +111,6 @@ impl Change {
             options,
             patch: Some(patch),
             sent: read_patch(&request.content, patch)?,
-            warnings: Vec::new(),
         })
     }
 

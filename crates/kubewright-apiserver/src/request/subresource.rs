@@ -73,7 +73,9 @@ async fn finalize(
     let options = WriteOptions::parse(&request.query, "UpdateOptions")?;
     let name = target.name()?;
     let validation = options.field_validation;
-    let sent = decode::object(target, &request.content, target.kind(), validation)?.value;
+    let decoded = decode::object(target, &request.content, target.kind(), validation)?;
+    request.warnings.add(decoded.warnings);
+    let sent = decoded.value;
     let write = Write {
         target,
         admit: Admit::new(server, target, request, options.is_dry_run),
@@ -89,8 +91,7 @@ async fn finalize(
         Ok(value)
     });
     let object = changed.await?;
-    let response = ApiResponse::object(StatusCode::OK, object);
-    Ok(response.warn(write.admit.warnings()))
+    Ok(ApiResponse::object(StatusCode::OK, object))
 }
 
 /// The body of a request for a subresource of the object with that name, which it must carry.
@@ -150,8 +151,7 @@ async fn binding(
     };
     status.code = StatusCode::CREATED.as_u16();
     let body = ApiBody::Status(Box::new(status));
-    let response = ApiResponse::new(StatusCode::CREATED, body);
-    Ok(response.warn(write.admit.warnings()))
+    Ok(ApiResponse::new(StatusCode::CREATED, body))
 }
 
 /// Issues a token for a ServiceAccount.

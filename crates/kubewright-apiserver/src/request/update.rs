@@ -17,9 +17,9 @@ use super::ownership::{Writer, track};
 use super::read::parse_unsigned;
 use super::target::Target;
 use super::{admission, commit, decode, validate, version};
-use crate::admission::webhook::configuration_refusal;
+use crate::admission::configuration_refusal;
 use crate::crd;
-use crate::kinds::{creates_on_update, keep_address, requires_revision};
+use crate::kinds::{creates_on_update, drop_topology, keep_address, requires_revision};
 use crate::may::{Attributes, Refusal, ResourceTarget, Target as AskedTarget};
 use crate::seeded::SeededFault;
 use crate::server::Server;
@@ -48,15 +48,18 @@ pub(super) async fn replace(
     let name = target.name()?;
     let validation = options.field_validation;
     let decoded = decode::object(target, &request.content, target.kind(), validation)?;
-    let (mut sent, mut warnings) = (decoded.value, decoded.warnings);
+    let mut sent = decoded.value;
+    request.warnings.add(decoded.warnings);
     let metadata = metadata_mut(&mut sent);
     accept_namespace(target, metadata)?;
     check_name(metadata, name)?;
-    warnings.extend(admission::drop_duplicate_owners(&mut sent));
+    request
+        .warnings
+        .add(admission::drop_duplicate_owners(&mut sent));
     let absent = server.store().get(&target.key(name)).is_none();
     if absent && part == Part::Main && creates_on_update(target.kind()) {
         may_create(server, target, request).await?;
-        return create_instead(server, target, request, sent, warnings).await;
+        return create_instead(server, target, request, sent).await;
     }
     let write = Write {
         target,
@@ -68,9 +71,8 @@ pub(super) async fn replace(
         Ok(sent.clone())
     });
     let object = changed.await?;
-    warnings.extend(write.admit.warnings());
-    let response = ApiResponse::object(StatusCode::OK, object);
-    Ok(response.warn(warnings).warn(write_notices(target)))
+    request.warnings.add(write_notices(target));
+    Ok(ApiResponse::object(StatusCode::OK, object))
 }
 
 /// Creating by PUT or apply needs the permission to create besides.
@@ -103,7 +105,6 @@ async fn create_instead(
     target: &Target,
     request: &ApiRequest,
     mut value: Value,
-    warnings: Vec<String>,
 ) -> Result<ApiResponse, Status> {
     let options = WriteOptions::parse(&request.query, "UpdateOptions")?;
     accept_new(target, &mut value)?;
@@ -112,9 +113,8 @@ async fn create_instead(
     admission::may_grant(server, target, &request.user, None, &value)?;
     let admit = Admit::new(server, target, request, options.is_dry_run);
     let object = store_new(server, target, value, &admit).await?;
-    let response = ApiResponse::object(StatusCode::CREATED, object);
-    let response = response.warn(admit.warnings());
-    Ok(response.warn(warnings).warn(write_notices(target)))
+    request.warnings.add(write_notices(target));
+    Ok(ApiResponse::object(StatusCode::CREATED, object))
 }
 
 pub(super) fn writer(
@@ -210,6 +210,10 @@ impl Write<'_> {
             let value = self.mutate(value, &old).await?;
             let value = self.prepare(server, &old, value)?;
             self.validate(&value, &old).await?;
+            if self.writer.part == Part::Main {
+                let checked = (&value, self.admit.is_dry_run());
+                admission::charge(server, self.target, Some(&old), checked)?;
+            }
             let value = version::to_stored(server, self.target, value).await?;
             let dry_run = self.admit.is_dry_run();
             if let Ok(object) = commit::update(server, self.target, &stored, value, dry_run) {
@@ -270,6 +274,9 @@ impl Write<'_> {
         split_parts(target, part, old, &mut value);
         if target.served.is("", "Service") {
             keep_address(old, &mut value);
+        }
+        if target.served.is("discovery.k8s.io", "EndpointSlice") {
+            drop_topology(value.get_mut("endpoints"));
         }
         admission::may_grant(server, target, &self.writer.user, Some(old), &value)?;
         let warnings = validate::update(target, self.writer.part, old, &value)?;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::metadata::Part;
 use super::target::Target;
 use crate::admission::webhook::configuration_causes;
-use crate::crd::Checked;
+use crate::crd::{Checked, definition_causes};
 use crate::kinds::formats::{label_value, qualified_name};
 use crate::kinds::{self, NameRule, changed_role, name_rule};
 use crate::store::Object;
@@ -30,18 +30,18 @@ pub(super) fn update(
     value: &Value,
 ) -> Result<Vec<String>, Status> {
     let mut causes = metadata(target, value);
-    let mut warnings = Vec::new();
     // Kubernetes checks this in the registry and again in the kind's own rules.
     causes.extend(metadata_update(old, value));
     causes.extend(metadata_update(old, value));
-    // The parts of the built-in kinds have rules of their own, of which none is here yet.
-    if part == Part::Main || target.served.custom().is_some() {
-        let checked = body(target, value, Some(old));
-        causes.extend(checked.causes);
-        warnings = checked.warnings;
-    }
+    let checked = match part {
+        Part::Main => body(target, value, Some(old)),
+        Part::Status => status(target, value, old),
+        // What binds, evicts or finalizes has checked what it writes.
+        Part::Whole => Checked::default(),
+    };
+    causes.extend(checked.causes);
     refuse(target.kind(), value, causes)?;
-    Ok(warnings)
+    Ok(checked.warnings)
 }
 
 fn refuse(kind: &Kind, value: &Value, causes: Vec<Cause>) -> Result<(), Status> {
@@ -58,13 +58,30 @@ fn body(target: &Target, value: &Value, old: Option<&Object>) -> Checked {
         None => {
             let old = old.map(Object::value);
             let mut causes = configuration_causes(target.kind(), value);
+            if target
+                .served
+                .is("apiextensions.k8s.io", "CustomResourceDefinition")
+            {
+                causes.extend(definition_causes(value, old));
+            }
             causes.extend(kinds::validate(target.kind(), value, old));
             causes.extend(old.and_then(|old| changed_role(target.kind(), old, value)));
             Checked {
                 causes,
-                warnings: Vec::new(),
+                warnings: kinds::warnings(target.kind(), value, old),
             }
         }
+    }
+}
+
+/// The rules of an object of which only the status was written.
+fn status(target: &Target, value: &Value, old: &Object) -> Checked {
+    match target.served.custom() {
+        Some(custom) => custom.validate_status(value, Some(old.value())),
+        None => Checked {
+            causes: kinds::validate_status(target.kind(), value, old.value()),
+            warnings: kinds::status_warnings(target.kind(), value),
+        },
     }
 }
 

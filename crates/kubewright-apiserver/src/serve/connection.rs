@@ -1,27 +1,26 @@
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
-use hyper::rt::Executor;
+use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulConnection;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
+#[cfg(feature = "http2")]
+use super::http2;
 use crate::server::Server;
 use crate::who::{Credentials, user_of_certificate};
 
 /// How long a client may take for the handshake, or for the headers of a request.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long requests under way may take once the server stops; watches would never end.
-const FAREWELL: Duration = Duration::from_secs(2);
+pub(super) const FAREWELL: Duration = Duration::from_secs(2);
 /// The most that the headers of a request may take, in bytes.
-const HEADERS: u32 = 64 * 1024;
-/// The most requests that one HTTP/2 connection has open; Kubernetes' own number.
-const STREAMS: u32 = 100;
-
+pub(super) const HEADERS: u32 = 64 * 1024;
 /// Serves one connection until the client leaves or the server stops.
 pub(super) async fn serve_connection(
     server: Server,
@@ -45,19 +44,23 @@ pub(super) async fn serve_connection(
         .map_or(Credentials::Anonymous, Credentials::Certificate);
     let service = TowerToHyperService::new(server.service_for(credentials));
 
-    let streams = TaskTracker::new();
-    let mut builder = Builder::new(Owned(streams.clone()));
-    builder
-        .http1()
+    #[cfg(feature = "http2")]
+    if http2::is_chosen(&stream) {
+        return http2::serve(stream, service, &cancel).await;
+    }
+    let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(PATIENCE)
         .max_buf_size(HEADERS as usize)
-        .http2()
-        .timer(TokioTimer::new())
-        .max_header_list_size(HEADERS)
-        .max_concurrent_streams(STREAMS);
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
-    let mut connection = std::pin::pin!(connection);
+        .serve_connection(TokioIo::new(stream), service);
+    drive(pin!(connection), &cancel).await;
+}
+
+/// Answers until the client leaves. Once the server stops, requests under way have a while.
+pub(super) async fn drive(
+    mut connection: Pin<&mut impl GracefulConnection<Error = hyper::Error>>,
+    cancel: &CancellationToken,
+) {
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),
         () = cancel.cancelled() => {
@@ -67,23 +70,5 @@ pub(super) async fn serve_connection(
     };
     if let Some(Err(error)) = ended {
         tracing::debug!(%error, "a connection broke");
-    }
-    streams.close();
-    if timeout(FAREWELL, streams.wait()).await.is_err() {
-        tracing::debug!("requests were still under way when their connection ended");
-    }
-}
-
-/// Gives the tasks that hyper starts for the requests of a connection to that connection.
-#[derive(Clone)]
-struct Owned(TaskTracker);
-
-impl<F> Executor<F> for Owned
-where
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
-{
-    fn execute(&self, task: F) {
-        self.0.spawn(task);
     }
 }

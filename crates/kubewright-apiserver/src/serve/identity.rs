@@ -46,7 +46,9 @@ impl ServingIdentity {
             .with_client_cert_verifier(verifier)
             .with_single_cert(chain, key)
             .map_err(Error::Identity)?;
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        #[cfg(feature = "http2")]
+        config.alpn_protocols.push(b"h2".to_vec());
+        config.alpn_protocols.push(b"http/1.1".to_vec());
         Ok(Arc::new(config))
     }
 }

@@ -61,7 +61,13 @@ async fn accept(listener: &TcpListener) -> TcpStream {
     let mut wait = FIRST_WAIT;
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok((stream, _)) => {
+                // Events of watches are small, and wait for nothing.
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "send small answers at once");
+                }
+                return stream;
+            }
             Err(error) => {
                 tracing::warn!(%error, "accept a connection: trying again");
                 tokio::time::sleep(wait).await;
@@ -74,5 +80,20 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 fn note(ended: Result<(), tokio::task::JoinError>) {
     if let Err(error) = ended {
         tracing::error!(%error, "a connection fell over");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::accept;
+
+    #[tokio::test]
+    async fn small_answers_are_sent_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (client, accepted) = tokio::join!(TcpStream::connect(address), accept(&listener));
+        assert!(client.is_ok() && accepted.nodelay().unwrap());
     }
 }

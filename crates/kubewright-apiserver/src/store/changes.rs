@@ -93,7 +93,7 @@ mod tests {
         let batch = pods.next().await.unwrap();
         assert_eq!(batch.len(), 1);
         assert_eq!(batch[0].kind, ChangeKind::Added);
-        store.remove(key("a"), Revision::new(2), None).unwrap();
+        store.remove(key("a"), Revision::new(2)).unwrap();
         let batch = pods.next().await.unwrap();
         assert_eq!(batch[0].kind, ChangeKind::Deleted);
         assert_eq!(batch[0].revision(), Revision::new(3));

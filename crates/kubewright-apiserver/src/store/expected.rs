@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use kubewright_core::Revision;
+use serde_json::Value;
 
 use super::{Key, Object};
 
@@ -27,8 +28,8 @@ pub struct Seen {
 pub(crate) enum NotStored {
     /// There is one already.
     Taken(Arc<Object>),
-    /// What was decided by is no longer so: decide again.
-    Moved,
+    /// What was decided by is no longer so: decide again about the value that comes back.
+    Moved(Value),
 }
 
 /// Another write came in between: read again and decide again.

@@ -192,10 +192,13 @@ impl Store {
             current.is_some_and(|object| object.revision() == seen.revision)
         };
         if !decided_by.iter().all(is_so) {
-            return Err(NotStored::Moved);
+            return Err(NotStored::Moved(value));
         }
-        self.put_locked(state, key, Expected::Absent, value)
-            .map_err(|race| race.current.map_or(NotStored::Moved, NotStored::Taken))
+        if let Some(current) = state.objects.get(&key) {
+            return Err(NotStored::Taken(Arc::clone(current)));
+        }
+        let stored = self.put_locked(state, key, Expected::Absent, value);
+        Ok(stored.expect("nothing is there, and nobody else writes meanwhile"))
     }
 
     fn put_locked(
@@ -227,20 +230,15 @@ impl Store {
         Ok(after)
     }
 
-    /// Removes the object at `key`; what is returned, and what watches see, is `last` (else the
-    /// stored state) with the revision of the removal.
-    pub fn remove(
-        &self,
-        key: Key,
-        expected: Revision,
-        last: Option<Value>,
-    ) -> Result<Arc<Object>, Race> {
+    /// Removes the object at `key`; what is returned, and what watches see, is the stored state
+    /// with the revision of the removal.
+    pub fn remove(&self, key: Key, expected: Revision) -> Result<Arc<Object>, Race> {
         let mut state = self.shared.state.lock();
         let before = check(&state, &key, Expected::At(expected))?;
         let Some(stored) = &before else {
             return Err(Race { current: None });
         };
-        let last = last.unwrap_or_else(|| stored.value().clone());
+        let last = stored.value().clone();
         let after = Arc::new(Object::new(last, state.revision.next()));
         state.objects.remove(&key);
         let change = Change {
@@ -374,7 +372,7 @@ mod tests {
             .unwrap();
         assert_eq!(second.revision(), Revision::new(2));
         assert_eq!(second.metadata("resourceVersion"), Some(&json!("2")));
-        let gone = store.remove(key("a"), second.revision(), None).unwrap();
+        let gone = store.remove(key("a"), second.revision()).unwrap();
         assert_eq!(gone.metadata("resourceVersion"), Some(&json!("3")));
         assert!(store.get(&key("a")).is_none());
     }
@@ -387,7 +385,7 @@ mod tests {
             .put(key("a"), Expected::Absent, pod("a", 2))
             .unwrap_err();
         assert_eq!(race.current.unwrap().value()["phase"], 1);
-        assert!(store.remove(key("b"), Revision::new(1), None).is_err());
+        assert!(store.remove(key("b"), Revision::new(1)).is_err());
     }
 
     #[test]
@@ -404,7 +402,7 @@ mod tests {
         let at = Expected::At(first.revision());
         store.put(key("a"), at, pod("a", 2)).unwrap();
         let moved = store.create(key("c"), pod("c", 1), &seen);
-        assert!(matches!(moved, Err(NotStored::Moved)));
+        assert!(matches!(moved, Err(NotStored::Moved(_))));
         assert!(store.get(&key("c")).is_none());
     }
 
@@ -427,7 +425,7 @@ mod tests {
                 .put(key(name), Expected::Absent, pod(name, 1))
                 .unwrap();
         }
-        store.remove(key("a"), Revision::new(1), None).unwrap();
+        store.remove(key("a"), Revision::new(1)).unwrap();
         let past = store.snapshot_at(Revision::new(2)).unwrap();
         assert_eq!(names(&past), ["a", "b"]);
         assert_eq!(names(&store.snapshot_at(Revision::new(1)).unwrap()), ["a"]);

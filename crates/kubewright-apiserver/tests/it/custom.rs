@@ -181,6 +181,8 @@ async fn a_definition_takes_its_objects_along() {
     assert_eq!(client.get(&format!("{FOOS}/a")).await.code, 404);
     let waiting = client.get(&path).await;
     assert!(waiting.body["metadata"]["deletionTimestamp"].is_string());
+    let going = &waiting.body["status"]["conditions"][2];
+    assert_eq!(going["reason"], "InstanceDeletionInProgress");
     let body = foo(json!({"name": "c"}), json!({"size": 1}));
     let refused = client.post(FOOS, body).await;
     assert_eq!(

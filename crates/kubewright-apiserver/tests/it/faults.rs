@@ -130,27 +130,26 @@ async fn what_is_not_there_yet_names_itself() {
 #[tokio::test(start_paused = true)]
 async fn guards_that_would_never_act_are_not_taken() {
     let client = Client::admin(&server());
-    let group = "/apis/admissionregistration.k8s.io/v1";
-    for (plural, kind) in [
-        ("validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
-        (
-            "validatingadmissionpolicybindings",
-            "ValidatingAdmissionPolicyBinding",
-        ),
-    ] {
-        let path = format!("{group}/{plural}");
-        let body = json!({
-            "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
-            "metadata": {"name": "x"},
-        });
-        let answer = client.post(&path, body.clone()).await;
-        assert_eq!(answer.code, 501, "{path}: {}", answer.text);
-        let applied = client
-            .apply(&format!("{path}/x?fieldManager=m"), body.clone())
-            .await;
-        assert_eq!(applied.code, 501, "{path}: {}", applied.text);
-        assert_eq!(client.get(&path).await.body["items"], json!([]));
-    }
+    let path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+    let body = json!({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": "x"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [{
+                "apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"],
+                "resources": ["pods"],
+            }]},
+            "validations": [{"expression": "authorizer.path('/').check('get').allowed()"}],
+        },
+    });
+    let answer = client.post(path, body.clone()).await;
+    assert_eq!(answer.code, 501, "{}", answer.text);
+    assert!(answer.message().contains("the variable authorizer"));
+    let applied = client
+        .apply(&format!("{path}/x?fieldManager=m"), body.clone())
+        .await;
+    assert_eq!(applied.code, 501, "{}", applied.text);
+    assert_eq!(client.get(path).await.body["items"], json!([]));
 }
 
 #[tokio::test(start_paused = true)]

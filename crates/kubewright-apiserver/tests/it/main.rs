@@ -18,6 +18,7 @@ mod nodes;
 mod objects;
 mod openapi;
 mod patches;
+mod policies;
 mod races;
 mod scale;
 mod serving;

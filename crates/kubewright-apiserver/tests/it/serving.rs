@@ -2,13 +2,11 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Version};
-use http_body_util::{BodyExt, Empty, Full};
-use hyper::client::conn::{http1, http2};
-use hyper::rt::Executor;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use kubewright_apiserver::pki::{Authority, Identity, Subject, Usage};
 use kubewright_apiserver::{Server, ServerOptions, ServingIdentity, User};
@@ -22,7 +20,6 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use crate::caller::Caller;
 
@@ -214,45 +211,61 @@ async fn strangers_and_noise_do_not_disturb_the_others() {
     socket.close().await;
 }
 
-#[tokio::test]
-async fn http2_is_offered_and_a_stop_ends_watches_under_way() {
-    let server = Server::new(ServerOptions::default());
-    let socket = Socket::open(&server).await;
-    let admin = socket.client("root", &["system:masters"]);
-    let stream = socket
-        .connect(Some(admin), &["h2", "http/1.1"])
-        .await
-        .unwrap();
-    assert_eq!(stream.get_ref().1.alpn_protocol(), Some(b"h2".as_slice()));
-    let tasks = Owned(TaskTracker::new());
-    let (mut sender, connection) = http2::handshake(tasks.clone(), TokioIo::new(stream))
-        .await
-        .unwrap();
-    tasks.execute(connection);
-    let watch = Request::get("https://localhost/api/v1/namespaces?watch=1")
-        .body(Empty::<Bytes>::new())
-        .unwrap();
-    let answer = sender.send_request(watch).await.unwrap();
-    assert_eq!(
-        (answer.status().as_u16(), answer.version()),
-        (200, Version::HTTP_2)
-    );
-    let mut body = answer.into_body();
-    assert!(body.frame().await.unwrap().is_ok());
-    let stopped = tokio::time::timeout(Duration::from_secs(20), socket.close()).await;
-    assert!(stopped.is_ok());
-}
+#[cfg(feature = "http2")]
+mod http2 {
+    use std::time::Duration;
 
-/// Gives what hyper's client starts an owner.
-#[derive(Clone)]
-struct Owned(TaskTracker);
+    use bytes::Bytes;
+    use http::{Request, Version};
+    use http_body_util::{BodyExt, Empty};
+    use hyper::client::conn::http2;
+    use hyper::rt::Executor;
+    use hyper_util::rt::TokioIo;
+    use kubewright_apiserver::{Server, ServerOptions};
+    use tokio_util::task::TaskTracker;
 
-impl<F> Executor<F> for Owned
-where
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
-{
-    fn execute(&self, task: F) {
-        self.0.spawn(task);
+    use super::Socket;
+
+    #[tokio::test]
+    async fn http2_is_offered_and_a_stop_ends_watches_under_way() {
+        let server = Server::new(ServerOptions::default());
+        let socket = Socket::open(&server).await;
+        let admin = socket.client("root", &["system:masters"]);
+        let stream = socket
+            .connect(Some(admin), &["h2", "http/1.1"])
+            .await
+            .unwrap();
+        assert_eq!(stream.get_ref().1.alpn_protocol(), Some(b"h2".as_slice()));
+        let tasks = Owned(TaskTracker::new());
+        let (mut sender, connection) = http2::handshake(tasks.clone(), TokioIo::new(stream))
+            .await
+            .unwrap();
+        tasks.execute(connection);
+        let watch = Request::get("https://localhost/api/v1/namespaces?watch=1")
+            .body(Empty::<Bytes>::new())
+            .unwrap();
+        let answer = sender.send_request(watch).await.unwrap();
+        assert_eq!(
+            (answer.status().as_u16(), answer.version()),
+            (200, Version::HTTP_2)
+        );
+        let mut body = answer.into_body();
+        assert!(body.frame().await.unwrap().is_ok());
+        let stopped = tokio::time::timeout(Duration::from_secs(20), socket.close()).await;
+        assert!(stopped.is_ok());
+    }
+
+    /// Gives what hyper's client starts an owner.
+    #[derive(Clone)]
+    struct Owned(TaskTracker);
+
+    impl<F> Executor<F> for Owned
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        fn execute(&self, task: F) {
+            self.0.spawn(task);
+        }
     }
 }

@@ -76,7 +76,7 @@ fn run(steps: &[Step]) -> (Store, BTreeMap<Revision, Model>) {
                 let key = key(namespace, name);
                 let known = model.remove(key.path());
                 let at = known.map_or(Revision::default(), |(_, at)| at);
-                assert_eq!(store.remove(key, at, None).is_ok(), known.is_some());
+                assert_eq!(store.remove(key, at).is_ok(), known.is_some());
             }
             Step::Fork => {
                 let old = std::mem::replace(&mut store, Store::new(1));

@@ -1,8 +1,9 @@
 use std::time::Duration;
 
-use kubewright_core::{FailurePolicy, LabelSelector, Reinvocation, WebhookKind};
+use kubewright_core::{FailurePolicy, Reinvocation, WebhookKind};
 use serde_json::Value;
 
+use crate::admission::matching::Criteria;
 use crate::server::Server;
 use crate::store::Snapshot;
 
@@ -15,11 +16,10 @@ pub(super) struct Hook {
     /// Tells it from all others: configuration and place.
     pub(super) id: (String, usize),
     pub(super) name: String,
-    pub(super) rules: Vec<Value>,
+    pub(super) criteria: Criteria,
     pub(super) failure_policy: FailurePolicy,
-    pub(super) is_exact: bool,
-    pub(super) namespaces: LabelSelector,
-    pub(super) objects: LabelSelector,
+    /// Expressions that must all hold.
+    pub(super) conditions: Vec<String>,
     /// Absent in configurations of old; then a dry run is refused.
     pub(super) has_no_side_effects: bool,
     pub(super) reinvocation: Reinvocation,
@@ -75,20 +75,28 @@ pub(super) fn hooks(snapshot: &Snapshot, kind: WebhookKind) -> Vec<Hook> {
 }
 
 impl Hook {
+    /// How messages name it.
+    pub(super) fn asker(&self) -> String {
+        format!("admission webhook {:?}", self.name)
+    }
+
     fn read(value: &Value, id: (String, usize)) -> Self {
         let list = |field: &str| value[field].as_array().cloned().unwrap_or_default();
-        let selector = |field: &str| LabelSelector::from_object(&value[field]).unwrap_or_default();
         Self {
             id,
             name: text(&value["name"]),
-            rules: list("rules"),
+            criteria: Criteria {
+                rules: Some(list("rules")),
+                ..Criteria::selecting(value)
+            },
             failure_policy: match value["failurePolicy"].as_str() {
                 Some("Ignore") => FailurePolicy::Ignore,
                 _ => FailurePolicy::Fail,
             },
-            is_exact: value["matchPolicy"] == "Exact",
-            namespaces: selector("namespaceSelector"),
-            objects: selector("objectSelector"),
+            conditions: list("matchConditions")
+                .iter()
+                .map(|condition| text(&condition["expression"]))
+                .collect(),
             has_no_side_effects: matches!(
                 value["sideEffects"].as_str(),
                 Some("None" | "NoneOnDryRun")

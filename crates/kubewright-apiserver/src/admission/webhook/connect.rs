@@ -18,8 +18,8 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::configuration::{ClientConfig, WebhookTarget};
+use super::service::endpoints;
 use crate::server::Server;
-use crate::store::Key;
 
 /// A connection of either kind, before TLS.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -38,8 +38,11 @@ pub(super) async fn connect(
     let host = uri.host().unwrap_or_default();
     let stream = match &client.target {
         WebhookTarget::Service {
-            namespace, name, ..
-        } => service(server, namespace, name, host).await?,
+            namespace,
+            name,
+            port,
+            ..
+        } => service(server, (namespace, name), *port, host).await?,
         WebhookTarget::Url(_) => match server.webhooks().find(host) {
             Some(connector) => pipe(connector().await)?,
             None => tcp(host, uri.port_u16().unwrap_or(443)).await?,
@@ -54,21 +57,25 @@ pub(super) async fn connect(
         .map_err(|error| tls_error(&error))
 }
 
-/// A Service is what a program of this process registered for it.
+/// A Service is what a program of this process registered for it, or the first of its endpoints
+/// that answers.
 async fn service(
     server: &Server,
-    namespace: &str,
-    name: &str,
+    (namespace, name): (&str, &str),
+    port: u64,
     host: &str,
 ) -> Result<Box<dyn Stream>, String> {
     if let Some(connector) = server.webhooks().find(host) {
         return pipe(connector().await);
     }
-    let key = Key::new("services", Some(namespace), name);
-    match server.store().get(&key) {
-        None => Err(format!("service {name:?} not found")),
-        Some(_) => Err(format!("no endpoints available for service {name:?}")),
+    let mut last = format!("no endpoints available for service {name:?}");
+    for (host, port) in endpoints(server, (namespace, name), port)? {
+        match tcp(&host, port).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
     }
+    Err(last)
 }
 
 fn pipe(connected: io::Result<tokio::io::DuplexStream>) -> Result<Box<dyn Stream>, String> {

@@ -14,8 +14,8 @@ pub type WebhookConnector =
 /// Webhook servers in this process, by the host that configurations name: `NAME.NAMESPACE.svc` for
 /// a Service, the host of a `url` otherwise. Clones share them.
 ///
-/// A host that is registered here is reached through its connector, over TLS like any other; a
-/// `url` whose host is not is reached over TCP.
+/// A host that is registered here is reached through its connector, over TLS like any other. What
+/// is not is reached over TCP: a `url` at its host, a Service at its EndpointSlices on loopback.
 #[derive(Clone, Default)]
 pub struct WebhookEndpoints {
     endpoints: Arc<RwLock<BTreeMap<String, WebhookConnector>>>,

@@ -1,23 +1,26 @@
 //! Admission by webhooks: which are asked about a request, how, and what becomes of their answers
 //! (`k8s.io/apiserver/pkg/admission/plugin/webhook`).
 //!
-//! `configuration` reads what is stored, `matching` says who is asked, `review` makes the question
-//! and checks the answer, `call` carries them, `dispatch` keeps the order.
+//! `configuration` reads what is stored, `asked` says who is asked, `review` makes the question
+//! and checks the answer, `call` carries them, `validate` asks all at once and `mutate` one after
+//! another.
 
-mod attributes;
+mod ask;
+mod asked;
 mod call;
 mod configuration;
 mod connect;
-mod dispatch;
 mod endpoints;
-mod matching;
+mod mutate;
 mod patch;
 mod review;
 mod rules;
+mod service;
+mod validate;
 
-pub(crate) use attributes::Attributes;
 pub(crate) use call::{AnswerForm, Question, call};
 pub(crate) use configuration::{ClientConfig, is_used};
-pub(crate) use dispatch::{Between, mutate, validate};
 pub use endpoints::{WebhookConnector, WebhookEndpoints};
+pub(crate) use mutate::MutatingHooks;
 pub(crate) use rules::{client_causes, configuration_causes, configuration_refusal};
+pub(crate) use validate::validate;

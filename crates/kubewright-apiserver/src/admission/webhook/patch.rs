@@ -1,6 +1,6 @@
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::request::json_patch;
+use crate::admission::json_patch::{self, NotPatched};
 
 /// Why the patch of a webhook was not applied.
 pub(super) enum PatchFailure {
@@ -17,49 +17,12 @@ pub(super) fn patched(object: &Value, patch: &[u8]) -> Result<Option<Value>, Pat
     if operations.is_empty() {
         return Ok(None);
     }
-    let mut patched = object.clone();
-    for operation in operations {
-        let one = json!([operation]);
-        if let Err(error) = json_patch(&mut patched, &one) {
-            let message = go_message(&operation).unwrap_or_else(|| error.to_string());
-            return Err(PatchFailure::Inapplicable(message));
+    match json_patch::patched(object, &operations) {
+        Ok(patched) => Ok(Some(patched)),
+        Err(NotPatched::TestFailed(why) | NotPatched::Inapplicable(why)) => {
+            Err(PatchFailure::Inapplicable(why))
         }
     }
-    Ok(Some(patched))
-}
-
-/// What `gopkg.in/evanphx/json-patch.v4` says of an operation that does not apply.
-fn go_message(operation: &Value) -> Option<String> {
-    let text = |field: &str| operation[field].as_str().unwrap_or_default();
-    let (path, from) = (text("path"), text("from"));
-    let message = match text("op") {
-        "add" => {
-            format!("add operation does not apply: doc is missing path: \"{path}\": missing value")
-        }
-        "remove" => {
-            let key = path.rsplit('/').next().unwrap_or_default();
-            format!(
-                "error in remove for path: '{path}': Unable to remove nonexistent key: {key}: \
-                 missing value"
-            )
-        }
-        "replace" => {
-            format!("replace operation does not apply: doc is missing path: {path}: missing value")
-        }
-        "move" => {
-            format!(
-                "move operation does not apply: doc is missing from path: {from}: missing value"
-            )
-        }
-        "copy" => {
-            format!(
-                "copy operation does not apply: doc is missing from path: {from}: missing value"
-            )
-        }
-        "test" => format!("testing value {path} failed: test failed"),
-        kind => format!("Unexpected kind: {kind}"),
-    };
-    Some(message)
 }
 
 /// What Go's decoder says of a patch that is none, for the two common cases.

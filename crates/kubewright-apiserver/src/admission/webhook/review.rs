@@ -1,14 +1,10 @@
 use kubewright_core::WebhookKind;
-use kubewright_wire::review::{
-    AdmissionRequest, AdmissionResponse, AdmissionReview, GroupVersionKind, GroupVersionResource,
-    UserInfo,
-};
+use kubewright_wire::review::{AdmissionRequest, AdmissionResponse, AdmissionReview};
 use kubewright_wire::status::{Outcome, Reason, Status};
 use serde_json::Value;
 
-use super::Attributes;
 use super::configuration::Hook;
-use super::matching::Invocation;
+use crate::admission::matching::{Attributes, Invocation, request};
 
 const BETA: &str = "admission.k8s.io/v1beta1";
 const LOWEST_ERROR: u16 = 400;
@@ -26,28 +22,11 @@ pub(super) fn question(
         "v1beta1" => Some(BETA),
         _ => None,
     })?;
-    let user = &attributes.user;
     let mut review = AdmissionReview::ask(AdmissionRequest {
         uid,
-        kind: GroupVersionKind::from(&invocation.kind),
-        resource: GroupVersionResource::from(&invocation.served.resource),
-        sub_resource: attributes.subresource.clone(),
-        request_kind: Some(GroupVersionKind::from(&attributes.kind)),
-        request_resource: Some(GroupVersionResource::from(&attributes.served.resource)),
-        request_sub_resource: attributes.subresource.clone(),
-        name: attributes.name.clone(),
-        namespace: attributes.namespace.clone(),
-        operation: attributes.operation,
-        user_info: UserInfo {
-            username: user.name.clone(),
-            uid: user.uid.clone(),
-            groups: user.groups.clone(),
-            extra: user.extra.clone(),
-        },
         object: object.unwrap_or_default(),
         old_object: old.unwrap_or_default(),
-        dry_run: Some(attributes.is_dry_run),
-        options: attributes.options.clone(),
+        ..request(invocation, attributes)
     });
     version.clone_into(&mut review.api_version);
     Some(review)

@@ -3,6 +3,8 @@ use kubewright_core::Kind;
 use kubewright_wire::status::{Cause, Status};
 use serde_json::{Value, json};
 
+use crate::admission::matching::{check_rule, check_selector, condition_causes, lacking, one_of};
+use crate::cel::webhook_environment;
 use crate::kinds::NameRule;
 
 const GROUP: &str = "admissionregistration.k8s.io";
@@ -36,16 +38,14 @@ pub(crate) fn configuration_refusal(kind: &Kind, value: &Value) -> Result<(), St
         return Ok(());
     }
     let mut webhooks = value["webhooks"].as_array().into_iter().flatten();
-    let conditional = webhooks.find(|webhook| {
-        let conditions = webhook["matchConditions"].as_array();
-        conditions.is_some_and(|conditions| !conditions.is_empty())
+    let refused = webhooks.find_map(|webhook| {
+        let what = lacking(&webhook["matchConditions"], webhook_environment())?;
+        Some((&webhook["name"], what))
     });
-    match conditional {
+    match refused {
         None => Ok(()),
-        Some(webhook) => Err(Status::not_implemented(format!(
-            "matchConditions of webhook {} are not implemented yet: they need CEL; use \
-             objectSelector and namespaceSelector",
-            webhook["name"]
+        Some((name, what)) => Err(Status::not_implemented(format!(
+            "matchConditions of webhook {name}: {what}"
         ))),
     }
 }
@@ -99,6 +99,14 @@ fn check_webhook(kind: &Kind, webhook: &Value, path: &str, causes: &mut Vec<Caus
         );
     }
     check_client(&webhook["clientConfig"], &at("clientConfig"), causes);
+    let conditions = &webhook["matchConditions"];
+    let path_of_conditions = at("matchConditions");
+    let environment = webhook_environment();
+    causes.extend(condition_causes(
+        conditions,
+        &path_of_conditions,
+        environment,
+    ));
     check_versions(webhook, &at("admissionReviewVersions"), causes);
 }
 
@@ -115,112 +123,6 @@ fn check_name(name: &Value, path: &str, causes: &mut Vec<Cause>) {
     } else if text.split('.').count() < 3 {
         let detail = "should be a domain with at least three segments separated by dots";
         causes.push(Cause::invalid(path, name, detail));
-    }
-}
-
-fn check_rule(rule: &Value, path: &str, causes: &mut Vec<Cause>) {
-    const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
-    let list = |field: &str| rule[field].as_array().cloned().unwrap_or_default();
-    let at = |field: &str| format!("{path}.{field}");
-    let mut wildcard = |field: &str, others: &str| {
-        let items = list(field);
-        if items.is_empty() {
-            causes.push(Cause::required(&at(field), ""));
-        } else if items.len() > 1 && items.contains(&json!("*")) {
-            let detail = format!("if '*' is present, must not specify other {others}");
-            causes.push(Cause::invalid(&at(field), &rule[field], &detail));
-        }
-    };
-    wildcard("operations", "operations");
-    wildcard("apiGroups", "API groups");
-    wildcard("apiVersions", "API versions");
-    for (place, operation) in list("operations").iter().enumerate() {
-        if !OPERATIONS.iter().any(|one| operation == one) {
-            let field = format!("{path}.operations[{place}]");
-            causes.push(Cause::not_supported(&field, operation, &OPERATIONS));
-        }
-    }
-    for (place, version) in list("apiVersions").iter().enumerate() {
-        if version == "" {
-            let field = format!("{path}.apiVersions[{place}]");
-            causes.push(Cause::required(&field, ""));
-        }
-    }
-    check_resources(&rule["resources"], &at("resources"), causes);
-    one_of(rule, path, "scope", &["*", "Cluster", "Namespaced"], causes);
-}
-
-fn check_resources(resources: &Value, path: &str, causes: &mut Vec<Cause>) {
-    let items: Vec<&str> = resources
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|item| item.as_str().unwrap_or_default())
-        .collect();
-    if items.is_empty() {
-        causes.push(Cause::required(path, ""));
-    }
-    let (mut whole, mut parts) = (Vec::new(), Vec::new());
-    for (place, item) in items.iter().enumerate() {
-        let field = format!("{path}[{place}]");
-        if item.is_empty() {
-            causes.push(Cause::required(&field, ""));
-        }
-        let Some((resource, part)) = item.split_once('/') else {
-            continue;
-        };
-        if whole.contains(&resource) {
-            let detail = format!("if '{resource}/*' is present, must not specify {item}");
-            causes.push(Cause::invalid(&field, &json!(item), &detail));
-        }
-        if parts.contains(&part) {
-            let detail = format!("if '*/{part}' is present, must not specify {item}");
-            causes.push(Cause::invalid(&field, &json!(item), &detail));
-        }
-        if part == "*" {
-            whole.push(resource);
-        }
-        if resource == "*" {
-            parts.push(part);
-        }
-    }
-    if items.len() > 1 && items.contains(&"*/*") {
-        let detail = "if '*/*' is present, must not specify other resources";
-        causes.push(Cause::invalid(path, resources, detail));
-    }
-    // As in Kubernetes, the last one without a part decides.
-    let last = items.iter().rev().find(|item| !item.contains('/'));
-    if items.contains(&"*") && last.is_some_and(|item| *item != "*") {
-        let detail = "if '*' is present, must not specify other resources without subresources";
-        causes.push(Cause::invalid(path, resources, detail));
-    }
-}
-
-fn check_selector(selector: &Value, path: &str, causes: &mut Vec<Cause>) {
-    let expressions = selector["matchExpressions"]
-        .as_array()
-        .into_iter()
-        .flatten();
-    for (place, expression) in expressions.enumerate() {
-        let at = |field: &str| format!("{path}.matchExpressions[{place}].{field}");
-        let has_values = expression["values"]
-            .as_array()
-            .is_some_and(|values| !values.is_empty());
-        match expression["operator"].as_str().unwrap_or_default() {
-            "In" | "NotIn" if !has_values => {
-                let detail = "must be specified when `operator` is 'In' or 'NotIn'";
-                causes.push(Cause::required(&at("values"), detail));
-            }
-            "Exists" | "DoesNotExist" if has_values => {
-                let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-                causes.push(Cause::forbidden(&at("values"), detail));
-            }
-            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            other => {
-                let detail = "not a valid selector operator";
-                causes.push(Cause::invalid(&at("operator"), &json!(other), detail));
-            }
-        }
     }
 }
 
@@ -309,14 +211,6 @@ fn check_versions(webhook: &Value, path: &str, causes: &mut Vec<Cause>) {
     }
 }
 
-fn one_of(value: &Value, path: &str, field: &str, allowed: &[&str], causes: &mut Vec<Cause>) {
-    let value = &value[field];
-    if !value.is_null() && !allowed.iter().any(|one| value == one) {
-        let field = format!("{path}.{field}");
-        causes.push(Cause::not_supported(&field, value, allowed));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use kubewright_core::Kind;
@@ -374,10 +268,18 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_refused_until_they_can_be_evaluated() {
-        let value = json!({"webhooks": [{"name": "a.b.c", "matchConditions": [{"name": "x"}]}]});
+    fn conditions_that_need_what_is_not_here_are_refused_by_name() {
+        let with = |expression: &str| {
+            json!({"webhooks": [{"name": "a.b.c",
+                "matchConditions": [{"name": "x", "expression": expression}]}]})
+        };
+        assert!(configuration_refusal(&kind(), &with("object.a == 1")).is_ok());
+        let value = with("authorizer.path('/').check('get').allowed()");
         let status = configuration_refusal(&kind(), &value).unwrap_err();
         assert_eq!(status.code, 501);
-        assert!(status.message.contains("CEL"), "{status}");
+        assert!(
+            status.message.contains("the variable authorizer"),
+            "{status}"
+        );
     }
 }

@@ -1,6 +1,6 @@
 use super::{
-    addresses, convert, format, lists, named_formats, operators, optionals, patterns, quantities,
-    strings, times, urls, versions,
+    addresses, convert, format, lists, named_formats, operators, optionals, patches, patterns,
+    quantities, strings, times, urls, versions,
 };
 use crate::cel::budget::Budget;
 use crate::cel::evaluate::Evaluated;
@@ -10,7 +10,7 @@ use crate::cel::value::Value;
 /// A library: what its function of that name comes to; none when it has none for such arguments.
 type Library = fn(&str, &[Value]) -> Option<Evaluated>;
 
-const LIBRARIES: [Library; 13] = [
+const LIBRARIES: [Library; 14] = [
     operators::call,
     strings::call,
     lists::call,
@@ -24,6 +24,7 @@ const LIBRARIES: [Library; 13] = [
     urls::call,
     versions::call,
     named_formats::call,
+    patches::call,
 ];
 
 /// What a function comes to. A member has what stands before its dot as the first argument.

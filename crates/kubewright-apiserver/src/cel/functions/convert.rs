@@ -44,9 +44,8 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Evaluated> {
         "duration" => match value {
             Value::Duration(_) => Some(Ok(value.clone())),
             Value::String(text) => {
-                Some(parse_duration(text).map(Value::Duration).ok_or_else(|| {
-                    Fault::new("type conversion error from 'string' to 'google.protobuf.Duration'")
-                }))
+                let read = parse_duration(text).map(Value::Duration);
+                Some(read.ok_or_else(|| not_read("google.protobuf.Duration")))
             }
             _ => None,
         },
@@ -63,10 +62,7 @@ fn to_int(value: &Value) -> Option<Evaluated> {
             .map(Value::Int)
             .map_err(|_| overflow()),
         Value::Double(number) => crate::cel::value::whole(number.trunc()).ok_or_else(overflow),
-        Value::String(text) => text
-            .parse()
-            .map(Value::Int)
-            .map_err(|_| not_a_number("ParseInt", text)),
+        Value::String(text) => text.parse().map(Value::Int).map_err(|_| not_read("int")),
         Value::Timestamp(time) => Ok(Value::Int(time.as_second())),
         _ => return None,
     })
@@ -86,10 +82,7 @@ fn to_uint(value: &Value) -> Option<Evaluated> {
             Some(Value::Int(number)) => from_int(number),
             _ => Err(overflow()),
         },
-        Value::String(text) => text
-            .parse()
-            .map(Value::Uint)
-            .map_err(|_| not_a_number("ParseUint", text)),
+        Value::String(text) => text.parse().map(Value::Uint).map_err(|_| not_read("uint")),
         _ => return None,
     })
 }
@@ -98,16 +91,15 @@ fn to_double(value: &Value) -> Option<Evaluated> {
     match value {
         Value::String(text) => {
             let number = text.parse().map(Value::Double);
-            Some(number.map_err(|_| not_a_number("ParseFloat", text)))
+            Some(number.map_err(|_| not_read("double")))
         }
         number => number.float().map(|number| Ok(Value::Double(number))),
     }
 }
 
-fn not_a_number(function: &str, text: &str) -> Fault {
-    Fault::new(format!(
-        "strconv.{function}: parsing {text:?}: invalid syntax"
-    ))
+/// A text that is none of a type.
+fn not_read(wanted: &str) -> Fault {
+    Fault::new(format!("type conversion error from 'string' to '{wanted}'"))
 }
 
 fn to_bool(value: &Value) -> Option<Evaluated> {
@@ -116,7 +108,7 @@ fn to_bool(value: &Value) -> Option<Evaluated> {
         Value::String(text) => Some(match &**text {
             "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(Value::Bool(true)),
             "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(Value::Bool(false)),
-            other => Err(not_a_number("ParseBool", other)),
+            _ => Err(not_read("bool")),
         }),
         _ => None,
     }
@@ -129,9 +121,9 @@ fn to_timestamp(value: &Value) -> Option<Evaluated> {
         Value::Int(seconds) => Timestamp::from_second(*seconds)
             .map(Value::Timestamp)
             .map_err(|_| overflow()),
-        Value::String(text) => parse_timestamp(text).map(Value::Timestamp).ok_or_else(|| {
-            Fault::new("type conversion error from 'string' to 'google.protobuf.Timestamp'")
-        }),
+        Value::String(text) => parse_timestamp(text)
+            .map(Value::Timestamp)
+            .ok_or_else(|| not_read("google.protobuf.Timestamp")),
         _ => return None,
     })
 }

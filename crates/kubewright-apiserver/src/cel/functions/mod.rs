@@ -8,6 +8,7 @@ mod lists;
 mod named_formats;
 mod operators;
 mod optionals;
+mod patches;
 mod patterns;
 mod quantities;
 mod strings;

@@ -7,6 +7,7 @@ use regex::Regex;
 use crate::cel::evaluate::Evaluated;
 use crate::cel::problem::Fault;
 use crate::cel::value::Value;
+use crate::go_regex::GoRegex;
 
 /// How many patterns are kept: rules use the same few over and over.
 const KEPT: usize = 256;
@@ -52,7 +53,8 @@ fn compiled(text: &str) -> Result<Regex, Fault> {
     if let Some(pattern) = PATTERNS.lock().get(text) {
         return Ok(pattern.clone());
     }
-    let pattern = Regex::new(text).map_err(|why| Fault::new(format!("Illegal regex: {why}")))?;
+    let pattern = GoRegex::new(text).map_err(|why| Fault::new(format!("Illegal regex: {why}")))?;
+    let pattern = pattern.into_regex();
     let mut patterns = PATTERNS.lock();
     if patterns.len() >= KEPT {
         patterns.clear();

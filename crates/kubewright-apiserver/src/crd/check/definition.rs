@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::approval::check_approval;
 use super::conversion::check_conversion;
 use super::names::check_names;
-use super::versions::check_versions;
+use super::versions::{check_shared, check_versions};
 use crate::kinds::NameRule;
 
 /// What is wrong with a new definition.
@@ -17,7 +17,7 @@ pub(in crate::crd) fn check(value: &Value) -> Vec<Cause> {
         let detail = "must be spec.names.plural+\".\"+spec.group";
         causes.push(Cause::invalid("metadata.name", name, detail));
     }
-    causes.extend(check_spec(value));
+    causes.extend(check_spec(value, None));
     causes.extend(check_approval(value, None));
     causes.extend(check_preserving(value, None));
     causes
@@ -25,7 +25,7 @@ pub(in crate::crd) fn check(value: &Value) -> Vec<Cause> {
 
 /// What is wrong with a definition that takes the place of another.
 pub(in crate::crd) fn check_update(old: &Value, value: &Value) -> Vec<Cause> {
-    let mut causes = check_spec(value);
+    let mut causes = check_spec(value, Some(old));
     let conditions = old["status"]["conditions"].as_array();
     let mut conditions = conditions.into_iter().flatten();
     let is_established = |one: &Value| one["type"] == "Established" && one["status"] == "True";
@@ -54,7 +54,7 @@ pub(in crate::crd) fn check_update(old: &Value, value: &Value) -> Vec<Cause> {
     causes
 }
 
-fn check_spec(value: &Value) -> Vec<Cause> {
+fn check_spec(value: &Value, old: Option<&Value>) -> Vec<Cause> {
     let mut causes = Vec::new();
     let spec = &value["spec"];
     let group = text(&spec["group"]);
@@ -73,7 +73,7 @@ fn check_spec(value: &Value) -> Vec<Cause> {
         &spec["scope"],
         &["Cluster", "Namespaced"],
     ));
-    causes.extend(check_versions(spec));
+    causes.extend(check_versions(value, old));
     for (field, path) in [
         ("plural", "spec.names.plural"),
         ("singular", "spec.names.singular"),
@@ -85,8 +85,19 @@ fn check_spec(value: &Value) -> Vec<Cause> {
         }
     }
     causes.extend(check_names(&spec["names"]));
+    causes.extend(check_shared(spec, old));
+    let strategy = &spec["conversion"]["strategy"];
+    if preserves(value) && !matches!(text(strategy), "" | "None") {
+        let detail = "must be None if spec.preserveUnknownFields is true";
+        causes.push(Cause::invalid("spec.conversion.strategy", strategy, detail));
+    }
     causes.extend(check_conversion(&spec["conversion"]));
     causes
+}
+
+/// Whether a definition asks for what only definitions of long ago could have.
+pub(super) fn preserves(definition: &Value) -> bool {
+    definition["spec"]["preserveUnknownFields"] == true
 }
 
 /// A text that is one of a few.
@@ -122,7 +133,6 @@ fn check_stored_versions(old: &Value, value: &Value) -> Vec<Cause> {
 }
 
 fn check_preserving(value: &Value, old: Option<&Value>) -> Option<Cause> {
-    let preserves = |value: &Value| value["spec"]["preserveUnknownFields"] == true;
     if old.is_some_and(preserves) || !preserves(value) {
         return None;
     }
@@ -199,6 +209,32 @@ mod tests {
                     "{at}[u].uniqueItems: Forbidden: uniqueItems cannot be set to true since the \
                      runtime complexity becomes quadratic"
                 ),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_name_of_the_first_version_is_told_twice() {
+        let mut value = definition(json!({"type": "object"}));
+        value["spec"]["versions"][0]["name"] = json!("V1");
+        let fields: Vec<String> = check(&value).into_iter().map(|one| one.field).collect();
+        assert_eq!(fields, ["spec.versions[0].name", "spec.version"]);
+    }
+
+    #[test]
+    fn defaults_need_pruning() {
+        let schema = json!({"type": "object", "properties": {"spec": {"type": "object",
+            "properties": {"a": {"type": "string", "default": "x"}}}}});
+        let mut value = definition(schema);
+        value["spec"]["preserveUnknownFields"] = json!(true);
+        let told = told(&value);
+        assert_eq!(
+            told,
+            [
+                "spec.preserveUnknownFields: Invalid value: true: must be false in order to use \
+                 defaults in the schema",
+                "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set \
+                 x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead",
             ]
         );
     }

@@ -1,8 +1,10 @@
 use kubewright_wire::status::{Cause, CauseKind, Status};
 use serde_json::Value;
 
+use super::costs::{Costs, whole_cost};
 use super::definition::text;
 use crate::cel::Refusal;
+use crate::crd::declared::declared;
 use crate::crd::expression_type::{expression_type, is_embedded};
 use crate::crd::field_path::field_path;
 use crate::crd::rule::Rule;
@@ -80,10 +82,17 @@ pub(super) struct Around {
     pub(super) is_resource: bool,
     /// The list or map that cannot be told item from item after a change.
     pub(super) uncorrelated: Option<String>,
+    /// How often the node can be there in one object; none when nothing bounds that.
+    pub(super) cardinality: Option<u64>,
 }
 
-/// The rules of one node as expressions.
-pub(super) fn check_rules(schema: &Value, path: &str, around: &Around) -> Vec<Cause> {
+/// The rules of one node as expressions, and what they may cost.
+pub(super) fn check_rules(
+    schema: &Value,
+    path: &str,
+    around: &Around,
+    costs: &mut Costs,
+) -> Vec<Cause> {
     let rules = schema["x-kubernetes-validations"].as_array();
     let mut causes = Vec::new();
     let Some(rules) = rules.filter(|rules| !rules.is_empty()) else {
@@ -104,24 +113,53 @@ pub(super) fn check_rules(schema: &Value, path: &str, around: &Around) -> Vec<Ca
                     });
                 }
             }
-            Ok(rule) if rule.uses_old() => {
-                if let Some(place) = &around.uncorrelated {
-                    let detail = format!(
-                        "oldSelf cannot be used on the uncorrelatable portion of the schema \
-                         within {place}"
-                    );
-                    causes.push(Cause::invalid(&at("rule"), &source["rule"], &detail));
-                }
-            }
-            Ok(_) => {
-                if let Some(optional) = source.get("optionalOldSelf").filter(|set| !set.is_null()) {
-                    let detail = "may not be set if oldSelf is not used in rule";
-                    causes.push(Cause::invalid(&at("optionalOldSelf"), optional, detail));
-                }
+            Ok(rule) => {
+                let paths = [at("rule"), at("messageExpression")];
+                causes.extend(check_costs(&rule, schema, &paths, (around, &mut *costs)));
+                causes.extend(check_old(&rule, source, around, &at));
             }
         }
     }
     causes
+}
+
+/// What a rule and its message may cost.
+fn check_costs(
+    rule: &Rule,
+    schema: &Value,
+    [rule_path, message_path]: &[String; 2],
+    (around, costs): (&Around, &mut Costs),
+) -> Vec<Cause> {
+    let Some(sizes) = declared(schema, around.is_resource) else {
+        return Vec::new();
+    };
+    let mut causes = Vec::new();
+    let cost = whole_cost(rule.cost(&sizes), around.cardinality, sizes.least_bytes);
+    causes.extend(costs.observe("estimated rule cost", rule_path, cost));
+    if let Some(cost) = rule.message_cost(&sizes) {
+        let what = "estimated messageExpression cost";
+        causes.extend(costs.observe(what, message_path, cost));
+    }
+    causes
+}
+
+/// Where a rule looks at what was there before.
+fn check_old(
+    rule: &Rule,
+    source: &Value,
+    around: &Around,
+    at: &impl Fn(&str) -> String,
+) -> Option<Cause> {
+    if rule.uses_old() {
+        let place = around.uncorrelated.as_ref()?;
+        let detail = format!(
+            "oldSelf cannot be used on the uncorrelatable portion of the schema within {place}"
+        );
+        return Some(Cause::invalid(&at("rule"), &source["rule"], &detail));
+    }
+    let optional = source.get("optionalOldSelf").filter(|set| !set.is_null())?;
+    let detail = "may not be set if oldSelf is not used in rule";
+    Some(Cause::invalid(&at("optionalOldSelf"), optional, detail))
 }
 
 /// A rule as Go prints it: its fields in their order, letters of HTML escaped.

@@ -2,6 +2,7 @@
 
 mod approval;
 mod conversion;
+mod costs;
 mod defaults;
 mod definition;
 mod expressions;

@@ -1,6 +1,7 @@
 use kubewright_wire::status::Cause;
 use serde_json::{Value, json};
 
+use super::costs::{Costs, RuleLimit, cardinality_below};
 use super::defaults::check_defaults;
 use super::definition::text;
 use super::expressions::{Around, check_form, check_rules};
@@ -39,7 +40,12 @@ const AT_ROOT_SHOWN: &str = "only [Description Type Format Title Maximum Exclusi
      are allowed at the root of the schema if the status subresource is enabled";
 
 /// The schema of a version (`validateCustomResourceDefinitionValidation`).
-pub(super) fn check_schema(schema: &Value, path: &str, has_status: bool) -> Vec<Cause> {
+pub(super) fn check_schema(
+    schema: &Value,
+    path: &str,
+    has_status: bool,
+    limit: RuleLimit,
+) -> Vec<Cause> {
     let path = format!("{path}.openAPIV3Schema");
     let mut causes = Vec::new();
     let members = schema.as_object();
@@ -73,21 +79,24 @@ pub(super) fn check_schema(schema: &Value, path: &str, has_status: bool) -> Vec<
     let mut walk = Walk {
         schema: Vec::new(),
         rules: Vec::new(),
+        costs: Costs::new(limit),
         is_structural,
     };
     let root = Place {
-        path,
+        path: path.clone(),
         is_root: true,
         metadata: None,
         forbidden_default: None,
         around: Around {
             is_resource: true,
             uncorrelated: None,
+            cardinality: Some(1),
         },
     };
     walk.node(schema, &root);
     causes.extend(walk.schema);
     causes.extend(walk.rules);
+    causes.extend(walk.costs.causes(&path));
     causes
 }
 
@@ -106,6 +115,7 @@ struct Place {
 struct Walk {
     schema: Vec<Cause>,
     rules: Vec<Cause>,
+    costs: Costs,
     is_structural: bool,
 }
 
@@ -119,15 +129,16 @@ impl Walk {
         self.schema.extend(check_form(schema, &place.path));
         // Rules are looked at where nothing else is wrong.
         if self.is_structural && self.schema.len() == found {
-            self.rules
-                .extend(check_rules(schema, &place.path, &place.around));
+            let around = &place.around;
+            let found = check_rules(schema, &place.path, around, &mut self.costs);
+            self.rules.extend(found);
         }
     }
 
     fn children(&mut self, schema: &Value, place: &Place) {
         let is_resource = place.is_root || is_embedded(schema);
         for (name, below) in schema["properties"].as_object().into_iter().flatten() {
-            let mut inner = place.below(format!("properties[{name}]"), below);
+            let mut inner = place.below(format!("properties[{name}]"), schema, below);
             if is_resource && matches!(name.as_str(), "metadata" | "kind" | "apiVersion") {
                 inner.metadata = Some(());
                 if place.is_root {
@@ -148,7 +159,7 @@ impl Walk {
                 let detail = "additionalProperties and properties are mutual exclusive";
                 self.schema.push(Cause::forbidden(&path, detail));
             }
-            let mut inner = place.below("additionalProperties".to_owned(), rest);
+            let mut inner = place.below("additionalProperties".to_owned(), schema, rest);
             if place.metadata.is_some() {
                 let why = "inside additionalProperties applying to object metadata";
                 inner.forbidden_default = Some(why.to_owned());
@@ -156,7 +167,7 @@ impl Walk {
             self.node(rest, &inner);
         }
         if let Some(items) = schema.get("items").filter(|items| items.is_object()) {
-            let mut inner = place.below("items".to_owned(), items);
+            let mut inner = place.below("items".to_owned(), schema, items);
             if text(&schema["x-kubernetes-list-type"]) != "map" {
                 let place = inner
                     .around
@@ -262,13 +273,15 @@ impl Walk {
 }
 
 impl Place {
-    fn below(&self, name: String, schema: &Value) -> Self {
+    /// The place of a part of the schema that stands here.
+    fn below(&self, name: String, here: &Value, schema: &Value) -> Self {
         Self {
             path: format!("{}.{name}", self.path),
             is_root: false,
             around: Around {
                 is_resource: is_embedded(schema),
                 uncorrelated: self.around.uncorrelated.clone(),
+                cardinality: cardinality_below(self.around.cardinality, here),
             },
             ..self.clone()
         }

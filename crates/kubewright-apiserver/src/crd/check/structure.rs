@@ -2,7 +2,7 @@ use kubewright_wire::status::Cause;
 use serde_json::{Value, json};
 
 use super::definition::text;
-use crate::crd::go_regex::go_regex;
+use crate::go_regex::GoRegex;
 
 /// Where a node stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,6 +40,21 @@ fn alternatives(schema: &Value) -> impl Iterator<Item = (String, &Value)> {
         all.map(move |(index, one)| (format!("{name}[{index}]"), one))
     });
     lists.chain(child(schema, "not").map(|not| ("not".to_owned(), not)))
+}
+
+/// Whether a schema has a default anywhere.
+pub(super) fn has_default(schema: &Value) -> bool {
+    if schema.get("default").is_some_and(|value| !value.is_null()) {
+        return true;
+    }
+    let children = ["items", "additionalProperties"];
+    let children = children.into_iter().filter_map(|name| child(schema, name));
+    let alternatives = alternatives(schema).map(|(_, below)| below);
+    let properties = properties(schema).map(|(_, below)| below);
+    properties
+        .chain(alternatives)
+        .chain(children)
+        .any(has_default)
 }
 
 fn check_node(schema: &Value, level: Level, path: &str, causes: &mut Vec<Cause>) {
@@ -192,7 +207,7 @@ fn check_values(schema: &Value, skips_any_of: bool, path: &str, causes: &mut Vec
         check_alternative(one, skips, &format!("{path}.{place}"), causes);
     }
     let pattern = &schema["pattern"];
-    if let Some(Err(why)) = pattern.as_str().map(go_regex) {
+    if let Some(Err(why)) = pattern.as_str().map(GoRegex::new) {
         let detail = format!("must be a valid regular expression, but isn't: {why}");
         causes.push(Cause::invalid(&format!("{path}.pattern"), pattern, &detail));
     }

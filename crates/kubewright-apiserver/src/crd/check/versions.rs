@@ -1,8 +1,10 @@
 use kubewright_wire::status::Cause;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::definition::text;
+use super::costs::RuleLimit;
+use super::definition::{preserves, text};
 use super::schema::check_schema;
+use super::structure::has_default;
 use super::subresources::{check_columns, check_selectable, check_subresources};
 use crate::kinds::NameRule;
 
@@ -10,7 +12,8 @@ const LONGEST_WARNING: usize = 256;
 
 /// The versions of a definition. What all of them have alike is told as if it stood once above
 /// them, where earlier versions of Kubernetes had it.
-pub(super) fn check_versions(spec: &Value) -> Vec<Cause> {
+pub(super) fn check_versions(definition: &Value, old: Option<&Value>) -> Vec<Cause> {
+    let spec = &definition["spec"];
     let empty = Vec::new();
     let versions = spec["versions"].as_array().unwrap_or(&empty);
     let schema = |version: &Value| version["schema"].get("openAPIV3Schema").cloned();
@@ -21,6 +24,12 @@ pub(super) fn check_versions(spec: &Value) -> Vec<Cause> {
             causes.push(Cause::required(&path, ""));
         }
     }
+    let has_defaults = |version: &Value| schema(version).is_some_and(|one| has_default(&one));
+    if preserves(definition) && versions.iter().any(has_defaults) {
+        let detail = "must be false in order to use defaults in the schema";
+        let path = "spec.preserveUnknownFields";
+        causes.push(Cause::invalid(path, &json!(true), detail));
+    }
     let shared = Shared::of(versions);
     for (index, version) in versions.iter().enumerate() {
         let path = format!("spec.versions[{index}]");
@@ -30,7 +39,8 @@ pub(super) fn check_versions(spec: &Value) -> Vec<Cause> {
             causes.push(Cause::invalid(&path, &version["name"], &problems.join(",")));
         }
         causes.extend(check_warning(version, &path));
-        causes.extend(shared.check(version, &path, Side::Own));
+        let limit = rule_limit(version, old);
+        causes.extend(shared.check(version, &path, Side::Own, limit));
     }
     let names: Vec<&str> = versions
         .iter()
@@ -51,8 +61,25 @@ pub(super) fn check_versions(spec: &Value) -> Vec<Cause> {
         let detail = "must have exactly one version marked as storage version";
         causes.push(Cause::invalid("spec.versions", &spec["versions"], detail));
     }
+    // The first version also stood above them once.
+    if let Some(name) = versions.first().map(|version| &version["name"]) {
+        let problems = NameRule::Dns1035.problems(text(name));
+        if !text(name).is_empty() && !problems.is_empty() {
+            causes.push(Cause::invalid("spec.version", name, &problems.join(",")));
+        }
+    }
+    causes
+}
+
+/// What all versions have alike, which is looked at once.
+pub(super) fn check_shared(spec: &Value, old: Option<&Value>) -> Vec<Cause> {
+    let empty = Vec::new();
+    let versions = spec["versions"].as_array().unwrap_or(&empty);
+    let shared = Shared::of(versions);
+    let mut causes = Vec::new();
     if let Some(first) = versions.first() {
-        causes.extend(shared.check(first, "spec", Side::Shared));
+        let limit = rule_limit(first, old);
+        causes.extend(shared.check(first, "spec", Side::Shared, limit));
     }
     causes
 }
@@ -93,7 +120,7 @@ impl Shared {
         }
     }
 
-    fn check(&self, version: &Value, path: &str, side: Side) -> Vec<Cause> {
+    fn check(&self, version: &Value, path: &str, side: Side, limit: RuleLimit) -> Vec<Cause> {
         let mut causes = Vec::new();
         let is_here = |field: &str| self.fields.contains(&field) == (side == Side::Shared);
         if is_here("schema")
@@ -103,7 +130,7 @@ impl Shared {
                 Side::Own => (format!("{path}.schema"), has_status(version)),
                 Side::Shared => (format!("{path}.validation"), self.has_status),
             };
-            causes.extend(check_schema(schema, &path, has_status));
+            causes.extend(check_schema(schema, &path, has_status, limit));
         }
         if is_here("subresources") {
             let path = format!("{path}.subresources");
@@ -123,6 +150,18 @@ impl Shared {
             ));
         }
         causes
+    }
+}
+
+/// What was accepted once may stay, however much it may cost.
+fn rule_limit(version: &Value, old: Option<&Value>) -> RuleLimit {
+    let before = old.and_then(|old| old["spec"]["versions"].as_array());
+    let mut before = before.into_iter().flatten();
+    let is_unchanged =
+        before.any(|one| one["name"] == version["name"] && one["schema"] == version["schema"]);
+    match is_unchanged {
+        true => RuleLimit::Lifted,
+        false => RuleLimit::Holds,
     }
 }
 

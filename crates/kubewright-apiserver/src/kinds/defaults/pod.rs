@@ -36,6 +36,9 @@ pub(super) fn settle_aliases(spec: &mut Map<String, Value>) {
 
 /// What is filled into a Pod and not into a template of one (`SetDefaults_Pod`).
 pub(super) fn fill_pod(pod: &mut Map<String, Value>) {
+    if let Some(status) = object_mut(pod, "status") {
+        settle_addresses(status);
+    }
     let Some(spec) = object_mut(pod, "spec") else {
         return;
     };
@@ -55,6 +58,25 @@ pub(super) fn fill_pod(pod: &mut Map<String, Value>) {
     let grace = spec.get("terminationGracePeriodSeconds");
     if grace.and_then(Value::as_i64).is_some_and(|grace| grace < 0) {
         spec.insert("terminationGracePeriodSeconds".to_owned(), json!(1));
+    }
+}
+
+/// `podIP` is the first of `podIPs`, and rules where they differ
+/// (`Convert_v1_PodStatus_To_core_PodStatus`).
+fn settle_addresses(status: &mut Map<String, Value>) {
+    let is_some = |address: &&Value| **address != json!("");
+    let one = status.get("podIP").filter(is_some).cloned();
+    let first = status.get("podIPs").and_then(|list| list.get(0));
+    let first = first.and_then(|first| first.get("ip"));
+    let first = first.filter(is_some).cloned();
+    match (one, first) {
+        (Some(one), first) if first.as_ref() != Some(&one) => {
+            status.insert("podIPs".to_owned(), json!([{"ip": one}]));
+        }
+        (None, Some(first)) => {
+            status.insert("podIP".to_owned(), first);
+        }
+        _ => {}
     }
 }
 

@@ -2,13 +2,25 @@ use kubewright_core::Kind;
 use kubewright_wire::status::Cause;
 use serde_json::Value;
 
-use super::{Findings, access, deployment, event, node, pod, records, service};
+use super::{
+    Findings, access, deployment, endpoint_slice, event, node, pod, policy, records, service,
+    status,
+};
 
 /// What is wrong with an object beside its metadata. For a changed one, `old` is what was stored.
 pub(crate) fn validate(kind: &Kind, object: &Value, old: Option<&Value>) -> Vec<Cause> {
     let mut findings = Findings::default();
     let check = checker(kind);
     if let Some(check) = check {
+        check(object, old, &mut findings);
+    }
+    findings.into_causes()
+}
+
+/// What is wrong with an object of which only the status was written.
+pub(crate) fn validate_status(kind: &Kind, object: &Value, old: &Value) -> Vec<Cause> {
+    let mut findings = Findings::default();
+    if let Some(check) = status_checker(kind) {
         check(object, old, &mut findings);
     }
     findings.into_causes()
@@ -34,11 +46,35 @@ fn checker(kind: &Kind) -> Option<Check> {
         ("", "Service") => service::service,
         ("", "Event") => event::event,
         ("apps", "Deployment") => deployment::deployment,
+        ("admissionregistration.k8s.io", kind) => match kind {
+            "ValidatingAdmissionPolicy" => policy::validating_policy,
+            "ValidatingAdmissionPolicyBinding" => policy::validating_binding,
+            "MutatingAdmissionPolicy" => policy::mutating_policy,
+            "MutatingAdmissionPolicyBinding" => policy::mutating_binding,
+            _ => return None,
+        },
         ("coordination.k8s.io", "Lease") => records::lease,
+        ("discovery.k8s.io", "EndpointSlice") => endpoint_slice::endpoint_slice,
         ("rbac.authorization.k8s.io", "Role") => access::role,
         ("rbac.authorization.k8s.io", "ClusterRole") => access::cluster_role,
         ("rbac.authorization.k8s.io", "RoleBinding") => access::role_binding,
         ("rbac.authorization.k8s.io", "ClusterRoleBinding") => access::cluster_role_binding,
+        _ => return None,
+    })
+}
+
+type StatusCheck = fn(&Value, &Value, &mut Findings);
+
+fn status_checker(kind: &Kind) -> Option<StatusCheck> {
+    Some(match (kind.group(), kind.kind.as_str()) {
+        ("", "Namespace") => status::namespace,
+        ("", "Node") => node::node_status,
+        ("", "Pod") => pod::pod_status,
+        ("", "Service") => status::service,
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") => policy::policy_status,
+        ("apps", "Deployment") => status::deployment,
+        ("apps", "ReplicaSet") => status::replica_set,
+        ("policy", "PodDisruptionBudget") => status::budget,
         _ => return None,
     })
 }

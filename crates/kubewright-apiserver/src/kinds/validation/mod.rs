@@ -4,16 +4,19 @@
 mod access;
 mod check;
 mod deployment;
+mod endpoint_slice;
 mod event;
 mod findings;
 pub(crate) mod formats;
 mod labels;
 mod node;
-mod place;
 mod pod;
+mod policy;
 mod records;
 mod service;
+mod status;
 
-pub(crate) use check::{is_validated, validate};
+pub(crate) use check::{is_validated, validate, validate_status};
 use findings::Findings;
-use place::At;
+
+use super::place::At;

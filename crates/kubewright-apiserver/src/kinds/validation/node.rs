@@ -27,6 +27,11 @@ pub(super) fn node(object: &Value, old: Option<&Value>, findings: &mut Findings)
     }
 }
 
+/// The same for a node of which only the status was written.
+pub(super) fn node_status(object: &Value, old: &Value, findings: &mut Findings) {
+    node(object, Some(old), findings);
+}
+
 fn changed(object: &Value, old: &Value, findings: &mut Findings) {
     let status = At::top(object, "status");
     let addresses = status.field("addresses");

@@ -1,12 +1,13 @@
 use std::sync::Arc;
 
 use kubewright_core::{Kind, Operation};
+use kubewright_wire::status::Status;
 use serde_json::Value;
 
 use crate::catalog::Served;
 use crate::who::User;
 
-/// What webhooks are told of a request.
+/// What webhooks and policies are told of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Attributes {
     /// The resource, in the version of the request.
@@ -30,8 +31,16 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// Configurations of admission are never asked about themselves, or nobody could mend them.
-    pub(super) fn is_exempt(&self) -> bool {
-        self.kind.group() == "admissionregistration.k8s.io"
+    /// The refusal of the request for a reason (`NewForbidden` of k8s.io/apiserver/pkg/admission).
+    pub(crate) fn forbidden(&self, why: &str) -> Status {
+        let metadata = |field: &str| {
+            let metadata = &self.object.as_ref()?["metadata"];
+            metadata[field].as_str().filter(|text| !text.is_empty())
+        };
+        let name = Some(self.name.as_str()).filter(|name| !name.is_empty());
+        let name = name
+            .or_else(|| metadata("name"))
+            .or_else(|| metadata("generateName"));
+        Status::forbidden(&self.served.resource, name.unwrap_or("Unknown"), why)
     }
 }

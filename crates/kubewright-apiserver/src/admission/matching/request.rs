@@ -1,0 +1,42 @@
+use kubewright_wire::review::{AdmissionRequest, GroupVersionKind, GroupVersionResource, UserInfo};
+use kubewright_wire::status::Status;
+use serde_json::Value;
+
+use super::{Attributes, Invocation};
+
+/// What is told about a request besides its objects.
+pub(crate) fn request(invocation: &Invocation, attributes: &Attributes) -> AdmissionRequest {
+    let user = &attributes.user;
+    AdmissionRequest {
+        kind: GroupVersionKind::from(&invocation.kind),
+        resource: GroupVersionResource::from(&invocation.served.resource),
+        sub_resource: attributes.subresource.clone(),
+        request_kind: Some(GroupVersionKind::from(&attributes.kind)),
+        request_resource: Some(GroupVersionResource::from(&attributes.served.resource)),
+        request_sub_resource: attributes.subresource.clone(),
+        name: attributes.name.clone(),
+        namespace: attributes.namespace.clone(),
+        operation: attributes.operation,
+        user_info: UserInfo {
+            username: user.name.clone(),
+            uid: user.uid.clone(),
+            groups: user.groups.clone(),
+            extra: user.extra.clone(),
+        },
+        dry_run: Some(attributes.is_dry_run),
+        options: attributes.options.clone(),
+        ..AdmissionRequest::default()
+    }
+}
+
+/// The same as conditions see it: unlike a review, they are told the resource of the request, not
+/// of the rule.
+pub(crate) fn condition_request(
+    invocation: &Invocation,
+    attributes: &Attributes,
+) -> Result<Value, Status> {
+    let mut request = request(invocation, attributes);
+    request.resource = GroupVersionResource::from(&attributes.served.resource);
+    serde_json::to_value(request)
+        .map_err(|error| Status::internal(format!("prepare conditions: {error}")))
+}

@@ -1,0 +1,43 @@
+use kubewright_core::{LabelSelector, Operation};
+use kubewright_wire::status::Status;
+use serde_json::Value;
+
+use super::Attributes;
+use crate::server::Server;
+use crate::store::Key;
+
+/// An error is one that only counts when the rules match.
+pub(super) fn matches_namespace(
+    server: &Server,
+    selector: &LabelSelector,
+    attributes: &Attributes,
+) -> Result<bool, Status> {
+    let is_namespace = attributes.served.is("", "Namespace");
+    if selector.is_empty() || attributes.namespace.is_empty() && !is_namespace {
+        return Ok(true);
+    }
+    let is_written = matches!(attributes.operation, Operation::Create | Operation::Update);
+    if is_namespace && attributes.subresource.is_empty() && is_written {
+        return Ok(matches_labels(selector, attributes.object.as_ref()));
+    }
+    let key = Key::new("namespaces", None, &attributes.namespace);
+    match server.store().get(&key) {
+        Some(namespace) => Ok(selector.matches(|label| namespace.label(label))),
+        None => Err(Status::not_found(("", "namespaces"), &attributes.namespace)),
+    }
+}
+
+/// What is or what was: a label that is taken away does not hide the request that does so.
+pub(super) fn matches_object(selector: &LabelSelector, attributes: &Attributes) -> bool {
+    selector.is_empty()
+        || matches_labels(selector, attributes.object.as_ref())
+        || matches_labels(selector, attributes.old.as_ref())
+}
+
+fn matches_labels(selector: &LabelSelector, object: Option<&Value>) -> bool {
+    let Some(object) = object else {
+        return false;
+    };
+    let labels = &object["metadata"]["labels"];
+    selector.matches(|label| labels.get(label).and_then(Value::as_str))
+}

@@ -1,0 +1,344 @@
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use serde_json::{Value, json};
+
+use super::formats::{label, label_value, qualified_name, subdomain};
+use super::{At, Findings};
+use crate::kinds::warnings::lenient;
+
+const FAMILIES: [&str; 3] = ["FQDN", "IPv4", "IPv6"];
+const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
+const MOST_PORTS: usize = 20_000;
+const MOST_ENDPOINTS: usize = 1000;
+const MOST_ADDRESSES: usize = 100;
+const MOST_HINTS: usize = 8;
+
+/// `ValidateEndpointSliceCreate`, `ValidateEndpointSliceUpdate`; what they say of topology is about
+/// versions that are not served any more.
+pub(super) fn endpoint_slice(object: &Value, old: Option<&Value>, findings: &mut Findings) {
+    let family = At::top(object, "addressType");
+    findings.one_of(family, &FAMILIES);
+    ports(At::top(object, "ports"), findings);
+    let all = At::top(object, "endpoints");
+    // What was stored may stay.
+    if old.is_none_or(|old| old["endpoints"] != *all.value()) {
+        endpoints(all, family.text(), findings);
+    }
+    if old.is_some_and(|old| old["addressType"] != family.text()) {
+        findings.invalid_text(family, "field is immutable");
+    }
+}
+
+fn ports(at: At<'_>, findings: &mut Findings) {
+    if at.len() > MOST_PORTS {
+        findings.too_many(at, MOST_PORTS);
+        return;
+    }
+    let mut names = BTreeSet::new();
+    for one in at.items() {
+        let name = one.field("name");
+        if !name.text().is_empty() {
+            findings.problems(name, label(name.text()));
+        }
+        if !names.insert(one.text_of("name")) {
+            findings.duplicate_value(name, &json!(name.text()));
+        }
+        let protocol = one.field("protocol");
+        if !protocol.is_set() {
+            findings.required(protocol, "");
+        } else if !PROTOCOLS.contains(&protocol.text()) {
+            findings.unsupported(protocol, &PROTOCOLS);
+        }
+        let application = one.field("appProtocol");
+        if application.is_set() {
+            findings.problems(application, qualified_name(application.text()));
+        }
+    }
+}
+
+fn endpoints(at: At<'_>, family: &str, findings: &mut Findings) {
+    if at.len() > MOST_ENDPOINTS {
+        findings.too_many(at, MOST_ENDPOINTS);
+        return;
+    }
+    for one in at.items() {
+        let all = one.field("addresses");
+        match all.len() {
+            0 => findings.required(all, "must contain at least 1 address"),
+            count if count > MOST_ADDRESSES => findings.too_many(all, MOST_ADDRESSES),
+            _ => {}
+        }
+        for address in all.items() {
+            match family {
+                "IPv4" | "IPv6" => endpoint_address(all, address, family, findings),
+                "FQDN" => domain(address, findings),
+                _ => {}
+            }
+        }
+        let node = one.field("nodeName");
+        if node.is_set() {
+            findings.problems(node, subdomain(node.text()));
+        }
+        let host = one.field("hostname");
+        if host.is_set() {
+            findings.problems(host, label(host.text()));
+        }
+        hints(one.field("hints"), findings);
+    }
+}
+
+/// An address of the family, which leads somewhere else than to this machine.
+fn endpoint_address(all: At<'_>, at: At<'_>, family: &str, findings: &mut Findings) {
+    let Some(address) = plain_address(at, findings) else {
+        return;
+    };
+    let shown = address.to_string();
+    if family == "IPv6" && shown != at.text() {
+        findings.invalid_text(at, &format!("must be in canonical form ({shown:?})"));
+        return;
+    }
+    if address.is_ipv4() != (family == "IPv4") {
+        let detail = format!("must be an {family} address");
+        findings.invalid_value(all, &json!(at.text()), &detail);
+    }
+    special_address(at, address, findings);
+}
+
+/// `IsValidIPForLegacyField`: others read zeros before a number, and an IPv4 address in IPv6's
+/// clothes, in their own way.
+fn plain_address(at: At<'_>, findings: &mut Findings) -> Option<IpAddr> {
+    if lenient(at.text()).is_none() {
+        let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+        findings.invalid_text(at, detail);
+        return None;
+    }
+    let Ok(address) = at.text().parse::<IpAddr>() else {
+        findings.invalid_text(at, "must not have leading 0s");
+        return None;
+    };
+    if address.to_canonical() != address {
+        findings.invalid_text(at, "must not be an IPv4-mapped IPv6 address");
+        return None;
+    }
+    Some(address)
+}
+
+/// `ValidateEndpointIP`, but for loopback: there a webhook of this machine is reached, as no Pod
+/// of an embedded cluster is.
+fn special_address(at: At<'_>, address: IpAddr, findings: &mut Findings) {
+    if address.is_unspecified() {
+        findings.invalid_text(at, &format!("may not be unspecified ({})", at.text()));
+    }
+    let (is_link_local, is_link_local_multicast) = match address {
+        IpAddr::V4(four) => (
+            four.is_link_local(),
+            matches!(four.octets(), [224, 0, 0, _]),
+        ),
+        IpAddr::V6(six) => {
+            let [first, second, ..] = six.octets();
+            (
+                first == 0xfe && second & 0xc0 == 0x80,
+                first == 0xff && second & 0x0f == 0x02,
+            )
+        }
+    };
+    if is_link_local {
+        let detail = "may not be in the link-local range (169.254.0.0/16, fe80::/10)";
+        findings.invalid_text(at, detail);
+    }
+    if is_link_local_multicast {
+        let detail = "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)";
+        findings.invalid_text(at, detail);
+    }
+}
+
+/// `IsFullyQualifiedDomainName`.
+fn domain(at: At<'_>, findings: &mut Findings) {
+    if at.text().is_empty() {
+        findings.required(at, "");
+        return;
+    }
+    let name = at.text().strip_suffix('.').unwrap_or(at.text());
+    let problems = subdomain(name);
+    if !problems.is_empty() {
+        findings.invalid_value(at, &json!(name), &problems.join(","));
+        return;
+    }
+    if !name.contains('.') {
+        let detail = "should be a domain with at least two segments separated by dots";
+        findings.invalid_value(at, &json!(name), detail);
+        return;
+    }
+    let mut parts = name.split('.').map(|part| (part, label(part)));
+    let wrong = parts.find(|(_, problems)| !problems.is_empty());
+    if let Some((part, problems)) = wrong {
+        findings.invalid_value(at, &json!(part), &problems.join(","));
+    }
+}
+
+/// What is wrong with a name.
+type Problems = fn(&str) -> Vec<String>;
+
+fn hints(at: At<'_>, findings: &mut Findings) {
+    let lists: [(&str, Problems); 2] = [("forZones", label_value), ("forNodes", subdomain)];
+    for (field, problems) in lists {
+        let all = at.field(field);
+        if all.len() > MOST_HINTS {
+            findings.too_many(all, MOST_HINTS);
+            return;
+        }
+        let mut names = BTreeSet::new();
+        for one in all.items() {
+            let name = one.field("name");
+            if !names.insert(one.text_of("name")) {
+                findings.duplicate_value(name, &json!(name.text()));
+            }
+            findings.problems(name, problems(name.text()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::Findings;
+    use super::endpoint_slice;
+
+    fn told(object: &Value, old: Option<&Value>) -> Vec<String> {
+        let mut findings = Findings::default();
+        endpoint_slice(object, old, &mut findings);
+        let causes = findings.into_causes();
+        causes.iter().map(|cause| cause.with_field()).collect()
+    }
+
+    fn slice(family: &str, addresses: &[&str]) -> Value {
+        json!({"addressType": family, "endpoints": [{"addresses": addresses}]})
+    }
+
+    #[test]
+    fn a_slice_says_of_which_family_it_is_and_names_its_ports() {
+        let slice = json!({
+            "ports": [{"name": "a", "protocol": "TCP"}, {"name": "a", "protocol": "HTTP"}],
+            "endpoints": [{"addresses": []}],
+        });
+        assert_eq!(
+            told(&slice, None),
+            [
+                "addressType: Required value",
+                "ports[1].name: Duplicate value: \"a\"",
+                "ports[1].protocol: Unsupported value: \"HTTP\": supported values: \"SCTP\", \
+                 \"TCP\", \"UDP\"",
+                "endpoints[0].addresses: Required value: must contain at least 1 address",
+            ]
+        );
+    }
+
+    #[test]
+    fn addresses_are_of_the_family_and_written_plainly() {
+        let four = slice(
+            "IPv4",
+            &[
+                "10.0.0.1",
+                "010.0.0.1",
+                "::ffff:10.0.0.1",
+                "2001:db8::1",
+                "x",
+            ],
+        );
+        assert_eq!(
+            told(&four, None),
+            [
+                "endpoints[0].addresses[1]: Invalid value: \"010.0.0.1\": must not have leading \
+                 0s",
+                "endpoints[0].addresses[2]: Invalid value: \"::ffff:10.0.0.1\": must not be an \
+                 IPv4-mapped IPv6 address",
+                "endpoints[0].addresses: Invalid value: \"2001:db8::1\": must be an IPv4 address",
+                "endpoints[0].addresses[4]: Invalid value: \"x\": must be a valid IP address, \
+                 (e.g. 10.9.8.7 or 2001:db8::ffff)",
+            ]
+        );
+        let six = slice("IPv6", &["2001:db8::1", "2001:DB8::1", "10.0.0.1"]);
+        assert_eq!(
+            told(&six, None),
+            [
+                "endpoints[0].addresses[1]: Invalid value: \"2001:DB8::1\": must be in canonical \
+                 form (\"2001:db8::1\")",
+                "endpoints[0].addresses: Invalid value: \"10.0.0.1\": must be an IPv6 address",
+            ]
+        );
+    }
+
+    #[test]
+    fn addresses_that_mean_another_place_everywhere_are_none() {
+        let range = |family, address: &str| {
+            let told = told(&slice(family, &[address]), None);
+            let told = told.into_iter().map(|text| {
+                let (_, detail) = text
+                    .split_once(": may not be ")
+                    .expect("what it may not be");
+                detail.to_owned()
+            });
+            told.collect::<Vec<_>>()
+        };
+        assert_eq!(range("IPv4", "0.0.0.0"), ["unspecified (0.0.0.0)"]);
+        assert_eq!(
+            range("IPv4", "169.254.1.1"),
+            ["in the link-local range (169.254.0.0/16, fe80::/10)"]
+        );
+        assert_eq!(
+            range("IPv6", "febf::1"),
+            ["in the link-local range (169.254.0.0/16, fe80::/10)"]
+        );
+        for (family, address) in [("IPv4", "224.0.0.9"), ("IPv6", "ff02::1")] {
+            assert_eq!(
+                range(family, address),
+                ["in the link-local multicast range (224.0.0.0/24, ff02::/10)"]
+            );
+        }
+        assert!(range("IPv4", "224.0.1.1").is_empty());
+        assert!(range("IPv4", "127.0.0.1").is_empty());
+        assert!(range("IPv6", "::1").is_empty());
+    }
+
+    #[test]
+    fn a_domain_has_two_parts_and_may_end_with_a_dot() {
+        assert_eq!(
+            told(&slice("FQDN", &["a.example.", "", "one."]), None),
+            [
+                "endpoints[0].addresses[1]: Required value",
+                "endpoints[0].addresses[2]: Invalid value: \"one\": should be a domain with at \
+                 least two segments separated by dots",
+            ]
+        );
+    }
+
+    #[test]
+    fn hints_name_each_zone_and_node_once() {
+        let slice = json!({"addressType": "IPv4", "endpoints": [{
+            "addresses": ["10.0.0.1"],
+            "hints": {"forZones": [{"name": "a"}, {"name": "a"}],
+                "forNodes": [{"name": "n"}, {"name": "n"}]},
+        }]});
+        assert_eq!(
+            told(&slice, None),
+            [
+                "endpoints[0].hints.forZones[1].name: Duplicate value: \"a\"",
+                "endpoints[0].hints.forNodes[1].name: Duplicate value: \"n\"",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_was_stored_may_stay_but_the_family_does_not_change() {
+        let old = slice("IPv4", &["10.0.0.1"]);
+        assert_eq!(
+            told(&slice("IPv6", &["10.0.0.1"]), Some(&old)),
+            ["addressType: Invalid value: \"IPv6\": field is immutable"]
+        );
+        let worse = slice("IPv4", &["x"]);
+        assert_eq!(told(&worse, Some(&old)).len(), 1);
+        assert!(told(&worse, Some(&worse)).is_empty());
+    }
+}

@@ -1,0 +1,291 @@
+use serde_json::{Value, json};
+
+use crate::client::{Client, server};
+
+const GROUP: &str = "/apis/admissionregistration.k8s.io/v1";
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+fn rules(resource: &str) -> Value {
+    json!({"resourceRules": [{
+        "apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE", "DELETE"],
+        "resources": [resource],
+    }]})
+}
+
+/// Makes a validating policy and its binding.
+async fn validate(client: &Client, name: &str, validations: Value, actions: Value) {
+    validate_of(client, (name, "configmaps"), validations, actions).await;
+}
+
+/// The same for a resource of the core group.
+async fn validate_of(
+    client: &Client,
+    (name, resource): (&str, &str),
+    validations: Value,
+    actions: Value,
+) {
+    let policy = json!({"metadata": {"name": name}, "spec": {
+        "matchConstraints": rules(resource), "validations": validations,
+    }});
+    let path = format!("{GROUP}/validatingadmissionpolicies");
+    let made = client.post(&path, policy).await;
+    assert_eq!(made.code, 201, "{}", made.text);
+    let binding = json!({"metadata": {"name": name}, "spec": {
+        "policyName": name, "validationActions": actions,
+    }});
+    let path = format!("{GROUP}/validatingadmissionpolicybindings");
+    let made = client.post(&path, binding).await;
+    assert_eq!(made.code, 201, "{}", made.text);
+}
+
+/// Makes a mutating policy and its binding.
+async fn mutate(client: &Client, name: &str, resource: &str, mutations: Value) {
+    let mut constraints = rules(resource);
+    constraints["resourceRules"][0]["operations"] = json!(["CREATE", "UPDATE"]);
+    let policy = json!({"metadata": {"name": name}, "spec": {
+        "matchConstraints": constraints, "mutations": mutations, "reinvocationPolicy": "Never",
+    }});
+    let path = format!("{GROUP}/mutatingadmissionpolicies");
+    let made = client.post(&path, policy).await;
+    assert_eq!(made.code, 201, "{}", made.text);
+    let binding = json!({"metadata": {"name": name}, "spec": {"policyName": name}});
+    let path = format!("{GROUP}/mutatingadmissionpolicybindings");
+    let made = client.post(&path, binding).await;
+    assert_eq!(made.code, 201, "{}", made.text);
+}
+
+fn patch(expression: &str) -> Value {
+    json!({"patchType": "JSONPatch", "jsonPatch": {"expression": expression}})
+}
+
+fn map(name: &str, data: Value) -> Value {
+    json!({"metadata": {"name": name}, "data": data})
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_refuses_from_its_binding_on_until_it_is_gone() {
+    let client = Client::admin(&server());
+    let rule = json!([{"expression": "object == null || object.data.size() < 2",
+        "message": "too large"}]);
+    validate(&client, "small", rule, json!(["Deny"])).await;
+    assert_eq!(
+        client.post(MAPS, map("a", json!({"x": "1"}))).await.code,
+        201
+    );
+    let refused = client
+        .post(MAPS, map("b", json!({"x": "1", "y": "2"})))
+        .await;
+    assert_eq!(refused.code, 422, "{}", refused.text);
+    assert_eq!(
+        refused.message(),
+        "configmaps \"b\" is forbidden: ValidatingAdmissionPolicy 'small' with binding 'small' \
+         denied request: too large"
+    );
+    let changed = client
+        .merge(&format!("{MAPS}/a"), json!({"data": {"y": "2"}}))
+        .await;
+    assert_eq!(changed.code, 422, "{}", changed.text);
+    let gone = client
+        .delete(
+            &format!("{GROUP}/validatingadmissionpolicybindings/small"),
+            json!({}),
+        )
+        .await;
+    assert_eq!(gone.code, 200, "{}", gone.text);
+    let passed = client
+        .post(MAPS, map("b", json!({"x": "1", "y": "2"})))
+        .await;
+    assert_eq!(passed.code, 201, "{}", passed.text);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_can_only_warn() {
+    let client = Client::admin(&server());
+    let rule =
+        json!([{"expression": "false", "messageExpression": "'not ' + object.metadata.name"}]);
+    validate(&client, "never", rule, json!(["Warn"])).await;
+    let made = client.post(MAPS, map("a", json!({}))).await;
+    assert_eq!(made.code, 201, "{}", made.text);
+    let told =
+        "Validation failed for ValidatingAdmissionPolicy 'never' with binding 'never': not a";
+    assert!(
+        made.warnings().iter().any(|warning| warning.contains(told)),
+        "{:?}",
+        made.warnings()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_guards_deletions_by_what_is_stored() {
+    let client = Client::admin(&server());
+    client.post(MAPS, map("kept", json!({"keep": "yes"}))).await;
+    let rule = json!([{"expression": "object != null || oldObject.data.keep != 'yes'",
+        "reason": "Forbidden"}]);
+    validate(&client, "keep", rule, json!(["Deny"])).await;
+    let refused = client.delete(&format!("{MAPS}/kept"), json!({})).await;
+    assert_eq!(refused.code, 403, "{}", refused.text);
+    assert_eq!(client.get(&format!("{MAPS}/kept")).await.code, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn policies_are_not_asked_about_policies() {
+    let client = Client::admin(&server());
+    let path = format!("{GROUP}/validatingadmissionpolicies");
+    let policy = json!({"metadata": {"name": "all"}, "spec": {
+        "matchConstraints": {"resourceRules": [{"apiGroups": ["*"], "apiVersions": ["*"],
+            "operations": ["*"], "resources": ["*/*"]}]},
+        "validations": [{"expression": "false"}],
+    }});
+    assert_eq!(client.post(&path, policy).await.code, 201);
+    let binding = json!({"metadata": {"name": "all"}, "spec": {"policyName": "all",
+        "validationActions": ["Deny"]}});
+    let bindings = format!("{GROUP}/validatingadmissionpolicybindings");
+    assert_eq!(client.post(&bindings, binding).await.code, 201);
+    assert_eq!(client.post(MAPS, map("a", json!({}))).await.code, 422);
+    let namespace = json!({"metadata": {"name": "other"}});
+    assert_eq!(client.post("/api/v1/namespaces", namespace).await.code, 422);
+    let gone = client.delete(&format!("{path}/all"), json!({})).await;
+    assert_eq!(gone.code, 200, "{}", gone.text);
+    assert_eq!(client.post(MAPS, map("a", json!({}))).await.code, 201);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_injects_a_container() {
+    let client = Client::admin(&server());
+    let inject = patch(
+        "[JSONPatch{op: 'add', path: '/spec/containers/0', value: Object.spec.containers{\
+         name: 'side', image: 'side:1'}}]",
+    );
+    let label = json!({"patchType": "ApplyConfiguration", "applyConfiguration": {"expression":
+        "Object{metadata: Object.metadata{labels: {'injected': 'yes'}}, \
+         spec: Object.spec{containers: [Object.spec.containers{name: 'last', image: 'last:1'}]}}"}});
+    mutate(&client, "inject", "pods", json!([inject, label])).await;
+    let pod = json!({"metadata": {"name": "a"}, "spec": {"containers": [
+        {"name": "main", "image": "main:1"}]}});
+    let made = client.post("/api/v1/namespaces/default/pods", pod).await;
+    assert_eq!(made.code, 201, "{}", made.text);
+    let containers = made.body["spec"]["containers"].as_array().unwrap();
+    let names: Vec<&Value> = containers.iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["side", "main", "last"]);
+    assert_eq!(containers[0]["imagePullPolicy"], "IfNotPresent");
+    assert_eq!(made.body["metadata"]["labels"]["injected"], "yes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_mutating_policy_cannot_do_refuses_the_request() {
+    let client = Client::admin(&server());
+    let mutations = json!([
+        patch("[JSONPatch{op: 'remove', path: '/data/none'}]"),
+        patch("[JSONPatch{op: 'add', path: '/data/a', value: object.data.none}]"),
+    ]);
+    mutate(&client, "broken", "configmaps", mutations).await;
+    let refused = client.post(MAPS, map("a", json!({"b": "c"}))).await;
+    assert_eq!(refused.code, 403, "{}", refused.text);
+    assert_eq!(refused.body["reason"], "Invalid");
+    assert_eq!(
+        refused.message(),
+        "policy 'broken' with binding 'broken' denied request: JSON Patch: error in remove for \
+         path: '/data/none': Unable to remove nonexistent key: none: missing value"
+    );
+    let causes = refused.body["details"]["causes"].as_array().unwrap();
+    assert_eq!(causes.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mutation_that_the_kind_does_not_have_ends_the_request() {
+    let client = Client::admin(&server());
+    let mutations = json!([patch("[JSONPatch{op: 'add', path: '/nope', value: 1}]")]);
+    mutate(&client, "strict", "configmaps", mutations).await;
+    let refused = client.post(MAPS, map("a", json!({}))).await;
+    assert_eq!(refused.code, 500, "{}", refused.text);
+    assert_eq!(
+        refused.message(),
+        "Internal error occurred: strict decoding error: unknown field \"nope\""
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quota_does_not_count_what_a_policy_refuses() {
+    let client = Client::admin(&server());
+    let quotas = "/api/v1/namespaces/default/resourcequotas";
+    let quota = json!({"metadata": {"name": "q"}, "spec": {"hard": {"configmaps": "5"}}});
+    let made = client.post(quotas, quota).await;
+    assert_eq!(made.code, 201, "{}", made.text);
+    let status = json!({"status": {"hard": {"configmaps": "5"}, "used": {"configmaps": "1"}}});
+    let counted = client.merge(&format!("{quotas}/q/status"), status).await;
+    assert_eq!(counted.code, 200, "{}", counted.text);
+    let rule = json!([{"expression": "object.metadata.name != 'bad'"}]);
+    validate(&client, "named", rule, json!(["Deny"])).await;
+    for (name, code, used) in [("bad", 422, "1"), ("good", 201, "2")] {
+        let answered = client.post(MAPS, map(name, json!({}))).await;
+        assert_eq!(answered.code, code, "{}", answered.text);
+        let quota = client.get(&format!("{quotas}/q")).await;
+        assert_eq!(quota.body["status"]["used"]["configmaps"], used, "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_range_is_heard_before_a_policy() {
+    let client = Client::admin(&server());
+    let range = json!({"metadata": {"name": "small"}, "spec": {"limits": [
+        {"type": "Container", "max": {"cpu": "1"}}]}});
+    let made = client
+        .post("/api/v1/namespaces/default/limitranges", range)
+        .await;
+    assert_eq!(made.code, 201, "{}", made.text);
+    let never = json!([{"expression": "false"}]);
+    validate_of(&client, ("never", "pods"), never, json!(["Deny"])).await;
+    let pod = |cpu: &str| {
+        json!({"metadata": {"name": "a"}, "spec": {"containers": [
+            {"name": "main", "image": "main:1", "resources": {"limits": {"cpu": cpu}}}]}})
+    };
+    let pods = "/api/v1/namespaces/default/pods";
+    let both = client.post(pods, pod("2")).await;
+    assert_eq!(both.code, 403, "{}", both.text);
+    assert!(
+        both.message()
+            .contains("maximum cpu usage per Container is 1"),
+        "{}",
+        both.message()
+    );
+    let refused = client.post(pods, pod("1")).await;
+    assert_eq!(refused.code, 422, "{}", refused.text);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_is_not_converted_for_a_policy_is_a_fault_of_the_policy() {
+    let client = Client::admin(&server());
+    let version = |name: &str, storage: bool| {
+        json!({"name": name, "served": true, "storage": storage,
+            "schema": {"openAPIV3Schema": {"type": "object"}}})
+    };
+    let definition = json!({"metadata": {"name": "foos.ex.io"}, "spec": {
+        "group": "ex.io", "scope": "Namespaced", "names": {"plural": "foos", "kind": "Foo"},
+        "versions": [version("v1", true), version("v2", false)],
+        "conversion": {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"],
+            "clientConfig": {"service": {"namespace": "default", "name": "nobody"}}}},
+    }});
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let made = client.post(definitions, definition).await;
+    assert_eq!(made.code, 201, "{}", made.text);
+    let mutations = json!([patch("[JSONPatch{op: 'add', path: '/x', value: 1}]")]);
+    mutate(&client, "second", "foos", mutations).await;
+    let policy = format!("{GROUP}/mutatingadmissionpolicies/second");
+    let rule = json!({"apiGroups": ["ex.io"], "apiVersions": ["v2"], "operations": ["CREATE"],
+        "resources": ["foos"]});
+    let about = json!({"spec": {"matchConstraints": {"resourceRules": [rule]}}});
+    let changed = client.merge(&policy, about).await;
+    assert_eq!(changed.code, 200, "{}", changed.text);
+    let foos = "/apis/ex.io/v1/namespaces/default/foos";
+    let foo = json!({"apiVersion": "ex.io/v1", "kind": "Foo", "metadata": {"name": "a"}});
+    let refused = client.post(foos, foo.clone()).await;
+    assert_eq!(refused.code, 403, "{}", refused.text);
+    let told = "policy \"second\" denied request: failed to configure policy: conversion webhook \
+                for ex.io/v1, Kind=Foo failed: ";
+    assert!(refused.message().starts_with(told), "{}", refused.message());
+    let forgiving = json!({"spec": {"failurePolicy": "Ignore"}});
+    let changed = client.merge(&policy, forgiving).await;
+    assert_eq!(changed.code, 200, "{}", changed.text);
+    let passed = client.post(foos, foo).await;
+    assert_eq!(passed.code, 201, "{}", passed.text);
+}
