@@ -35,7 +35,7 @@ pub enum Error {
         server: String,
         /// What is wrong.
         #[source]
-        source: Box<kube::Error>,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The request could not be made.
     #[error("{what}: this is not a valid request; check namespace and selectors")]
@@ -137,6 +137,23 @@ pub enum Error {
         what: String,
         /// Who leads.
         holder: String,
+    },
+    /// A client that only tries was asked for what cannot be tried.
+    #[error("{what}: this client makes dry runs, and this cannot be tried; use another one for it")]
+    Untriable {
+        /// What was asked for.
+        what: String,
+    },
+    /// A client for one namespace was asked for something outside it.
+    #[error(
+        "{what}: this client is for the namespace {namespace} alone; ask there, use another \
+         client, or name the kind when it is made if that is in no namespace"
+    )]
+    OutOfNamespace {
+        /// What was asked for.
+        what: String,
+        /// Where the client is kept.
+        namespace: String,
     },
     /// A bug of ours.
     #[error("{what}: a bug, please report it: {message}; starting again")]

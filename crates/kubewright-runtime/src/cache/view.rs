@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use kubewright_core::{Kind, ObjectKey};
+use kubewright_core::{Kind, LabelSelector, ObjectKey};
 use kubewright_wire::record::{Record, RecordError};
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
@@ -87,6 +87,18 @@ impl<K: DeserializeOwned + Send + Sync + 'static> View<K> {
         List::cached(records, Arc::clone(&self.shared))
     }
 
+    /// The objects in the namespace, or in all, whose labels match; only those are decoded.
+    pub fn matching(&self, namespace: Option<&str>, labels: &LabelSelector) -> List<K> {
+        let snapshot = self.informer.store().snapshot();
+        let is_there = |key: &ObjectKey| namespace.is_none_or(|name| key.namespace() == Some(name));
+        let records = snapshot
+            .iter()
+            .filter(|(key, record)| is_there(key) && labels.matches(|label| record.label(label)))
+            .map(|(key, record)| (key.clone(), record.clone()))
+            .collect();
+        List::cached(records, Arc::clone(&self.shared))
+    }
+
     /// The objects that have the value in the index of this name.
     pub fn by_index(&self, name: &str, value: &str) -> Result<List<K>, UnknownIndex> {
         let records = self.informer.store().by_index(name, value)?;
@@ -94,7 +106,8 @@ impl<K: DeserializeOwned + Send + Sync + 'static> View<K> {
     }
 
     /// Adds an index to the informer's store: `values` says under which values an object is found,
-    /// and must depend on the object alone. An object that is not a `K` is found under none.
+    /// and must depend on the object alone. An object that is not a `K`, or for which it panics, is
+    /// found under none.
     ///
     /// It takes the place of one of the same name, and is there for all who use the informer. One
     /// that reads few fields costs least with a view of a struct that has only those.

@@ -4,7 +4,10 @@ use http::HeaderValue;
 use http::header::USER_AGENT;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use kubewright_core::Clock;
 
+use super::config::{of_environment, of_file, of_home};
+use super::transport::Transport;
 use crate::Error;
 
 /// Where the cluster is and who we are there: the named kubeconfig, else the one that
@@ -16,22 +19,20 @@ use crate::Error;
 /// Dropped, nothing is lost.
 pub async fn load_config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
     if let Some(path) = kubeconfig {
-        let name = path.display().to_string();
-        let read = Kubeconfig::read_from(path).map_err(|source| broken(&name, source))?;
-        return from_kubeconfig(&name, read).await;
+        return from_file(path).await;
     }
-    let named = Kubeconfig::from_env().map_err(|source| broken("of KUBECONFIG", source))?;
-    if let Some(read) = named {
+    if let Some(read) = of_environment()? {
         return from_kubeconfig("of KUBECONFIG", read).await;
     }
-    if let Ok(config) = Config::incluster() {
-        return Ok(config);
-    }
-    match Kubeconfig::read() {
-        Ok(read) => from_kubeconfig("of the home folder", read).await,
-        Err(source) => Err(Error::NoCluster {
+    let outside = match Config::incluster() {
+        Ok(config) => return Ok(config),
+        Err(outside) => outside,
+    };
+    match of_home() {
+        Some(path) => from_file(&path).await,
+        None => Err(Error::NoCluster {
             tried: "no KUBECONFIG, not inside a cluster, no ~/.kube/config".to_owned(),
-            source: source.into(),
+            source: outside.into(),
         }),
     }
 }
@@ -39,30 +40,34 @@ pub async fn load_config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
 /// A client with the runtime's settings: it names itself, and it repeats nothing on its own,
 /// because who sends a request knows best whether to send it again.
 ///
+/// A token file is read again each minute, an exec plugin runs when the first request needs it
+/// and again before what it gave ends, and either after the API server has answered 401. Proxies
+/// and auth-providers other than an OIDC token are not supported.
+///
 /// # Panics
 ///
 /// Outside a tokio runtime: the client has a task of its own.
 pub fn connect(mut config: Config, user_agent: &str) -> Result<Client, Error> {
-    config.default_retry = false;
     if let Ok(value) = HeaderValue::from_str(user_agent) {
         config.headers.push((USER_AGENT, value));
     }
-    let server = config.cluster_url.to_string();
-    Client::try_from(config).map_err(|source| Error::Client {
-        server,
-        source: Box::new(source),
-    })
+    match Transport::new(&config, Clock::system()) {
+        Ok(transport) => Ok(Client::new(transport, config.default_namespace)),
+        Err(fault) => Err(Error::Client {
+            server: config.cluster_url.to_string(),
+            source: fault.into(),
+        }),
+    }
+}
+
+async fn from_file(path: &Path) -> Result<Config, Error> {
+    from_kubeconfig(&path.display().to_string(), of_file(path)?).await
 }
 
 async fn from_kubeconfig(name: &str, read: Kubeconfig) -> Result<Config, Error> {
-    Config::from_custom_kubeconfig(read, &KubeConfigOptions::default())
-        .await
-        .map_err(|source| broken(name, source))
-}
-
-fn broken(path: &str, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    Error::Kubeconfig {
-        path: path.to_owned(),
+    let config = Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await;
+    config.map_err(|source| Error::Kubeconfig {
+        path: name.to_owned(),
         source: source.into(),
-    }
+    })
 }

@@ -1,20 +1,33 @@
-//! Reaching an API server: where it is, with which settings, and raw answers as streams of bytes.
+//! Reaching an API server: where it is, with which settings, what all requests go through, and raw
+//! answers as streams of bytes.
 
 mod answer;
+mod config;
 mod connect;
+mod credentials;
+mod fault;
+mod guard;
 mod manners;
 mod meaning;
-mod metered;
+mod namespaced;
 mod query;
+mod request_metrics;
+mod retry;
 mod service;
+mod transport;
 mod unsent;
+mod write_options;
 
 pub use answer::{Answer, open, open_as};
 pub use connect::{connect, load_config};
+pub use guard::{Guard, Guarded, guarded};
 pub use manners::Manners;
 pub use meaning::Meaning;
-pub use metered::{Metered, RequestMetrics};
+pub use namespaced::Namespaced;
 pub use query::Query;
+pub use request_metrics::RequestMetrics;
+pub use retry::{Conflict, Tries, retry_if, retry_on_conflict};
 pub use service::{ClientService, rebuilt};
 pub use unsent::Unsent;
 pub(crate) use unsent::cause_of;
+pub use write_options::{FieldValidation, WriteOptions};

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use crate::queue::Priority;
+
 /// What a reconcile that went well asks for.
 ///
 /// ```
@@ -14,12 +16,16 @@ use std::time::Duration;
 #[must_use = "return it from the reconcile function"]
 pub struct Outcome {
     next_run: Option<Duration>,
+    priority: Option<Priority>,
 }
 
 impl Outcome {
     /// Nothing more until something changes.
     pub const fn done() -> Self {
-        Self { next_run: None }
+        Self {
+            next_run: None,
+            priority: None,
+        }
     }
 
     /// Run again after this time, or earlier when something changes.
@@ -28,11 +34,25 @@ impl Outcome {
     pub const fn requeue_after(delay: Duration) -> Self {
         Self {
             next_run: Some(delay),
+            priority: None,
+        }
+    }
+
+    /// The same, where the next run is so urgent; otherwise it is as urgent as this one.
+    pub const fn at(self, priority: Priority) -> Self {
+        Self {
+            priority: Some(priority),
+            ..self
         }
     }
 
     /// When to run again without a change.
     pub const fn next_run(self) -> Option<Duration> {
         self.next_run
+    }
+
+    /// How urgent the next run is; none keeps what this one had.
+    pub const fn priority(self) -> Option<Priority> {
+        self.priority
     }
 }

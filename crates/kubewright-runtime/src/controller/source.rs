@@ -19,6 +19,7 @@ pub struct Source {
     feed: Feed,
     /// The objects to wake when nobody knows which.
     own: Option<Store>,
+    priority: Priority,
 }
 
 enum Feed {
@@ -38,10 +39,7 @@ impl Source {
     /// Events of `informer` wake the keys that `mapper` names. Its initial state has been
     /// delivered when each object of the first list was.
     pub fn new(informer: Informer, mapper: Mapper) -> Self {
-        Self {
-            feed: Feed::Informer { informer, mapper },
-            own: None,
-        }
+        Self::of(Feed::Informer { informer, mapper })
     }
 
     /// Each item of the stream wakes the keys in it. There is no initial state to wait for; a
@@ -50,22 +48,32 @@ impl Source {
         name: impl Into<Arc<str>>,
         keys: impl Stream<Item = Vec<ObjectKey>> + Send + 'static,
     ) -> Self {
-        Self {
-            feed: Feed::Stream {
-                name: name.into(),
-                keys: keys.boxed(),
-            },
-            own: None,
-        }
+        Self::of(Feed::Stream {
+            name: name.into(),
+            keys: keys.boxed(),
+        })
     }
 
     /// An informer that is only read: it wakes nobody, but workers wait for its first list. What
     /// is not in a cache yet would look as if it were not there.
     pub fn read(informer: Informer) -> Self {
+        Self::of(Feed::Read(informer))
+    }
+
+    fn of(feed: Feed) -> Self {
         Self {
-            feed: Feed::Read(informer),
+            feed,
             own: None,
+            priority: Priority::NORMAL,
         }
+    }
+
+    /// The same, whose keys are so urgent. What was there at the start is never more urgent than
+    /// [`Priority::INITIAL`].
+    #[must_use]
+    pub fn at(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
     }
 
     /// The same; what the mapper cannot answer because it panics wakes all objects of `own`: one
@@ -82,6 +90,7 @@ impl Source {
         let woken = Woken {
             controller,
             own: self.own,
+            priority: self.priority,
         };
         match self.feed {
             Feed::Informer { informer, mapper } => {
@@ -124,7 +133,7 @@ async fn feed_events(
 async fn feed_stream(name: &str, mut keys: BoxStream<'static, Vec<ObjectKey>>, woken: &Woken) {
     loop {
         match AssertUnwindSafe(keys.next()).catch_unwind().await {
-            Ok(Some(keys)) => woken.wake(keys, Priority::NORMAL),
+            Ok(Some(keys)) => woken.wake(keys, woken.priority),
             Ok(None) => {
                 tracing::debug!(source = name, "the source has ended");
                 return;
@@ -136,7 +145,7 @@ async fn feed_stream(name: &str, mut keys: BoxStream<'static, Vec<ObjectKey>>, w
                     "the source panicked and has ended: {message}"
                 );
                 woken.controller.count(|metrics| metrics.mapper_panics += 1);
-                woken.wake(woken.all(), Priority::NORMAL);
+                woken.wake(woken.all(), woken.priority);
                 return;
             }
         }
@@ -147,6 +156,7 @@ async fn feed_stream(name: &str, mut keys: BoxStream<'static, Vec<ObjectKey>>, w
 struct Woken {
     controller: Handle,
     own: Option<Store>,
+    priority: Priority,
 }
 
 impl Woken {
@@ -160,8 +170,8 @@ impl Woken {
         });
         // What was there at the start must not hold up what happens now.
         let priority = match event.initial {
-            true => Priority::INITIAL,
-            false => Priority::NORMAL,
+            true => self.priority.min(Priority::INITIAL),
+            false => self.priority,
         };
         self.wake(keys, priority);
     }

@@ -10,8 +10,8 @@ use tracing::Instrument as _;
 use super::handle::Handle;
 use super::panic::message_of;
 use super::{Failure, Outcome, Reconciler, Retry, Run};
-use crate::queue::Queue;
-use crate::write::WriteError;
+use crate::client::Conflict as _;
+use crate::queue::{Finished, Queue, Wish};
 
 /// Numbers the runs of this process, so that the lines of one run can be told from another's.
 static RUNS: AtomicU64 = AtomicU64::new(1);
@@ -27,7 +27,8 @@ enum End {
 
 /// Takes keys from the queue until it is shut down, one at a time.
 pub(super) async fn work(controller: Handle, reconcile: Reconciler, limit: Option<Duration>) {
-    while let Some(key) = controller.queue().next().await {
+    let mut next = controller.queue().next().await;
+    while let Some(key) = next {
         let run = Run {
             key: key.clone(),
             id: RUNS.fetch_add(1, Ordering::Relaxed),
@@ -44,11 +45,12 @@ pub(super) async fn work(controller: Handle, reconcile: Reconciler, limit: Optio
             .instrument(span.clone())
             .await;
         drop(active);
-        span.in_scope(|| {
+        let finished = span.in_scope(|| {
             controller.note(&end);
             taken.back();
-            settle(controller.queue(), &key, end);
+            settle(controller.queue(), &key, end)
         });
+        next = controller.queue().next_after(&key, finished).await;
     }
 }
 
@@ -142,7 +144,7 @@ impl Handle {
             End::Failed(failure) => {
                 metrics.errors += 1;
                 metrics.terminal_errors += u64::from(failure.retry() == Retry::OnChange);
-                metrics.conflicts += u64::from(is_conflict(failure));
+                metrics.conflicts += u64::from(failure.is_conflict());
             }
             End::Panicked(_) => {
                 metrics.errors += 1;
@@ -156,14 +158,15 @@ impl Handle {
     }
 }
 
-/// The delay is noted before the key is done: an event that came in between wins over it.
-fn settle(queue: &Queue, key: &ObjectKey, end: End) {
+/// What becomes of a key before it is done: an event that came in between wins over a delay.
+fn settle(queue: &Queue, key: &ObjectKey, end: End) -> Finished {
     match end {
         End::Well(outcome) => {
-            queue.forget(key);
-            if let Some(delay) = outcome.next_run() {
-                queue.add_after(key.clone(), delay);
+            if let Some(after) = outcome.next_run() {
+                let priority = outcome.priority();
+                queue.wish(key.clone(), Wish { priority, after });
             }
+            Finished::Forget
         }
         End::Failed(failure) | End::Panicked(failure) | End::Late(failure) => {
             match failure.retry() {
@@ -176,18 +179,13 @@ fn settle(queue: &Queue, key: &ObjectKey, end: End) {
                 Retry::OnChange => {}
             }
             let failures = queue.failures(key);
-            if is_conflict(&failure) {
+            // Others write as well: nothing is wrong when they were first.
+            if failure.is_conflict() {
                 tracing::debug!(retry = ?failure.retry(), failures, "{failure}");
             } else {
                 tracing::error!(retry = ?failure.retry(), failures, "{failure}");
             }
+            Finished::Keep
         }
     }
-    queue.done(key);
-}
-
-/// Others write as well: nothing is wrong when they were first.
-fn is_conflict(failure: &Failure) -> bool {
-    let write = failure.cause().downcast_ref::<WriteError>();
-    write.is_some_and(WriteError::is_conflict)
 }

@@ -1,15 +1,10 @@
-use std::fmt;
-use std::task::{Context, Poll};
-
-use futures_util::future::BoxFuture;
-use http::{Method, Request, Response};
+use http::{Method, Request};
 use kube::Client;
 use kube::client::Body;
-use tower::{BoxError, Layer, Service};
 
 use super::Leadership;
 use crate::Error;
-use crate::client::{ClientService, Unsent, rebuilt};
+use crate::client::{Guard, Unsent, guarded};
 
 /// Keeps a client from writing while this process does not lead; reads pass.
 ///
@@ -32,7 +27,7 @@ impl Fence {
     ///
     /// Outside a tokio runtime, as kube's client does.
     pub fn guard(&self, client: Client) -> Client {
-        rebuilt(&client, self.layer(ClientService::new(client.clone())))
+        guarded(&client, self.clone())
     }
 
     fn check(&self, request: &Request<Body>) -> Result<(), Error> {
@@ -53,49 +48,10 @@ impl Fence {
     }
 }
 
-impl<S> Layer<S> for Fence {
-    type Service = Fenced<S>;
+impl Guard for Fence {
+    type Noted = ();
 
-    fn layer(&self, inner: S) -> Fenced<S> {
-        Fenced {
-            fence: self.clone(),
-            inner,
-        }
-    }
-}
-
-/// A client's service behind a [`Fence`].
-pub struct Fenced<S> {
-    fence: Fence,
-    inner: S,
-}
-
-impl<S> Service<Request<Body>> for Fenced<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error: Into<BoxError>>,
-    S::Future: Send + 'static,
-{
-    type Response = Response<Body>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response<Body>, BoxError>>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.inner.poll_ready(cx).map_err(Into::into)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        if let Err(error) = self.fence.check(&request) {
-            return Box::pin(async { Err(Unsent::new(error).into()) });
-        }
-        let answer = self.inner.call(request);
-        Box::pin(async { answer.await.map_err(Into::into) })
-    }
-}
-
-impl<S> fmt::Debug for Fenced<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fenced")
-            .field("fence", &self.fence)
-            .finish_non_exhaustive()
+    fn before(&self, request: &mut Request<Body>) -> Result<(), Unsent> {
+        self.check(request).map_err(Unsent::new)
     }
 }

@@ -16,6 +16,6 @@ mod lease;
 mod times;
 
 pub use elector::{Candidate, Elector};
-pub use fence::{Fence, Fenced};
+pub use fence::Fence;
 pub use leadership::{Leadership, Term};
 pub use times::ElectionTimes;

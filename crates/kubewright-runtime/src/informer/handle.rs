@@ -3,6 +3,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Weak};
 
+use kubewright_wire::record::Record;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
@@ -13,7 +14,8 @@ use super::subscription::{self, Subscription};
 use super::sync::Phase;
 use super::{InformerSpec, InformerStatus, Obstacle, Stats, SyncError};
 use crate::cache::Budget;
-use crate::store::{Filter, Store};
+use crate::reflector::ReflectorOptions;
+use crate::store::{Filter, Shape, Store};
 use crate::{Error, NamespaceSet};
 
 /// One followed collection: its store, and its subscribers. Cloning shares it; with the last clone,
@@ -44,14 +46,20 @@ impl Shared {
     pub(super) fn new(
         spec: InformerSpec,
         within: Option<NamespaceSet>,
+        reflector: &ReflectorOptions,
         budget: Arc<Budget>,
     ) -> Self {
+        let kind = spec.resource.kind.clone();
+        let transform = reflector.transform_of(&spec.resource).cloned();
+        let shape = transform.map(|transform| -> Shape {
+            Arc::new(move |answer: &Record| transform.of_answer(&kind, answer))
+        });
         let filter = Filter {
             within,
             ..spec.filter()
         };
         Self {
-            store: Store::new(filter),
+            store: Store::shaping(filter, shape),
             awaited: Mutex::default(),
             spec,
             subscribers: Mutex::default(),

@@ -120,7 +120,8 @@ impl Informers {
         });
         let within = self.within(spec);
         let budget = Arc::clone(&self.shared.budget);
-        let shared = handle::Shared::new(spec.clone(), within, budget);
+        let reflector = &self.shared.options.reflector;
+        let shared = handle::Shared::new(spec.clone(), within, reflector, budget);
         let informer = Informer::new(Arc::new(shared), lease);
         let entry = Entry {
             shared: Arc::clone(informer.shared()),

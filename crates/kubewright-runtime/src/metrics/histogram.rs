@@ -20,6 +20,19 @@ impl Histogram {
         }
     }
 
+    /// One that somebody else has counted: how many ended in each bucket and not in the one
+    /// before, how many there were, and how long they took together.
+    pub fn counted(limits: &'static [Duration], counts: &[u64], count: u64, sum: Duration) -> Self {
+        let mut counts = counts.to_vec();
+        counts.resize(limits.len(), 0);
+        Self {
+            limits,
+            counts,
+            count,
+            sum,
+        }
+    }
+
     /// Notes one more.
     pub fn observe(&mut self, time: Duration) {
         let bucket = self.limits.partition_point(|limit| *limit < time);
@@ -58,6 +71,15 @@ mod tests {
     use super::Histogram;
 
     const LIMITS: &[Duration] = &[Duration::from_millis(10), Duration::from_millis(100)];
+
+    #[test]
+    fn what_somebody_else_counted_is_the_same() {
+        let mut observed = Histogram::new(LIMITS);
+        observed.observe(Duration::from_millis(5));
+        observed.observe(Duration::from_millis(200));
+        let sum = Duration::from_millis(205);
+        assert_eq!(Histogram::counted(LIMITS, &[1], 2, sum), observed);
+    }
 
     #[test]
     fn buckets_include_their_limits_and_those_below() {

@@ -1,38 +1,52 @@
+use std::borrow::Borrow;
 use std::hash::BuildHasher as _;
 
-use hashbrown::hash_table::Entry as Found;
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::DefaultHashBuilder;
 use kubewright_core::ObjectKey;
 use tokio::time::Instant;
 
 use super::Priority;
+use super::index::Index;
 use super::line::Place;
+use super::table::Table;
 
 /// What is known of each key. A key has a slot, which names it for as long as there is something
-/// to know, so that places in lines are small and found without hashing. The table holds slots
-/// alone: the keys stand in the entries, and each is hashed once.
+/// to know, so that places in lines are small and found without hashing.
+///
+/// A key of which nothing is left to know leaves its slot empty, but the slot keeps its seat in the
+/// table: giving it back is a cache miss. When slots run out and more than half of them are empty,
+/// all these seats are given back at once. So there are at most twice as many slots, and a chunk,
+/// as there were ever keys at one time.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
-    slots: HashTable<u32>,
-    hasher: DefaultHashBuilder,
-    entries: Vec<Option<Entry>>,
-    /// Slots that can be used again.
+    table: Table,
+    chunks: Vec<Box<[Entry]>>,
+    /// Slots without a seat.
     free: Vec<u32>,
+    /// For each slot whether it has a seat and no key.
+    empty: Vec<bool>,
+    /// How many have.
+    empties: usize,
 }
 
-/// A key that is wanted, under way, or has failed.
-#[derive(Debug)]
+/// How many slots are made at once. They never move: a queue that grows copies nothing.
+const CHUNK: u32 = 64;
+
+/// A key that is wanted, under way, or has failed; or an empty slot. It is one cache line.
+#[derive(Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Entry {
-    pub(super) key: ObjectKey,
-    hash: u64,
+    pub(super) key: Option<ObjectKey>,
     pub(super) failures: u32,
+    /// Where in the list of all keys under way; none without a worker.
+    pub(super) work: Option<Index>,
     pub(super) wanted: Wanted,
-    pub(super) work: Option<Work>,
 }
 
 /// Whether a key is to be handed out.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Wanted {
+    #[default]
     No,
     /// Stands in line.
     Ready {
@@ -47,83 +61,73 @@ pub(super) enum Wanted {
         ticket: u64,
     },
     /// Under way, and stands in line as soon as that is done.
-    Again {
-        priority: Priority,
-        since: Instant,
-    },
+    Again { priority: Priority, since: Instant },
 }
 
-/// A key with a worker.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Work {
-    pub(super) priority: Priority,
-    pub(super) since: Instant,
-    /// Where in the list of all keys under way.
-    pub(super) index: usize,
+/// A key and its hash, which is computed before the lock is taken: the text of a key is seldom near.
+#[derive(Clone, Debug)]
+pub(super) struct Hashed<K> {
+    pub(super) key: K,
+    hash: u32,
+}
+
+impl<K: Borrow<ObjectKey>> Hashed<K> {
+    pub(super) fn new(key: K, hasher: &DefaultHashBuilder) -> Self {
+        let hash = (hasher.hash_one(key.borrow()) >> 32) as u32;
+        Self { key, hash }
+    }
 }
 
 impl Entries {
     /// The slot of a key, which gets one if it has none.
-    pub(super) fn slot(&mut self, key: ObjectKey) -> u32 {
-        let hash = self.hasher.hash_one(&key);
-        let entries = &self.entries;
-        let is_it = |slot: &u32| key_at(entries, *slot) == Some(&key);
-        let vacant = match self
-            .slots
-            .entry(hash, is_it, |slot| hash_at(entries, *slot))
-        {
-            Found::Occupied(slot) => return *slot.get(),
-            Found::Vacant(vacant) => vacant,
-        };
-        let next = u32::try_from(entries.len()).expect("fewer keys than fit into memory");
-        let slot = self.free.pop().unwrap_or(next);
-        vacant.insert(slot);
-        let entry = Some(Entry {
-            key,
-            hash,
-            failures: 0,
-            wanted: Wanted::No,
-            work: None,
-        });
-        match self.entries.get_mut(slot as usize) {
-            Some(free) => *free = entry,
-            None => self.entries.push(entry),
+    pub(super) fn slot(&mut self, Hashed { key, hash }: Hashed<ObjectKey>) -> u32 {
+        let mut empty = None;
+        for slot in self.table.slots(hash) {
+            match &self.get(slot).key {
+                Some(other) if *other == key => return slot,
+                Some(_) => {}
+                None => empty = Some(slot),
+            }
         }
+        // A key that comes and goes has its own seat again, and does not fill the table.
+        let slot = match empty {
+            Some(slot) => self.reuse(slot),
+            None => self.seat(hash),
+        };
+        self.at(slot).key = Some(key);
         slot
     }
 
     /// The slot of a key that has one.
-    pub(super) fn find(&self, key: &ObjectKey) -> Option<u32> {
-        let hash = self.hasher.hash_one(key);
-        let is_it = |slot: &u32| key_at(&self.entries, *slot) == Some(key);
-        self.slots.find(hash, is_it).copied()
+    pub(super) fn find(&self, Hashed { key, hash }: &Hashed<&ObjectKey>) -> Option<u32> {
+        self.find_among(self.table.slots(*hash), key)
     }
 
     /// The slot of a key among these, which are few.
-    pub(super) fn find_among(&self, slots: &[u32], key: &ObjectKey) -> Option<u32> {
-        let mut slots = slots.iter().copied();
-        slots.find(|slot| key_at(&self.entries, *slot) == Some(key))
+    pub(super) fn find_among(
+        &self,
+        mut slots: impl Iterator<Item = u32>,
+        key: &ObjectKey,
+    ) -> Option<u32> {
+        slots.find(|slot| self.get(*slot).key.as_ref() == Some(key))
     }
 
-    pub(super) fn get(&self, slot: u32) -> Option<&Entry> {
-        self.entries.get(slot as usize)?.as_ref()
+    pub(super) fn get(&self, slot: u32) -> &Entry {
+        &self.chunks[(slot / CHUNK) as usize][(slot % CHUNK) as usize]
     }
 
-    /// The entry of a slot that is in use.
     pub(super) fn at(&mut self, slot: u32) -> &mut Entry {
-        self.entries[slot as usize]
-            .as_mut()
-            .expect("a slot that is known has its entry")
+        &mut self.chunks[(slot / CHUNK) as usize][(slot % CHUNK) as usize]
     }
 
     pub(super) fn wanted(&self, slot: u32) -> Wanted {
-        self.get(slot).map_or(Wanted::No, |entry| entry.wanted)
+        self.get(slot).wanted
     }
 
     /// Whether the key of this place still stands there.
     pub(super) fn is_live(&self, place: &Place) -> bool {
-        let wanted = self.wanted(place.slot);
-        matches!(wanted, Wanted::Ready { ticket, .. } if ticket == place.ticket)
+        let wanted = &self.get(place.slot).wanted;
+        matches!(wanted, Wanted::Ready { ticket, .. } if *ticket == place.ticket)
     }
 
     /// Forgets a key of which nothing is left to know.
@@ -131,27 +135,148 @@ impl Entries {
         let entry = self.at(slot);
         let is_idle =
             entry.failures == 0 && entry.work.is_none() && matches!(entry.wanted, Wanted::No);
-        if is_idle && let Some(entry) = self.entries[slot as usize].take() {
-            if let Ok(found) = self.slots.find_entry(entry.hash, |other| *other == slot) {
-                found.remove();
-            }
-            self.free.push(slot);
+        if is_idle && entry.key.take().is_some() {
+            self.empty[slot as usize] = true;
+            self.empties += 1;
         }
     }
 
     /// Wants none of them any more.
     pub(super) fn unwant_all(&mut self) {
-        for entry in self.entries.iter_mut().flatten() {
+        for entry in self.chunks.iter_mut().flat_map(|chunk| chunk.iter_mut()) {
             entry.wanted = Wanted::No;
         }
     }
+
+    /// An empty slot that has a seat.
+    fn reuse(&mut self, slot: u32) -> u32 {
+        self.empty[slot as usize] = false;
+        self.empties -= 1;
+        slot
+    }
+
+    /// A slot that gets a seat.
+    fn seat(&mut self, hash: u32) -> u32 {
+        if self.free.is_empty() {
+            match self.empties > self.empty.len() / 2 {
+                true => self.sweep(),
+                false => self.grow(),
+            }
+        }
+        let slot = self.free.pop().expect("there is room for one more");
+        self.table.insert(hash, slot);
+        slot
+    }
+
+    /// Takes the seats of all empty slots away.
+    fn sweep(&mut self) {
+        let empty = &self.empty;
+        self.table.retain(|slot| !empty[slot as usize]);
+        // The first slots are taken first: keys that come one after the other are neighbours.
+        for slot in (0..self.slots()).rev() {
+            if std::mem::take(&mut self.empty[slot as usize]) {
+                self.free.push(slot);
+            }
+        }
+        self.empties = 0;
+    }
+
+    fn grow(&mut self) {
+        let first = self.slots();
+        let chunk = std::iter::repeat_with(Entry::default).take(CHUNK as usize);
+        self.chunks.push(chunk.collect());
+        self.free.extend((first..first + CHUNK).rev());
+        self.empty.resize(self.empty.len() + CHUNK as usize, false);
+        self.table.reserve(self.empty.len());
+    }
+
+    fn slots(&self) -> u32 {
+        u32::try_from(self.empty.len()).expect("fewer keys than fit into memory")
+    }
 }
 
-fn key_at(entries: &[Option<Entry>], slot: u32) -> Option<&ObjectKey> {
-    entries.get(slot as usize)?.as_ref().map(|entry| &entry.key)
-}
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
 
-fn hash_at(entries: &[Option<Entry>], slot: u32) -> u64 {
-    let entry = entries.get(slot as usize).and_then(Option::as_ref);
-    entry.expect("a slot in the table has its entry").hash
+    use hashbrown::DefaultHashBuilder;
+    use kubewright_core::ObjectKey;
+    use proptest::prelude::{ProptestConfig, prop, prop_assert_eq, proptest};
+
+    use super::{Entries, Entry, Hashed};
+
+    const KEYS: u32 = 300;
+
+    fn key(number: u32) -> ObjectKey {
+        ObjectKey::cluster_scoped(&number.to_string())
+    }
+
+    /// Two keys have one hash.
+    fn hash(number: u32) -> u32 {
+        (number % (KEYS / 2)) << 24
+    }
+
+    fn slot(entries: &mut Entries, number: u32) -> u32 {
+        entries.slot(Hashed {
+            key: key(number),
+            hash: hash(number),
+        })
+    }
+
+    fn find(entries: &Entries, number: u32) -> Option<u32> {
+        entries.find(&Hashed {
+            key: &key(number),
+            hash: hash(number),
+        })
+    }
+
+    #[test]
+    fn an_entry_is_one_cache_line() {
+        assert_eq!(size_of::<Entry>(), 64);
+    }
+
+    #[test]
+    fn keys_that_come_and_go_one_by_one_need_a_few_slots() {
+        let hasher = DefaultHashBuilder::default();
+        let mut entries = Entries::default();
+        for number in 0..100_000 {
+            let slot = entries.slot(Hashed::new(key(number), &hasher));
+            assert!(slot < 64, "{slot}");
+            entries.drop_idle(slot);
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_back_has_its_slot_again_however_many_there_are() {
+        let mut entries = Entries::default();
+        let slots: Vec<u32> = (0..KEYS).map(|number| slot(&mut entries, number)).collect();
+        entries.drop_idle(slots[7]);
+        assert_eq!(find(&entries, 7), None);
+        assert_eq!(slot(&mut entries, 7), slots[7]);
+        assert_eq!(find(&entries, 7), Some(slots[7]));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn a_key_keeps_its_slot_until_nothing_is_left_to_know(
+            steps in prop::collection::vec((0..KEYS, prop::bool::weighted(0.53)), 1..2000)
+        ) {
+            let mut entries = Entries::default();
+            let mut known = BTreeMap::new();
+            for (number, is_failing) in steps {
+                if is_failing {
+                    let slot = slot(&mut entries, number);
+                    entries.at(slot).failures = 1;
+                    prop_assert_eq!(*known.entry(number).or_insert(slot), slot);
+                } else if let Some((_, slot)) = known.pop_first() {
+                    entries.at(slot).failures = 0;
+                    entries.drop_idle(slot);
+                }
+            }
+            for number in 0..KEYS {
+                prop_assert_eq!(find(&entries, number), known.get(&number).copied());
+            }
+        }
+    }
 }

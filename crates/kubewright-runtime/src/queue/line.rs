@@ -19,8 +19,11 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) enum Line {
     Arrival(VecDeque<Place>),
-    Namespaces(Turns),
+    Namespaces(Box<Turns>),
 }
+
+/// Places for which an empty line keeps its room.
+const KEPT: usize = 64;
 
 /// One line a namespace, each with something in it, in the order of their turns.
 #[derive(Debug, Default)]
@@ -34,7 +37,7 @@ impl Line {
     pub(super) fn new(fairness: Fairness) -> Self {
         match fairness {
             Fairness::Arrival => Self::Arrival(VecDeque::new()),
-            Fairness::Namespaces => Self::Namespaces(Turns::default()),
+            Fairness::Namespaces => Self::Namespaces(Box::default()),
         }
     }
 
@@ -84,6 +87,17 @@ impl Line {
                 turns.pop();
                 turns.drop_empty();
             }
+        }
+    }
+
+    /// Takes all places away, and the room of many.
+    pub(super) fn clear(&mut self) {
+        match self {
+            Self::Arrival(line) => {
+                line.clear();
+                line.shrink_to(KEPT);
+            }
+            Self::Namespaces(turns) => **turns = Turns::default(),
         }
     }
 

@@ -10,7 +10,7 @@ use loom::model::Builder;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::{Added, Queue};
+use super::{Added, Finished, Queue};
 
 fn model(test: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
@@ -23,15 +23,32 @@ fn key(name: &str) -> ObjectKey {
 }
 
 /// Works until the queue is shut down; how many keys there were.
+type Work = fn(&Queue, &AtomicUsize) -> usize;
+
 fn work(queue: &Queue, inside: &AtomicUsize) -> usize {
     let mut keys = 0;
     while let Some(key) = block_on(queue.next()) {
-        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two at once");
+        have_alone(inside);
         keys += 1;
-        inside.fetch_sub(1, Ordering::SeqCst);
         queue.done(&key);
     }
     keys
+}
+
+fn work_through(queue: &Queue, inside: &AtomicUsize) -> usize {
+    let mut keys = 0;
+    let mut next = block_on(queue.next());
+    while let Some(key) = next {
+        have_alone(inside);
+        keys += 1;
+        next = block_on(queue.next_after(&key, Finished::Forget));
+    }
+    keys
+}
+
+fn have_alone(inside: &AtomicUsize) {
+    assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two at once");
+    inside.fetch_sub(1, Ordering::SeqCst);
 }
 
 #[test]
@@ -40,7 +57,8 @@ fn one_key_never_has_two_workers_and_an_add_during_its_run_is_not_lost() {
         let queue = Queue::new();
         let inside = Arc::new(AtomicUsize::new(0));
         queue.add(key("a"));
-        let workers = [(), ()].map(|()| {
+        let works: [Work; 2] = [work, work_through];
+        let workers = works.map(|work| {
             let (queue, inside) = (queue.clone(), Arc::clone(&inside));
             thread::spawn(move || work(&queue, &inside))
         });
@@ -94,8 +112,34 @@ fn a_worker_that_goes_away_passes_its_call_on() {
 }
 
 #[test]
-fn a_drain_ends_after_the_last_key_whoever_has_it() {
+fn a_worker_that_is_done_and_goes_away_passes_its_call_on() {
     model(|| {
+        let queue = Queue::new();
+        queue.add(key("a"));
+        let mine = block_on(queue.next()).expect("a key");
+        let adder = {
+            let queue = queue.clone();
+            thread::spawn(move || queue.add(key("a")))
+        };
+        let waiter = {
+            let queue = queue.clone();
+            thread::spawn(move || block_on(queue.next()).expect("a key"))
+        };
+        {
+            let mut leaving = pin!(queue.next_after(&mine, Finished::Keep));
+            let mut cx = Context::from_waker(Waker::noop());
+            if let std::task::Poll::Ready(Some(key)) = leaving.as_mut().poll(&mut cx) {
+                queue.done(&key);
+                queue.add(key);
+            }
+        }
+        adder.join().expect("the adder ends");
+        assert_eq!(waiter.join().expect("the waiter ends"), key("a"));
+    });
+}
+
+fn drains(work: Work) {
+    model(move || {
         let queue = Queue::new();
         let inside = Arc::new(AtomicUsize::new(0));
         queue.add(key("a"));
@@ -107,4 +151,14 @@ fn a_drain_ends_after_the_last_key_whoever_has_it() {
         assert_eq!(inside.load(Ordering::SeqCst), 0);
         assert_eq!(worker.join().expect("the worker ends"), 1);
     });
+}
+
+#[test]
+fn a_drain_ends_after_the_last_key_whoever_has_it() {
+    drains(work);
+}
+
+#[test]
+fn a_drain_ends_after_the_last_key_of_a_worker_who_asks_for_more() {
+    drains(work_through);
 }

@@ -1,8 +1,10 @@
 use std::collections::VecDeque;
 use std::task::{Poll, Waker};
 
+use hashbrown::DefaultHashBuilder;
 use tokio::time::Instant;
 
+use super::finished::Done;
 use super::lock::Mutex;
 use super::waiting::{Next, Waiting, Wake};
 
@@ -45,6 +47,17 @@ impl State {
             numbers: 0,
             watchers: Vec::new(),
         }
+    }
+
+    /// Ends the work on a key.
+    pub(super) fn done(
+        &mut self,
+        done: Done<'_>,
+        hasher: &DefaultHashBuilder,
+        now: Instant,
+    ) -> Woken {
+        let wake = self.waiting.done(done, hasher, now);
+        self.call(wake)
     }
 
     /// Takes those out of the line who have to look again.
@@ -102,6 +115,32 @@ impl<'q> Turn<'q> {
     /// What there is for the worker; with nothing, it stands in line and is woken through `waker`.
     pub(super) fn next(&mut self, now: Instant, waker: &Waker) -> Next {
         let mut state = self.state.lock();
+        self.look(&mut state, now, waker)
+    }
+
+    /// The same for a worker who is done with a key.
+    pub(super) fn next_after(
+        &mut self,
+        done: Done<'_>,
+        hasher: &DefaultHashBuilder,
+        now: Instant,
+        waker: &Waker,
+    ) -> Next {
+        let mut state = self.state.lock();
+        let wake = state.waiting.done(done, hasher, now);
+        let next = self.look(&mut state, now, waker);
+        // Nobody has to come for a key that this worker takes itself.
+        let wake = match wake {
+            Wake::One if state.waiting.ready() == 0 => Wake::Nobody,
+            wake => wake,
+        };
+        let woken = state.call(wake);
+        drop(state);
+        woken.wake();
+        next
+    }
+
+    fn look(&mut self, state: &mut State, now: Instant, waker: &Waker) -> Next {
         if let Some(number) = self.number.take() {
             state.leave(number);
         }

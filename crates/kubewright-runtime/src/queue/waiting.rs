@@ -1,15 +1,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use hashbrown::DefaultHashBuilder;
 use kubewright_core::ObjectKey;
 use tokio::time::Instant;
 
 use super::bucket::Level;
-use super::entries::{Entries, Wanted, Work};
+use super::entries::{Entries, Hashed, Wanted};
+use super::finished::Done;
+use super::index::Index;
 use super::line::Place;
 use super::metrics::Metrics;
 use super::ready::Ready;
-use super::{Added, Priority, QueueOptions};
+use super::{Added, Finished, Priority, QueueOptions};
 
 /// Where each key stands. Plain data: whoever changes it wakes the workers.
 #[derive(Debug)]
@@ -19,13 +22,21 @@ pub(super) struct Waiting {
     ready: Ready,
     /// By time, then by the order of their adding.
     delayed: BTreeMap<(Instant, u64), u32>,
-    under_way: Vec<u32>,
+    under_way: Vec<Work>,
     /// How many keys under way are wanted again.
     again: usize,
     tickets: u64,
     bucket: Level,
     phase: Phase,
     counted: Metrics,
+}
+
+/// A key with a worker.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    slot: u32,
+    priority: Priority,
+    since: Instant,
 }
 
 /// So many keys under way are looked through faster than one is hashed.
@@ -76,7 +87,7 @@ impl Waiting {
     /// Wants the key at once.
     pub(super) fn add(
         &mut self,
-        key: ObjectKey,
+        key: Hashed<ObjectKey>,
         priority: Option<Priority>,
         now: Instant,
     ) -> (Added, Wake) {
@@ -108,7 +119,7 @@ impl Waiting {
     /// Wants the key at `time`, which is later than `now`.
     pub(super) fn add_at(
         &mut self,
-        key: ObjectKey,
+        key: Hashed<ObjectKey>,
         priority: Option<Priority>,
         time: Instant,
         now: Instant,
@@ -176,42 +187,53 @@ impl Waiting {
     }
 
     fn hand_out(&mut self, priority: Priority, place: Place, now: Instant) -> ObjectKey {
-        let work = Work {
+        let index = u32::try_from(self.under_way.len()).expect("fewer workers than keys");
+        self.under_way.push(Work {
+            slot: place.slot,
             priority,
             since: now,
-            index: self.under_way.len(),
-        };
-        self.under_way.push(place.slot);
+        });
         let entry = self.entries.at(place.slot);
         if let Wanted::Ready { since, .. } = entry.wanted {
             let waited = now.saturating_duration_since(since);
             self.counted.queue_duration.observe(waited);
         }
         entry.wanted = Wanted::No;
-        entry.work = Some(work);
-        entry.key.clone()
+        entry.work = Some(Index::new(index));
+        entry.key.clone().expect("a slot in line has its key")
     }
 
-    /// Ends the work on a key.
-    pub(super) fn done(&mut self, key: &ObjectKey, now: Instant) -> Wake {
+    /// Ends the work on a key; one that nobody works on stays as it is.
+    pub(super) fn done(
+        &mut self,
+        Done { key, finished }: Done<'_>,
+        hasher: &DefaultHashBuilder,
+        now: Instant,
+    ) -> Wake {
         self.end_delays(now);
         let under_way = match self.under_way.len() {
-            ..=FEW => self.entries.find_among(&self.under_way, key),
-            _ => self.entries.find(key),
+            ..=FEW => {
+                let slots = self.under_way.iter().map(|work| work.slot);
+                self.entries.find_among(slots, key)
+            }
+            _ => self.entries.find(&Hashed::new(key, hasher)),
         };
         let Some(slot) = under_way else {
             return Wake::Nobody;
         };
-        let Some(work) = self.entries.at(slot).work.take() else {
+        let entry = self.entries.at(slot);
+        let Some(place) = entry.work.take() else {
             return Wake::Nobody;
         };
+        if finished == Finished::Forget {
+            entry.failures = 0;
+        }
+        let index = place.get() as usize;
+        let work = self.under_way.swap_remove(index);
         let worked = now.saturating_duration_since(work.since);
         self.counted.work_duration.observe(worked);
-        self.under_way.swap_remove(work.index);
-        if let Some(&moved) = self.under_way.get(work.index)
-            && let Some(moved) = &mut self.entries.at(moved).work
-        {
-            moved.index = work.index;
+        if let Some(moved) = self.under_way.get(index) {
+            self.entries.at(moved.slot).work = Some(place);
         }
         let Wanted::Again { priority, since } = self.entries.wanted(slot) else {
             self.entries.drop_idle(slot);
@@ -227,8 +249,8 @@ impl Waiting {
     }
 
     /// Counts one more failure; how long the key has to wait for it.
-    pub(super) fn fail(&mut self, key: &ObjectKey, now: Instant) -> Duration {
-        let slot = self.entries.slot(key.clone());
+    pub(super) fn fail(&mut self, key: Hashed<ObjectKey>, now: Instant) -> Duration {
+        let slot = self.entries.slot(key);
         let entry = self.entries.at(slot);
         let before = entry.failures;
         entry.failures = before.saturating_add(1);
@@ -239,17 +261,16 @@ impl Waiting {
         }
     }
 
-    pub(super) fn forget(&mut self, key: &ObjectKey) {
+    pub(super) fn forget(&mut self, key: &Hashed<&ObjectKey>) {
         if let Some(slot) = self.entries.find(key) {
             self.entries.at(slot).failures = 0;
             self.entries.drop_idle(slot);
         }
     }
 
-    pub(super) fn failures(&self, key: &ObjectKey) -> u32 {
+    pub(super) fn failures(&self, key: &Hashed<&ObjectKey>) -> u32 {
         let slot = self.entries.find(key);
-        let entry = slot.and_then(|slot| self.entries.get(slot));
-        entry.map_or(0, |entry| entry.failures)
+        slot.map_or(0, |slot| self.entries.get(slot).failures)
     }
 
     /// How many keys stand in line.
@@ -284,7 +305,6 @@ impl Waiting {
 
     pub(super) fn metrics(&self, now: Instant) -> Metrics {
         let works = self.under_way.iter();
-        let works = works.filter_map(|slot| self.entries.get(*slot)?.work);
         let times = works.map(|work| now.saturating_duration_since(work.since));
         let times: Vec<Duration> = times.collect();
         Metrics {
@@ -346,7 +366,8 @@ impl Waiting {
             ticket,
             since: time,
         };
-        self.ready.push(priority, entry.key.namespace(), place);
+        let namespace = entry.key.as_ref().and_then(ObjectKey::namespace);
+        self.ready.push(priority, namespace, place);
     }
 
     /// A key that is more urgent than it was goes to the end of the other line.
@@ -372,8 +393,11 @@ impl Waiting {
     }
 
     fn priority(&self, slot: u32, asked: Option<Priority>) -> Priority {
-        let work = self.entries.get(slot).and_then(|entry| entry.work);
-        asked.unwrap_or_else(|| work.map_or(Priority::NORMAL, |work| work.priority))
+        asked.unwrap_or_else(|| {
+            let place = self.entries.get(slot).work;
+            let work = place.and_then(|place| self.under_way.get(place.get() as usize));
+            work.map_or(Priority::NORMAL, |work| work.priority)
+        })
     }
 
     fn ticket(&mut self) -> u64 {

@@ -48,11 +48,11 @@ impl Intake {
         });
         Self {
             encoder: encoder.keeping(spec.kept()),
-            transform: options.transforms.get(&spec.resource).cloned(),
+            transform: options.transform_of(&spec.resource).cloned(),
         }
     }
 
-    /// The record of one object; of one that cannot be read whole, a stub.
+    /// The record of one object; of one that cannot be read whole or transformed, a stub.
     pub(super) fn record(&mut self, object: Item<'_>) -> Result<Record, RecordError> {
         let (stub, cause) = match object {
             Item::Whole(json) => match self.whole(json) {
@@ -65,20 +65,7 @@ impl Intake {
                 (stub, RecordError::Oversized { read })
             }
         };
-        // Where there is no stub either, the first error says more.
-        let Ok(stub) = stub else {
-            return Err(cause);
-        };
-        tracing::warn!(
-            cause = &cause as &(dyn std::error::Error + 'static),
-            "only the metadata of {} {} could be read",
-            stub.root()
-                .field("kind")
-                .and_then(|kind| kind.as_text())
-                .unwrap_or_default(),
-            stub.key()
-        );
-        Ok(stub)
+        kept_as(stub, cause)
     }
 
     fn whole(&mut self, json: &[u8]) -> Result<Record, RecordError> {
@@ -86,8 +73,29 @@ impl Intake {
             return self.encoder.encode(json);
         };
         let object = serde_json::from_slice(json).map_err(RecordError::Parse)?;
-        self.encoder.encode_value(&transform.apply(object))
+        self.encoder.encode_value(&transform.apply(object)?)
     }
+}
+
+/// The stub of an object, which is logged with the reason why there is no more of it.
+pub(super) fn kept_as(
+    stub: Result<Record, RecordError>,
+    cause: RecordError,
+) -> Result<Record, RecordError> {
+    // Where there is no stub either, the first error says more.
+    let Ok(stub) = stub else {
+        return Err(cause);
+    };
+    tracing::warn!(
+        cause = &cause as &(dyn std::error::Error + 'static),
+        "only the metadata of {} {} could be kept",
+        stub.root()
+            .field("kind")
+            .and_then(|kind| kind.as_text())
+            .unwrap_or_default(),
+        stub.key()
+    );
+    Ok(stub)
 }
 
 /// The objects of an answer that were left out: one bad object is no reason to lose the others.

@@ -116,8 +116,18 @@ pub struct ReflectorOptions {
     pub largest_object: usize,
     /// What is done to each object of a kind before it is stored.
     pub transforms: HashMap<Resource, Transform>,
+    /// What is done to each object of all other kinds.
+    pub transform: Option<Transform>,
     /// Where jitter comes from; none takes a new one for each reflector.
     pub seed: Option<u64>,
+}
+
+impl ReflectorOptions {
+    /// What is done to each object of this kind.
+    pub(crate) fn transform_of(&self, resource: &Resource) -> Option<&Transform> {
+        let own = self.transforms.get(resource);
+        own.or(self.transform.as_ref())
+    }
 }
 
 impl Default for ReflectorOptions {
@@ -129,6 +139,7 @@ impl Default for ReflectorOptions {
             // etcd takes 1.5 MB by default, and 8 MB is the most that is advised.
             largest_object: 16 << 20,
             transforms: HashMap::new(),
+            transform: None,
             seed: None,
         }
     }

@@ -1,13 +1,17 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use imbl::OrdMap;
 use kubewright_core::ObjectKey;
-use kubewright_wire::record::Record;
+use kubewright_wire::record::{Node, Record};
 
-/// Says under which values of an index an object is found. It must depend on the object alone.
+use crate::controller::panic::message_of;
+
+/// Says under which values of an index an object is found. It must depend on the object alone. An
+/// object for which it panics is found under none.
 pub type IndexFunction = Arc<dyn Fn(&Record) -> Vec<String> + Send + Sync>;
 
 /// An index that was not added, or was removed.
@@ -41,9 +45,26 @@ impl Values {
     fn each(&self, record: &Record, mut each: impl FnMut(&str)) {
         match self {
             Self::Owners => record.owner_uids().for_each(each),
-            Self::By(function) => function(record).iter().for_each(|value| each(value)),
+            Self::By(function) => values(function, record)
+                .iter()
+                .for_each(|value| each(value)),
         }
     }
+}
+
+/// What a function says of an object: one that panics must not keep the others from the store.
+fn values(function: &IndexFunction, record: &Record) -> Vec<String> {
+    let found = catch_unwind(AssertUnwindSafe(|| function(record)));
+    found.unwrap_or_else(|panic| {
+        let message = message_of(panic.as_ref());
+        let kind = record.root().field("kind").and_then(Node::as_text);
+        tracing::error!(
+            kind = kind.unwrap_or_default(),
+            object = %record.key(),
+            "the function of an index panicked: {message}"
+        );
+        Vec::new()
+    })
 }
 
 impl fmt::Debug for Values {

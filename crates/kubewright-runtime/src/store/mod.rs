@@ -17,5 +17,6 @@ pub(crate) use base::changes;
 pub use event::{Delta, Event};
 pub use filter::Filter;
 pub use index::{IndexFunction, UnknownIndex};
+pub(crate) use records::Shape;
 pub use records::{Replaced, Store};
 pub use snapshot::{Iter, Snapshot};

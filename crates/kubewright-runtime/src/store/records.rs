@@ -35,10 +35,15 @@ pub struct Store {
 struct Shared {
     layers: ArcSwap<Layers>,
     filter: Filter,
+    shape: Option<Shape>,
     /// Held while new layers are made from the present ones.
     writing: Mutex<()>,
     said_off: AtomicBool,
 }
+
+/// What is kept of the answer to a write, so that it is as a watch would bring it; none where
+/// nothing can be.
+pub(crate) type Shape = Arc<dyn Fn(&Record) -> Option<Record> + Send + Sync>;
 
 /// What became of a store that took in a list.
 #[derive(Clone, Debug)]
@@ -52,10 +57,16 @@ pub enum Replaced {
 impl Store {
     /// An empty store for the objects that `filter` lets in.
     pub fn new(filter: Filter) -> Self {
+        Self::shaping(filter, None)
+    }
+
+    /// One whose objects are changed on the way in.
+    pub(crate) fn shaping(filter: Filter, shape: Option<Shape>) -> Self {
         Self {
             shared: Arc::new(Shared {
                 layers: ArcSwap::default(),
                 filter,
+                shape,
                 writing: Mutex::new(()),
                 said_off: AtomicBool::new(false),
             }),
@@ -82,7 +93,7 @@ impl Store {
     ///
     /// let store = Store::new(Filter::default());
     /// store.add_index("node", Arc::new(|record| {
-    ///     record.selectable("spec.nodeName").map(str::to_owned).into_iter().collect()
+    ///     record.selectable("spec.nodeName").map(Into::into).into_iter().collect()
     /// }));
     /// let pod = br#"{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"nodeName":"n1"}}"#;
     /// store.apply([Delta::Present(Record::from_json(pod)?)]);
@@ -219,7 +230,15 @@ impl Store {
         if !self.shared.filter.covers(&key) {
             return;
         }
+        // The API server selects by what the object was before it is changed.
         let visible = self.shared.filter.matches(&record);
+        let kept = match &self.shared.shape {
+            Some(shape) => shape(&record),
+            None => Some(record),
+        };
+        let Some(record) = kept else {
+            return;
+        };
         self.write(|layers| {
             let reached = layers.base.revision_at(&key);
             let (Some(revision), Some(reached)) = (record.revision(), reached) else {

@@ -24,6 +24,24 @@ pub enum WriteError {
         #[source]
         source: serde_json::Error,
     },
+    /// The caller's function, which was to change the object, failed.
+    #[error("{what}: the function that changes it failed")]
+    Change {
+        /// What was tried, on what.
+        what: String,
+        /// What it said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The object is there, but is not one of the expected type.
+    #[error("{what}: the object does not have the expected form")]
+    Form {
+        /// What was tried, on what.
+        what: String,
+        /// What is wrong with it.
+        #[source]
+        source: RecordError,
+    },
     /// The name or namespace does not fit into a path.
     #[error("{what}: its name or namespace cannot stand in a path; check both")]
     Path {

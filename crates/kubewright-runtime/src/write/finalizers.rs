@@ -70,6 +70,6 @@ fn is_gone(status: &kubewright_wire::status::Status) -> bool {
 }
 
 /// Whether nothing keeps the object any more.
-fn is_last(record: &Record) -> bool {
+pub(super) fn is_last(record: &Record) -> bool {
     record.deletion_timestamp().is_some() && !waits(record)
 }

@@ -21,7 +21,17 @@ impl Intent {
         object: &impl Serialize,
         namespace: Option<&str>,
     ) -> Result<Self, WriteError> {
-        let what = || format!("apply {}", resource.qualified_name());
+        Self::to("apply", resource, object, namespace)
+    }
+
+    /// The same for what else may be meant; errors use the verb.
+    pub(super) fn to(
+        verb: &'static str,
+        resource: &Resource,
+        object: &impl Serialize,
+        namespace: Option<&str>,
+    ) -> Result<Self, WriteError> {
+        let what = || format!("{verb} {}", resource.qualified_name());
         let value = serde_json::to_value(object).map_err(|source| WriteError::Serialize {
             what: what(),
             source,
@@ -74,10 +84,7 @@ impl Intent {
             .flatten()
             .all(fits_a_path)
         {
-            return Err(refused(
-                format!("{} {key}", what()),
-                "a name or namespace is neither . nor .. and has none of / ? # %",
-            ));
+            return Err(refused(format!("{} {key}", what()), UNFIT));
         }
         body.insert("apiVersion".to_owned(), json!(resource.kind.api_version()));
         body.insert("kind".to_owned(), json!(resource.kind.kind));
@@ -119,9 +126,13 @@ fn refused(what: impl Into<String>, why: impl Into<String>) -> WriteError {
     }
 }
 
+/// Why an object of such a name is not asked for.
+pub(super) const UNFIT: &str =
+    "a name or namespace is not empty, neither . nor .., and has none of / ? # %";
+
 /// Whether a request for the object would name this object and no other.
-fn fits_a_path(name: &str) -> bool {
-    !matches!(name, "." | "..") && !name.contains(['/', '?', '#', '%'])
+pub(super) fn fits_a_path(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '?', '#', '%'])
 }
 
 fn text(object: &Map<String, Value>, field: &str) -> Option<String> {

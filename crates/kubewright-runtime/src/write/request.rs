@@ -10,6 +10,7 @@ use kubewright_wire::status::{Outcome, Status};
 use tokio::time::timeout;
 
 use super::WriteError;
+use super::intent::{UNFIT, fits_a_path};
 use crate::client::{Unsent, cause_of};
 
 /// How long an answer may take; the API server itself gives up after a minute
@@ -70,6 +71,25 @@ impl ObjectRequest<'_> {
         self.send(client, request).await
     }
 
+    /// Asks for the object as it is now.
+    pub(super) async fn get(&self, client: &Client) -> Result<Bytes, WriteError> {
+        let request = self.request(Method::GET, "", JSON, Vec::new())?;
+        self.send(client, request).await
+    }
+
+    /// Makes the object and gives it back as the API server answers it.
+    pub(super) async fn create(
+        &self,
+        client: &Client,
+        manager: &str,
+        body: Vec<u8>,
+    ) -> Result<Bytes, WriteError> {
+        let collection = self.resource.path(self.key.namespace());
+        let target = format!("{collection}?fieldManager={manager}");
+        let request = self.to(Method::POST, target, JSON, body)?;
+        self.send(client, request).await
+    }
+
     /// Sends a delete with the given options and gives back the answer.
     pub(super) async fn delete(
         &self,
@@ -87,12 +107,32 @@ impl ObjectRequest<'_> {
         media_type: &str,
         body: Vec<u8>,
     ) -> Result<Request<Body>, WriteError> {
+        let mut names = [Some(self.key.name()), self.key.namespace()]
+            .into_iter()
+            .flatten();
+        if !names.all(fits_a_path) {
+            return Err(WriteError::Refused {
+                what: self.what(),
+                why: UNFIT.to_owned(),
+            });
+        }
         let collection = self.resource.path(self.key.namespace());
         let slash = if self.subresource.is_empty() { "" } else { "/" };
         let (name, subresource) = (self.key.name(), self.subresource);
+        let target = format!("{collection}/{name}{slash}{subresource}{query}");
+        self.to(method, target, media_type, body)
+    }
+
+    fn to(
+        &self,
+        method: Method,
+        target: String,
+        media_type: &str,
+        body: Vec<u8>,
+    ) -> Result<Request<Body>, WriteError> {
         Request::builder()
             .method(method)
-            .uri(format!("{collection}/{name}{slash}{subresource}{query}"))
+            .uri(target)
             .header(header::ACCEPT, JSON)
             .header(header::CONTENT_TYPE, media_type)
             .body(Body::from(body))

@@ -134,3 +134,30 @@ async fn a_struct_with_some_of_the_fields_is_a_view_too() {
     let placed = view.get(&key("a")).unwrap().unwrap();
     assert_eq!(placed.spec.node_name, "n1");
 }
+
+#[tokio::test(start_paused = true)]
+async fn objects_are_selected_by_namespace_and_labels_and_no_others_are_decoded() {
+    let labelled = |name: &str, namespace: &str, app: &str| {
+        let mut pod = pod(name, 1);
+        pod["metadata"]["namespace"] = json!(namespace);
+        pod["metadata"]["labels"] = json!({"app": app});
+        pod
+    };
+    let mut broken = labelled("broken", "shop", "database");
+    broken["spec"] = json!("nonsense");
+    let objects = [
+        labelled("a", "shop", "web"),
+        broken,
+        labelled("b", "bank", "web"),
+        labelled("c", "shop", "web"),
+    ];
+    let (_informers, informer) = informer(&objects, 1 << 20).await;
+    let view = View::<Pod>::new(informer);
+    let web = "app=web".parse().expect("a selector");
+    let here = view.matching(Some("shop"), &web);
+    assert_eq!(names(&here), ["a", "c"]);
+    assert!(here.undecodable().is_empty());
+    assert_eq!(names(&view.matching(None, &web)), ["b", "a", "c"]);
+    let all = view.matching(Some("shop"), &Default::default());
+    assert_eq!(all.undecodable().len(), 1);
+}

@@ -19,18 +19,18 @@ use crate::scripted::{Chunks, Scripted, frame, pod, pods, send};
 
 const GRACE: Duration = Duration::from_secs(30);
 
-type Answer = Result<Outcome, Failure>;
+pub(crate) type Answer = Result<Outcome, Failure>;
 
 /// The runs so far: which object, and when since the start.
 #[derive(Clone)]
-struct Runs {
+pub(crate) struct Runs {
     start: Instant,
     seen: Arc<Mutex<Vec<(String, Duration)>>>,
     more: Arc<Notify>,
 }
 
 impl Runs {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             start: Instant::now(),
             seen: Arc::default(),
@@ -39,7 +39,7 @@ impl Runs {
     }
 
     /// A reconciler that notes each run and then does what `answer` says for its number.
-    fn reconciler<F>(&self, answer: F) -> Reconciler
+    pub(crate) fn reconciler<F>(&self, answer: F) -> Reconciler
     where
         F: Fn(usize) -> BoxFuture<'static, Answer> + Send + Sync + 'static,
     {
@@ -52,13 +52,13 @@ impl Runs {
         })
     }
 
-    async fn reach(&self, count: usize) {
+    pub(crate) async fn reach(&self, count: usize) {
         while self.seen.lock().len() < count {
             self.more.notified().await;
         }
     }
 
-    fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         self.seen
             .lock()
             .iter()
@@ -77,7 +77,7 @@ fn done(_: usize) -> BoxFuture<'static, Answer> {
 }
 
 /// A controller under way.
-struct Run {
+pub(crate) struct Run {
     tasks: JoinSet<()>,
     ready: oneshot::Receiver<()>,
     stop: CancellationToken,
@@ -94,7 +94,7 @@ fn start(informers: &[&Informer], workers: usize, reconcile: Reconciler) -> Run 
     begin(controller)
 }
 
-fn begin(controller: Controller) -> Run {
+pub(crate) fn begin(controller: Controller) -> Run {
     let handle = controller.handle().clone();
     let (told, ready) = oneshot::channel();
     let stop = CancellationToken::new();
@@ -421,5 +421,14 @@ async fn workers_work_in_terms_alone_and_each_begins_with_everything() {
     let mut second = runs.names().split_off(1);
     second.sort();
     assert_eq!(second, ["a", "b"]);
+    // Nothing is left to do; another may have done something all the same.
+    server.cut_off("one");
+    sleep(Duration::from_secs(60)).await;
+    server.reconnect("one");
+    runs.reach(5).await;
+    sleep(Duration::from_secs(60)).await;
+    let mut third = runs.names().split_off(3);
+    third.sort();
+    assert_eq!(third, ["a", "b"]);
     run.stop.cancel();
 }

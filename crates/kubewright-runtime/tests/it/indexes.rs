@@ -21,7 +21,7 @@ fn record(object: &Value) -> Record {
 fn by_node() -> IndexFunction {
     Arc::new(|record| {
         let node = record.selectable("spec.nodeName");
-        node.map(str::to_owned).into_iter().collect()
+        node.map(Into::into).into_iter().collect()
     })
 }
 
@@ -62,6 +62,24 @@ fn an_index_shows_own_writes_and_not_what_they_replaced() {
     assert_eq!(names(&store, "node", "n2"), ["a"]);
     store.note_delete(key("b"), "uid-b");
     assert!(names(&store, "node", "n1").is_empty());
+}
+
+#[test]
+fn an_object_for_which_an_index_panics_is_found_under_no_value_and_holds_nobody_up() {
+    let store = Store::new(Filter::default());
+    let by_node = by_node();
+    let picky: IndexFunction = Arc::new(move |record| {
+        assert_ne!(record.name(), "b", "not this one");
+        by_node(record)
+    });
+    store.add_index("node", picky);
+    let list = [on_node("a", 1, "n1"), on_node("b", 2, "n1")];
+    store.replace(list.iter().map(record).collect(), "10");
+    store.apply([Delta::Present(record(&on_node("c", 11, "n1")))]);
+    assert_eq!(names(&store, "node", "n1"), ["a", "c"]);
+    assert!(store.get(&key("b")).is_some());
+    store.apply([Delta::Gone(record(&on_node("b", 12, "n1")))]);
+    assert!(store.get(&key("b")).is_none());
 }
 
 #[test]

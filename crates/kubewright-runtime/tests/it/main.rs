@@ -2,12 +2,14 @@
 
 mod cache;
 mod controllers;
+mod create_or_patch;
 mod election;
 mod following;
 mod indexes;
 mod lease_server;
 mod lifetimes;
 mod obstacles;
+mod priorities;
 mod projections;
 mod queue;
 mod queue_model;

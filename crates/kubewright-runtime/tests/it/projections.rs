@@ -5,6 +5,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kubewright_runtime::cache::{Metadata, View};
 use kubewright_runtime::informer::{Content, Informers};
 use kubewright_runtime::reflector::{ReflectorOptions, Streaming, Transform};
+use kubewright_wire::record::{Encoder, EncoderOptions, Record};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -114,7 +115,7 @@ async fn metadata_alone_is_asked_for_and_kept_even_where_the_server_sends_all() 
         let record = view.informer().store().get(&key(name)).unwrap();
         let names: Vec<_> = record.root().into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["apiVersion", "kind", "metadata"]);
-        assert_eq!(record.selectable("kind"), Some("Pod"));
+        assert_eq!(record.selectable("kind").as_deref(), Some("Pod"));
     }
     tokio::time::sleep(Duration::from_millis(1)).await;
     assert_eq!(
@@ -150,6 +151,94 @@ async fn a_transform_changes_each_object_before_it_is_stored_but_not_which_it_is
     tokio::time::sleep(Duration::from_millis(1)).await;
     for name in ["a", "b"] {
         let record = informer.store().get(&key(name)).unwrap();
-        assert_eq!(record.selectable("status"), Some("stripped"));
+        assert_eq!(record.selectable("status").as_deref(), Some("stripped"));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transform_changes_own_writes_before_the_watch_brings_them() {
+    let server = Scripted::default();
+    server.list(10, &[full("a", 1)]);
+    let _watch = server.open(200);
+    let informers = transforming(&server);
+    let informer = informers.get(&pods());
+    informer.synced().await.unwrap();
+    let mut answer = full("b", 11);
+    answer["metadata"]["managedFields"] = json!([
+        {"manager": "us", "operation": "Apply", "fieldsType": "FieldsV1",
+         "fieldsV1": {"f:spec": {}}},
+    ]);
+    let mut encoder = Encoder::new(EncoderOptions {
+        field_manager: Some("us".to_owned()),
+        kind: None,
+    });
+    let answer = encoder.encode_value(&answer).unwrap();
+    informer.store().note_write(key("b"), answer.clone());
+    let kept = informer.store().get(&key("b")).unwrap();
+    assert_eq!(kept.selectable("status").as_deref(), Some("stripped"));
+    assert_eq!((kept.name(), kept.uid()), ("b", "uid-b"));
+    // What it has applied is still known, so that nothing is sent twice.
+    assert!(kept.field_hash().is_some());
+    assert_eq!(kept.field_hash(), answer.field_hash());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transform_for_all_kinds_gives_way_to_that_of_one() {
+    let mark = |text: &'static str| {
+        Transform::new(move |object| {
+            object["status"] = json!(text);
+        })
+    };
+    for (has_own, expected) in [(false, "any"), (true, "own")] {
+        let server = Scripted::default();
+        server.list(10, &[full("a", 1)]);
+        let _watch = server.open(200);
+        let own = has_own.then(|| (pods().resource, mark("own")));
+        let informers = server.informers_with(ReflectorOptions {
+            streaming: Streaming::off(),
+            transforms: own.into_iter().collect(),
+            transform: Some(mark("any")),
+            ..ReflectorOptions::default()
+        });
+        let informer = informers.get(&pods());
+        informer.synced().await.unwrap();
+        let record = informer.store().get(&key("a")).unwrap();
+        assert_eq!(record.selectable("status").as_deref(), Some(expected));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_an_object_whose_transform_fails_only_what_identifies_it_is_stored() {
+    let server = Scripted::default();
+    server.list(10, &[full("a", 1), full("b", 2), full("c", 3)]);
+    let _watch = server.open(200);
+    let failing = Transform::new(|object| match object["metadata"]["name"].as_str() {
+        Some("a") => panic!("not this one"),
+        Some("b") => *object = json!([]),
+        _ => object["status"] = json!("stripped"),
+    });
+    let informers = server.informers_with(ReflectorOptions {
+        streaming: Streaming::off(),
+        transform: Some(failing),
+        ..ReflectorOptions::default()
+    });
+    let informer = informers.get(&pods());
+    informer.synced().await.unwrap();
+    let is_stubbed = |name: &str, revision: &str| {
+        let record = informer.store().get(&key(name)).unwrap();
+        assert!(record.is_stub());
+        assert_eq!(record.uid(), format!("uid-{name}"));
+        assert_eq!(record.resource_version(), revision);
+        assert!(record.to_value().get("status").is_none());
+        assert!(record.to_value().get("spec").is_none());
+    };
+    is_stubbed("a", "1");
+    is_stubbed("b", "2");
+    for (name, revision) in [("a", 11), ("b", 12)] {
+        let answer = Record::from_value(&full(name, revision)).unwrap();
+        informer.store().note_write(key(name), answer);
+        is_stubbed(name, &revision.to_string());
+    }
+    let record = informer.store().get(&key("c")).unwrap();
+    assert_eq!(record.selectable("status").as_deref(), Some("stripped"));
 }

@@ -1,11 +1,14 @@
 //! The queue's promises, one scenario each.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use kubewright_core::ObjectKey;
 use kubewright_runtime::queue::{
-    Added, Backoff, Bucket, Fairness, Priority, Queue, QueueOptions, Wish,
+    Added, Backoff, Bucket, Fairness, Finished, Priority, Queue, QueueOptions, Wish,
 };
 use tokio::time::{Instant, advance};
 
@@ -193,5 +196,92 @@ async fn the_example_hands_out_what_it_says() {
     assert_eq!(
         example::run().await,
         ["shop/web", database, database, database]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_who_asks_for_the_next_key_is_done_with_its_own() {
+    let queue = Queue::new();
+    queue.add(key("a"));
+    queue.add(key("b"));
+    let first = queue.next().await.expect("a key");
+    advance(Duration::from_secs(3)).await;
+    queue.add(key("a"));
+    assert_eq!(
+        queue.next_after(&first, Finished::Keep).await,
+        Some(key("b"))
+    );
+    assert_eq!(queue.metrics().work_duration.sum(), Duration::from_secs(3));
+    assert_eq!(
+        queue.next_after(&key("b"), Finished::Keep).await,
+        Some(key("a"))
+    );
+    let mut waiting = Box::pin(queue.next_after(&first, Finished::Keep));
+    assert!(futures_util::poll!(&mut waiting).is_pending());
+    drop(waiting);
+    assert_eq!(queue.metrics().under_way, 0);
+}
+
+/// Counts how often it is woken.
+#[derive(Default)]
+struct Calls(AtomicUsize);
+
+impl Wake for Calls {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_woken_for_a_key_that_the_worker_who_is_done_takes_itself() {
+    let queue = Queue::new();
+    queue.add(key("a"));
+    let first = queue.next().await.expect("a key");
+    let calls = Arc::new(Calls::default());
+    let waker = Waker::from(Arc::clone(&calls));
+    let mut waiting = Box::pin(queue.next());
+    let mut cx = Context::from_waker(&waker);
+    assert!(waiting.poll_unpin(&mut cx).is_pending());
+    queue.add(key("a"));
+    let again = queue.next_after(&first, Finished::Keep).await;
+    assert_eq!(again, Some(key("a")));
+    assert_eq!(calls.0.load(Ordering::SeqCst), 0);
+    queue.add(key("b"));
+    assert_eq!(calls.0.load(Ordering::SeqCst), 1);
+    assert_eq!(waiting.await, Some(key("b")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_who_is_done_says_whether_failures_are_forgotten() {
+    let queue = Queue::new();
+    queue.add(key("a"));
+    queue.add(key("b"));
+    let first = queue.next().await.expect("a key");
+    queue.add_rate_limited(first.clone());
+    queue.add_rate_limited(key("b"));
+    let second = queue.next_after(&first, Finished::Keep).await;
+    assert_eq!(second, Some(key("b")));
+    assert_eq!(queue.failures(&first), 1);
+    let third = queue.next_after(&key("b"), Finished::Forget).await;
+    assert_eq!(third, Some(key("a")), "after the delay");
+    assert_eq!(queue.failures(&key("b")), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_stays_known_while_many_other_keys_come_and_go() {
+    let queue = Queue::new();
+    queue.add_rate_limited(key("failing"));
+    for number in 0..10_000 {
+        queue.add(key(&format!("k{number}")));
+        queue.add(key(&format!("k{}", number / 2)));
+        take_all(&queue);
+    }
+    assert_eq!(queue.failures(&key("failing")), 1);
+    advance(Duration::from_millis(5)).await;
+    assert_eq!(take_all(&queue), ["failing"]);
+    assert_eq!(
+        queue.failures(&key("failing")),
+        1,
+        "nobody has forgotten it"
     );
 }

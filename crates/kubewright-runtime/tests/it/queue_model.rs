@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use kubewright_core::ObjectKey;
-use kubewright_runtime::queue::{Added, Ageing, Priority, Queue, QueueOptions, Wish};
+use kubewright_runtime::queue::{Added, Ageing, Finished, Priority, Queue, QueueOptions, Wish};
 use proptest::prelude::{
     Just, ProptestConfig, Strategy, prop, prop_assert_eq, prop_oneof, proptest,
 };
@@ -24,12 +24,14 @@ enum Step {
     Forget(usize),
     Take,
     Done(usize),
+    TakeAfter(usize, Finished),
     Advance(u64),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let key = || 0..KEYS;
     let priority = || (0..PRIORITIES.len()).prop_map(|index| PRIORITIES[index]);
+    let finished = || prop_oneof![Just(Finished::Forget), Just(Finished::Keep)];
     let step = prop_oneof![
         4 => (key(), priority()).prop_map(|(key, priority)| Step::Add(key, priority)),
         2 => (key(), 0_u64..40, prop::option::of(priority()))
@@ -38,6 +40,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => key().prop_map(Step::Forget),
         5 => Just(Step::Take),
         4 => key().prop_map(Step::Done),
+        2 => (key(), finished()).prop_map(|(key, finished)| Step::TakeAfter(key, finished)),
         2 => (0_u64..30).prop_map(Step::Advance),
     ];
     prop::collection::vec(step, 1..120)
@@ -201,6 +204,15 @@ async fn run(steps: &[Step]) -> Result<(), TestCaseError> {
             Step::Done(name) => {
                 queue.done(&key(name));
                 model.done(name);
+            }
+            Step::TakeAfter(name, finished) => {
+                let next = queue.next_after(&key(name), finished).now_or_never();
+                if finished == Finished::Forget && model.under_way[name].is_some() {
+                    model.failures[name] = 0;
+                }
+                model.done(name);
+                let taken = next.flatten();
+                prop_assert_eq!(taken, model.take().map(key));
             }
             Step::Advance(time) => {
                 tokio::time::advance(Duration::from_millis(time)).await;

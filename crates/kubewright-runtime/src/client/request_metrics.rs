@@ -1,16 +1,14 @@
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use kube::client::Body;
 use parking_lot::Mutex;
 use tokio::time::Instant;
-use tower::{BoxError, Layer, Service};
+use tower::BoxError;
 
+use super::{Guard, Unsent};
 use crate::metrics::Histogram;
 
 /// As Kubernetes' own components have them.
@@ -29,7 +27,7 @@ const LIMITS: &[Duration] = &[
     Duration::from_secs(60),
 ];
 
-/// What a client has asked and been answered; as a layer it counts. Cloning shares it.
+/// What a client has asked and been answered; as a [`Guard`] it counts. Cloning shares it.
 #[derive(Clone, Debug)]
 pub struct RequestMetrics {
     host: Arc<str>,
@@ -77,57 +75,19 @@ impl RequestMetrics {
     }
 }
 
-impl<S> Layer<S> for RequestMetrics {
-    type Service = Metered<S>;
+impl Guard for RequestMetrics {
+    type Noted = (Method, Instant);
 
-    fn layer(&self, inner: S) -> Metered<S> {
-        Metered {
-            metrics: self.clone(),
-            inner,
-        }
-    }
-}
-
-/// A client's service whose requests are counted; made by [`RequestMetrics`].
-pub struct Metered<S> {
-    metrics: RequestMetrics,
-    inner: S,
-}
-
-impl<S> Service<Request<Body>> for Metered<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error: Into<BoxError>>,
-    S::Future: Send + 'static,
-{
-    type Response = Response<Body>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response<Body>, BoxError>>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.inner.poll_ready(cx).map_err(Into::into)
+    fn before(&self, request: &mut Request<Body>) -> Result<Self::Noted, Unsent> {
+        Ok((request.method().clone(), Instant::now()))
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (metrics, method) = (self.metrics.clone(), request.method().clone());
-        let began = Instant::now();
-        let answer = self.inner.call(request);
-        Box::pin(async move {
-            let answer = answer.await.map_err(Into::into);
-            let code = match &answer {
-                Ok(answer) => answer.status().as_str().to_owned(),
-                Err(_) => "<error>".to_owned(),
-            };
-            metrics.note(method.as_str(), code, began.elapsed());
-            answer
-        })
-    }
-}
-
-impl<S> fmt::Debug for Metered<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Metered")
-            .field("metrics", &self.metrics)
-            .finish_non_exhaustive()
+    fn after(&self, (method, began): Self::Noted, answer: &Result<Response<Body>, BoxError>) {
+        let code = match answer {
+            Ok(answer) => answer.status().as_str().to_owned(),
+            Err(_) => "<error>".to_owned(),
+        };
+        self.note(method.as_str(), code, began.elapsed());
     }
 }
 
@@ -137,9 +97,10 @@ mod tests {
 
     use http::{Request, Response};
     use kube::client::Body;
-    use tower::{Layer as _, ServiceExt as _};
+    use tower::ServiceExt as _;
 
     use super::RequestMetrics;
+    use crate::client::Guarded;
 
     #[tokio::test]
     async fn requests_are_counted_by_method_and_code() {
@@ -150,7 +111,8 @@ mod tests {
                 Ok::<_, Infallible>(answer.unwrap())
             });
             let request = Request::get("/api").body(Body::empty()).unwrap();
-            metrics.layer(service).oneshot(request).await.unwrap();
+            let counted = Guarded::new(metrics.clone(), service);
+            counted.oneshot(request).await.unwrap();
         }
         let counted: Vec<_> = metrics.answered().into_values().collect();
         assert_eq!(counted, [2, 1]);

@@ -1,0 +1,151 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use kube::Config;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls_platform_verifier::Verifier as PlatformVerifier;
+
+use crate::client::credentials::Reloaded;
+use crate::client::fault::Fault;
+
+/// Whom the settings trust: anybody, the authorities of a file that changes, those that are named,
+/// or those of the machine.
+pub(super) fn verifier(
+    config: &Config,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, Fault> {
+    if config.accept_invalid_certs {
+        let schemes = provider
+            .signature_verification_algorithms
+            .supported_schemes();
+        return Ok(Arc::new(Anybody { schemes }));
+    }
+    if let Some(path) = &config.root_cert_file {
+        return Ok(Arc::new(Rotated(Reloaded::new(path.clone(), read)?)));
+    }
+    if let Some(certificates) = &config.root_cert {
+        let certificates = certificates.iter().cloned().map(CertificateDer::from);
+        let named = signed_by(certificates)?;
+        return Ok(named);
+    }
+    let of_machine = PlatformVerifier::new(Arc::clone(provider)).map_err(|source| Fault::Tls {
+        what: "the authorities of this machine",
+        source,
+    })?;
+    Ok(Arc::new(of_machine))
+}
+
+fn signed_by(
+    authorities: impl Iterator<Item = CertificateDer<'static>>,
+) -> Result<Arc<WebPkiServerVerifier>, Fault> {
+    let mut roots = RootCertStore::empty();
+    for authority in authorities {
+        roots.add(authority).map_err(|source| Fault::Tls {
+            what: "an authority of the cluster",
+            source,
+        })?;
+    }
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::new(default_provider()))
+        .build()
+        .map_err(Fault::Authorities)
+}
+
+fn read(path: &Path) -> Result<Arc<WebPkiServerVerifier>, Fault> {
+    const WHAT: &str = "the authority of the cluster";
+    let pem = std::fs::read(path).map_err(|source| Fault::File {
+        what: WHAT,
+        path: path.to_owned(),
+        source,
+    })?;
+    let authorities = CertificateDer::pem_slice_iter(&pem)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|_| Fault::Pem { what: WHAT })?;
+    signed_by(authorities.into_iter())
+}
+
+/// Trusts the authorities in a file, which a cluster may change while the program runs.
+#[derive(Debug)]
+struct Rotated(Reloaded<Arc<WebPkiServerVerifier>>);
+
+impl ServerCertVerifier for Rotated {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let verifier = self.0.current();
+        verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.current().verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.current().verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.current().supported_verify_schemes()
+    }
+}
+
+/// Trusts whoever answers: `insecure-skip-tls-verify`.
+#[derive(Debug)]
+struct Anybody {
+    schemes: Vec<SignatureScheme>,
+}
+
+impl ServerCertVerifier for Anybody {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes.clone()
+    }
+}
