@@ -3,7 +3,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ConversionDescription, Resource, Scope, WebhookDescription};
+use crate::{ConversionDescription, PolicyDescription, Resource, Scope, WebhookDescription};
 
 /// What an operator registers, as a plain value: manifests, roles and the check on each request
 /// are computed from it.
@@ -17,6 +17,10 @@ pub struct Description {
     pub custom_resources: Vec<serde_json::Value>,
     /// The webhooks, in the order of their registration.
     pub webhooks: Vec<WebhookDescription>,
+    /// The admission policies, in the order of their registration.
+    pub policies: Vec<PolicyDescription>,
+    /// Whether webhooks stand in for policies, because the cluster serves none.
+    pub stands_in: bool,
     /// The kinds that are converted between versions.
     pub conversions: Vec<ConversionDescription>,
     /// Whether the API server may ask the operator what users may do.

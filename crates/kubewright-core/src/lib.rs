@@ -8,6 +8,7 @@ mod description;
 mod key;
 mod kind;
 mod owner;
+mod policy;
 mod revision;
 mod selector;
 mod webhook;
@@ -17,6 +18,10 @@ pub use description::{ControllerDescription, Description, PolicyRule, Use, Verb}
 pub use key::{ClusterId, ObjectKey};
 pub use kind::{GroupVersion, Kind, Resource, Scope};
 pub use owner::OwnerReference;
+pub use policy::{
+    MissingParameter, NamedExpression, ParameterDescription, PolicyAction, PolicyDescription,
+    PolicyEffect, PolicyPatch, RuleMessage, ValidationRule,
+};
 pub use revision::{ParseRevisionError, Revision};
 pub use selector::{
     FieldRequirement, FieldSelector, LabelOperator, LabelRequirement, LabelSelector,

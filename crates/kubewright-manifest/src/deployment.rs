@@ -1,7 +1,10 @@
+use std::collections::BTreeSet;
+
 use kubewright_core::Description;
 use serde_json::{Value, json};
 
 use crate::WebhookCertificates;
+use crate::components::{Component, component};
 use crate::metrics::{METRICS_PORT, metrics_objects};
 use crate::objects::{ManifestOptions, labels, namespace_of};
 use crate::webhooks::{WEBHOOK_PORT, webhook_service};
@@ -10,7 +13,8 @@ use crate::webhooks::{WEBHOOK_PORT, webhook_service};
 const PROBES_PORT: u16 = 8081;
 
 /// What runs the operator inside a cluster, beside the [objects](crate::objects) that it needs
-/// anyway: a Deployment, its metrics' Service and roles, and roles for the users of its kinds.
+/// anyway: a Deployment, its metrics' Service and roles, roles for the users of its kinds, and the
+/// components that the options ask for.
 ///
 /// The Pod is what the restricted Pod security standard asks for. Two never work at once: where
 /// no leader is elected, there is one replica, and the old one ends before a new one starts.
@@ -20,6 +24,11 @@ pub fn deployment(description: &Description, options: &ManifestOptions, image: &
     let namespace = namespace_of(description, options);
     let mut objects = user_roles(description);
     objects.extend(metrics_objects(description, &namespace));
+    // One that is asked for twice comes once.
+    let wanted: BTreeSet<Component> = options.components.iter().copied().collect();
+    for one in wanted {
+        objects.push(component(one, description, &namespace));
+    }
     let strategy = match description.lease {
         Some(_) => "RollingUpdate",
         None => "Recreate",
@@ -117,6 +126,9 @@ fn arguments(description: &Description) -> Vec<String> {
     if description.lease.is_some() {
         arguments.push("--leader-elect".to_owned());
     }
+    if description.stands_in {
+        arguments.push("--no-policies".to_owned());
+    }
     arguments
 }
 
@@ -182,7 +194,7 @@ mod tests {
     use serde_json::json;
 
     use super::deployment;
-    use crate::ManifestOptions;
+    use crate::{Component, ManifestOptions};
 
     fn description() -> Description {
         Description {
@@ -240,6 +252,28 @@ mod tests {
     }
 
     #[test]
+    fn components_come_only_when_they_are_asked_for() {
+        let kinds = |components: &[Component]| {
+            let options = ManifestOptions {
+                components: components.to_vec(),
+                ..ManifestOptions::default()
+            };
+            let objects = deployment(&description(), &options, "r/web:1");
+            let kinds = objects.iter().map(|one| one["kind"].clone());
+            kinds.collect::<Vec<_>>()
+        };
+        let mut plain = kinds(&[]);
+        let further = ["NetworkPolicy", "ServiceMonitor", "PodDisruptionBudget"];
+        assert!(further.iter().all(|kind| !plain.contains(&json!(kind))));
+        let last = plain.pop();
+        plain.extend(further.map(|kind| json!(kind)));
+        plain.extend(last);
+        assert_eq!(kinds(&Component::ALL), plain, "before the Deployment");
+        let twice = [Component::ALL, Component::ALL].concat();
+        assert_eq!(kinds(&twice), plain, "each of them once");
+    }
+
+    #[test]
     fn copies_that_elect_a_leader_may_overlap_and_others_may_not() {
         let options = ManifestOptions::default();
         let mut description = description();
@@ -264,5 +298,8 @@ mod tests {
         let (strategy, container) = made(&description);
         assert_eq!(strategy, "RollingUpdate");
         assert_eq!(container["args"][3], "--leader-elect");
+        description.stands_in = true;
+        let (_, container) = made(&description);
+        assert_eq!(container["args"][4], "--no-policies");
     }
 }

@@ -11,4 +11,12 @@ pub enum Error {
         #[source]
         source: serde_saphyr::ser::Error,
     },
+    /// Nobody knows the component.
+    #[error("take {name:?} into the manifests: not a known component; use one of: {known}")]
+    Component {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
 }

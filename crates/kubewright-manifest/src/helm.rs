@@ -47,7 +47,7 @@ pub fn helm_chart(objects: &[Value], chart: &Chart) -> Result<Vec<OutputFile>, E
     let mut files = vec![
         OutputFile::new("Chart.yaml", to_yaml(&[about])?),
         OutputFile::new("values.yaml", to_yaml(&[values.defaults()])?),
-        OutputFile::new("values.schema.json", format!("{:#}\n", schema())),
+        OutputFile::new("values.schema.json", format!("{:#}\n", schema(&values))),
     ];
     files.extend(templates);
     Ok(files)
@@ -55,6 +55,8 @@ pub fn helm_chart(objects: &[Value], chart: &Chart) -> Result<Vec<OutputFile>, E
 
 /// What stands in a template until the text is written: these become expressions of Helm's.
 const NAMESPACE: &str = "kubewright-slot-namespace";
+/// The same within a longer text.
+const INNER_NAMESPACE: &str = "kubewright-slot-inner-namespace";
 const IMAGE: &str = "kubewright-slot-image";
 const REPLICAS: &str = "kubewright-slot-replicas";
 const RESOURCES: &str = "kubewright-slot-resources";
@@ -71,6 +73,8 @@ struct Values {
     namespace: String,
     image: Value,
     replicas: Value,
+    /// How a new version takes the place of the old one.
+    strategy: Value,
     resources: Value,
 }
 
@@ -94,6 +98,13 @@ impl Values {
                 replace(selector, &self.namespace);
             }
         }
+        if let Some(service) = object.pointer_mut("/spec/conversion/webhook/clientConfig/service") {
+            service["namespace"] = json!(NAMESPACE);
+        }
+        if let Some(selector) = object.pointer_mut("/spec/matchConstraints/namespaceSelector") {
+            replace(selector, &self.namespace);
+        }
+        self.take_out_of_certificate(&mut object);
         match object["kind"].as_str() {
             Some("CustomResourceDefinition") => {
                 object["metadata"]["annotations"]["helm.sh/resource-policy"] = json!("keep");
@@ -104,8 +115,23 @@ impl Values {
         object
     }
 
+    /// cert-manager is told the Service's hosts, and by an annotation where the certificate is.
+    fn take_out_of_certificate(&self, object: &mut Value) {
+        let hosts = object.pointer_mut("/spec/dnsNames");
+        for host in hosts.and_then(Value::as_array_mut).into_iter().flatten() {
+            let moved = format!(".{INNER_NAMESPACE}.svc");
+            replace_within(host, &format!(".{}.svc", self.namespace), &moved);
+        }
+        let from = object.pointer_mut("/metadata/annotations/cert-manager.io~1inject-ca-from");
+        if let Some(from) = from {
+            let moved = format!("{INNER_NAMESPACE}/");
+            replace_within(from, &format!("{}/", self.namespace), &moved);
+        }
+    }
+
     fn take_out_of_deployment(&mut self, spec: &mut Value) {
         self.replicas = std::mem::replace(&mut spec["replicas"], json!(REPLICAS));
+        self.strategy = spec["strategy"]["type"].clone();
         let pod = &mut spec["template"]["spec"];
         for (field, slot) in PLACEMENT {
             pod[field] = json!(slot);
@@ -146,11 +172,18 @@ fn replace(value: &mut Value, namespace: &str) {
     }
 }
 
+fn replace_within(value: &mut Value, part: &str, by: &str) {
+    if let Value::String(text) = value {
+        *text = text.replacen(part, by, 1);
+    }
+}
+
 /// Turns slots into Helm's expressions; braces of the objects' own texts stay as they are.
 fn filled(yaml: &str) -> String {
     let mut text = yaml.replace("{{", "{{ \"{{\" }}");
     let simple = [
         (NAMESPACE, "{{ .Release.Namespace | quote }}"),
+        (INNER_NAMESPACE, "{{ .Release.Namespace }}"),
         (IMAGE, "{{ .Values.image | quote }}"),
         (REPLICAS, "{{ .Values.replicas }}"),
         (RESOURCES, "{{ toJson .Values.resources }}"),
@@ -164,7 +197,24 @@ fn filled(yaml: &str) -> String {
     text
 }
 
-fn schema() -> Value {
+/// Copies that elect a leader may be several; of others two would work at once.
+fn replicas_schema(values: &Values) -> Value {
+    match values.strategy == "Recreate" {
+        true => json!({
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1,
+            "description": "1, or 0 to stop the operator.",
+        }),
+        false => json!({
+            "type": "integer",
+            "minimum": 0,
+            "description": "How many copies there are, of which one works; 0 stops the operator.",
+        }),
+    }
+}
+
+fn schema(values: &Values) -> Value {
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",
@@ -173,7 +223,7 @@ fn schema() -> Value {
         "properties": {
             "global": {"type": "object"},
             "image": {"type": "string", "minLength": 1, "description": "The operator's image."},
-            "replicas": {"type": "integer", "minimum": 0, "maximum": 1, "description": "1, or 0 to stop the operator."},
+            "replicas": replicas_schema(values),
             "resources": {"type": "object", "description": "Requests and limits of the operator's container."},
             "nodeSelector": {"type": "object", "additionalProperties": {"type": "string"}},
             "tolerations": {"type": "array", "items": {"type": "object"}},
@@ -197,12 +247,18 @@ mod tests {
     use crate::OutputFile;
 
     fn chart() -> Vec<OutputFile> {
+        chart_of("Recreate")
+    }
+
+    /// The chart of an operator whose Deployment has this strategy.
+    fn chart_of(strategy: &str) -> Vec<OutputFile> {
         let objects = [
             json!({"kind": "Namespace", "metadata": {"name": "web-system"}}),
-            json!({"kind": "CustomResourceDefinition", "metadata": {"name": "x"}, "spec": {"description": "a {{b}}"}}),
+            json!({"kind": "CustomResourceDefinition", "metadata": {"name": "x"}, "spec": {"description": "a {{b}}",
+                "conversion": {"webhook": {"clientConfig": {"service": {"name": "web-webhook", "namespace": "web-system"}}}}}}),
             json!({"kind": "ClusterRoleBinding", "metadata": {"name": "web"}, "subjects": [{"namespace": "web-system"}]}),
             json!({"kind": "Deployment", "metadata": {"namespace": "web-system"}, "spec": {
-                "replicas": 1, "template": {"spec": {"containers": [{"image": "r/web:1", "resources": {"limits": {"memory": "1Mi"}}}]}},
+                "replicas": 1, "strategy": {"type": strategy}, "template": {"spec": {"containers": [{"image": "r/web:1", "resources": {"limits": {"memory": "1Mi"}}}]}},
             }}),
         ];
         let chart = Chart {
@@ -249,11 +305,87 @@ mod tests {
     }
 
     #[test]
+    fn a_kind_is_converted_by_the_operator_of_the_release() {
+        let crds = text("templates/crds.yaml");
+        let line = "namespace: {{ .Release.Namespace | quote }}\n";
+        assert!(crds.contains(line), "{crds}");
+        assert!(!crds.contains("web-system"), "{crds}");
+    }
+
+    #[test]
+    fn cert_manager_signs_for_the_namespace_of_the_release() {
+        let objects = [
+            json!({"kind": "Namespace", "metadata": {"name": "web-system"}}),
+            json!({"kind": "Certificate", "metadata": {"name": "web-webhook", "namespace": "web-system"},
+                "spec": {"dnsNames": ["web-webhook.web-system.svc", "web-webhook.web-system.svc.cluster.local"]}}),
+            json!({"kind": "ValidatingWebhookConfiguration", "metadata": {"name": "web",
+                "annotations": {"cert-manager.io/inject-ca-from": "web-system/web-webhook"}}, "webhooks": []}),
+        ];
+        let chart = Chart {
+            name: "web".to_owned(),
+            version: "0.1.0".to_owned(),
+        };
+        let files = helm_chart(&objects, &chart).unwrap();
+        let webhooks = files
+            .into_iter()
+            .find(|file| file.path == "templates/webhooks.yaml");
+        let text = webhooks.unwrap().text;
+        assert!(
+            text.contains("- web-webhook.{{ .Release.Namespace }}.svc\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("inject-ca-from: {{ .Release.Namespace }}/web-webhook\n"),
+            "{text}"
+        );
+        assert!(!text.contains("web-system"), "{text}");
+    }
+
+    #[test]
+    fn a_policy_spares_the_namespace_of_the_release_and_its_braces_stay_text() {
+        let objects = [
+            json!({"kind": "Namespace", "metadata": {"name": "web-system"}}),
+            json!({"kind": "MutatingAdmissionPolicy", "metadata": {"name": "web.mark"}, "spec": {
+                "matchConstraints": {"namespaceSelector": {"matchExpressions": [{
+                    "key": "kubernetes.io/metadata.name", "operator": "NotIn",
+                    "values": ["kube-system", "web-system"],
+                }]}},
+                "mutations": [{"jsonPatch": {"expression": "a {{b}}"}}],
+            }}),
+        ];
+        let chart = Chart {
+            name: "web".to_owned(),
+            version: "0.1.0".to_owned(),
+        };
+        let mut files = helm_chart(&objects, &chart).unwrap().into_iter();
+        let policies = files.find(|file| file.path == "templates/policies.yaml");
+        let text = policies.unwrap().text;
+        assert!(
+            text.contains("- kube-system\n")
+                && text.contains("- {{ .Release.Namespace | quote }}\n"),
+            "{text}"
+        );
+        assert!(text.contains("a {{ \"{{\" }}b}}"), "{text}");
+    }
+
+    #[test]
     fn the_schema_knows_every_value() {
         let schema: Value = serde_json::from_str(&text("values.schema.json")).unwrap();
         let values: Value = serde_saphyr::from_str(&text("values.yaml")).unwrap();
         for name in values.as_object().unwrap().keys() {
             assert!(schema["properties"].get(name).is_some(), "{name}");
         }
+    }
+
+    #[test]
+    fn only_an_operator_that_elects_a_leader_may_have_several_copies() {
+        let most = |strategy: &str| {
+            let mut files = chart_of(strategy).into_iter();
+            let schema = files.find(|file| file.path == "values.schema.json");
+            let schema: Value = serde_json::from_str(&schema.unwrap().text).unwrap();
+            schema["properties"]["replicas"].get("maximum").cloned()
+        };
+        assert_eq!(most("Recreate"), Some(json!(1)));
+        assert_eq!(most("RollingUpdate"), None);
     }
 }

@@ -11,6 +11,7 @@
 //! ```
 
 mod certificates;
+mod components;
 mod crd;
 mod crd_change;
 mod deployment;
@@ -20,12 +21,15 @@ mod kustomize;
 mod metrics;
 mod objects;
 mod output;
+mod policies;
 mod roles;
 mod schema;
+mod selected;
 mod webhooks;
 mod yaml;
 
 pub use certificates::{WebhookCertificates, certificate_rules, secret_rules};
+pub use components::Component;
 pub use crd::tidy_crd;
 pub use crd_change::unsafe_changes;
 pub use deployment::deployment;
@@ -33,7 +37,7 @@ pub use error::Error;
 pub use helm::{Chart, helm_chart};
 pub use kustomize::kustomization;
 pub use objects::{ManifestOptions, objects};
-pub use output::OutputFile;
+pub use output::{OutputFile, former_files};
 pub use schema::{core_schema, inline_references};
 pub use webhooks::webhook_service;
 pub use yaml::to_yaml;

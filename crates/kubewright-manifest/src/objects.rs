@@ -2,9 +2,10 @@ use kubewright_core::Description;
 use serde_json::{Value, json};
 
 use crate::certificates::{certificate_objects, certificate_rules};
+use crate::policies::policy_objects;
 use crate::roles::roles;
 use crate::webhooks::{conversion, webhook_objects};
-use crate::{WebhookCertificates, tidy_crd};
+use crate::{Component, WebhookCertificates, tidy_crd};
 
 /// What the same operator's manifests may differ in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,11 +18,13 @@ pub struct ManifestOptions {
     pub webhook_ca: Option<String>,
     /// Who makes the webhooks' certificate.
     pub certificates: WebhookCertificates,
+    /// What comes with the Deployment beside what it needs.
+    pub components: Vec<Component>,
 }
 
 /// What a cluster needs before the operator can run: its Namespace, the CustomResourceDefinitions,
-/// a ServiceAccount bound to roles with exactly the rules of the description, and for webhooks a
-/// Service and their configurations.
+/// a ServiceAccount bound to roles with exactly the rules of the description, for webhooks a
+/// Service and their configurations, and the policies.
 ///
 /// The order is one in which the objects can be created.
 pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Value> {
@@ -54,6 +57,7 @@ pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Valu
         objects.extend(certificate_objects(name, &namespace, &labels));
     }
     objects.extend(webhook_objects(description, &namespace, options));
+    objects.extend(policy_objects(description, &namespace));
     objects
 }
 

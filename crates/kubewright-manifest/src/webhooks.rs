@@ -1,18 +1,16 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kubewright_core::{
-    ConversionDescription, Description, Exemption, LabelOperator, LabelRequirement, Reinvocation,
-    Scope, WebhookDescription, WebhookKind,
+    ConversionDescription, Description, Reinvocation, WebhookDescription, WebhookKind,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::certificates::{cert_manager_objects, inject_ca};
+use crate::selected::Selected;
 use crate::{ManifestOptions, WebhookCertificates};
 
 /// The port that an operator serves its webhooks on.
 pub(crate) const WEBHOOK_PORT: u16 = 9443;
-/// What each namespace is labelled with by the API server.
-const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
 /// The name of the Service that leads to an operator's webhooks.
 pub fn webhook_service(operator: &str) -> String {
@@ -94,27 +92,13 @@ fn entry(
     if webhook.reinvocation == Reinvocation::IfNeeded && webhook.kind == WebhookKind::Mutating {
         entry["reinvocationPolicy"] = json!(webhook.reinvocation);
     }
-    let mut namespaces = webhook.namespaces.clone();
-    if webhook.exemption == Exemption::SystemNamespaces && resource.scope == Scope::Namespaced {
-        let left_alone = vec!["kube-system".to_owned(), namespace.to_owned()];
-        namespaces.requirements.push(LabelRequirement {
-            key: NAMESPACE_NAME.to_owned(),
-            operator: LabelOperator::NotIn(left_alone),
-        });
-    }
-    for (field, selector) in [
-        ("namespaceSelector", &namespaces),
-        ("objectSelector", &webhook.objects),
-    ] {
-        // What has no such form was refused when the operator was built.
-        let selector = selector.to_object().unwrap_or(Value::Object(Map::new()));
-        if selector
-            .as_object()
-            .is_some_and(|members| !members.is_empty())
-        {
-            entry[field] = selector;
-        }
-    }
+    let selected = Selected {
+        resource,
+        namespaces: &webhook.namespaces,
+        objects: &webhook.objects,
+        exemption: webhook.exemption,
+    };
+    selected.put_into(&mut entry, namespace);
     entry
 }
 

@@ -1,7 +1,5 @@
-//! What a function did to an object, as a JSON patch for the object that was sent.
+//! What differs between two objects, as a JSON patch.
 
 mod difference;
-mod rebase;
 
 pub use difference::{PatchOperation, difference};
-pub use rebase::rebase;

@@ -1,17 +1,23 @@
+use std::convert::Infallible;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::rt::Executor;
+use http::Request;
+use hyper::body::Incoming as HyperBody;
+use hyper::server::conn::http1;
+#[cfg(feature = "http2")]
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
-use hyper_util::service::TowerToHyperService;
+use hyper_util::server::graceful::GracefulConnection;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
-use tower::service_fn;
 
 use super::answer::answer;
+#[cfg(feature = "http2")]
+use super::http2::{Streams, is_chosen};
 use super::incoming::Stream;
 use super::{Routes, ServeOptions, WebhookMetrics};
 
@@ -41,25 +47,35 @@ pub(super) async fn serve_connection(shared: Arc<Connection>, stream: Box<dyn St
         Ok(Err(error)) => return tracing::debug!(%error, "a client failed the handshake"),
         Err(_) => return tracing::debug!("a client did not finish the handshake in time"),
     };
-    let streams = TaskTracker::new();
-    let mut builder = Builder::new(Owned(streams.clone()));
-    builder
-        .http1()
+    #[cfg(feature = "http2")]
+    let is_http2 = is_chosen(&stream);
+    let stream = TokioIo::new(stream);
+    let state = Arc::clone(&shared);
+    let service = service_fn(move |request: Request<HyperBody>| {
+        let state = Arc::clone(&state);
+        async move { Ok::<_, Infallible>(answer(&state, request).await) }
+    });
+    #[cfg(feature = "http2")]
+    if is_http2 {
+        let streams = Streams::default();
+        let builder = http2::Builder::new(streams.clone());
+        let connection = builder.serve_connection(stream, service);
+        drive(&shared, pin!(connection)).await;
+        return streams.ended().await;
+    }
+    let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(PATIENCE)
-        .max_buf_size(HEADERS);
-    let builder = match shared.options.http2 {
-        true => builder,
-        false => builder.http1_only(),
-    };
-    let state = Arc::clone(&shared);
-    let service = service_fn(move |request| {
-        let state = Arc::clone(&state);
-        async move { Ok::<_, std::convert::Infallible>(answer(&state, request).await) }
-    });
-    let service = TowerToHyperService::new(service);
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
-    let mut connection = std::pin::pin!(connection);
+        .max_buf_size(HEADERS)
+        .serve_connection(stream, service);
+    drive(&shared, pin!(connection)).await;
+}
+
+/// Answers until the client leaves. Once the server stops, questions under way have their time.
+async fn drive(
+    shared: &Connection,
+    mut connection: Pin<&mut impl GracefulConnection<Error = hyper::Error>>,
+) {
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),
         () = shared.stop.cancelled() => {
@@ -71,21 +87,5 @@ pub(super) async fn serve_connection(shared: Arc<Connection>, stream: Box<dyn St
         Some(Err(error)) => tracing::debug!(%error, "a connection broke"),
         Some(Ok(())) => {}
         None => tracing::warn!("a question was still open at the end of the grace period"),
-    }
-    streams.close();
-    streams.wait().await;
-}
-
-/// Gives the tasks that hyper starts for the requests of a connection to that connection.
-#[derive(Clone)]
-struct Owned(TaskTracker);
-
-impl<F> Executor<F> for Owned
-where
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
-{
-    fn execute(&self, task: F) {
-        self.0.spawn(task);
     }
 }

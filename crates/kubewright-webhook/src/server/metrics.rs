@@ -56,6 +56,16 @@ impl WebhookMetrics {
         self.paths.lock().clone()
     }
 
+    /// Shows a path before anything was asked there, with the codes that answers mostly have, as
+    /// controller-runtime does: a rate is then known from the first answer on.
+    pub fn prepare(&self, path: &str) {
+        self.with(path, |metrics| {
+            for code in [200, 500] {
+                metrics.codes.entry(code).or_default();
+            }
+        });
+    }
+
     /// Counts a question that is being answered, until the value is told how it ended or dropped.
     pub(super) fn begin(&self, path: &str) -> UnderWay<'_> {
         self.with(path, |metrics| metrics.in_flight += 1);
@@ -106,9 +116,19 @@ impl Drop for UnderWay<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::time::Duration;
 
     use super::WebhookMetrics;
+
+    #[test]
+    fn a_path_is_shown_before_anything_was_asked() {
+        let metrics = WebhookMetrics::default();
+        metrics.prepare("/a");
+        let paths = metrics.paths();
+        assert_eq!(paths["/a"].codes, BTreeMap::from([(200, 0), (500, 0)]));
+        assert_eq!(paths["/a"].answered(), 0);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn answers_are_counted_by_path_code_and_time() {

@@ -2,6 +2,8 @@
 
 mod answer;
 mod connection;
+#[cfg(feature = "http2")]
+mod http2;
 mod incoming;
 mod metrics;
 mod routes;

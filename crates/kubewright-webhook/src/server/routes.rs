@@ -59,6 +59,11 @@ impl Routes {
         self.with(path.into(), Route::Authorization(handler))
     }
 
+    /// The paths under which something is answered.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.routes.keys().map(String::as_str)
+    }
+
     /// Whether nothing is answered at all.
     pub fn is_empty(&self) -> bool {
         self.routes.is_empty()

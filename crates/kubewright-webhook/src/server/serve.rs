@@ -24,6 +24,7 @@ pub struct ServeOptions {
     pub drain: Duration,
     /// Whether HTTP/2 is offered too. The API server does not need it, and without it its weak
     /// spots (rapid reset) are not there either.
+    #[cfg(feature = "http2")]
     pub http2: bool,
 }
 
@@ -34,8 +35,20 @@ impl Default for ServeOptions {
             body_limit: 7 * 1024 * 1024,
             timeout: Duration::from_secs(10),
             drain: Duration::from_secs(30),
+            #[cfg(feature = "http2")]
             http2: false,
         }
+    }
+}
+
+impl ServeOptions {
+    /// What a client may choose from in the handshake.
+    fn protocols(&self) -> &'static [&'static str] {
+        #[cfg(feature = "http2")]
+        if self.http2 {
+            return &[super::http2::NAME, "http/1.1"];
+        }
+        &["http/1.1"]
     }
 }
 
@@ -85,12 +98,8 @@ impl WebhookServer {
         ready: oneshot::Sender<()>,
         stop: CancellationToken,
     ) -> Result<(), Error> {
-        let protocols: &[&str] = match self.options.http2 {
-            true => &["h2", "http/1.1"],
-            false => &["http/1.1"],
-        };
         let connection = Arc::new(Connection {
-            acceptor: TlsAcceptor::from(self.certificates.tls(protocols)?),
+            acceptor: TlsAcceptor::from(self.certificates.tls(self.options.protocols())?),
             routes: self.routes,
             options: self.options,
             metrics: self.metrics,

@@ -10,30 +10,44 @@ use rustls::crypto::ring::default_provider;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
+use tokio::io::DuplexStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
-/// Posts one body over a connection of its own, trusting `authority` alone; an error is a failed
-/// handshake.
+/// A connection by one of `protocols`, trusting `authority` alone; an error is a failed handshake.
+pub(crate) async fn connect(
+    connector: &PipeConnector,
+    authority: &LocalAuthority,
+    protocols: &[&str],
+) -> std::io::Result<TlsStream<DuplexStream>> {
+    let mut roots = RootCertStore::empty();
+    let pem = authority.certificate_pem();
+    let certificate = CertificateDer::from_pem_slice(pem.as_bytes()).expect("a certificate");
+    roots.add(certificate).expect("an authority");
+    let mut config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = protocols
+        .iter()
+        .map(|name| name.as_bytes().to_vec())
+        .collect();
+    let name = ServerName::try_from("localhost").expect("a name");
+    let stream = connector.connect().await?;
+    TlsConnector::from(Arc::new(config))
+        .connect(name, stream)
+        .await
+}
+
+/// Posts one body over a connection of its own; an error is a failed handshake.
 pub(crate) async fn post(
     connector: &PipeConnector,
     authority: &LocalAuthority,
     path: &str,
     (content_type, body): (&str, impl Into<Bytes>),
 ) -> std::io::Result<(StatusCode, Bytes)> {
-    let mut roots = RootCertStore::empty();
-    let pem = authority.certificate_pem();
-    let certificate = CertificateDer::from_pem_slice(pem.as_bytes()).expect("a certificate");
-    roots.add(certificate).expect("an authority");
-    let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
-        .with_safe_default_protocol_versions()
-        .expect("versions")
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let name = ServerName::try_from("localhost").expect("a name");
-    let stream = connector.connect().await?;
-    let stream = TlsConnector::from(Arc::new(config))
-        .connect(name, stream)
-        .await?;
+    let stream = connect(connector, authority, &[]).await?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.expect("HTTP");
     let request = Request::post(path)
         .header("host", "localhost")

@@ -8,18 +8,20 @@ use kubewright_webhook::{
     WebhookServer, pipe,
 };
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::client::post;
+use crate::client::{connect, post};
 
-struct World {
-    connector: PipeConnector,
-    authority: LocalAuthority,
+pub(crate) struct World {
+    pub(crate) connector: PipeConnector,
+    pub(crate) authority: LocalAuthority,
     certificates: Certificates,
-    stop: CancellationToken,
-    tasks: JoinSet<()>,
+    pub(crate) stop: CancellationToken,
+    pub(crate) tasks: JoinSet<()>,
 }
 
 #[expect(clippy::panic, reason = "what the server must survive")]
@@ -59,13 +61,17 @@ fn routes() -> Routes {
 }
 
 async fn world() -> World {
+    world_with(ServeOptions {
+        body_limit: 100_000,
+        ..ServeOptions::default()
+    })
+    .await
+}
+
+pub(crate) async fn world_with(options: ServeOptions) -> World {
     let authority = LocalAuthority::new("test").expect("an authority");
     let pair = authority.issue(&["localhost"]).expect("a certificate");
     let certificates = Certificates::new(&pair).expect("certificates");
-    let options = ServeOptions {
-        body_limit: 100_000,
-        ..ServeOptions::default()
-    };
     let server = WebhookServer::new(routes(), certificates.clone()).options(options);
     let (connector, listener) = pipe();
     let (ready, is_ready) = oneshot::channel();
@@ -96,7 +102,7 @@ impl World {
         serde_json::from_slice(&bytes).expect("a review")
     }
 
-    async fn admit(&self, name: &str) -> Value {
+    pub(crate) async fn admit(&self, name: &str) -> Value {
         let review = json!({
             "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
             "request": {"uid": "u", "name": name, "operation": "CREATE"},
@@ -112,6 +118,31 @@ async fn a_question_is_answered_with_its_own_uid() {
         world.admit("fine").await,
         json!({"uid": "u", "allowed": true})
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn http1_is_chosen_for_who_would_rather_speak_http2() {
+    let world = world().await;
+    let offered = ["h2", "http/1.1"];
+    let stream = connect(&world.connector, &world.authority, &offered).await;
+    let stream = stream.expect("a connection");
+    let chosen = stream.get_ref().1.alpn_protocol();
+    assert_eq!(chosen, Some(b"http/1.1".as_slice()));
+    let alone = connect(&world.connector, &world.authority, &["h2"]).await;
+    assert!(alone.is_err(), "HTTP/2 is spoken");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_finish_its_headers_is_sent_away() {
+    let world = world().await;
+    let stream = connect(&world.connector, &world.authority, &[]).await;
+    let mut stream = stream.expect("a connection");
+    let head = b"POST /admit HTTP/1.1\r\nhost: loc";
+    stream.write_all(head).await.expect("half a head");
+    let since = Instant::now();
+    // Whether it says farewell does not matter.
+    stream.read_to_end(&mut Vec::new()).await.ok();
+    assert_eq!(since.elapsed().as_secs(), 32);
 }
 
 #[tokio::test(start_paused = true)]
