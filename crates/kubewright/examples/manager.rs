@@ -56,6 +56,7 @@ pub(crate) fn operator() -> Operator {
         .controller(Controller::with(counters, switch))
         .leader_election(LeaderElection::default())
         .leader_task("walk", move |cx| walk(Arc::clone(&walked), cx))
+        .healthz("ladder", || async { Ok(()) })
         .readyz("oil", || async { Ok(()) })
         .metrics(move |page: &mut Exposition| {
             for (name, help, count) in [

@@ -79,6 +79,34 @@ pub enum Error {
         /// How the kind is registered.
         selection: String,
     },
+    /// A controller looks objects up by an index that it has not registered.
+    #[error(
+        "look {kind} up by {name:?} in controller {controller:?}: add .index({name:?}, ..) to its \
+         {selection}"
+    )]
+    Unindexed {
+        /// The controller that reads.
+        controller: String,
+        /// The kind.
+        kind: String,
+        /// The index that was asked for.
+        name: String,
+        /// How the kind is registered.
+        selection: String,
+    },
+    /// An object has a controller, which is another one.
+    #[error(
+        "make {owner} the controller of {what}: {controller} is, and an object has one at most; \
+         choose another name, or let that one give it up"
+    )]
+    AlreadyControlled {
+        /// The object.
+        what: String,
+        /// Who was to control it.
+        owner: String,
+        /// Who does.
+        controller: String,
+    },
     /// A finalizer's name is not one that the API server takes, or there are two of them.
     #[error("give controller {controller:?} the finalizer {name:?}: {why}")]
     Finalizer {
@@ -94,6 +122,20 @@ pub enum Error {
     DuplicateWebhook {
         /// The path that both have.
         path: String,
+    },
+    /// A kind that a webhook reads is selected by something that it has no use for.
+    #[error(
+        "read {kind} in webhook {path}: {option} has no effect on {registration}; leave it out"
+    )]
+    WebhookPointless {
+        /// Where the webhook is served.
+        path: String,
+        /// The kind.
+        kind: String,
+        /// What has no effect.
+        option: &'static str,
+        /// On what.
+        registration: &'static str,
     },
     /// A label selector of a webhook does not parse.
     #[error("select by {text:?} in webhook {path}")]
@@ -130,6 +172,65 @@ pub enum Error {
         /// Where the webhook is served.
         path: String,
     },
+    /// Two policies of one operator have the same name.
+    #[error("register policy {name:?} twice: give one of them another name")]
+    DuplicatePolicy {
+        /// The name that both have.
+        name: String,
+    },
+    /// A label selector of a policy does not parse.
+    #[error("select by {text:?} in policy {policy:?}")]
+    PolicySelector {
+        /// The policy.
+        policy: String,
+        /// The selector as it was given.
+        text: String,
+        /// What is wrong with it.
+        #[source]
+        source: ParseSelectorError,
+    },
+    /// A policy could keep every Pod of the cluster from starting.
+    #[error(
+        "register policy {policy:?} for the Pods of all namespaces with FailurePolicy::Fail: where \
+         an expression has no value no Pod could start, not even the operator's own; leave \
+         .exempt(..) out, choose Pods with .objects(..) or .namespaces(..), or use \
+         .on_failure(FailurePolicy::Ignore)"
+    )]
+    PolicyWidth {
+        /// The policy.
+        policy: String,
+    },
+    /// The API server would not take a policy.
+    #[error("register policy {policy:?}: {why}")]
+    Policy {
+        /// The policy.
+        policy: String,
+        /// The reason and the next step.
+        why: &'static str,
+    },
+    /// Nothing does the work of a policy where a cluster serves none.
+    #[error(
+        "do without policy {policy:?}: no webhook stands in for it; add .stand_in(Webhook::..) to \
+         it, or leave --no-policies out"
+    )]
+    NoStandIn {
+        /// The policy.
+        policy: String,
+    },
+    /// The cluster does not know policies of that kind.
+    #[error(
+        "run with policy {policy:?}: the cluster serves no {kind}, which Kubernetes does since \
+         1.{since}; install and run the operator with --no-policies, so that webhooks stand in, or \
+         upgrade the cluster"
+    )]
+    PolicyNotServed {
+        /// The policy.
+        policy: String,
+        /// Its kind.
+        kind: &'static str,
+        /// The first minor version that serves it.
+        since: u32,
+    },
     /// Two versions cannot be converted into each other like this.
     #[error("convert {from} to {to}: {why}")]
     Conversion {
@@ -162,17 +263,14 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A request that the operator's role does not allow.
-    #[error(
-        "{verb} {resource}: the operator's role does not grant it; register the kind with \
-         {registration}, or add .may(rule) to the operator"
-    )]
+    #[error("{verb} {resource}: the operator's role does not grant it; {registration}")]
     NotPermitted {
         /// The verb, as roles spell it.
         verb: String,
         /// The resource, with its group and subresource.
         resource: String,
-        /// The line to add.
-        registration: &'static str,
+        /// The next step: the line to add.
+        registration: String,
     },
     /// The object may not be applied or deleted like this.
     #[error("{what}: {why}")]

@@ -1,18 +1,14 @@
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use futures_util::future::BoxFuture;
-use http::{Request, Response};
+use http::Request;
 use kube::Client;
 use kube::client::Body;
 use kubewright_core::{Description, PolicyRule, Verb};
 use kubewright_runtime::NamespaceSet;
-use kubewright_runtime::client::{ClientService, Unsent, rebuilt};
+use kubewright_runtime::client::{Guard, Unsent, guarded};
 use kubewright_wire::route::{ResourceRoute, Route};
 use parking_lot::Mutex;
-use tower::{BoxError, Layer, Service};
 
 use crate::Error;
 
@@ -112,7 +108,7 @@ impl Permissions {
     ///
     /// Outside a tokio runtime, as kube's client does.
     pub fn guard(&self, client: Client) -> Client {
-        rebuilt(&client, self.layer(ClientService::new(client.clone())))
+        guarded(&client, self.clone())
     }
 
     /// Whether a request is allowed; discovery and the like always are, as everywhere.
@@ -168,59 +164,34 @@ fn not_permitted(route: &ResourceRoute) -> Error {
     Error::NotPermitted {
         verb: route.verb.to_string(),
         resource: of_group(route),
-        registration: match route.verb {
-            Verb::Get | Verb::List | Verb::Watch => {
-                ".reads(kind::<..>()), .watches(..) or .owns(..)"
-            }
-            _ => ".owns(kind::<..>()) or .writes(kind::<..>(), verbs)",
-        },
+        registration: registration(route),
     }
 }
 
-impl<S> Layer<S> for Permissions {
-    type Service = Guarded<S>;
-
-    fn layer(&self, inner: S) -> Guarded<S> {
-        Guarded {
-            permissions: self.clone(),
-            inner,
-        }
+/// The line that grants it. Registrations of kinds grant no subresource, but for what a controller
+/// needs of its own kind.
+fn registration(route: &ResourceRoute) -> String {
+    if route.subresource.is_some() {
+        return format!(
+            "add .may(PolicyRule {{ api_groups: vec![{:?}.into()], resources: vec![{:?}.into()], \
+             verbs: vec![{:?}.into()], ..PolicyRule::default() }}) to the controller",
+            route.group,
+            route.rule_resource(),
+            route.verb.as_str(),
+        );
     }
+    let registration = match route.verb {
+        Verb::Get | Verb::List | Verb::Watch => ".reads(kind::<..>()), .watches(..) or .owns(..)",
+        _ => ".owns(kind::<..>()) or .writes(kind::<..>(), verbs)",
+    };
+    format!("register the kind with {registration}, or add .may(rule) to the operator")
 }
 
-/// A client's service that answers what is not granted with an error; made by [`Permissions`].
-pub struct Guarded<S> {
-    permissions: Permissions,
-    inner: S,
-}
+impl Guard for Permissions {
+    type Noted = ();
 
-impl<S> Service<Request<Body>> for Guarded<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error: Into<BoxError>>,
-    S::Future: Send + 'static,
-{
-    type Response = Response<Body>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response<Body>, BoxError>>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.inner.poll_ready(cx).map_err(Into::into)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        if let Err(error) = self.permissions.check(&request) {
-            return Box::pin(async { Err(Unsent::new(error).into()) });
-        }
-        let answer = self.inner.call(request);
-        Box::pin(async { answer.await.map_err(Into::into) })
-    }
-}
-
-impl<S> fmt::Debug for Guarded<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Guarded")
-            .field("permissions", &self.permissions)
-            .finish_non_exhaustive()
+    fn before(&self, request: &mut Request<Body>) -> Result<(), Unsent> {
+        self.check(request).map_err(Unsent::new)
     }
 }
 
@@ -313,6 +284,13 @@ mod tests {
         let error = ask("PUT", "/api/v1/namespaces/a/pods/p").unwrap_err();
         assert!(error.contains("update pods"), "{error}");
         assert!(error.contains(".writes(kind::<..>(), verbs)"), "{error}");
+        // Neither owns nor writes grants a subresource.
+        assert_eq!(
+            ask("PATCH", "/api/v1/namespaces/a/pods/p/status").unwrap_err(),
+            "patch pods/status: the operator's role does not grant it; add .may(PolicyRule { \
+             api_groups: vec![\"\".into()], resources: vec![\"pods/status\".into()], verbs: \
+             vec![\"patch\".into()], ..PolicyRule::default() }) to the controller"
+        );
         assert!(ask("GET", "/api/v1/namespaces/a/secrets/other").is_err());
         assert!(ask("GET", "/api/v1/namespaces/a/secrets").is_err());
     }

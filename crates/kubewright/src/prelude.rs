@@ -16,6 +16,6 @@ pub use serde::{Deserialize, Serialize};
 
 pub use crate::{
     Admission, Change, Context, Controller, Denied, Event, Failure, Findings, List, Metadata,
-    ObjectKey, Operation, Operator, Outcome, PolicyRule, Result, Verb, Webhook, changed, condition,
-    enqueue, kind, kind_of, set_condition, slow_start,
+    ObjectKey, Operation, Operator, Outcome, Policy, PolicyRule, Result, Verb, Webhook, changed,
+    condition, enqueue, kind, kind_of, only, set_condition, slow_start,
 };

@@ -4,13 +4,14 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use kube::core::DynamicObject;
 use kubewright_core::{OwnerReference, Resource};
 use kubewright_runtime::write::{Intent, Target, WriteError};
 use kubewright_wire::record::Record;
 
 use super::{Live, Shared};
 use crate::registration::{AnyKind, ViewId};
-use crate::{Error, Result};
+use crate::{Error, Metadata, Result};
 
 /// The kind that is written, and the view that learns of it.
 #[derive(Clone, Debug)]
@@ -76,7 +77,7 @@ impl<W: AnyKind> Apply<W> {
                 Some(ELSEWHERE)
             }
             Some(owner) => {
-                let foreign = is_foreign::<W>(&shared, &self.written, &intent, owner);
+                let foreign = is_foreign(&shared, &self.written, &intent, owner);
                 foreign.await?.then_some(FOREIGN)
             }
             None => loses_owner(&shared.resource, present, &intent).then_some(LOST),
@@ -104,7 +105,7 @@ const LOST: &str = "this operator made it with an owner, which .unowned() would 
                     without .unowned(), or choose another name";
 
 /// Whether an object of that name is there that `owner` does not control.
-async fn is_foreign<W: AnyKind>(
+async fn is_foreign(
     shared: &Shared,
     written: &Written,
     intent: &Intent,
@@ -119,11 +120,12 @@ async fn is_foreign<W: AnyKind>(
     if !shared.views.is_partial(&written.view, &written.resource) {
         return Ok(false);
     }
-    // It may be there all the same: the view's selector hides it.
+    // It may be there all the same: the view's selector hides it. The same type for all kinds, so
+    // that none is compiled for one more source of serde's.
     let live = Live::new(shared.client.clone(), None, None);
-    let found = live.get_of::<W>(&written.resource, intent.key()).await?;
-    Ok(found.is_some_and(|object| {
-        let mut owners = object.meta().owner_references.iter().flatten();
+    let found = live.get_of::<Metadata<DynamicObject>>(&written.resource, intent.key());
+    Ok(found.await?.is_some_and(|object| {
+        let mut owners = object.metadata.owner_references.iter().flatten();
         !owners.any(|one| one.controller == Some(true) && one.uid == owner.uid)
     }))
 }
@@ -237,6 +239,7 @@ mod tests {
             writer: Writer::new(client.clone(), "us"),
             informers: informers.clone(),
             namespaces: None,
+            own_namespace: "test-system".into(),
             events: EventRecorder::new(client.clone(), Clock::system(), reporter()).0,
             client,
             clock: Clock::system(),

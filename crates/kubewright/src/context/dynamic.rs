@@ -34,6 +34,17 @@ impl<'c, K: AnyKind> Dynamic<'c, K> {
         Ok(view.by_owner(self.cx.uid()))
     }
 
+    /// As [`Context::matching`].
+    pub fn matching(&self, labels: &str) -> Result<List<DynamicObject>> {
+        Ok(self.cx.shared.views.matching_of(self.resource, labels)?)
+    }
+
+    /// As [`Context::by_index`].
+    pub fn by_index(&self, name: &str, value: &str) -> Result<List<DynamicObject>> {
+        let views = &self.cx.shared.views;
+        Ok(views.by_index_of(self.resource, name, value)?)
+    }
+
     /// As [`Context::get`].
     pub fn get<'n>(&self, name: impl Into<Name<'n>>) -> Result<Option<Arc<DynamicObject>>> {
         let view = self.cx.shared.views.view_of(self.resource)?;

@@ -2,6 +2,7 @@
 
 mod apply;
 mod conditions;
+mod create_or_patch;
 mod dynamic;
 mod live;
 mod name;

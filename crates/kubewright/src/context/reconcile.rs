@@ -39,6 +39,7 @@ pub(crate) struct Shared {
     pub(crate) client: Client,
     pub(crate) clock: Clock,
     pub(crate) namespaces: Option<NamespaceSet>,
+    pub(crate) own_namespace: Arc<str>,
     pub(crate) controller: Handle,
     pub(crate) events: EventRecorder,
 }
@@ -63,6 +64,21 @@ impl<K: AnyKind> Context<K> {
     pub fn owned<W: TypedKind>(&self) -> Result<List<W>> {
         let view = self.shared.views.view::<W>()?;
         Ok(view.by_owner(self.uid()))
+    }
+
+    /// The objects of a kind whose labels match, such as `app=web,tier in (a, b)`, in all
+    /// namespaces that the operator looks at, as [`list`](Self::list). Only these are decoded.
+    ///
+    /// For those of one namespace leave the others out, or have an index by namespace
+    /// ([`Selection::index`](crate::Selection::index)).
+    pub fn matching<W: TypedKind>(&self, labels: &str) -> Result<List<W>> {
+        Ok(self.shared.views.matching(labels)?)
+    }
+
+    /// The objects of a kind that have the value in an index, which the registration of the kind
+    /// names ([`Selection::index`](crate::Selection::index)).
+    pub fn by_index<W: TypedKind>(&self, name: &str, value: &str) -> Result<List<W>> {
+        Ok(self.shared.views.by_index(name, value)?)
     }
 
     /// One object: `cx.get::<ConfigMap>("settings")?` in the reconciled object's own namespace,
@@ -176,6 +192,13 @@ impl<K: AnyKind> Context<K> {
         self.shared.events.record(regarding, event);
     }
 
+    /// The same about another object that was read, such as one that it owns.
+    pub fn event_about<O: Object<M>, M>(&self, object: &O, event: Event) {
+        let resource = resource_of::<O::Kind>();
+        let regarding = regarding(&resource, object.object());
+        self.shared.events.record(regarding, event);
+    }
+
     /// Reads past the cache.
     pub fn live(&self) -> Live {
         let namespaces = self.shared.namespaces.clone();
@@ -190,6 +213,12 @@ impl<K: AnyKind> Context<K> {
     /// The clock of the process; tests may have set it.
     pub fn clock(&self) -> &Clock {
         &self.shared.clock
+    }
+
+    /// The namespace that the operator itself runs in, for what belongs to no namespace of its
+    /// users: that of its Pod, `--namespace`, or `NAME-system`, where its manifests put it.
+    pub fn own_namespace(&self) -> &str {
+        &self.shared.own_namespace
     }
 
     /// The number of this run, different for all runs of the process; the log calls it
@@ -210,6 +239,17 @@ impl<K: AnyKind> Context<K> {
     fn owner_reference(&self) -> OwnerReference {
         OwnerReference::controller(&self.shared.resource.kind, self.key.name(), self.uid())
     }
+}
+
+fn regarding<W: AnyKind>(resource: &Resource, object: &W) -> Regarding {
+    let meta = object.meta();
+    let name = meta.name.as_deref().unwrap_or_default();
+    let key = ObjectKey::new(meta.namespace.as_deref(), name);
+    Regarding::new(
+        &resource.kind,
+        &key,
+        meta.uid.as_deref().unwrap_or_default(),
+    )
 }
 
 impl Shared {

@@ -1,12 +1,14 @@
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use kubewright_core::ObjectKey;
 use kubewright_runtime::cache::{List, View};
-use kubewright_runtime::controller::{self as runtime, Source};
+use kubewright_runtime::controller::{self as runtime, Failure, Source};
+use kubewright_runtime::store::Store;
 
 use super::Context;
-use crate::registration::{AnyKind, Cache, Selection, by_mapper, parse_selector, spec};
+use crate::registration::{AnyKind, Cache, Selection, Values, add_indexes, by_mapper, index_name};
 use crate::{Error, Result};
 
 /// A kind that wakes the controller from now on, and its objects; made by [`Context::watch`].
@@ -16,6 +18,40 @@ use crate::{Error, Result};
 pub struct Watch<W> {
     view: View<W>,
     watch: runtime::Watch,
+    indexes: Indexes,
+}
+
+/// The indexes of one watch, which end with it.
+struct Indexes {
+    controller: String,
+    /// Which watch of which controller: two of them may share an informer.
+    owner: String,
+    names: Vec<String>,
+    store: Store,
+}
+
+static WATCHES: AtomicU64 = AtomicU64::new(1);
+
+impl Indexes {
+    fn add<W: AnyKind>(controller: &str, view: &View<W>, indexes: &[(String, Values<W>)]) -> Self {
+        let number = WATCHES.fetch_add(1, Ordering::Relaxed);
+        let owner = format!("{controller}#{number}");
+        add_indexes(view, &owner, indexes);
+        Self {
+            controller: controller.to_owned(),
+            owner,
+            names: indexes.iter().map(|(name, _)| name.clone()).collect(),
+            store: view.informer().store().clone(),
+        }
+    }
+}
+
+impl Drop for Indexes {
+    fn drop(&mut self) {
+        for name in &self.names {
+            self.store.remove_index(&index_name(&self.owner, name));
+        }
+    }
 }
 
 impl<K: AnyKind> Context<K> {
@@ -36,21 +72,29 @@ impl<K: AnyKind> Context<K> {
             what: format!("watch {}", kind.resource.qualified_name()),
             why: "the controller does not read its own kind, which is a bug; please report it",
         })?;
-        let labels = parse_selector(
-            shared.controller.name(),
-            &kind.resource.kind.kind,
-            kind.labels.as_deref(),
-        )?;
-        let spec = spec(&kind.resource, labels).keeping(kind.content);
-        let informer = shared.informers.get(&spec);
+        let controller = shared.controller.name();
+        if let Some((option, registration)) = kind.misplaced() {
+            return Err(Failure::from(Error::Pointless {
+                controller: controller.to_owned(),
+                kind: kind.resource.kind.kind,
+                option,
+                registration,
+            }));
+        }
+        let spec = kind.extent.spec(controller, &kind.resource)?;
+        let informer = shared.informers.get(&spec.keeping(kind.content));
         let store = own.informer().store().clone();
         let view = View::new(informer.clone());
+        let indexes = Indexes::add(controller, &view, &kind.indexes);
         let cache = Cache::new(own.clone());
         let mapper = by_mapper(kind.predicate, view.clone(), cache, mapper);
-        let source = Source::new(informer, mapper).or_all_of(store);
+        let source = Source::new(informer, mapper)
+            .or_all_of(store)
+            .at(kind.priority);
         Ok(Watch {
             view,
             watch: shared.controller.watch(source),
+            indexes,
         })
     }
 }
@@ -69,6 +113,21 @@ impl<W: AnyKind> Watch<W> {
     /// All objects that are known, decoded as they are walked.
     pub fn list(&self) -> List<W> {
         self.view.list()
+    }
+
+    /// The objects that have the value in an index of the selection
+    /// ([`Selection::index`](crate::Selection::index)).
+    pub fn by_index(&self, name: &str, value: &str) -> Result<List<W>> {
+        let index = index_name(&self.indexes.owner, name);
+        Ok(self
+            .view
+            .by_index(&index, value)
+            .map_err(|_| Error::Unindexed {
+                controller: self.indexes.controller.clone(),
+                kind: self.view.informer().spec().resource.kind.kind.clone(),
+                name: name.to_owned(),
+                selection: "watch".to_owned(),
+            })?)
     }
 
     /// One object.

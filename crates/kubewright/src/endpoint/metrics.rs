@@ -14,10 +14,11 @@ use kubewright_runtime::metrics::{
     Exposition, MetricKind, write_controllers, write_election, write_informers, write_process,
     write_requests,
 };
-use kubewright_webhook::{CertificateFiles, Certificates, Incoming};
+use kubewright_webhook::{CertificateFiles, Certificates, Incoming, WebhookMetrics};
 
 use super::Access;
 use super::server::{Handler, text, typed};
+use crate::webhook::write_webhooks;
 
 /// Where metrics are served, and to whom.
 #[derive(Debug)]
@@ -51,6 +52,7 @@ pub(crate) struct MetricsPage {
     pub(crate) controllers: Vec<Handle>,
     pub(crate) informers: Informers,
     pub(crate) requests: RequestMetrics,
+    pub(crate) webhooks: WebhookMetrics,
     pub(crate) events: EventRecorder,
     /// The Lease's name, where a leader is elected.
     pub(crate) lease: Option<String>,
@@ -89,6 +91,7 @@ impl MetricsPage {
         write_controllers(&mut page, &self.controllers);
         write_informers(&mut page, &self.informers.stats());
         write_requests(&mut page, &self.requests);
+        write_webhooks(&mut page, &self.webhooks);
         if let Some(lease) = &self.lease {
             write_election(&mut page, lease, &self.leadership);
         }

@@ -5,22 +5,27 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use kubewright_manifest::{ManifestOptions, WebhookCertificates, deployment, objects, to_yaml};
+use kubewright_manifest::{
+    Component, ManifestOptions, WebhookCertificates, deployment, objects, to_yaml,
+};
 use kubewright_runtime::Limits;
 use kubewright_runtime::client::{connect, load_config};
 use kubewright_runtime::metrics::MetricKind;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::definition::check_namespace;
-use super::flags::RunArguments;
+use super::flags::{PolicyFlag, RunArguments};
 use super::log::LogWriter;
 use super::reaper::Reaper;
 use super::serving::options;
 use super::{Operator, Running};
 use crate::Error;
+use crate::policy::check_served;
 
 /// What shells expect of a process that a signal has ended: 128 and the signal's number.
 const ENDED_BY_SIGNAL: u8 = 130;
@@ -65,6 +70,16 @@ struct ManifestArguments {
     /// Let the operator make the webhooks' certificate and have it trusted
     #[arg(long, conflicts_with_all = ["webhook_ca", "webhook_url", "cert_manager"])]
     managed_certificates: bool,
+    #[command(flatten)]
+    policies: PolicyFlag,
+    /// Also print a component: network-policy, prometheus or pod-disruption-budget
+    #[arg(
+        long,
+        value_name = "COMPONENT",
+        value_delimiter = ',',
+        requires = "image"
+    )]
+    with: Vec<Component>,
 }
 
 /// The whole program.
@@ -83,7 +98,7 @@ pub(super) fn main(operator: Operator) -> ExitCode {
     let done = match arguments.command {
         None => run(operator, &arguments.run),
         Some(Command::Run(run_arguments)) => run(operator, &run_arguments),
-        Some(Command::Manifests(arguments)) => manifests(&operator, &arguments),
+        Some(Command::Manifests(arguments)) => manifests(operator, &arguments),
         Some(Command::Version) => version(&operator),
     };
     done.unwrap_or_else(|error| {
@@ -100,8 +115,9 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
 }
 
-fn manifests(operator: &Operator, arguments: &ManifestArguments) -> Result<ExitCode, Error> {
+fn manifests(operator: Operator, arguments: &ManifestArguments) -> Result<ExitCode, Error> {
     operator.check()?;
+    let operator = arguments.policies.heed(operator)?;
     let namespace = arguments.namespace.clone();
     namespace.as_deref().map_or(Ok(()), check_namespace)?;
     let webhook_ca = arguments.webhook_ca.as_deref().map(read_file).transpose()?;
@@ -114,6 +130,7 @@ fn manifests(operator: &Operator, arguments: &ManifestArguments) -> Result<ExitC
             (false, true) => WebhookCertificates::Managed,
             (false, false) => WebhookCertificates::Given,
         },
+        components: arguments.with.clone(),
     };
     let description = operator.description();
     let mut objects = objects(&description, &options);
@@ -158,6 +175,7 @@ fn complain(name: &str, error: &Error) {
 
 fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> {
     operator.check()?;
+    let operator = arguments.policies.heed(operator)?;
     let (writer, _log) = LogWriter::new(io::stderr()).map_err(denied("a thread for the log"))?;
     let dropped = writer.dropped();
     log(&arguments.log, writer);
@@ -181,6 +199,7 @@ fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> 
         tracing::info!(operator = operator.name, "starting");
         let options = options(&operator, arguments, &config, &agent).await?;
         let client = connect(config, &agent)?;
+        check_served(&client, &operator.registered().policies).await?;
         let running = operator.start(client, options)?;
         tokio::select! {
             () = signals.next() => {}
@@ -226,14 +245,35 @@ fn denied(what: &'static str) -> impl FnOnce(io::Error) -> Error {
 }
 
 fn log(filter: &str, writer: LogWriter) {
-    let filter = EnvFilter::builder().parse_lossy(filter);
+    let (filter, ignored) = targets(filter);
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let lines = tracing_subscriber::fmt::layer()
         .with_ansi(io::stderr().is_terminal() && !unwanted)
         .with_writer(writer);
+    let subscriber = tracing_subscriber::registry().with(filter).with(lines);
     // Somebody who has set one up before `main` keeps it.
     subscriber.try_init().unwrap_or_default();
+    for part in ignored {
+        tracing::warn!(
+            part,
+            "not a log filter: name a level such as info, or target=level"
+        );
+    }
+}
+
+/// What is to be logged, and the parts of the filter that nobody understands: they are no reason
+/// for an operator not to start.
+fn targets(filter: &str) -> (Targets, Vec<&str>) {
+    let parts = filter.split(',').map(str::trim);
+    let (known, ignored): (Vec<_>, Vec<_>) = parts
+        .filter(|part| !part.is_empty())
+        .partition(|part| part.parse::<Targets>().is_ok());
+    let targets = known.join(",").parse();
+    let fallback = Targets::new().with_default(LevelFilter::INFO);
+    match known.is_empty() {
+        true => (fallback, ignored),
+        false => (targets.unwrap_or(fallback), ignored),
+    }
 }
 
 /// SIGINT and SIGTERM.
@@ -256,5 +296,32 @@ impl Signals {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+
+    use super::targets;
+
+    #[test]
+    fn a_filter_names_levels_and_targets() {
+        let (filter, ignored) = targets("info, kubewright=debug");
+        assert!(filter.would_enable("kube", &Level::INFO));
+        assert!(!filter.would_enable("kube", &Level::DEBUG));
+        assert!(filter.would_enable("kubewright::operator", &Level::DEBUG));
+        assert!(ignored.is_empty(), "{ignored:?}");
+    }
+
+    #[test]
+    fn what_is_no_filter_is_told_and_the_rest_is_taken() {
+        let (filter, ignored) = targets("kube=loud,warn");
+        assert!(filter.would_enable("kube", &Level::WARN));
+        assert!(!filter.would_enable("kube", &Level::INFO));
+        assert_eq!(ignored, ["kube=loud"]);
+        let (filter, _) = targets("");
+        assert!(filter.would_enable("kube", &Level::INFO));
+        assert!(!filter.would_enable("kube", &Level::DEBUG));
     }
 }

@@ -4,19 +4,20 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use kube::{Client, CustomResourceExt};
-use kubewright_core::{Description, PolicyRule};
+use kubewright_core::{Description, PolicyEffect, PolicyRule};
 use kubewright_runtime::NamespaceSet;
 use kubewright_runtime::metrics::Exposition;
 use kubewright_webhook::review::SubjectAccessReviewSpec;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::cache::Transforms;
 use super::task::{Place, Task, TaskContext};
 use super::{LeaderElection, RunOptions, Running, command, start};
 use crate::endpoint::{Check, Checks, ExtraMetrics};
 use crate::registration::{AnyKind, Controller, Registered, Selection, TypedKind};
 use crate::webhook::{Authorizer, Conversions, Questions};
-use crate::{AnyWebhook, Error, Result, Verdict};
+use crate::{AnyWebhook, Error, Policy, Result, Verdict};
 
 /// A program that keeps a cluster as its objects say: controllers, and tasks of its own.
 ///
@@ -27,12 +28,17 @@ pub struct Operator {
     pub(super) controllers: Vec<Box<dyn Registered>>,
     /// What the API server may ask.
     pub(super) questions: Questions,
+    /// What the API server does by itself.
+    pub(super) policies: Vec<Policy<PolicyEffect>>,
+    /// Whether webhooks stand in for them.
+    pub(super) stands_in: bool,
     pub(super) tasks: Vec<Task>,
     pub(super) election: Option<LeaderElection>,
     pub(super) namespaces: Option<NamespaceSet>,
     pub(super) healthz: Checks,
     pub(super) readyz: Checks,
     pub(super) metrics: Vec<ExtraMetrics>,
+    pub(super) transforms: Transforms,
     /// Definitions of kinds that no controller here is for.
     definitions: Vec<Value>,
     rules: Vec<PolicyRule>,
@@ -47,12 +53,15 @@ impl Operator {
             version: None,
             controllers: Vec::new(),
             questions: Questions::default(),
+            policies: Vec::new(),
+            stands_in: false,
             tasks: Vec::new(),
             election: None,
             namespaces: None,
             healthz: Checks::default(),
             readyz: Checks::default(),
             metrics: Vec::new(),
+            transforms: Transforms::default(),
             definitions: Vec::new(),
             rules: Vec::new(),
         }
@@ -266,6 +275,12 @@ impl Operator {
                 .iter()
                 .map(|one| one.describe(&self.name))
                 .collect(),
+            policies: self
+                .policies
+                .iter()
+                .map(|one| one.describe(&self.name))
+                .collect(),
+            stands_in: self.stands_in,
             conversions: self.conversions().describe(),
             authorizes: self.questions.authorizer.is_some(),
             extra_rules: Vec::new(),
@@ -339,7 +354,9 @@ impl Operator {
         }
         let mut paths = BTreeSet::new();
         Conversions::join(&self.questions.conversions)?;
-        for webhook in &self.questions.webhooks {
+        self.check_policies()?;
+        let stand_ins = self.policies.iter().filter_map(Policy::webhook);
+        for webhook in self.questions.webhooks.iter().chain(stand_ins) {
             webhook.check()?;
             let path = webhook.describe(&self.name).path;
             if !paths.insert(path.clone()) {
@@ -370,7 +387,7 @@ where
 }
 
 /// What the API server allows (RFC 1123 label).
-const LONGEST_LABEL: usize = 63;
+pub(super) const LONGEST_LABEL: usize = 63;
 /// What the API server allows (k8s.io/apimachinery/pkg/apis/meta/v1/validation,
 /// FieldManagerMaxLength).
 const LONGEST_MANAGER: usize = 128;
@@ -383,7 +400,7 @@ pub(super) fn check_namespace(name: &str) -> Result<(), Error> {
 }
 
 /// The rule for names of namespaces, because objects are named after it.
-fn check_name(what: &'static str, name: &str, longest: usize) -> Result<(), Error> {
+pub(super) fn check_name(what: &'static str, name: &str, longest: usize) -> Result<(), Error> {
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let is_label = (1..=longest).contains(&name.len())
         && name.chars().all(inner)

@@ -6,6 +6,9 @@ use std::time::Duration;
 use clap::{ArgAction, Args};
 use tokio::net::TcpListener;
 
+use super::Operator;
+use crate::Error;
+
 /// What `run` takes: the flags that kubebuilder's managers have, and some of our own.
 #[derive(Args, Debug)]
 pub(super) struct RunArguments {
@@ -38,6 +41,8 @@ pub(super) struct RunArguments {
     pub(super) metrics: MetricsArguments,
     #[command(flatten)]
     pub(super) webhooks: WebhookArguments,
+    #[command(flatten)]
+    pub(super) policies: PolicyFlag,
     /// How many requests a second to send at most [default: as many as there are]
     #[arg(long, value_name = "NUMBER")]
     pub(super) kube_api_qps: Option<f64>,
@@ -92,7 +97,7 @@ pub(super) struct WebhookArguments {
     /// Make and renew the webhooks' certificate in a Secret, and have the API server trust it
     #[arg(long, conflicts_with = "webhook_certs")]
     pub(super) managed_certificates: bool,
-    /// The namespace that the operator runs in, for managed certificates [default: NAME-system]
+    /// The namespace that the operator runs in [default: that of its Pod, elsewhere NAME-system]
     #[arg(long, env = "POD_NAMESPACE")]
     pub(super) namespace: Option<String>,
     /// Run without webhooks
@@ -101,6 +106,24 @@ pub(super) struct WebhookArguments {
     /// Whether to run with webhooks
     #[arg(long, hide = true, env = "ENABLE_WEBHOOKS", value_name = "BOOL")]
     pub(super) enable_webhooks: Option<String>,
+}
+
+/// Whether the cluster serves policies.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct PolicyFlag {
+    /// Let webhooks stand in for policies, in a cluster that serves none
+    #[arg(long)]
+    no_policies: bool,
+}
+
+impl PolicyFlag {
+    /// The operator for such a cluster.
+    pub(super) fn heed(self, operator: Operator) -> Result<Operator, Error> {
+        match self.no_policies {
+            true => operator.without_policies(),
+            false => Ok(operator),
+        }
+    }
 }
 
 /// As kubebuilder's managers have it.

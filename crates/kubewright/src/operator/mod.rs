@@ -1,5 +1,6 @@
 //! The operator as one value, and its life: started, running, stopped.
 
+mod cache;
 mod command;
 mod definition;
 mod election;
@@ -7,6 +8,7 @@ mod flags;
 mod group;
 mod log;
 mod part;
+mod policies;
 mod reaper;
 mod running;
 mod serving;

@@ -39,6 +39,8 @@ pub struct RunOptions {
     pub manners: Manners,
     /// The API server's address, for metrics.
     pub host: String,
+    /// Where the operator itself runs; without it `NAME-system`, where its manifests put it.
+    pub namespace: Option<String>,
 }
 
 impl Default for RunOptions {
@@ -55,6 +57,7 @@ impl Default for RunOptions {
                 ..Manners::default()
             },
             host: String::new(),
+            namespace: None,
         }
     }
 }

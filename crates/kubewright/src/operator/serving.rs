@@ -5,6 +5,7 @@ use kubewright_webhook::{CertificateFiles, Certificates, Incoming, LocalAuthorit
 use tokio::net::TcpListener;
 
 use super::flags::{BindAddress, MetricsArguments, RunArguments, WebhookArguments};
+use super::start::system_namespace;
 use super::{Candidacy, Operator, RunOptions};
 use crate::endpoint::{MetricsAccess, MetricsServing};
 use crate::{CertificateSource, Error, ManagedCertificates, Repetition, WebhookServing};
@@ -16,8 +17,9 @@ pub(super) async fn options(
     config: &Config,
     agent: &str,
 ) -> Result<RunOptions, Error> {
+    let namespace = own_namespace(operator, &arguments.webhooks, config);
     Ok(RunOptions {
-        webhooks: webhooks(operator, &arguments.webhooks).await?,
+        webhooks: webhooks(operator, &arguments.webhooks, &namespace).await?,
         candidacy: candidacy(operator, arguments, config, agent)?,
         probes: probes(&arguments.health_probe_bind_address).await?,
         metrics: metrics(&arguments.metrics).await?,
@@ -28,8 +30,35 @@ pub(super) async fn options(
             .unwrap_or_default(),
         manners: manners(arguments),
         grace: arguments.graceful_shutdown_timeout,
+        namespace: Some(namespace),
         ..RunOptions::default()
     })
+}
+
+/// Where the operator runs: as it is told, else where its Pod is, else where its manifests would
+/// put it.
+fn own_namespace(operator: &Operator, arguments: &WebhookArguments, config: &Config) -> String {
+    let told = arguments.namespace.clone();
+    told.or_else(|| pod_namespace(config, std::fs::read_to_string))
+        .unwrap_or_else(|| system_namespace(&operator.name))
+}
+
+const TOKEN_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
+const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
+
+/// The namespace of the Pod that this process is, when its ServiceAccount is who it is in the
+/// cluster. With a kubeconfig it is not, also inside a Pod, such as that of a CI runner: the
+/// namespace of the context is where its user looks first, not where the operator runs.
+fn pod_namespace(
+    config: &Config,
+    read: impl FnOnce(&'static str) -> std::io::Result<String>,
+) -> Option<String> {
+    if config.auth_info.token_file.as_deref() != Some(TOKEN_FILE) {
+        return None;
+    }
+    let namespace = read(NAMESPACE_FILE).ok()?;
+    let namespace = namespace.trim();
+    (!namespace.is_empty()).then(|| namespace.to_owned())
 }
 
 fn manners(arguments: &RunArguments) -> Manners {
@@ -116,6 +145,7 @@ async fn metrics(arguments: &MetricsArguments) -> Result<Option<MetricsServing>,
 async fn webhooks(
     operator: &Operator,
     arguments: &WebhookArguments,
+    namespace: &str,
 ) -> Result<Option<WebhookServing>, Error> {
     if operator.questions.is_empty() || !arguments.are_on() {
         return Ok(None);
@@ -124,7 +154,7 @@ async fn webhooks(
     let listener = TcpListener::bind(address)
         .await
         .map_err(|source| Error::WebhookAddress { address, source })?;
-    let (certificates, source) = certificates(operator, arguments)?;
+    let (certificates, source) = certificates(operator, arguments, namespace)?;
     tracing::info!(%address, "serving webhooks");
     Ok(Some(WebhookServing {
         incoming: Incoming::Socket(listener),
@@ -138,11 +168,10 @@ async fn webhooks(
 fn certificates(
     operator: &Operator,
     arguments: &WebhookArguments,
+    namespace: &str,
 ) -> Result<(Certificates, CertificateSource), Error> {
     if arguments.managed_certificates {
-        let namespace = arguments.namespace.clone();
-        let namespace = namespace.unwrap_or_else(|| format!("{}-system", operator.name));
-        let managed = ManagedCertificates::of_service(&operator.name, &namespace);
+        let managed = ManagedCertificates::of_service(&operator.name, namespace);
         return Ok((Certificates::none(), CertificateSource::Managed(managed)));
     }
     // Where controller-runtime looks for them.
@@ -171,4 +200,26 @@ async fn listen(
         tracing::info!(%address, "serving {what}");
     }
     Ok(listener)
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::Config;
+
+    use super::{NAMESPACE_FILE, TOKEN_FILE, pod_namespace};
+
+    #[test]
+    fn the_namespace_of_a_context_is_not_that_of_the_pod() {
+        let mut config = Config::new("https://10.0.0.1".parse().unwrap());
+        config.default_namespace = "context".to_owned();
+        let read = |path: &'static str| {
+            assert_eq!(path, NAMESPACE_FILE);
+            Ok("runner\n".to_owned())
+        };
+        assert_eq!(pod_namespace(&config, read), None);
+        config.auth_info.token_file = Some(TOKEN_FILE.to_owned());
+        assert_eq!(pod_namespace(&config, read).as_deref(), Some("runner"));
+        let missing = |_: &'static str| Err(std::io::ErrorKind::NotFound.into());
+        assert_eq!(pod_namespace(&config, missing), None);
+    }
 }

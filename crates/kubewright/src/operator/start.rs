@@ -5,16 +5,16 @@ use futures_util::future::join;
 use kube::Client;
 use kubewright_core::{Clock, Description};
 use kubewright_runtime::NamespaceSet;
-use kubewright_runtime::client::{ClientService, RequestMetrics, rebuilt};
+use kubewright_runtime::client::{ClientService, Guarded, RequestMetrics, rebuilt};
 use kubewright_runtime::election::{Candidate, Elector, Fence, Leadership};
 use kubewright_runtime::events::{EventRecorder, Reporter};
 use kubewright_runtime::informer::{InformerOptions, InformerStatus, Informers, Obstacle};
 use kubewright_runtime::reflector::ReflectorOptions;
-use kubewright_webhook::Incoming;
+use kubewright_webhook::{Incoming, WebhookMetrics};
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
-use tower::Layer as _;
 
+use super::cache::Transforms;
 use super::group::Group;
 use super::part::{Part, Phase};
 use super::running::{Candidacy, RunOptions, Running, not_registered};
@@ -40,8 +40,8 @@ pub(super) fn start(
     }
     let requests = RequestMetrics::new(&options.host);
     let guard = |client: &Client| {
-        let counted = requests.layer(ClientService::new(client.clone()));
-        rebuilt(client, permissions.layer(counted))
+        let counted = Guarded::new(requests.clone(), ClientService::new(client.clone()));
+        rebuilt(client, Guarded::new(permissions.clone(), counted))
     };
     let unfenced = guard(&options.manners.guard(client.clone()));
     let (elector, leadership) = candidate(
@@ -51,10 +51,13 @@ pub(super) fn start(
         |own| guard(own.unwrap_or(&client)),
     )?;
     let manager = format!("kubewright/{}", operator.name);
+    let own_namespace = options.namespace;
+    let own_namespace = own_namespace.unwrap_or_else(|| system_namespace(&operator.name));
     let informers = informers(
         unfenced.clone(),
         manager.clone(),
         operator.namespaces.clone(),
+        operator.transforms,
     );
     let reporter = Reporter {
         instance: format!("{}-{}", operator.name, host_name()),
@@ -69,6 +72,7 @@ pub(super) fn start(
         leadership: leadership.clone(),
         clock: options.clock,
         namespaces: operator.namespaces,
+        own_namespace: own_namespace.into(),
         events: events.clone(),
     };
     let mut running = Running::idle(&parts, permissions, options.grace);
@@ -78,7 +82,7 @@ pub(super) fn start(
     };
     let keeper = managed.map(|managed| keeper(managed, &parts, &description));
     let serving = options.webhooks.map(|serving| (serving, keeper));
-    running.serve_webhooks(operator.questions, serving, &parts)?;
+    let webhooks = running.serve_webhooks(operator.questions, serving, &parts)?;
     running.work.spawn(sink.run(running.work.stop()));
     running.run_controllers(operator.controllers, &parts)?;
     let tasks = running.run_tasks(operator.tasks, &parts);
@@ -93,6 +97,7 @@ pub(super) fn start(
             controllers: running.controllers.clone(),
             informers,
             requests,
+            webhooks,
             events,
             lease: description.lease.filter(|_| options.candidacy.is_some()),
             leadership,
@@ -121,13 +126,14 @@ impl Running {
         }
     }
 
-    /// Webhooks are served before the caches are filled: to fill one may need a webhook.
+    /// Webhooks are served before the caches are filled: to fill one may need a webhook. Answers
+    /// what counts them; where none are served, nothing is counted.
     fn serve_webhooks(
         &mut self,
         questions: Questions,
         serving: Option<(WebhookServing, Option<CertificateKeeper>)>,
         parts: &Parts,
-    ) -> Result<(), Error> {
+    ) -> Result<WebhookMetrics, Error> {
         let has_webhooks = !questions.is_empty();
         let repetition = serving.as_ref().map(|(serving, _)| serving.repetition);
         let repetition = repetition.unwrap_or_default();
@@ -136,13 +142,14 @@ impl Running {
             if has_webhooks {
                 tracing::warn!("webhooks are not served");
             }
-            return Ok(());
+            return Ok(WebhookMetrics::default());
         };
+        let metrics = webhooks.metrics().clone();
         let part = self.part("webhooks");
         let (ready, started) = oneshot::channel();
         let served = webhooks.serve(serving, keeper, ready, self.webhooks.stop());
         self.webhooks.spawn(follow(part, started, served));
-        Ok(())
+        Ok(metrics)
     }
 
     fn run_controllers(
@@ -259,6 +266,11 @@ impl Running {
     }
 }
 
+/// Where the manifests put an operator unless they are told otherwise.
+pub(super) fn system_namespace(operator: &str) -> String {
+    format!("{operator}-system")
+}
+
 /// Keeps note of how far a part is.
 async fn follow(part: Part, started: oneshot::Receiver<()>, run: impl Future<Output = ()>) {
     let begun = async {
@@ -305,9 +317,16 @@ fn keeper(
     CertificateKeeper::new(client, clock, description, managed)
 }
 
-fn informers(client: Client, manager: String, namespaces: Option<NamespaceSet>) -> Informers {
+fn informers(
+    client: Client,
+    manager: String,
+    namespaces: Option<NamespaceSet>,
+    transforms: Transforms,
+) -> Informers {
     let reflector = ReflectorOptions {
         field_manager: Some(manager),
+        transforms: transforms.by_kind,
+        transform: transforms.others,
         ..ReflectorOptions::default()
     };
     let options = InformerOptions {

@@ -1,15 +1,18 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use kubewright_core::{ControllerDescription, LabelSelector, PolicyRule, Resource, Use, Verb};
+use kubewright_core::{ControllerDescription, PolicyRule, Resource, Use, Verb};
 use kubewright_runtime::cache::View;
 use kubewright_runtime::controller::{self as runtime, Handle, Mapper, Source};
 use kubewright_runtime::informer::{Content, Informer, InformerSpec};
+use kubewright_runtime::queue::Priority;
 use serde_json::Value;
 
 use super::controller::Replicas;
 use super::erased::{AnyView, Parts, Registered, Views};
+use super::extent::Extent;
 use super::reconciler::Reconciling;
+use super::selection::Pointless;
 use super::typed::ViewId;
 use super::wake::passes;
 use super::{AnyKind, Cache, Controller, Selection};
@@ -22,8 +25,9 @@ pub(super) struct Registration<K: AnyKind> {
     pub(super) usage: Use,
     pub(super) view: Option<Viewed>,
     pub(super) wake: Option<Wake<K>>,
+    pub(super) priority: Priority,
     /// An option of the selection that this registration has no use for.
-    pub(super) pointless: Option<(&'static str, &'static str)>,
+    pub(super) pointless: Option<Pointless>,
 }
 
 /// What is needed to read a kind.
@@ -31,9 +35,12 @@ pub(super) struct Registration<K: AnyKind> {
 pub(super) struct Viewed {
     id: ViewId,
     content: Content,
-    labels: Option<String>,
-    open: fn(Informer) -> AnyView,
+    extent: Extent,
+    open: Open,
 }
+
+/// Opens a view of an informer's objects, with the indexes of the controller of that name.
+type Open = Arc<dyn Fn(&str, Informer) -> AnyView + Send + Sync>;
 
 /// Makes the mapper once the controller's own objects, and those that wake it, can be looked up.
 pub(super) type Wake<K> = Box<dyn FnOnce(&Own<K>, &Informer) -> Mapper + Send>;
@@ -51,35 +58,35 @@ impl<K: AnyKind> Registration<K> {
         usage: Use,
         wake: Option<Wake<K>>,
     ) -> Self {
+        let pointless = selection.misplaced();
+        let indexes = selection.indexes;
         Self {
             resource: selection.resource,
             usage,
             view: Some(Viewed {
                 id: selection.view,
                 content: selection.content,
-                labels: selection.labels,
-                open: AnyView::open::<W>,
+                extent: selection.extent,
+                open: Arc::new(move |controller, informer| {
+                    AnyView::indexed(controller, &indexes, informer)
+                }),
             }),
             wake,
-            pointless: None,
+            priority: selection.priority,
+            pointless,
         }
     }
 }
 
 impl<K: AnyKind> Controller<K> {
-    fn selector(&self, kind: &str, labels: Option<&str>) -> Result<LabelSelector, Error> {
-        parse_selector(&self.name, kind, labels)
-    }
-
     /// The views of all kinds that are read, the controller's own included.
     fn views(&self, own: &Informer, parts: &Parts) -> Result<HashMap<ViewId, AnyView>, Error> {
         let mut views = HashMap::from([(self.view.clone(), AnyView::open::<K>(own.clone()))]);
         for one in &self.uses {
             let Some(view) = &one.view else { continue };
-            let labels = self.selector(&one.resource.kind.kind, view.labels.as_deref())?;
-            let spec = spec(&one.resource, labels).keeping(view.content.clone());
-            let informer = parts.informers.get(&spec);
-            views.insert(view.id.clone(), (view.open)(informer));
+            let spec = view.extent.spec(&self.name, &one.resource)?;
+            let informer = parts.informers.get(&spec.keeping(view.content.clone()));
+            views.insert(view.id.clone(), (view.open)(&self.name, informer));
         }
         Ok(views)
     }
@@ -101,7 +108,7 @@ impl<K: AnyKind> Controller<K> {
             sources.push(match one.wake {
                 Some(wake) => {
                     let mapper = wake(own, &informer);
-                    Source::new(informer, mapper)
+                    Source::new(informer, mapper).at(one.priority)
                 }
                 None => Source::read(informer),
             });
@@ -140,7 +147,8 @@ impl<K: AnyKind> Registered for Controller<K> {
 
     fn check(&self) -> Result<(), Error> {
         self.check_finalizers()?;
-        let mut seen = HashMap::from([(&self.view, None)]);
+        let everything = Extent::default();
+        let mut seen = HashMap::from([(&self.view, &everything)]);
         for one in &self.uses {
             let kind = &one.resource.kind.kind;
             if let Some((option, registration)) = one.pointless {
@@ -152,9 +160,9 @@ impl<K: AnyKind> Registered for Controller<K> {
                 });
             }
             let Some(view) = &one.view else { continue };
-            self.selector(kind, view.labels.as_deref())?;
-            let former = seen.insert(&view.id, view.labels.as_deref());
-            if former.is_some_and(|labels| labels != view.labels.as_deref()) {
+            view.extent.spec(&self.name, &one.resource)?;
+            let former = seen.insert(&view.id, &view.extent);
+            if former.is_some_and(|extent| *extent != view.extent) {
                 return Err(Error::TwoViews {
                     controller: self.name.clone(),
                     kind: kind.clone(),
@@ -171,7 +179,7 @@ impl<K: AnyKind> Registered for Controller<K> {
             Replicas::Leader => parts,
             Replicas::Every => &everywhere,
         };
-        let own_spec = spec(&self.resource, LabelSelector::default());
+        let own_spec = InformerSpec::all(self.resource.clone());
         let informer = parts.informers.get(&own_spec);
         let own = Own {
             resource: self.resource.clone(),
@@ -193,6 +201,7 @@ impl<K: AnyKind> Registered for Controller<K> {
             client: parts.client.clone(),
             clock: parts.clock.clone(),
             namespaces: parts.namespaces.clone(),
+            own_namespace: Arc::clone(&parts.own_namespace),
             events: parts.events.clone(),
             controller: handle.clone(),
         });
@@ -212,26 +221,4 @@ impl<K: AnyKind> Registered for Controller<K> {
             .time_limit(self.limit)
             .elected(parts.leadership.clone(), own_store))
     }
-}
-
-/// All objects of a kind with these labels.
-pub(crate) fn spec(resource: &Resource, labels: LabelSelector) -> InformerSpec {
-    InformerSpec {
-        labels,
-        ..InformerSpec::all(resource.clone())
-    }
-}
-
-pub(crate) fn parse_selector(
-    controller: &str,
-    kind: &str,
-    labels: Option<&str>,
-) -> Result<LabelSelector, Error> {
-    let text = labels.unwrap_or_default();
-    text.parse().map_err(|source| Error::Selector {
-        controller: controller.to_owned(),
-        kind: kind.to_owned(),
-        text: text.to_owned(),
-        source,
-    })
 }

@@ -1,4 +1,5 @@
-//! Which changes of a watched object matter: `kind::<Node>().when(changed::labels())`.
+//! Which changes of a watched object matter: `kind::<Node>().when(changed::labels())`. Creation and
+//! deletion always do; [`only`](super::only) is about these.
 
 use k8s_openapi::api::core::v1::Node;
 
@@ -22,6 +23,11 @@ pub fn generation<K: AnyKind>() -> Predicate<K> {
     field(&["metadata", "generation"])
 }
 
+/// Anything changed: not a repetition of what was known.
+pub fn resource_version<K: AnyKind>() -> Predicate<K> {
+    field(&["metadata", "resourceVersion"])
+}
+
 /// The node's taints changed.
 pub fn taints() -> Predicate<Node> {
     field(&["spec", "taints"])
@@ -35,7 +41,7 @@ where
     K: AnyKind,
     F: Fn(&K, &K) -> bool + Send + Sync + 'static,
 {
-    Predicate::new(
+    Predicate::of_changes(
         move |old, new| match (old.decode::<K>(), new.decode::<K>()) {
             (Ok(old), Ok(new)) => changed(&old, &new),
             _ => true,
@@ -44,7 +50,7 @@ where
 }
 
 fn field<K>(path: &'static [&'static str]) -> Predicate<K> {
-    Predicate::new(move |old, new| {
+    Predicate::of_changes(move |old, new| {
         let (old, new) = (
             old.field(path.iter().copied()),
             new.field(path.iter().copied()),

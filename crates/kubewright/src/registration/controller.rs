@@ -8,7 +8,7 @@ use kube::core::DynamicObject;
 use kubewright_core::{ObjectKey, PolicyRule, Resource, Use, Verb};
 use kubewright_runtime::cache::View;
 use kubewright_runtime::controller::{self as runtime, Outcome, Source};
-use kubewright_runtime::queue::QueueOptions;
+use kubewright_runtime::queue::{Priority, QueueOptions};
 use serde_json::Value;
 
 use super::build::{Registration, Wake};
@@ -226,9 +226,8 @@ impl<K: AnyKind> Controller<K> {
     /// Reads this kind without being woken by it.
     #[must_use]
     pub fn reads<W: AnyKind>(mut self, kind: Selection<W>) -> Self {
-        let pointless = kind.predicate.is_some();
         self.uses.push(Registration {
-            pointless: pointless.then_some((".when(..)", ".reads(..), which wakes nobody")),
+            pointless: kind.pointless_to_a_reader(),
             ..Registration::read(kind, Use::Reads, None)
         });
         self
@@ -237,7 +236,8 @@ impl<K: AnyKind> Controller<K> {
     /// Writes objects of this kind that belong to nobody or to others, with these verbs.
     ///
     /// [`Context::apply`] with [`unowned`](crate::Apply::unowned) needs [`Verb::Create`] and
-    /// [`Verb::Patch`].
+    /// [`Verb::Patch`]. Subresources, such as the status, need a rule of their own:
+    /// [`may`](Self::may).
     #[must_use]
     pub fn writes<W: AnyKind>(
         mut self,
@@ -245,7 +245,10 @@ impl<K: AnyKind> Controller<K> {
         verbs: impl IntoIterator<Item = Verb>,
     ) -> Self {
         let usage = Use::Writes(verbs.into_iter().collect());
-        let pointless = kind.predicate.is_some() || kind.labels.is_some();
+        let pointless = kind.predicate.is_some()
+            || !kind.extent.is_everything()
+            || !kind.indexes.is_empty()
+            || kind.priority != Priority::NORMAL;
         self.uses.push(Registration {
             view: None,
             pointless: pointless.then_some(("a selection", ".writes(..), which reads nothing")),

@@ -10,7 +10,91 @@ pub fn all<W, K: AnyKind>() -> impl Fn(&W, &Cache<K>) -> Vec<ObjectKey> {
     |_, own| own.keys()
 }
 
+/// The one that has the same name, in the same namespace where the kind is in one.
+pub fn same_name<W: AnyKind, K: AnyKind>() -> impl Fn(&W, &Cache<K>) -> Option<ObjectKey> {
+    |object, own| {
+        let meta = object.meta();
+        Some(own.key(meta.namespace.as_deref(), meta.name.as_deref()?))
+    }
+}
+
+/// All that the object names among its owners, whether they control it or not.
+///
+/// [`Controller::owns`](crate::Controller::owns) wakes the one that controls it.
+pub fn owners<W: AnyKind, K: AnyKind>() -> impl Fn(&W, &Cache<K>) -> Vec<ObjectKey> {
+    |object, own| {
+        let meta = object.meta();
+        let references = meta.owner_references.iter().flatten();
+        let namespace = meta.namespace.as_deref();
+        let keys = references.filter_map(|one| own.owner(one, namespace));
+        keys.collect()
+    }
+}
+
 /// The one whose key came.
 pub fn itself<K: AnyKind>() -> impl Fn(&ObjectKey, &Cache<K>) -> Option<ObjectKey> {
     |key, _| Some(key.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{Request, Response};
+    use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod};
+    use kube::Client;
+    use kube::client::Body;
+    use kubewright_runtime::cache::View;
+    use kubewright_runtime::informer::{InformerSpec, Informers};
+    use kubewright_runtime::store::Delta;
+    use kubewright_wire::record::Record;
+    use serde_json::{Value, json};
+
+    use super::{owners, same_name};
+    use crate::registration::{Cache, TypedKind, resource_of};
+
+    /// A cache with one object, and what keeps it.
+    fn cache<K: TypedKind>(object: &Value) -> (Cache<K>, Informers) {
+        let nowhere =
+            tower::service_fn(async |_: Request<Body>| Err::<Response<Body>, _>("nobody is there"));
+        let informers = Informers::new(Client::new(nowhere, "default"), Default::default());
+        let informer = informers.get(&InformerSpec::all(resource_of::<K>()));
+        let record = Record::from_value(object).unwrap();
+        informer.store().apply([Delta::Present(record)]);
+        (Cache::new(View::new(informer)), informers)
+    }
+
+    fn pod(references: &Value) -> Pod {
+        let metadata = json!({
+            "name": "web", "namespace": "web", "ownerReferences": references,
+        });
+        serde_json::from_value(json!({"metadata": metadata})).unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_owner_is_the_very_object_that_is_named_in_whatever_version() {
+        let map = json!({"metadata": {"name": "a", "namespace": "web", "uid": "1"}});
+        let (maps, _informers) = cache::<ConfigMap>(&map);
+        let woken = |api_version: &str, kind: &str, uid: &str| {
+            let reference = json!([
+                {"apiVersion": api_version, "kind": kind, "name": "a", "uid": uid},
+            ]);
+            let keys = owners::<Pod, ConfigMap>()(&pod(&reference), &maps);
+            keys.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(woken("v1", "ConfigMap", "1"), ["web/a"]);
+        assert_eq!(woken("v2", "ConfigMap", "1"), ["web/a"]);
+        assert!(woken("v1", "ConfigMap", "2").is_empty());
+        assert!(woken("v1", "Secret", "1").is_empty());
+        assert!(woken("ex.io/v1", "ConfigMap", "1").is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_same_name_is_looked_for_where_the_kind_is() {
+        let (namespaces, _informers) = cache::<Namespace>(&json!({"metadata": {"name": "web"}}));
+        let (maps, _informers) = cache::<ConfigMap>(&json!({"metadata": {"name": "web"}}));
+        let web = pod(&json!([]));
+        let key = same_name::<Pod, Namespace>()(&web, &namespaces);
+        assert_eq!(key.map(|key| key.to_string()).as_deref(), Some("web"));
+        let key = same_name::<Pod, ConfigMap>()(&web, &maps);
+        assert_eq!(key.map(|key| key.to_string()).as_deref(), Some("web/web"));
+    }
 }

@@ -1,20 +1,24 @@
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use kube::Client;
 use kube::core::DynamicObject;
-use kubewright_core::{Clock, ControllerDescription, LabelSelector, PolicyRule, Resource};
+use kubewright_core::{Clock, ControllerDescription, PolicyRule, Resource};
 use kubewright_runtime::NamespaceSet;
-use kubewright_runtime::cache::View;
+use kubewright_runtime::cache::{List, View};
 use kubewright_runtime::controller as runtime;
 use kubewright_runtime::election::Leadership;
 use kubewright_runtime::events::EventRecorder;
-use kubewright_runtime::informer::{Informer, Informers};
+use kubewright_runtime::informer::{Informer, InformerSpec, Informers};
 use kubewright_runtime::store::Store;
 use kubewright_runtime::write::Writer;
 use serde_json::Value;
 
+use super::extent::Extent;
+use super::indexes::{add_indexes, index_name};
+use super::selection::Values;
 use super::typed::ViewId;
 use super::{AnyKind, TypedKind};
 use crate::Error;
@@ -33,6 +37,8 @@ pub(crate) struct Parts {
     pub(crate) clock: Clock,
     /// What the operator is restricted to.
     pub(crate) namespaces: Option<NamespaceSet>,
+    /// Where the operator itself runs.
+    pub(crate) own_namespace: Arc<str>,
     pub(crate) events: EventRecorder,
 }
 
@@ -89,13 +95,28 @@ pub(crate) struct AnyView {
 
 impl AnyView {
     pub(crate) fn open<W: AnyKind>(informer: Informer) -> Self {
+        Self::of(View::<W>::new(informer))
+    }
+
+    /// One with the indexes of the controller or webhook of that name.
+    pub(crate) fn indexed<W: AnyKind>(
+        owner: &str,
+        indexes: &[(String, Values<W>)],
+        informer: Informer,
+    ) -> Self {
+        let view = View::new(informer);
+        add_indexes(&view, owner, indexes);
+        Self::of(view)
+    }
+
+    fn of<W: AnyKind>(view: View<W>) -> Self {
         Self {
-            view: Box::new(View::<W>::new(informer.clone())),
-            informer,
+            informer: view.informer().clone(),
+            view: Box::new(view),
         }
     }
 
-    pub(super) fn informer(&self) -> &Informer {
+    pub(crate) fn informer(&self) -> &Informer {
         &self.informer
     }
 }
@@ -167,6 +188,66 @@ impl Views {
     /// Whether there may be objects of the kind that the view does not show.
     pub(crate) fn is_partial(&self, id: &ViewId, resource: &Resource) -> bool {
         let informer = self.informer(id, resource);
-        informer.is_none_or(|one| one.spec().labels != LabelSelector::default())
+        informer.is_none_or(|one| {
+            let everything = InformerSpec::all(resource.clone());
+            *one.spec() != everything.keeping(one.spec().content.clone())
+        })
+    }
+
+    /// The objects that have the value in an index of the controller, or the line to add.
+    pub(crate) fn by_index<W: TypedKind>(&self, name: &str, value: &str) -> Result<List<W>, Error> {
+        let selection = || format!("kind::<{}>()", W::kind(&()));
+        self.indexed(self.view::<W>()?, name, value, selection)
+    }
+
+    /// The same of a kind that is known only at run time.
+    pub(crate) fn by_index_of(
+        &self,
+        resource: &Resource,
+        name: &str,
+        value: &str,
+    ) -> Result<List<DynamicObject>, Error> {
+        let selection = || "kind_of(..)".to_owned();
+        self.indexed(self.view_of(resource)?, name, value, selection)
+    }
+
+    fn indexed<W: AnyKind>(
+        &self,
+        view: &View<W>,
+        name: &str,
+        value: &str,
+        selection: impl FnOnce() -> String,
+    ) -> Result<List<W>, Error> {
+        let found = view.by_index(&index_name(&self.controller, name), value);
+        found.map_err(|_| Error::Unindexed {
+            controller: self.controller.clone(),
+            kind: view.informer().spec().resource.kind.kind.clone(),
+            name: name.to_owned(),
+            selection: selection(),
+        })
+    }
+
+    /// The objects whose labels match.
+    pub(crate) fn matching<W: TypedKind>(&self, labels: &str) -> Result<List<W>, Error> {
+        self.labelled(self.view::<W>()?, labels)
+    }
+
+    /// The same of a kind that is known only at run time.
+    pub(crate) fn matching_of(
+        &self,
+        resource: &Resource,
+        labels: &str,
+    ) -> Result<List<DynamicObject>, Error> {
+        self.labelled(self.view_of(resource)?, labels)
+    }
+
+    fn labelled<W: AnyKind>(&self, view: &View<W>, labels: &str) -> Result<List<W>, Error> {
+        let resource = &view.informer().spec().resource;
+        let extent = Extent {
+            labels: Some(labels.to_owned()),
+            ..Extent::default()
+        };
+        let wanted = extent.spec(&self.controller, resource)?;
+        Ok(view.matching(None, &wanted.labels))
     }
 }

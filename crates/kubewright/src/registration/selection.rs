@@ -1,11 +1,20 @@
 use std::fmt;
+use std::sync::Arc;
 
 use kube::core::DynamicObject;
 use kubewright_core::Resource;
 use kubewright_runtime::informer::Content;
+use kubewright_runtime::queue::Priority;
 
+use super::extent::Extent;
 use super::typed::ViewId;
 use super::{AnyKind, Predicate, TypedKind, resource_of};
+
+/// The values under which an index finds an object.
+pub(crate) type Values<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
+
+/// An option of a selection that has no effect, and on what it has none.
+pub(crate) type Pointless = (&'static str, &'static str);
 
 /// A kind and which of its objects and changes are meant; `kind::<Metadata<Pod>>()` is only the
 /// metadata, for which the API server is asked for no more.
@@ -16,14 +25,9 @@ use super::{AnyKind, Predicate, TypedKind, resource_of};
 /// let web = kind::<Pod>().labels("app=web").when(changed::labels());
 /// ```
 pub fn kind<K: TypedKind>() -> Selection<K> {
-    Selection {
-        resource: resource_of::<K>(),
-        view: ViewId::of::<K>(),
-        // The type of a whole kind may lack fields that newer servers send; they are kept.
-        content: Content::of_kind::<K>(),
-        labels: None,
-        predicate: None,
-    }
+    // The type of a whole kind may lack fields that newer servers send; they are kept.
+    let content = Content::of_kind::<K>();
+    Selection::new(resource_of::<K>(), ViewId::of::<K>(), content)
 }
 
 /// A kind that is known only when the program runs; its objects are read as
@@ -37,13 +41,8 @@ pub fn kind<K: TypedKind>() -> Selection<K> {
 /// let daily = kind_of(backups).labels("schedule=daily");
 /// ```
 pub fn kind_of(resource: Resource) -> Selection<DynamicObject> {
-    Selection {
-        view: ViewId::Dynamic(resource.clone()),
-        resource,
-        content: Content::Whole,
-        labels: None,
-        predicate: None,
-    }
+    let view = ViewId::Dynamic(resource.clone());
+    Selection::new(resource, view, Content::Whole)
 }
 
 /// What [`kind`] and [`kind_of`] make: one value that `owns`, `watches`, `reads` and `writes`
@@ -52,17 +51,84 @@ pub struct Selection<K> {
     pub(crate) resource: Resource,
     pub(crate) view: ViewId,
     pub(crate) content: Content,
-    pub(crate) labels: Option<String>,
+    pub(crate) extent: Extent,
     pub(crate) predicate: Option<Predicate<K>>,
+    pub(crate) indexes: Vec<(String, Values<K>)>,
+    pub(crate) priority: Priority,
 }
 
 impl<K: AnyKind> Selection<K> {
+    fn new(resource: Resource, view: ViewId, content: Content) -> Self {
+        Self {
+            resource,
+            view,
+            content,
+            extent: Extent::default(),
+            predicate: None,
+            indexes: Vec::new(),
+            priority: Priority::NORMAL,
+        }
+    }
+
     /// Only objects whose labels match, such as `app=web,tier in (a, b)`.
     ///
     /// A selector that does not parse is an error when the operator starts.
     #[must_use]
     pub fn labels(mut self, selector: impl Into<String>) -> Self {
-        self.labels = Some(selector.into());
+        self.extent.labels = Some(selector.into());
+        self
+    }
+
+    /// Only objects whose fields match, such as `spec.nodeName=n1,status.phase!=Failed`.
+    ///
+    /// The API server selects by few fields: of a custom resource by those that its definition
+    /// names (`#[kube(selectable = "..")]`), and by name and namespace. A selector that does not
+    /// parse is an error when the operator starts.
+    #[must_use]
+    pub fn fields(mut self, selector: impl Into<String>) -> Self {
+        self.extent.fields = Some(selector.into());
+        self
+    }
+
+    /// Only objects of this namespace. An operator that is restricted to some namespaces must
+    /// have it among them.
+    #[must_use]
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.extent.namespace = Some(namespace.into());
+        self
+    }
+
+    /// Keeps the objects at hand under values of their own, for
+    /// [`Context::by_index`](crate::Context::by_index) and its siblings of
+    /// [`Admission`](crate::Admission::by_index) and [`Watch`](crate::Watch::by_index): a lookup
+    /// then does not walk all of them.
+    ///
+    /// The values must follow from the object alone. An object for which the function panics is
+    /// logged and found under none. The controller's own kind gets an index by
+    /// [`reads`](crate::Controller::reads).
+    ///
+    /// ```
+    /// use kubewright::prelude::*;
+    ///
+    /// let pods = kind::<Pod>().index("node", |pod| {
+    ///     let node = pod.spec.as_ref().and_then(|spec| spec.node_name.clone());
+    ///     node.into_iter().collect()
+    /// });
+    /// ```
+    #[must_use]
+    pub fn index(
+        mut self,
+        name: impl Into<String>,
+        values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.indexes.push((name.into(), Arc::new(values)));
+        self
+    }
+
+    /// How urgent what its changes wake is; higher comes first, and 0 is usual.
+    #[must_use]
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
         self
     }
 
@@ -75,14 +141,33 @@ impl<K: AnyKind> Selection<K> {
         });
         self
     }
+
+    /// An option that has no effect on who only reads the kind, and why.
+    pub(crate) fn pointless_to_a_reader(&self) -> Option<Pointless> {
+        const WAKES_NOBODY: &str = ".reads(..), which wakes nobody";
+        if self.priority != Priority::NORMAL {
+            return Some((".priority(..)", WAKES_NOBODY));
+        }
+        if self.predicate.is_some() {
+            return Some((".when(..)", WAKES_NOBODY));
+        }
+        self.misplaced()
+    }
+
+    /// A namespace that is named for a kind that is in none.
+    pub(crate) fn misplaced(&self) -> Option<Pointless> {
+        let is_misplaced = self.extent.is_misplaced(&self.resource);
+        is_misplaced.then_some((".namespace(..)", "a kind that is in none"))
+    }
 }
 
 impl<K> fmt::Debug for Selection<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Selection")
             .field("resource", &self.resource)
-            .field("labels", &self.labels)
+            .field("extent", &self.extent)
             .field("predicate", &self.predicate)
-            .finish()
+            .field("priority", &self.priority)
+            .finish_non_exhaustive()
     }
 }

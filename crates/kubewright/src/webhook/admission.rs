@@ -1,7 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use kubewright_core::{ObjectKey, Operation};
+use kube::core::DynamicObject;
+use kubewright_core::{ObjectKey, Operation, Resource};
 use kubewright_runtime::cache::List;
 use kubewright_webhook::review::{AdmissionRequest, UserInfo};
 use parking_lot::Mutex;
@@ -66,12 +67,43 @@ impl Admission {
 
     /// The objects of a kind that the webhook reads: [`Webhook::reads`](super::Webhook::reads).
     pub fn list<K: TypedKind>(&self) -> Result<List<K>, Denied> {
-        Ok(self.reads.view::<K>()?.list())
+        Ok(self.reads.views().view::<K>()?.list())
     }
 
     /// One object of a kind that the webhook reads.
     pub fn get<K: TypedKind>(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Denied> {
-        Ok(self.reads.view::<K>()?.get(key)?)
+        Ok(self.reads.views().view::<K>()?.get(key)?)
+    }
+
+    /// The objects of a kind that have the value in an index, which the registration names:
+    /// `.reads(kind::<Pod>().index("node", ..))`.
+    pub fn by_index<K: TypedKind>(&self, name: &str, value: &str) -> Result<List<K>, Denied> {
+        Ok(self.reads.views().by_index(name, value)?)
+    }
+
+    /// The objects of a kind that is known only when the program runs and that the webhook reads:
+    /// `.reads(kind_of(resource))`.
+    pub fn list_of(&self, resource: &Resource) -> Result<List<DynamicObject>, Denied> {
+        Ok(self.reads.views().view_of(resource)?.list())
+    }
+
+    /// One object of such a kind.
+    pub fn get_of(
+        &self,
+        resource: &Resource,
+        key: &ObjectKey,
+    ) -> Result<Option<Arc<DynamicObject>>, Denied> {
+        Ok(self.reads.views().view_of(resource)?.get(key)?)
+    }
+
+    /// As [`by_index`](Self::by_index), of such a kind.
+    pub fn by_index_of(
+        &self,
+        resource: &Resource,
+        name: &str,
+        value: &str,
+    ) -> Result<List<DynamicObject>, Denied> {
+        Ok(self.reads.views().by_index_of(resource, name, value)?)
     }
 
     pub(super) fn take_warnings(&self) -> Vec<String> {

@@ -2,21 +2,22 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use kubewright_core::{Kind, Operation};
-use kubewright_webhook::patch::{difference, rebase};
+use kubewright_webhook::patch::difference;
 use kubewright_webhook::review::{AdmissionRequest, AdmissionResponse, PatchBytes};
+use kubewright_wire::patch::rebase;
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
 use super::serving::{Reads, Repetition};
 use super::{Admission, Change, Denied, Findings};
-use crate::registration::TypedKind;
+use crate::registration::AnyKind;
 
 /// A webhook's function, whatever its kind.
 pub(super) type Handler =
     Arc<dyn Fn(AdmissionRequest, Reads) -> BoxFuture<'static, AdmissionResponse> + Send + Sync>;
 
 /// Calls a function that fills in what is missing.
-pub(super) fn defaulter<K: TypedKind>(fill_in: impl Fn(&mut K) + Send + Sync + 'static) -> Handler {
+pub(super) fn defaulter<K: AnyKind>(fill_in: impl Fn(&mut K) + Send + Sync + 'static) -> Handler {
     let fill_in = Arc::new(fill_in);
     Arc::new(move |request, reads| {
         let fill_in = Arc::clone(&fill_in);
@@ -39,7 +40,7 @@ pub(super) fn defaulter<K: TypedKind>(fill_in: impl Fn(&mut K) + Send + Sync + '
 /// Calls a function that takes the object and gives it back changed.
 pub(super) fn mutator<K, F, Fut>(mutate: F) -> Handler
 where
-    K: TypedKind,
+    K: AnyKind,
     F: Fn(K, Admission) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<K, Denied>> + Send + 'static,
 {
@@ -65,7 +66,7 @@ async fn mutated<K, F, Fut>(
     (cx, repetition): (Admission, Repetition),
 ) -> Result<AdmissionResponse, Status>
 where
-    K: TypedKind,
+    K: AnyKind,
     F: Fn(K, Admission) -> Fut,
     Fut: Future<Output = Result<K, Denied>>,
 {
@@ -90,7 +91,7 @@ where
 }
 
 /// Calls a function that judges a change.
-pub(super) fn validator<K: TypedKind>(
+pub(super) fn validator<K: AnyKind>(
     kind: Kind,
     check: impl Fn(&Change<K>, &mut Findings) + Send + Sync + 'static,
 ) -> Handler {
@@ -115,7 +116,7 @@ pub(super) fn validator<K: TypedKind>(
 /// Calls a function that judges a change and may look at the cache.
 pub(super) fn examiner<K, F, Fut>(kind: Kind, examine: F) -> Handler
 where
-    K: TypedKind,
+    K: AnyKind,
     F: Fn(Change<K>, Admission) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<Findings, Denied>> + Send + 'static,
 {
@@ -154,7 +155,7 @@ fn judged(kind: &Kind, request: &AdmissionRequest, findings: Findings) -> Admiss
     response
 }
 
-fn change<K: TypedKind>(request: &AdmissionRequest) -> Result<Change<K>, Status> {
+fn change<K: AnyKind>(request: &AdmissionRequest) -> Result<Change<K>, Status> {
     Ok(match request.operation {
         Operation::Delete => Change::Delete(read(&request.old_object)?),
         Operation::Update => Change::Update {
@@ -191,14 +192,16 @@ fn name_of(request: &AdmissionRequest) -> &str {
     }
 }
 
-fn read<K: TypedKind>(object: &Value) -> Result<K, Status> {
-    K::deserialize(object)
-        .map_err(|error| Status::bad_request(format!("read the {}: {error}", K::kind(&()))))
+fn read<K: AnyKind>(object: &Value) -> Result<K, Status> {
+    K::deserialize(object).map_err(|error| {
+        let kind = object["kind"].as_str().unwrap_or("object");
+        Status::bad_request(format!("read the {kind}: {error}"))
+    })
 }
 
-fn written<K: TypedKind>(object: &K) -> Result<Value, Status> {
+fn written<K: AnyKind>(object: &K) -> Result<Value, Status> {
     serde_json::to_value(object)
-        .map_err(|error| Status::internal(format!("write the {}: {error}", K::kind(&()))))
+        .map_err(|error| Status::internal(format!("write what the webhook made: {error}")))
 }
 
 /// The API server may ask twice about one object, so a second call must change nothing.

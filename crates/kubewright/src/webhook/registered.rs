@@ -7,14 +7,15 @@ use kubewright_core::{
     Exemption, FailurePolicy, Kind, LabelSelector, Operation, Reinvocation, Resource, SideEffects,
     WebhookDescription, WebhookKind,
 };
-use kubewright_runtime::informer::{Informer, InformerSpec, Informers};
+use kubewright_runtime::informer::Informers;
 use kubewright_webhook::Routes;
 use tokio::time::Instant;
 
 use super::handler::{Handler, defaulter, examiner, mutator, validator};
+use super::read::Read;
 use super::{Admission, Change, Denied, Findings, Reads};
 use crate::Error;
-use crate::registration::{AnyView, Selection, TypedKind, ViewId, Views, resource_of};
+use crate::registration::{AnyKind, Selection, TypedKind, Views, resource_of};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -37,26 +38,23 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Webhook {
     kind: WebhookKind,
     resource: Resource,
-    path: String,
+    /// The policy that it stands in for.
+    policy: Option<String>,
+    /// The usual one when it is none.
+    path: Option<String>,
     /// Create and update when it is empty.
     operations: Vec<Operation>,
-    failure_policy: FailurePolicy,
+    /// Requests fail when it is none.
+    failure_policy: Option<FailurePolicy>,
     timeout: Duration,
     side_effects: SideEffects,
     reinvocation: Reinvocation,
     objects: String,
     namespaces: String,
-    exemption: Exemption,
+    /// The usual one when it is none.
+    exemption: Option<Exemption>,
     reads: Vec<Read>,
     handler: Handler,
-}
-
-/// A kind that a webhook reads from the cache.
-struct Read {
-    resource: Resource,
-    labels: String,
-    view: ViewId,
-    open: fn(Informer) -> AnyView,
 }
 
 impl Webhook {
@@ -66,8 +64,7 @@ impl Webhook {
     /// type does not know are never lost. It is asked again when a later webhook changed the
     /// object, so calling it twice must be the same as calling it once.
     pub fn defaults<K: TypedKind>(fill_in: impl Fn(&mut K) + Send + Sync + 'static) -> Self {
-        let webhook = Self::new::<K>(WebhookKind::Mutating, defaulter(fill_in));
-        webhook.reinvoke(Reinvocation::IfNeeded)
+        Self::defaulting(resource_of::<K>(), defaulter(fill_in))
     }
 
     /// Judges objects, on create and update: all faults are answered at once, as 422 with a cause
@@ -77,8 +74,9 @@ impl Webhook {
     pub fn validates<K: TypedKind>(
         check: impl Fn(&Change<K>, &mut Findings) + Send + Sync + 'static,
     ) -> Self {
-        let kind = resource_of::<K>().kind;
-        Self::new::<K>(WebhookKind::Validating, validator(kind, check))
+        let resource = resource_of::<K>();
+        let handler = validator(resource.kind.clone(), check);
+        Self::new(resource, WebhookKind::Validating, handler)
     }
 
     /// Judges objects as [`validates`](Self::validates) does, and may look at the cache for it: the
@@ -89,8 +87,9 @@ impl Webhook {
         F: Fn(Change<K>, Admission) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Findings, Denied>> + Send + 'static,
     {
-        let kind = resource_of::<K>().kind;
-        Self::new::<K>(WebhookKind::Validating, examiner(kind, examine))
+        let resource = resource_of::<K>();
+        let handler = examiner(resource.kind.clone(), examine);
+        Self::new(resource, WebhookKind::Validating, handler)
     }
 
     /// Changes objects, on create and update unless [`on`](Self::on) says otherwise.
@@ -100,27 +99,29 @@ impl Webhook {
         F: Fn(K, Admission) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<K, Denied>> + Send + 'static,
     {
-        Self::new::<K>(WebhookKind::Mutating, mutator(mutate))
+        Self::new(resource_of::<K>(), WebhookKind::Mutating, mutator(mutate))
     }
 
-    fn new<K: TypedKind>(kind: WebhookKind, handler: Handler) -> Self {
-        let resource = resource_of::<K>();
+    /// One that fills in what is missing; what a later webhook adds may lack something, too.
+    pub(super) fn defaulting(resource: Resource, handler: Handler) -> Self {
+        let webhook = Self::new(resource, WebhookKind::Mutating, handler);
+        webhook.reinvoke(Reinvocation::IfNeeded)
+    }
+
+    pub(super) fn new(resource: Resource, kind: WebhookKind, handler: Handler) -> Self {
         Self {
-            path: WebhookDescription::default_path(kind, &resource.kind),
-            exemption: match is_builtin(&resource.kind) {
-                true => Exemption::SystemNamespaces,
-                // Nothing that a cluster needs to start is of a kind that came later.
-                false => Exemption::Nothing,
-            },
             kind,
             resource,
+            policy: None,
+            path: None,
             operations: Vec::new(),
-            failure_policy: FailurePolicy::Fail,
+            failure_policy: None,
             timeout: DEFAULT_TIMEOUT,
             side_effects: SideEffects::None,
             reinvocation: Reinvocation::Never,
             objects: String::new(),
             namespaces: String::new(),
+            exemption: None,
             reads: Vec::new(),
             handler,
         }
@@ -138,7 +139,7 @@ impl Webhook {
     /// What happens when the webhook cannot be asked; requests fail unless said otherwise.
     #[must_use]
     pub fn on_failure(mut self, policy: FailurePolicy) -> Self {
-        self.failure_policy = policy;
+        self.failure_policy = Some(policy);
         self
     }
 
@@ -181,27 +182,24 @@ impl Webhook {
     /// operator's own, unless said otherwise.
     #[must_use]
     pub fn exempt(mut self, exemption: Exemption) -> Self {
-        self.exemption = exemption;
+        self.exemption = Some(exemption);
         self
     }
 
     /// Another path than the usual one.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
-        self.path = path.into();
+        self.path = Some(path.into());
         self
     }
 
-    /// Reads this kind from the cache, by [`Admission::list`] and [`Admission::get`]. A request
-    /// waits until the cache is filled, and fails when its time runs out before that.
+    /// Reads this kind from the cache, by [`Admission::list`], [`Admission::get`] and
+    /// [`Admission::by_index`], or by [`Admission::list_of`] and its siblings one that is known
+    /// only when the program runs. A request waits until the cache is filled, and fails when its
+    /// time runs out before that.
     #[must_use]
-    pub fn reads<W: TypedKind>(mut self, kind: Selection<W>) -> Self {
-        self.reads.push(Read {
-            resource: kind.resource,
-            labels: kind.labels.unwrap_or_default(),
-            view: kind.view,
-            open: AnyView::open::<W>,
-        });
+    pub fn reads<W: AnyKind>(mut self, kind: Selection<W>) -> Self {
+        self.reads.push(Read::new(kind));
         self
     }
 
@@ -232,13 +230,52 @@ impl Webhook {
     /// Dropped, the function's own future is dropped where it stands.
     pub async fn answer(&self, review: &[u8]) -> Vec<u8> {
         let handler = Arc::clone(&self.handler);
+        let path = self.path_or_usual();
         let routes = Routes::default().admission(
-            self.path.clone(),
+            path.clone(),
             Arc::new(move |request, _| handler(request, Reads::default())),
         );
         let deadline = Instant::now() + self.timeout;
-        let answer = routes.answer(&self.path, review.to_vec().into(), deadline);
+        let answer = routes.answer(&path, review.to_vec().into(), deadline);
         answer.await.unwrap_or_default().into()
+    }
+
+    /// For what a policy is for, where nothing else was said; its name and usual path are of the
+    /// policy, so that several of one kind can stand in.
+    pub(crate) fn standing_in(mut self, place: Place) -> Self {
+        if self.operations.is_empty() {
+            self.operations = place.operations;
+        }
+        if self.objects.is_empty() {
+            self.objects = place.objects;
+        }
+        if self.namespaces.is_empty() {
+            self.namespaces = place.namespaces;
+        }
+        self.failure_policy.get_or_insert(place.failure_policy);
+        self.exemption.get_or_insert(place.exemption);
+        self.policy = Some(place.policy);
+        self
+    }
+
+    fn path_or_usual(&self) -> String {
+        if let Some(path) = &self.path {
+            return path.clone();
+        }
+        let usual = WebhookDescription::default_path(self.kind, &self.resource.kind);
+        match &self.policy {
+            Some(policy) => format!("{usual}/{policy}"),
+            None => usual,
+        }
+    }
+
+    fn failure_policy_or_usual(&self) -> FailurePolicy {
+        self.failure_policy.unwrap_or(FailurePolicy::Fail)
+    }
+
+    fn exemption_or_usual(&self) -> Exemption {
+        let usual = || usual_exemption(&self.resource.kind);
+        self.exemption.unwrap_or_else(usual)
     }
 
     pub(crate) fn describe(&self, operator: &str) -> WebhookDescription {
@@ -254,22 +291,27 @@ impl Webhook {
             },
         );
         let lower = kind.kind.to_lowercase();
+        let name = format!("{prefix}{lower}-{}.{operator}.{group}", kind.version());
         WebhookDescription {
-            name: format!("{prefix}{lower}-{}.{operator}.{group}", kind.version()),
+            // The API server takes no two of one name in a configuration.
+            name: match &self.policy {
+                Some(policy) => format!("{policy}.{name}"),
+                None => name,
+            },
             kind: self.kind,
-            path: self.path.clone(),
+            path: self.path_or_usual(),
             resource: self.resource.clone(),
             operations: match self.operations.is_empty() {
                 true => vec![Operation::Create, Operation::Update],
                 false => self.operations.clone(),
             },
-            failure_policy: self.failure_policy,
+            failure_policy: self.failure_policy_or_usual(),
             timeout: self.timeout,
             side_effects: self.side_effects,
             reinvocation: self.reinvocation,
             objects: self.objects.parse().unwrap_or_default(),
             namespaces: self.namespaces.parse().unwrap_or_default(),
-            exemption: self.exemption,
+            exemption: self.exemption_or_usual(),
             reads: self
                 .reads
                 .iter()
@@ -280,79 +322,99 @@ impl Webhook {
 
     /// Refuses what cannot be registered.
     pub(crate) fn check(&self) -> Result<(), Error> {
+        let path = self.path_or_usual();
         for text in [&self.objects, &self.namespaces] {
             let parsed = text.parse::<LabelSelector>();
             parsed
                 .and_then(|selector| selector.to_object())
                 .map_err(|source| Error::WebhookSelector {
-                    path: self.path.clone(),
+                    path: path.clone(),
                     text: text.clone(),
                     source,
                 })?;
         }
         for read in &self.reads {
-            read.selector(&self.path)?;
+            read.check(&path)?;
         }
-        let is_path = self.path.starts_with('/')
-            && self
-                .path
+        let is_path = path.starts_with('/')
+            && path
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || "-_/".contains(c));
         if !is_path {
-            return Err(Error::WebhookPath {
-                path: self.path.clone(),
-            });
+            return Err(Error::WebhookPath { path });
         }
-        if self.could_stop_the_cluster() {
-            return Err(Error::WebhookWidth {
-                path: self.path.clone(),
-            });
+        let width = Width {
+            kind: &self.resource.kind,
+            exemption: self.exemption_or_usual(),
+            objects: &self.objects,
+            namespaces: &self.namespaces,
+            failure_policy: self.failure_policy_or_usual(),
+        };
+        if width.could_stop_the_cluster() {
+            return Err(Error::WebhookWidth { path });
         }
         match self.timeout.as_secs() > 0 && self.timeout <= LONGEST_TIMEOUT {
             true => Ok(()),
             false => Err(Error::WebhookTimeout {
-                path: self.path.clone(),
+                path,
                 timeout: self.timeout,
             }),
         }
     }
 
-    /// Whether no Pod at all could start while the operator is down, not even its own.
-    fn could_stop_the_cluster(&self) -> bool {
-        let kind = &self.resource.kind;
-        let is_for_pods = kind.group().is_empty() && kind.kind == "Pod";
+    /// The function, and what it reads.
+    pub(crate) fn build(self, informers: &Informers) -> Result<(String, Handler, Reads), Error> {
+        let path = self.path_or_usual();
+        let mut opened = Vec::new();
+        let mut views = HashMap::new();
+        for read in &self.reads {
+            let view = read.open(&path, informers)?;
+            opened.push(view.informer().clone());
+            views.insert(read.view.clone(), view);
+        }
+        let views = Views::new(&path, views, Default::default());
+        Ok((path, self.handler, Reads::new(Arc::new(views), opened)))
+    }
+}
+
+/// What a policy is for, for the webhook that stands in for it.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) policy: String,
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) failure_policy: FailurePolicy,
+    pub(crate) objects: String,
+    pub(crate) namespaces: String,
+    pub(crate) exemption: Exemption,
+}
+
+/// Which objects a webhook or a policy is for, and what a failure of it does to them.
+#[derive(Debug)]
+pub(crate) struct Width<'w> {
+    pub(crate) kind: &'w Kind,
+    pub(crate) exemption: Exemption,
+    pub(crate) objects: &'w str,
+    pub(crate) namespaces: &'w str,
+    pub(crate) failure_policy: FailurePolicy,
+}
+
+impl Width<'_> {
+    /// Whether a failure could keep every Pod from starting, also the operator's own.
+    pub(crate) fn could_stop_the_cluster(&self) -> bool {
+        let is_for_pods = self.kind.group().is_empty() && self.kind.kind == "Pod";
         let is_for_all = self.exemption == Exemption::Nothing
             && self.objects.is_empty()
             && self.namespaces.is_empty();
         is_for_pods && is_for_all && self.failure_policy == FailurePolicy::Fail
     }
-
-    /// The function, and what it reads.
-    pub(crate) fn build(self, informers: &Informers) -> Result<(String, Handler, Reads), Error> {
-        let mut opened = Vec::new();
-        let mut views = HashMap::new();
-        for read in &self.reads {
-            let informer = informers.get(&InformerSpec {
-                labels: read.selector(&self.path)?,
-                ..InformerSpec::all(read.resource.clone())
-            });
-            views.insert(read.view.clone(), (read.open)(informer.clone()));
-            opened.push(informer);
-        }
-        let views = Views::new(&self.path, views, Default::default());
-        Ok((self.path, self.handler, Reads::new(Arc::new(views), opened)))
-    }
 }
 
-impl Read {
-    fn selector(&self, path: &str) -> Result<LabelSelector, Error> {
-        self.labels
-            .parse()
-            .map_err(|source| Error::WebhookSelector {
-                path: path.to_owned(),
-                text: self.labels.clone(),
-                source,
-            })
+/// Which namespaces are left alone unless somebody says otherwise.
+pub(crate) fn usual_exemption(kind: &Kind) -> Exemption {
+    match is_builtin(kind) {
+        true => Exemption::SystemNamespaces,
+        // Nothing that a cluster needs to start is of a kind that came later.
+        false => Exemption::Nothing,
     }
 }
 

@@ -1,10 +1,12 @@
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use kubewright_core::ConversionDescription;
-use kubewright_runtime::cache::View;
 use kubewright_runtime::informer::{Informer, Informers};
 use kubewright_webhook::review::AdmissionResponse;
-use kubewright_webhook::{CertificateFiles, Certificates, Incoming, Routes, WebhookServer};
+use kubewright_webhook::{
+    CertificateFiles, Certificates, Incoming, Routes, WebhookMetrics, WebhookServer,
+};
 use kubewright_wire::status::Status;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
@@ -12,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Authorizer, CertificateKeeper, Conversion, Conversions, ManagedCertificates, Webhook};
 use crate::Error;
-use crate::registration::{TypedKind, Views};
+use crate::registration::Views;
 
 /// Where and with which certificate an operator's webhooks are served.
 #[derive(Debug)]
@@ -62,9 +64,9 @@ pub enum Repetition {
 }
 
 /// The kinds that a webhook reads.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reads {
-    views: Option<Arc<Views>>,
+    views: Arc<Views>,
     informers: Arc<[Informer]>,
     pub(super) repetition: Repetition,
 }
@@ -72,21 +74,14 @@ pub(crate) struct Reads {
 impl Reads {
     pub(super) fn new(views: Arc<Views>, informers: Vec<Informer>) -> Self {
         Self {
-            views: Some(views),
+            views,
             informers: informers.into(),
             repetition: Repetition::Once,
         }
     }
 
-    pub(super) fn view<K: TypedKind>(&self) -> Result<&View<K>, Error> {
-        match &self.views {
-            Some(views) => views.view::<K>(),
-            None => Err(Error::Unregistered {
-                controller: "webhook".to_owned(),
-                kind: K::kind(&()).into_owned(),
-                selection: format!("kind::<{}>()", K::kind(&())),
-            }),
-        }
+    pub(super) fn views(&self) -> &Views {
+        &self.views
     }
 
     /// Waits until everything is there: what a webhook cannot see yet it must not decide by.
@@ -103,6 +98,14 @@ impl Reads {
             }
         }
         Ok(())
+    }
+}
+
+/// None at all.
+impl Default for Reads {
+    fn default() -> Self {
+        let views = Views::new("webhook", HashMap::new(), HashSet::new());
+        Self::new(Arc::new(views), Vec::new())
     }
 }
 
@@ -124,6 +127,7 @@ impl Questions {
 #[derive(Debug)]
 pub(crate) struct WebhookParts {
     routes: Routes,
+    metrics: WebhookMetrics,
 }
 
 impl WebhookParts {
@@ -156,7 +160,16 @@ impl WebhookParts {
                 }),
             );
         }
-        Ok(Self { routes })
+        let metrics = WebhookMetrics::default();
+        for path in routes.paths() {
+            metrics.prepare(path);
+        }
+        Ok(Self { routes, metrics })
+    }
+
+    /// What will have been answered.
+    pub(crate) fn metrics(&self) -> &WebhookMetrics {
+        &self.metrics
     }
 
     /// Serves until it is stopped, and keeps the certificate as its source has it.
@@ -168,7 +181,12 @@ impl WebhookParts {
         stop: CancellationToken,
     ) {
         let certificates = serving.certificates;
-        let server = WebhookServer::new(self.routes, certificates.clone());
+        let server = WebhookServer::new(self.routes, certificates.clone()).metrics(self.metrics);
+        #[cfg(feature = "http2")]
+        let server = server.options(kubewright_webhook::ServeOptions {
+            http2: true,
+            ..kubewright_webhook::ServeOptions::default()
+        });
         let (first, has_first) = oneshot::channel();
         let (incoming, stopped) = (serving.incoming, stop.clone());
         let served = async {

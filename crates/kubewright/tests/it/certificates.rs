@@ -196,6 +196,20 @@ async fn no_request_fails_while_authority_and_certificate_are_replaced() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_certificate_that_has_ended_is_replaced_at_the_first_look() {
+    let world = World::start(2).await;
+    let old = world.read(SECRET).await;
+    tokio::time::advance(DAY * 400).await;
+    // One look, and not a second one ten seconds later.
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let new = world.read(SECRET).await;
+    assert_ne!(new["data"]["tls.crt"], old["data"]["tls.crt"]);
+    assert_eq!(world.bundle().await, new["data"]["ca.crt"]);
+    assert_eq!(world.judged().await, Ok(()));
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn three_replicas_that_start_at_once_share_one_certificate() {
     let world = World::start(3).await;
     let secret = world.read(SECRET).await;

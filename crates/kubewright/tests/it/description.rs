@@ -1,7 +1,7 @@
 //! The description follows from the registrations, and everything else from it.
 
 use kubewright::prelude::*;
-use kubewright::{Error, Kind, Resource, Scope, Use};
+use kubewright::{Error, Kind, Priority, Resource, Scope, Use};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "ex.io", version = "v1", kind = "Site", namespaced)]
@@ -194,4 +194,29 @@ async fn an_operator_that_cannot_run_says_why() {
         .finalizer("ex.io/b", reconcile_site);
     let two = refusal(Operator::new("x").controller(two));
     assert!(two.contains("it has one already"), "{two}");
+}
+
+#[tokio::test]
+async fn what_a_registration_has_no_use_for_is_refused() {
+    let refused = |controller| refusal(Operator::new("x").controller(controller));
+    let site = || Controller::new(reconcile_site);
+    let nodes = refused(site().watches(kind::<Node>().namespace("web"), enqueue::all()));
+    assert!(nodes.contains(".namespace(..) has no effect"), "{nodes}");
+    let read = refused(site().reads(kind::<Node>().namespace("web")));
+    assert!(read.contains(".namespace(..) has no effect"), "{read}");
+    let urgent = refused(site().reads(kind::<Pod>().priority(Priority(5))));
+    assert!(urgent.contains(".priority(..) has no effect"), "{urgent}");
+    let written = kind::<Pod>().fields("spec.nodeName=a");
+    let written = refused(site().writes(written, [Verb::Create]));
+    assert!(written.contains("which reads nothing"), "{written}");
+    let hurried = kind::<Pod>().priority(Priority(5));
+    let hurried = refused(site().writes(hurried, [Verb::Create]));
+    assert!(hurried.contains("which reads nothing"), "{hurried}");
+    let twice = site()
+        .watches(kind::<Pod>().namespace("a"), enqueue::all())
+        .reads(kind::<Pod>().namespace("b"));
+    let twice = refused(twice);
+    assert!(twice.contains("with two selectors"), "{twice}");
+    let unreadable = refused(site().reads(kind::<Pod>().fields("spec.nodeName")));
+    assert!(unreadable.contains("select Pod by"), "{unreadable}");
 }

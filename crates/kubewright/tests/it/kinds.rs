@@ -79,13 +79,16 @@ fn with_a_late_watch() -> Operator {
             return Ok(0);
         }
         if watched.is_none() {
-            let books = kind_of(resource_of::<ConfigMap>()).labels("book");
+            let books = kind_of(resource_of::<ConfigMap>())
+                .labels("book")
+                .index("namespace", |book| book.namespace().into_iter().collect());
             *watched = Some(cx.watch(books, enqueue::all())?);
         }
-        let beside =
-            |book: &Arc<DynamicObject>| book.namespace().as_deref() == cx.key().namespace();
-        let count = |watch: &Watch<_>| watch.list().iter().filter(beside).count();
-        Ok(watched.as_ref().map_or(0, count))
+        let Some(watch) = watched.as_ref() else {
+            return Ok(0);
+        };
+        let beside = cx.key().namespace().unwrap_or_default();
+        Ok(watch.by_index("namespace", beside)?.len())
     }
     async fn reconcile(
         watched: Arc<Watched>,

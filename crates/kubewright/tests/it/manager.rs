@@ -166,6 +166,14 @@ async fn metrics_carry_the_names_of_controller_runtime(cluster: Cluster) {
     cluster
         .eventually("the lamp to be lit", async |c| is_lit(c, "gate").await)
         .await;
+    let success = r#"controller_runtime_reconcile_total{controller="lamp",result="success"}"#;
+    // A reconcile is counted after its last write.
+    cluster
+        .eventually("the reconcile to be counted", async |_| {
+            let (_, text) = get(&connector, "/metrics", None).await;
+            !text.contains(&format!("{success} 0"))
+        })
+        .await;
     let (code, text) = get(&connector, "/metrics", None).await;
     assert_eq!(code, 200);
     let value = |sample: &str| {
@@ -173,7 +181,6 @@ async fn metrics_carry_the_names_of_controller_runtime(cluster: Cluster) {
         let value = line.and_then(|rest| rest.trim().parse::<f64>().ok());
         value.unwrap_or_else(|| panic!("{sample} in {text}"))
     };
-    let success = r#"controller_runtime_reconcile_total{controller="lamp",result="success"}"#;
     assert!(value(success) >= 1.0);
     assert!(value(r#"workqueue_adds_total{controller="lamp",name="lamp"}"#) >= 1.0);
     assert_eq!(
@@ -283,7 +290,11 @@ async fn token(cluster: &Cluster, name: &str) -> String {
         .to_owned()
 }
 
-async fn get(connector: &PipeConnector, path: &str, token: Option<&str>) -> (u16, String) {
+pub(crate) async fn get(
+    connector: &PipeConnector,
+    path: &str,
+    token: Option<&str>,
+) -> (u16, String) {
     let stream = connector.connect().await.expect("a connection");
     exchange(stream, path, token).await
 }

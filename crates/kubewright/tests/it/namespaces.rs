@@ -1,8 +1,9 @@
-//! An operator of some namespaces.
+//! An operator of some namespaces, and its own.
 
-use kubewright::NamespaceSet;
 use kubewright::prelude::*;
+use kubewright::{NamespaceSet, RunOptions};
 use kubewright_testing::Cluster;
+use parking_lot::Mutex;
 
 use crate::shown::some_namespaces::{Form, FormSpec, operator};
 
@@ -57,4 +58,42 @@ async fn an_operator_works_in_its_namespaces_alone_and_they_can_change(cluster: 
             known(c, "second").await == Some(2)
         })
         .await;
+}
+
+/// Says where it runs for each Form that it sees.
+fn whereabouts(seen: &Arc<Mutex<Vec<String>>>) -> Operator {
+    let seen = Arc::clone(seen);
+    Operator::new("whereabouts").controller(Controller::new(
+        move |_: Arc<Form>, cx: Context<Form>| {
+            seen.lock().push(cx.own_namespace().to_owned());
+            async { Ok(Outcome::done()) }
+        },
+    ))
+}
+
+#[kubewright_testing::test]
+async fn an_operator_knows_the_namespace_that_it_runs_in_itself(cluster: Cluster) {
+    let seen = Arc::<Mutex<Vec<String>>>::default();
+    let told = Arc::clone(&seen);
+    cluster.run(move || whereabouts(&told)).await;
+    cluster.apply(Form::new("here", FormSpec {})).await;
+    cluster
+        .eventually("the form is seen", async |_| !seen.lock().is_empty())
+        .await;
+    cluster.stop_operator().await;
+    // Where its manifests put it, and not where the form is.
+    assert!(seen.lock().iter().all(|one| one == "whereabouts-system"));
+    seen.lock().clear();
+    let options = RunOptions {
+        clock: cluster.clock(),
+        namespace: Some("elsewhere".to_owned()),
+        ..RunOptions::default()
+    };
+    let running = whereabouts(&seen).start(cluster.client(), options);
+    let running = running.expect("it starts");
+    cluster
+        .eventually("the form is seen again", async |_| !seen.lock().is_empty())
+        .await;
+    running.stop().await;
+    assert!(seen.lock().iter().all(|one| one == "elsewhere"));
 }

@@ -14,15 +14,28 @@ pub(crate) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     authority: &LocalAuthority,
 ) -> TlsStream<S> {
+    connect_by(stream, authority, &[]).await
+}
+
+/// The same by one of these protocols, the best first.
+pub(crate) async fn connect_by<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
+    authority: &LocalAuthority,
+    protocols: &[&str],
+) -> TlsStream<S> {
     let mut roots = RootCertStore::empty();
     let pem = authority.certificate_pem();
     let certificate = CertificateDer::from_pem_slice(pem.as_bytes()).expect("a certificate");
     roots.add(certificate).expect("an authority");
-    let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+    let mut config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
         .expect("versions")
         .with_root_certificates(roots)
         .with_no_client_auth();
+    config.alpn_protocols = protocols
+        .iter()
+        .map(|name| name.as_bytes().to_vec())
+        .collect();
     let name = ServerName::try_from("localhost").expect("a name");
     let connector = TlsConnector::from(Arc::new(config));
     connector.connect(name, stream).await.expect("a handshake")

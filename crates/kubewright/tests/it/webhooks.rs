@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kubewright::prelude::*;
-use kubewright::{Error, Exemption, FailurePolicy, Running};
+use kubewright::{Error, Exemption, FailurePolicy, Priority, Running};
 
 fn nothing(_: &Change<Pod>, _: &mut Findings) {}
 
@@ -52,7 +52,7 @@ pub(crate) fn refused(operator: Operator) -> Error {
     started(operator).expect_err("it starts")
 }
 
-fn started(operator: Operator) -> Result<Running, Error> {
+pub(crate) fn started(operator: Operator) -> Result<Running, Error> {
     let nowhere = tower::service_fn(async |_: http::Request<kube::client::Body>| {
         Ok::<_, std::convert::Infallible>(http::Response::new(kube::client::Body::empty()))
     });
@@ -87,6 +87,33 @@ async fn what_the_api_server_would_not_take_is_refused_when_the_operator_starts(
         ),
     ] {
         assert_eq!(refused(operator).to_string(), wanted);
+    }
+}
+
+#[tokio::test]
+async fn what_a_reader_has_no_use_for_is_refused_when_the_operator_starts() {
+    let urgent = kind::<Node>().priority(Priority(5));
+    for (nodes, option, on) in [
+        (
+            kind::<Node>().when(changed::labels()),
+            ".when(..)",
+            ".reads(..), which wakes nobody",
+        ),
+        (urgent, ".priority(..)", ".reads(..), which wakes nobody"),
+        (
+            kind::<Node>().namespace("web"),
+            ".namespace(..)",
+            "a kind that is in none",
+        ),
+    ] {
+        let webhook = Webhook::validates(nothing).reads(nodes);
+        assert_eq!(
+            refused(Operator::new("op").webhook(webhook)).to_string(),
+            format!(
+                "read Node in webhook /validate--v1-pod: {option} has no effect on {on}; leave \
+                 it out"
+            )
+        );
     }
 }
 

@@ -87,7 +87,9 @@ impl CertificateKeeper {
         let mut retry = RETRY;
         loop {
             let pause = match self.look(&certificates, &mut shown).await {
-                Ok(()) => {
+                // The next look serves it and has it trusted.
+                Ok(Look::Stepped) => Duration::ZERO,
+                Ok(Look::Settled) => {
                     if let Some(first) = first.take() {
                         // Nobody waits any more when this fails.
                         first.send(()).unwrap_or_default();
@@ -114,7 +116,7 @@ impl CertificateKeeper {
         &self,
         certificates: &Certificates,
         shown: &mut Option<Rotation>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Look, Failure> {
         let (rotation, revision) = self.current().await?;
         if shown.as_ref() != Some(&rotation) {
             certificates.replace(&rotation.serving)?;
@@ -126,10 +128,11 @@ impl CertificateKeeper {
         }
         let now = self.clock.now();
         let Some(next) = rotation.advance(&self.managed.names, now)? else {
-            return Ok(());
+            return Ok(Look::Settled);
         };
         tracing::info!(stage = ?next.progress.stage, "the webhooks' certificate is renewed");
-        self.store(&next, Some(revision)).await.map(drop)
+        self.store(&next, Some(revision)).await?;
+        Ok(Look::Stepped)
     }
 
     /// What all replicas share; whoever comes first makes it.
@@ -175,6 +178,15 @@ impl CertificateKeeper {
     fn place(&self) -> String {
         format!("{}/{}", self.collection(), self.secret)
     }
+}
+
+/// What a look came to.
+enum Look {
+    /// All is as it should be.
+    Settled,
+    /// What all replicas share has changed. The step after it is not due at once, or this would
+    /// never end.
+    Stepped,
 }
 
 /// Why a look came to nothing.

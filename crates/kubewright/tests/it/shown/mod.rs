@@ -5,6 +5,10 @@
 pub(crate) mod builtin_status;
 
 #[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/careful_client.rs"]
+pub(crate) mod careful_client;
+
+#[expect(dead_code, reason = "its main")]
 #[path = "../../../examples/closure.rs"]
 pub(crate) mod closure;
 
@@ -37,8 +41,16 @@ pub(crate) mod live_read;
 pub(crate) mod manager;
 
 #[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/manners.rs"]
+pub(crate) mod manners;
+
+#[expect(dead_code, reason = "its main")]
 #[path = "../../../examples/memcached.rs"]
 pub(crate) mod memcached;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/policies.rs"]
+pub(crate) mod policies;
 
 #[expect(dead_code, reason = "its main")]
 #[path = "../../../examples/state.rs"]

@@ -1,0 +1,108 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use kubewright_core::ConversionDescription;
+use kubewright_runtime::metrics::{Exposition, Histogram, MetricKind};
+use kubewright_webhook::{PathMetrics, WebhookMetrics};
+
+const LIMITS: &[Duration] = &PathMetrics::LIMITS;
+
+/// Writes what webhooks have answered, under the names of controller-runtime
+/// (`pkg/webhook/internal/metrics`); nothing where there are none.
+pub(crate) fn write_webhooks(page: &mut Exposition, metrics: &WebhookMetrics) {
+    let paths = metrics.paths();
+    if paths.is_empty() {
+        return;
+    }
+    let mut latency = page.family(
+        "controller_runtime_webhook_latency_seconds",
+        "Histogram of the latency of processing admission requests",
+        MetricKind::Histogram,
+    );
+    for (path, one) in &paths {
+        let times = Histogram::counted(LIMITS, &one.latency, one.answered(), one.latency_sum);
+        latency.histogram(&[("webhook", path.as_str())], &times);
+    }
+    let mut total = page.family(
+        "controller_runtime_webhook_requests_total",
+        "Total number of admission requests by HTTP status code.",
+        MetricKind::Counter,
+    );
+    for (path, one) in &paths {
+        for (code, count) in &one.codes {
+            let code = code.to_string();
+            total.count(&[("code", &code), ("webhook", path)], *count);
+        }
+    }
+    let mut in_flight = page.family(
+        "controller_runtime_webhook_requests_in_flight",
+        "Current number of admission requests being served.",
+        MetricKind::Gauge,
+    );
+    for (path, one) in &paths {
+        in_flight.count(&[("webhook", path.as_str())], one.in_flight);
+    }
+    write_panics(page, &paths);
+}
+
+fn write_panics(page: &mut Exposition, paths: &BTreeMap<String, PathMetrics>) {
+    let is_conversion = |path: &str| path == ConversionDescription::PATH;
+    let panics = |of_conversions: bool| -> u64 {
+        let of_kind = paths
+            .iter()
+            .filter(|(path, _)| is_conversion(path) == of_conversions);
+        of_kind.map(|(_, one)| one.panics).sum()
+    };
+    for (name, help, count) in [
+        (
+            "controller_runtime_webhook_panics_total",
+            "Total number of webhook panics",
+            panics(false),
+        ),
+        (
+            "controller_runtime_conversion_webhook_panics_total",
+            "Total number of conversion webhook panics",
+            panics(true),
+        ),
+    ] {
+        page.family(name, help, MetricKind::Counter)
+            .count(&[], count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kubewright_runtime::metrics::Exposition;
+    use kubewright_webhook::WebhookMetrics;
+
+    use super::write_webhooks;
+
+    fn text(metrics: &WebhookMetrics) -> String {
+        let mut page = Exposition::default();
+        write_webhooks(&mut page, metrics);
+        page.into_text()
+    }
+
+    #[test]
+    fn an_operator_without_webhooks_has_no_metrics_of_them() {
+        assert_eq!(text(&WebhookMetrics::default()), "");
+    }
+
+    #[test]
+    fn a_path_nobody_asked_is_shown_with_zeros() {
+        let metrics = WebhookMetrics::default();
+        metrics.prepare("/convert");
+        let text = text(&metrics);
+        for line in [
+            r#"controller_runtime_webhook_requests_total{code="200",webhook="/convert"} 0"#,
+            r#"controller_runtime_webhook_requests_total{code="500",webhook="/convert"} 0"#,
+            r#"controller_runtime_webhook_requests_in_flight{webhook="/convert"} 0"#,
+            r#"controller_runtime_webhook_latency_seconds_bucket{webhook="/convert",le="1e-8"} 0"#,
+            r#"controller_runtime_webhook_latency_seconds_count{webhook="/convert"} 0"#,
+            "controller_runtime_webhook_panics_total 0",
+            "controller_runtime_conversion_webhook_panics_total 0",
+        ] {
+            assert!(text.lines().any(|one| one == line), "{line} in {text}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Webhooks for a kind that the program knows only when it runs, on both clusters.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kubewright::kube::Api;
+use kubewright::kube::api::{ListParams, PostParams};
+use kubewright::kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+use kubewright::prelude::*;
+use kubewright::{Kind, Resource, Scope};
+use kubewright_testing::Cluster;
+use serde_json::{Value, json};
+
+const GROUP: &str = "pottery.kubewright.dev";
+
+fn pots() -> Resource {
+    Resource::new(Kind::new(GROUP, "v1", "Pot"), "pots", Scope::Namespaced)
+}
+
+/// What somebody else has defined.
+fn definition() -> CustomResourceDefinition {
+    let anything = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let definition = json!({
+        "metadata": {"name": format!("pots.{GROUP}")},
+        "spec": {
+            "group": GROUP, "scope": "Namespaced", "names": {"plural": "pots", "kind": "Pot"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": anything}}],
+        },
+    });
+    serde_json::from_value(definition).expect("a definition")
+}
+
+fn api(cluster: &Cluster) -> Api<DynamicObject> {
+    let kind = GroupVersionKind::gvk(GROUP, "v1", "Pot");
+    let resource = ApiResource::from_gvk_with_plural(&kind, "pots");
+    Api::namespaced_with(cluster.client(), cluster.namespace(), &resource)
+}
+
+fn pot(name: &str, spec: Value) -> DynamicObject {
+    let object = json!({"apiVersion": format!("{GROUP}/v1"), "kind": "Pot",
+        "metadata": {"name": name}, "spec": spec});
+    serde_json::from_value(object).expect("an object")
+}
+
+fn fill_in(pot: &mut DynamicObject) {
+    let size = &mut pot.data["spec"]["size"];
+    if size.is_null() {
+        *size = json!(2);
+    }
+}
+
+/// At most one pot may have no lid.
+async fn examine(change: Change<DynamicObject>, cx: Admission) -> Result<Findings, Denied> {
+    let mut findings = Findings::default();
+    let Some(pot) = change.object() else {
+        return Ok(findings);
+    };
+    if pot.data["spec"]["size"] == 0 {
+        findings.invalid("spec.size", 0, "must hold something");
+    }
+    let others = cx.list_of(&pots())?;
+    let open = |one: &DynamicObject| one.data["spec"]["lid"] == false;
+    let mut others = others.iter().filter(|one| one.name_any() != pot.name_any());
+    if open(pot) && others.any(|one| open(&one)) {
+        findings.forbidden("spec.lid", "one pot is open already");
+    }
+    Ok(findings)
+}
+
+fn operator() -> Operator {
+    Operator::new("potter")
+        .webhook(Webhook::defaults_of(pots(), fill_in))
+        .webhook(Webhook::examines_of(pots(), examine).reads(kind_of(pots())))
+}
+
+#[kubewright_testing::test]
+async fn objects_of_a_kind_known_at_run_time_are_filled_in_and_judged(cluster: Cluster) {
+    cluster.create(definition()).await;
+    let pots = api(&cluster);
+    cluster
+        .eventually("pots are served", async |_| {
+            pots.list(&ListParams::default()).await.is_ok()
+        })
+        .await;
+    cluster.run(operator).await;
+    let params = PostParams::default();
+    let red = pot("a", json!({"color": "red", "lid": false}));
+    let made = pots.create(&params, &red).await.expect("it is right");
+    assert_eq!(
+        made.data["spec"],
+        json!({"color": "red", "lid": false, "size": 2})
+    );
+    let refused = pots.create(&params, &pot("b", json!({"size": 0}))).await;
+    let Err(kube::Error::Api(status)) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(status.code, 422);
+    assert!(
+        status
+            .message
+            .contains("spec.size: Invalid value: 0: must hold something"),
+        "{status:?}"
+    );
+    // Judged by what the cache has seen.
+    cluster
+        .eventually("a second open pot is refused", async |_| {
+            let dry_run = PostParams {
+                dry_run: true,
+                ..PostParams::default()
+            };
+            let second = pots
+                .create(&dry_run, &pot("c", json!({"lid": false})))
+                .await;
+            matches!(&second, Err(kube::Error::Api(status))
+                if status.message.contains("one pot is open already"))
+        })
+        .await;
+    cluster.stop_operator().await;
+    cluster
+        .delete::<CustomResourceDefinition>(&format!("pots.{GROUP}"))
+        .await;
+}

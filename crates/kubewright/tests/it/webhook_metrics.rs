@@ -1,0 +1,100 @@
+//! What the metrics page says of webhooks.
+
+use kubewright::kube::Client;
+use kubewright::prelude::*;
+use kubewright::{
+    CertificateSource, Certificates, Incoming, LocalAuthority, MetricsAccess, MetricsServing,
+    Repetition, RunOptions, WebhookServing,
+};
+use kubewright_webhook::{PipeConnector, pipe};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::manager::get;
+use crate::tls;
+
+const PATH: &str = "/validate--v1-configmap";
+
+fn check(change: &Change<ConfigMap>, _: &mut Findings) {
+    let data = change.object().and_then(|map| map.data.clone());
+    assert!(data.is_some(), "a function may be wrong");
+}
+
+/// Asks the webhook about a ConfigMap.
+async fn ask(connector: &PipeConnector, authority: &LocalAuthority, data: Value) -> String {
+    let review = json!({
+        "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+        "request": {"uid": "u", "operation": "CREATE", "object":
+            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}, "data": data}},
+    })
+    .to_string();
+    let stream = connector.connect().await.expect("a connection");
+    let mut stream = tls::connect(stream, authority).await;
+    let head = format!(
+        "POST {PATH} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        review.len()
+    );
+    stream.write_all(head.as_bytes()).await.expect("a head");
+    stream.write_all(review.as_bytes()).await.expect("a body");
+    let mut answer = String::new();
+    // A peer that closes without a farewell has still said everything.
+    stream.read_to_string(&mut answer).await.unwrap_or_default();
+    answer
+}
+
+/// A certificate is checked by the machine's clock here, so time is not virtual.
+#[tokio::test]
+async fn answers_and_panics_of_webhooks_carry_the_names_of_controller_runtime() {
+    let nowhere = tower::service_fn(async |_: http::Request<kube::client::Body>| {
+        Ok::<_, std::convert::Infallible>(http::Response::new(kube::client::Body::empty()))
+    });
+    let authority = LocalAuthority::new("guard").expect("an authority");
+    let pair = authority.issue(&["localhost"]).expect("a certificate");
+    let ((questions, webhooks), (scraper, metrics)) = (pipe(), pipe());
+    let options = RunOptions {
+        webhooks: Some(WebhookServing {
+            incoming: Incoming::Pipe(webhooks),
+            certificates: Certificates::new(&pair).expect("a certificate"),
+            source: CertificateSource::Given,
+            repetition: Repetition::Once,
+        }),
+        metrics: Some(MetricsServing {
+            incoming: Incoming::Pipe(metrics),
+            access: MetricsAccess::Anyone,
+        }),
+        ..RunOptions::default()
+    };
+    let running = Operator::new("guard")
+        .webhook(Webhook::validates(check))
+        .start(Client::new(nowhere, "default"), options)
+        .expect("it starts");
+    running.ready().await;
+    let has = async |lines: &[&str]| {
+        let (code, text) = get(&scraper, "/metrics", None).await;
+        assert_eq!(code, 200);
+        for line in lines {
+            assert!(text.lines().any(|one| one == *line), "{line} in {text}");
+        }
+    };
+    has(&[
+        r#"controller_runtime_webhook_requests_total{code="200",webhook="/validate--v1-configmap"} 0"#,
+        "controller_runtime_webhook_panics_total 0",
+    ])
+    .await;
+    let answer = ask(&questions, &authority, json!({"k": "v"})).await;
+    assert!(answer.contains(r#""allowed":true"#), "{answer}");
+    let answer = ask(&questions, &authority, Value::Null).await;
+    assert!(answer.contains("panicked"), "{answer}");
+    has(&[
+        r#"controller_runtime_webhook_requests_total{code="200",webhook="/validate--v1-configmap"} 2"#,
+        r#"controller_runtime_webhook_requests_total{code="500",webhook="/validate--v1-configmap"} 0"#,
+        r#"controller_runtime_webhook_requests_in_flight{webhook="/validate--v1-configmap"} 0"#,
+        r#"controller_runtime_webhook_latency_seconds_bucket{webhook="/validate--v1-configmap",le="1000"} 2"#,
+        r#"controller_runtime_webhook_latency_seconds_count{webhook="/validate--v1-configmap"} 2"#,
+        "controller_runtime_webhook_panics_total 1",
+        "controller_runtime_conversion_webhook_panics_total 0",
+    ])
+    .await;
+    running.stop().await;
+}
