@@ -1,12 +1,14 @@
 use std::panic::{AssertUnwindSafe, Location, resume_unwind};
 
 use futures_util::FutureExt as _;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::time::uptime;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::cluster::{Capability, Chain, Cluster, fail};
+use crate::cluster::{Capability, Chain, Cluster, Skip, fail};
 use crate::progress::{note, say};
-use crate::{Choice, Error, Settings};
+use crate::{Choice, Error, NodeChoice, Settings};
 
 /// What `#[kubewright_testing::test]` knows about a test.
 #[derive(Clone, Copy, Debug)]
@@ -70,21 +72,21 @@ pub fn run<R: TestOutcome>(case: &TestCase, body: impl AsyncFnOnce(Cluster) -> R
         ));
         return R::skipped();
     }
-    if choice == Choice::Existing && case.nodes > 0 {
+    if choice == Choice::Existing && case.nodes > 0 && settings.nodes == NodeChoice::Kept {
         say(format_args!(
             "skipped {}: an existing cluster keeps the nodes that it has",
             case.name
         ));
         return R::skipped();
     }
-    log_with_the_test();
+    log_with_the_test(settings.log.as_deref());
     let runtime = match runtime(choice) {
         Ok(runtime) => runtime,
         Err(error) => fail(location, format_args!("start a runtime: {error}")),
     };
     runtime.block_on(async {
         match start(case, choice).await {
-            Ok(Some(cluster)) => run_on(&cluster, location, body).await,
+            Ok(Some(cluster)) => run_on(case, &cluster, location, body).await,
             Ok(None) => R::skipped(),
             Err(error) => fail(location, Chain(&error)),
         }
@@ -103,12 +105,24 @@ async fn start(case: &TestCase, choice: Choice) -> Result<Option<Cluster>, Error
 }
 
 async fn run_on<R: TestOutcome>(
+    case: &TestCase,
     cluster: &Cluster,
     location: &Location<'_>,
     body: impl AsyncFnOnce(Cluster) -> R,
 ) -> R {
+    cluster.understand_skips();
     let result = AssertUnwindSafe(body(cluster.clone())).catch_unwind().await;
     let ended = cluster.finish().await;
+    let result = match result {
+        Err(panic) => match panic.downcast::<Skip>() {
+            Ok(skip) => {
+                say(format_args!("skipped {}: {}", case.name, skip.0));
+                Ok(R::skipped())
+            }
+            Err(panic) => Err(panic),
+        },
+        result => result,
+    };
     // A test that failed by itself fails for its own reason; what it was refused may be why.
     if let Err(error) = ended {
         match &result {
@@ -120,15 +134,21 @@ async fn run_on<R: TestOutcome>(
 }
 
 /// Shows what the operator logs with the output of a test that fails; `RUST_LOG` chooses what.
-fn log_with_the_test() {
+fn log_with_the_test(asked: Option<&str>) {
     // kube logs each answer that is an error, such as those of a cluster that is starting.
-    let filter = EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| EnvFilter::new("info,kube_client=off"));
-    let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let quiet = || {
+        Targets::new()
+            .with_default(LevelFilter::INFO)
+            .with_target("kube_client", LevelFilter::OFF)
+    };
+    let filter = asked.and_then(|asked| asked.parse().ok());
+    let lines = tracing_subscriber::fmt::layer()
         .with_timer(uptime())
         .with_ansi(false)
         .with_test_writer();
+    let subscriber = tracing_subscriber::registry()
+        .with(filter.unwrap_or_else(quiet))
+        .with(lines);
     // The program may have one of its own.
     subscriber.try_init().unwrap_or_default();
 }

@@ -25,8 +25,41 @@ pub struct Settings {
     pub permissions: Option<PathBuf>,
     /// The kubeconfig of an existing cluster: the first of `KUBECONFIG`, else `~/.kube/config`.
     pub kubeconfig: Option<PathBuf>,
+    /// `RUST_LOG`: what is shown of a failed test's log, such as `info,kubewright=debug`.
+    pub log: Option<String>,
     /// `KUBEWRIGHT_TEST_TIMEOUT`: how long `eventually` waits, in seconds.
     pub patience: Duration,
+    /// `KUBEWRIGHT_TEST_SEQUENCES`: how many random sequences are compared.
+    pub sequences: u64,
+    /// `KUBEWRIGHT_TEST_SEED`: the seed of the first of them; the others follow.
+    pub seed: u64,
+    /// `KUBEWRIGHT_TEST_OPERATOR=deployed`: whose operator tests on an existing cluster look at.
+    pub operator: OperatorChoice,
+    /// `KUBEWRIGHT_TEST_NODES=simulated`: whether tests may add nodes to an existing cluster.
+    pub nodes: NodeChoice,
+}
+
+/// The operator that a test on an existing cluster runs against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OperatorChoice {
+    /// The one that the test makes, in its own process.
+    #[default]
+    Own,
+    /// The one that a Deployment of its name runs in the cluster. What only an operator in the
+    /// test's own process can be made to do skips a test: to fail, to crash, to be started anew.
+    Deployed,
+}
+
+/// Where the nodes of an existing cluster come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NodeChoice {
+    /// They are those that it has; tests that want some of their own are skipped.
+    #[default]
+    Kept,
+    /// They are only objects, as those of kwok: a test adds what it asks for and takes it away.
+    Simulated,
 }
 
 /// The cluster a test runs on.
@@ -52,6 +85,8 @@ impl fmt::Display for Choice {
 }
 
 const PATIENCE: Duration = Duration::from_secs(30);
+const SEQUENCES: u64 = 20;
+const SEED: u64 = 1;
 
 impl Settings {
     /// Reads the environment.
@@ -88,19 +123,31 @@ impl Settings {
             Some("real") => true,
             Some(other) => return Err(wrong("KUBEWRIGHT_REQUIRE", other.to_owned(), "real")),
         };
-        let patience = match text("KUBEWRIGHT_TEST_TIMEOUT") {
-            None => PATIENCE,
-            Some(value) => match value.parse() {
-                Ok(seconds) => Duration::from_secs(seconds),
-                Err(_) => {
-                    return Err(wrong(
-                        "KUBEWRIGHT_TEST_TIMEOUT",
-                        value,
-                        "a number of seconds",
-                    ));
-                }
-            },
+        let operator = match text("KUBEWRIGHT_TEST_OPERATOR").as_deref() {
+            None | Some("own") => OperatorChoice::Own,
+            Some("deployed") if cluster == Choice::Existing => OperatorChoice::Deployed,
+            Some(other) => {
+                let known = "own, and with KUBEWRIGHT_TEST_CLUSTER=existing deployed";
+                return Err(wrong("KUBEWRIGHT_TEST_OPERATOR", other.to_owned(), known));
+            }
         };
+        let nodes = match text("KUBEWRIGHT_TEST_NODES").as_deref() {
+            None | Some("kept") => NodeChoice::Kept,
+            Some("simulated") if cluster == Choice::Existing => NodeChoice::Simulated,
+            Some(other) => {
+                let known = "kept, and with KUBEWRIGHT_TEST_CLUSTER=existing simulated";
+                return Err(wrong("KUBEWRIGHT_TEST_NODES", other.to_owned(), known));
+            }
+        };
+        let number = |name: &'static str, otherwise: u64, known: &'static str| {
+            text(name).map_or(Ok(otherwise), |value| {
+                value.parse().map_err(|_| wrong(name, value, known))
+            })
+        };
+        let seconds = "a number of seconds";
+        let patience = number("KUBEWRIGHT_TEST_TIMEOUT", PATIENCE.as_secs(), seconds)?;
+        let sequences = number("KUBEWRIGHT_TEST_SEQUENCES", SEQUENCES, "a number")?;
+        let seed = number("KUBEWRIGHT_TEST_SEED", SEED, "a number")?;
         let folder = |name: &str| variable(name).map(|value| absolute(PathBuf::from(value)));
         let cache = folder("KUBEWRIGHT_CACHE").or_else(|| platform_cache(variable));
         Ok(Self {
@@ -111,7 +158,12 @@ impl Settings {
             go: PathBuf::from("go"),
             permissions: folder("KUBEWRIGHT_PERMISSIONS"),
             kubeconfig: kubeconfig(variable),
-            patience,
+            log: text("RUST_LOG"),
+            patience: Duration::from_secs(patience),
+            sequences,
+            seed,
+            operator,
+            nodes,
         })
     }
 }
@@ -127,7 +179,12 @@ impl Default for Settings {
             go: PathBuf::from("go"),
             permissions: None,
             kubeconfig: None,
+            log: None,
             patience: PATIENCE,
+            sequences: SEQUENCES,
+            seed: SEED,
+            operator: OperatorChoice::default(),
+            nodes: NodeChoice::default(),
         }
     }
 }
@@ -162,7 +219,7 @@ fn absolute(folder: PathBuf) -> PathBuf {
 mod tests {
     use std::path::Path;
 
-    use super::{Choice, Settings};
+    use super::{Choice, NodeChoice, OperatorChoice, Settings};
     use crate::Error;
 
     fn read(variables: &[(&str, &str)]) -> Result<Settings, Error> {
@@ -207,11 +264,51 @@ mod tests {
     }
 
     #[test]
+    fn an_existing_cluster_may_run_the_operator_and_take_nodes() {
+        let plain = read(&[("HOME", "/h")]).unwrap();
+        assert_eq!(
+            (plain.operator, plain.nodes),
+            (OperatorChoice::Own, NodeChoice::Kept)
+        );
+        let variables = [
+            ("KUBEWRIGHT_TEST_CLUSTER", "existing"),
+            ("KUBEWRIGHT_TEST_OPERATOR", "deployed"),
+            ("KUBEWRIGHT_TEST_NODES", "simulated"),
+        ];
+        let settings = read(&variables).unwrap();
+        assert_eq!(
+            (settings.operator, settings.nodes),
+            (OperatorChoice::Deployed, NodeChoice::Simulated)
+        );
+        // Elsewhere nobody would look at them, and the tests would say something else.
+        for &(variable, value) in &variables[1..] {
+            let error = read(&[(variable, value)]).unwrap_err().to_string();
+            assert!(error.contains(variable), "{error}");
+        }
+    }
+
+    #[test]
     fn an_unknown_cluster_is_refused_with_the_known_ones() {
         let error = read(&[("HOME", "/h"), ("KUBEWRIGHT_TEST_CLUSTER", "kind")]).unwrap_err();
         assert_eq!(
             error.to_string(),
             "read KUBEWRIGHT_TEST_CLUSTER=\"kind\": not a known value; use one of: embedded, real, existing"
+        );
+    }
+
+    #[test]
+    fn numbers_are_read_and_what_is_none_is_refused() {
+        let settings = read(&[
+            ("KUBEWRIGHT_TEST_TIMEOUT", "5"),
+            ("KUBEWRIGHT_TEST_SEQUENCES", "300"),
+        ]);
+        let settings = settings.unwrap();
+        assert_eq!(settings.patience.as_secs(), 5);
+        assert_eq!((settings.sequences, settings.seed), (300, 1));
+        let error = read(&[("KUBEWRIGHT_TEST_SEED", "many")]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "read KUBEWRIGHT_TEST_SEED=\"many\": not a known value; use one of: a number"
         );
     }
 }

@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::time::Duration;
 
 use kube::Client;
 use kube::client::ClientBuilder;
@@ -6,15 +7,19 @@ use kubewright_apiserver::{PodControl, User};
 use kubewright_core::{Clock, Revision};
 use serde_json::Value;
 use tokio::sync::watch;
+use tokio::time::sleep;
 
 use super::capability::Capability;
 use super::embedded::Embedded;
 use super::existing::{Existing, LABEL};
 use super::pool::Lease;
 use super::refusals::Refusals;
-use crate::faults::Door;
+use crate::faults::{Door, Script};
 use crate::real::Parts;
 use crate::{Choice, Error};
+
+/// About as long as a real API server takes to start.
+const AWAY: Duration = Duration::from_secs(5);
 
 /// What stands behind a [`Cluster`](super::Cluster).
 #[derive(Debug)]
@@ -44,7 +49,8 @@ impl Backend {
     /// Whether ServiceAccounts of new namespaces appear by themselves.
     pub(super) fn makes_accounts(&self) -> bool {
         match self {
-            Self::Embedded(_) | Self::Existing(_) => true,
+            Self::Embedded(embedded) => embedded.makes_accounts(),
+            Self::Existing(_) => true,
             Self::Real(lease) => lease.cluster().options().parts >= Parts::Controllers,
         }
     }
@@ -54,7 +60,25 @@ impl Backend {
         match self {
             Self::Embedded(embedded) => embedded.parts() >= Parts::Nodes,
             Self::Real(lease) => lease.cluster().options().parts >= Parts::Nodes,
-            Self::Existing(_) => false,
+            Self::Existing(existing) => existing.simulates_nodes(),
+        }
+    }
+
+    /// Whether the operator under test is one that the cluster runs.
+    pub(super) fn runs_operator(&self) -> bool {
+        matches!(self, Self::Existing(existing) if existing.runs_operator())
+    }
+
+    /// Whether nobody has asked yet for an operator that the cluster runs; asked once, it is no.
+    pub(super) fn is_first_run(&self) -> bool {
+        matches!(self, Self::Existing(existing) if existing.is_first_run())
+    }
+
+    /// Makes an object that the test has made outside its namespace go with it, where the cluster
+    /// stays.
+    pub(super) fn remember(&self, path: &str) {
+        if let Self::Existing(existing) = self {
+            existing.remember(path);
         }
     }
 
@@ -126,6 +150,24 @@ impl Backend {
             source: source.into(),
         })?;
         Ok(builder.with_layer(refusals).with_layer(door).build())
+    }
+
+    /// Restarts the API server. The embedded one has no process of its own: it answers the
+    /// operators nothing for a while, and forgets their connections.
+    pub(super) async fn restart_server(&self, script: &Script) -> Result<(), Error> {
+        match self {
+            Self::Embedded(_) => {
+                let away = script.go_away();
+                sleep(AWAY).await;
+                drop(away);
+                Ok(())
+            }
+            Self::Real(lease) => lease.cluster().restart_api_server().await,
+            Self::Existing(_) => Err(Error::Unsupported {
+                asked: "restart the API server".to_owned(),
+                why: "an existing cluster is not the test's own; name the capability Restarts",
+            }),
+        }
     }
 
     /// Makes an object that is in no namespace of the test's go with the test, where the cluster

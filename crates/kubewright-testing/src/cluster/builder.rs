@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kubewright::Operator;
-use kubewright_apiserver::SeededFault;
+use kubewright_apiserver::{Behaviours, SeededFault};
 
 use super::backend::Backend;
 use super::embedded::Embedded;
 use super::existing::Existing;
 use super::handle::Cluster;
 use super::pool::Lease;
-use super::webhooks::WebhookWiring;
+use super::webhooks::{CertificateMaker, WebhookWiring};
 use crate::progress::say;
 use crate::real::{AuthorizerAddress, Parts, RealOptions};
-use crate::{Choice, Error, Settings};
+use crate::{Choice, Error, NodeChoice, Settings};
 
 /// How a [`Cluster`] is made.
 ///
@@ -36,6 +36,7 @@ pub struct ClusterBuilder {
     name: String,
     authorizer: Option<Make>,
     seeded: Option<SeededFault>,
+    behaviours: Behaviours,
 }
 
 /// Makes an operator, as often as it is started.
@@ -67,6 +68,7 @@ impl ClusterBuilder {
             name: "test".to_owned(),
             authorizer: None,
             seeded: None,
+            behaviours: Behaviours::all(),
         }
     }
 
@@ -155,6 +157,14 @@ impl ClusterBuilder {
         self
     }
 
+    /// Where nothing happens that no client does, on the embedded cluster too.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn still(mut self) -> Self {
+        self.behaviours = Behaviours::none();
+        self
+    }
+
     /// Starts the cluster, or takes one from the pool, and makes a namespace for the test.
     ///
     /// # Cancel safety
@@ -163,7 +173,10 @@ impl ClusterBuilder {
     pub async fn start(mut self) -> Result<Cluster, Error> {
         let settings = Settings::from_environment()?;
         let wiring = match &self.authorizer {
-            Some(Make(make)) => WebhookWiring::new(self.choice, &make().description()).await?,
+            Some(Make(make)) => {
+                WebhookWiring::new(self.choice, &make().description(), CertificateMaker::Kit)
+                    .await?
+            }
             None => None,
         };
         if let Some(wiring) = &wiring {
@@ -171,15 +184,18 @@ impl ClusterBuilder {
         }
         let authorizer = self.options.authorizer.as_ref();
         let backend = match (self.choice, self.sharing) {
-            (Choice::Existing, _) if self.nodes > 0 => {
+            (Choice::Existing, _) if self.nodes > 0 && settings.nodes == NodeChoice::Kept => {
                 return Err(Error::Unsupported {
                     asked: format!("add {} nodes", self.nodes),
-                    why: "an existing cluster keeps the nodes that it has",
+                    why: "an existing cluster keeps the nodes that it has, unless \
+                          KUBEWRIGHT_TEST_NODES=simulated",
                 });
             }
             (Choice::Existing, _) => Backend::Existing(Existing::start(&settings).await?),
             (Choice::Embedded, _) => {
-                Backend::Embedded(Embedded::start(self.options.parts, authorizer, self.seeded))
+                let (parts, seeded) = (self.options.parts, self.seeded);
+                let behaviours = self.behaviours.clone();
+                Backend::Embedded(Embedded::start(parts, authorizer, seeded, behaviours))
             }
             (Choice::Real, Sharing::Pooled) => {
                 Backend::Real(Lease::pooled(&self.options, &settings).await?)

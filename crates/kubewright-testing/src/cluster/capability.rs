@@ -22,6 +22,8 @@ pub enum Capability {
     HeldPods,
     /// A kubeconfig file leads to it, so that other programs can reach it.
     Kubeconfig,
+    /// The API server can be restarted under the operators.
+    Restarts,
 }
 
 impl Capability {
@@ -36,8 +38,17 @@ impl Capability {
                 Self::Faults,
                 Self::HeldPods,
                 Self::Kubeconfig,
+                Self::Restarts,
             ],
-            Choice::Real | Choice::Existing => &[
+            Choice::Real => &[
+                Self::Defaults,
+                Self::Controllers,
+                Self::Cel,
+                Self::Faults,
+                Self::Kubeconfig,
+                Self::Restarts,
+            ],
+            Choice::Existing => &[
                 Self::Defaults,
                 Self::Controllers,
                 Self::Cel,
@@ -50,7 +61,13 @@ impl Capability {
     /// What a real cluster can do that runs only these parts.
     pub(super) const fn of_real(parts: Parts) -> &'static [Self] {
         match parts {
-            Parts::ApiServer => &[Self::Defaults, Self::Cel, Self::Faults, Self::Kubeconfig],
+            Parts::ApiServer => &[
+                Self::Defaults,
+                Self::Cel,
+                Self::Faults,
+                Self::Kubeconfig,
+                Self::Restarts,
+            ],
             Parts::Controllers | Parts::Nodes => Self::of(Choice::Real),
         }
     }
@@ -66,6 +83,7 @@ impl fmt::Display for Capability {
             Self::Faults => "faults",
             Self::HeldPods => "Pods that are held back",
             Self::Kubeconfig => "a kubeconfig file",
+            Self::Restarts => "restarts of the API server",
         })
     }
 }

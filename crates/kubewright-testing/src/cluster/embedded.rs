@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 use jiff::Timestamp;
 use kube::Client;
 use kubewright_apiserver::{
-    AuthorizationFailure, AuthorizationWebhook, PodControl, SeededFault, Server, ServerOptions,
-    User, WebhookEndpoints,
+    AuthorizationFailure, AuthorizationWebhook, Behaviours, PodControl, SeededFault, Server,
+    ServerOptions, User, WebhookEndpoints,
 };
 use kubewright_core::{Clock, Revision};
 use parking_lot::Mutex;
@@ -26,6 +26,7 @@ pub(super) struct Embedded {
     server: Server,
     clock: Clock,
     parts: Parts,
+    makes_accounts: bool,
     /// Dropped, the tasks end too.
     cancel: DropGuard,
     tasks: TaskTracker,
@@ -46,7 +47,9 @@ impl Embedded {
         parts: Parts,
         authorizer: Option<&AuthorizerAddress>,
         seeded: Option<SeededFault>,
+        behaviours: Behaviours,
     ) -> Self {
+        let makes_accounts = behaviours == Behaviours::all();
         let clock = Clock::starting_at(Self::beginning());
         let fresh = FRESH.get_or_init(|| {
             Server::new(ServerOptions {
@@ -68,11 +71,12 @@ impl Embedded {
         let cancel = CancellationToken::new();
         let tasks = TaskTracker::new();
         let (running, stop) = (server.clone(), cancel.clone());
-        tasks.spawn(async move { running.run(stop).await });
+        tasks.spawn(async move { running.run_behaviours(&behaviours, stop).await });
         Self {
             server,
             clock,
             parts,
+            makes_accounts,
             cancel: cancel.drop_guard(),
             tasks,
             address: Mutex::new(None),
@@ -86,6 +90,11 @@ impl Embedded {
 
     pub(super) fn parts(&self) -> Parts {
         self.parts
+    }
+
+    /// Whether each namespace gets its account.
+    pub(super) fn makes_accounts(&self) -> bool {
+        self.makes_accounts
     }
 
     pub(super) fn clock(&self) -> Clock {
@@ -142,12 +151,12 @@ mod tests {
 
     use tokio::time::timeout;
 
-    use super::Embedded;
+    use super::{Behaviours, Embedded};
     use crate::real::Parts;
 
     #[tokio::test(start_paused = true)]
     async fn a_cluster_that_is_dropped_leaves_no_task() {
-        let cluster = Embedded::start(Parts::ApiServer, None, None);
+        let cluster = Embedded::start(Parts::ApiServer, None, None, Behaviours::all());
         let tasks = cluster.tasks.clone();
         tasks.close();
         let ended = timeout(Duration::from_secs(60), tasks.wait());

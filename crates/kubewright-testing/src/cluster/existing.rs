@@ -1,5 +1,6 @@
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -15,10 +16,10 @@ use tokio::time::{Instant, sleep};
 
 use super::refusals::Refusals;
 use crate::faults::Door;
-use crate::{Error, Settings};
+use crate::{Error, NodeChoice, OperatorChoice, Settings};
 
-/// What each object carries that a test makes outside its namespace; nothing else is ever changed
-/// or removed there.
+/// What each object carries that a test installs outside its namespace: what does not carry it is
+/// somebody else's, and refused.
 pub(super) const LABEL: &str = "kubewright.dev/test";
 
 const POLL: Duration = Duration::from_millis(100);
@@ -33,6 +34,10 @@ pub(super) struct Existing {
     kubeconfig: Option<PathBuf>,
     /// The paths of what the test has made outside its namespace, in their order.
     made: Mutex<Vec<String>>,
+    operator: OperatorChoice,
+    nodes: NodeChoice,
+    /// Whether the test has asked for an operator that the cluster runs.
+    has_run: AtomicBool,
     _turn: OwnedSemaphorePermit,
 }
 
@@ -52,8 +57,34 @@ impl Existing {
             config: Box::new(config),
             kubeconfig: settings.kubeconfig.clone(),
             made: Mutex::default(),
+            operator: settings.operator,
+            nodes: settings.nodes,
+            has_run: AtomicBool::new(false),
             _turn: turn,
         })
+    }
+
+    /// Whether a test may add nodes.
+    pub(super) fn simulates_nodes(&self) -> bool {
+        self.nodes == NodeChoice::Simulated
+    }
+
+    /// Whether the cluster runs the operator under test.
+    pub(super) fn runs_operator(&self) -> bool {
+        self.operator == OperatorChoice::Deployed
+    }
+
+    /// Whether this is the first call.
+    pub(super) fn is_first_run(&self) -> bool {
+        !self.has_run.swap(true, Ordering::Relaxed)
+    }
+
+    /// Removes what stands at `path` when the test ends: it has made it.
+    pub(super) fn remember(&self, path: &str) {
+        let mut made = self.made.lock();
+        if !made.iter().any(|one| one == path) {
+            made.push(path.to_owned());
+        }
     }
 
     pub(super) fn kubeconfig(&self) -> Result<PathBuf, Error> {
@@ -120,25 +151,35 @@ impl Existing {
             Err(error) if is_missing(&error) => {}
             Err(error) => return Err(error),
         }
-        self.made.lock().push(path.to_owned());
+        self.remember(path);
         Ok(())
     }
 
-    /// Removes what the test has made, the last first, and waits until it is gone.
+    /// Removes what the test has made, the last first, and waits until it is gone. Nodes go after
+    /// all else: whoever plays their kubelets has to see the Pods on them go.
     pub(super) async fn clean_up(&self) -> Result<(), Error> {
         let made = std::mem::take(&mut *self.made.lock());
+        let (nodes, others): (Vec<String>, Vec<String>) =
+            made.into_iter().partition(|path| is_node(path));
+        let removed = self.remove_all(&others).await;
+        removed.and(self.remove_all(&nodes).await)
+    }
+
+    /// Goes on after a failure, which it answers in the end: what can go goes.
+    async fn remove_all(&self, made: &[String]) -> Result<(), Error> {
+        let mut removed = Ok(());
         for path in made.iter().rev() {
             let tried = format!("remove {path}");
             let deleted = self.send(&tried, Method::DELETE, path, &json!({})).await;
-            match deleted {
-                Err(error) if !is_missing(&error) => return Err(error),
-                _ => {}
-            }
+            removed = removed.and(match deleted {
+                Err(error) if !is_missing(&error) => Err(error),
+                _ => Ok(()),
+            });
         }
         for path in made.iter().rev() {
-            self.gone(path).await?;
+            removed = removed.and(self.gone(path).await);
         }
-        Ok(())
+        removed
     }
 
     async fn gone(&self, path: &str) -> Result<(), Error> {
@@ -189,6 +230,10 @@ impl Existing {
             source: Box::new(source),
         })
     }
+}
+
+fn is_node(path: &str) -> bool {
+    path.starts_with("/api/v1/nodes/")
 }
 
 fn is_missing(error: &Error) -> bool {

@@ -14,6 +14,7 @@ impl Cluster {
     /// Faults that were injected and never happened fail the test at its end: it would have
     /// tested something else than it says.
     pub fn inject(&self, fault: Fault) -> Injected {
+        self.needs_own_operator("disturb");
         self.shared.script.inject(fault)
     }
 
@@ -54,6 +55,7 @@ impl Cluster {
 
     #[track_caller]
     fn end_watches(&self, resource: &str, ending: Ending) {
+        self.needs_own_operator("disturb");
         if self.shared.script.end_watches(resource, ending) == 0 {
             let location = Location::caller();
             fail(
@@ -63,9 +65,31 @@ impl Cluster {
         }
     }
 
+    /// Restarts the API server under the operators: their connections break, and nobody answers
+    /// them until it is back. What is stored stays. A test that uses this needs `Restarts`.
+    ///
+    /// # Panics
+    ///
+    /// When the cluster is not the test's own, and when the server does not come back.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, a real API server may still be starting.
+    #[track_caller]
+    pub fn restart_server(&self) -> impl Future<Output = ()> {
+        let location = Location::caller();
+        async move {
+            let restarted = self.shared.backend.restart_server(&self.shared.script);
+            if let Err(error) = self.shared.refusals.pardon(restarted).await {
+                fail(location, Chain(&error));
+            }
+        }
+    }
+
     /// The writes that operators under test have asked for so far, but for events: verb,
     /// resource, namespace and name of each.
     pub fn writes(&self) -> Vec<String> {
+        self.needs_own_operator("count the writes of");
         self.shared.script.writes()
     }
 

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kube::Client;
@@ -40,6 +41,8 @@ pub(super) struct Shared {
     pub(super) refusals: Refusals,
     /// What goes wrong for them.
     pub(super) script: Script,
+    /// Whether whoever runs the test knows what to do with a skip.
+    pub(super) understands_skips: AtomicBool,
     /// What clients of the test itself were refused, which is the test's own affair.
     unwatched: Refusals,
 }
@@ -86,6 +89,7 @@ impl Cluster {
                 operators: Mutex::new(Vec::new()),
                 refusals: Refusals::default(),
                 script: Script::default(),
+                understands_skips: AtomicBool::new(false),
                 unwatched,
             }),
             namespace,

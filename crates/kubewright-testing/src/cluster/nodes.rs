@@ -54,7 +54,7 @@ impl Cluster {
             });
         }
         let capacity = json!({ "cpu": "16", "memory": "64Gi", "pods": "110" });
-        let node = json!({
+        let mut node = json!({
             "apiVersion": "v1",
             "kind": "Node",
             "metadata": { "name": name, "labels": {
@@ -64,10 +64,11 @@ impl Cluster {
             } },
             "status": { "allocatable": capacity, "capacity": capacity },
         });
+        let path = format!("/api/v1/nodes/{name}");
+        self.shared.backend.claim(&mut node, &path).await?;
         self.send("POST", "/api/v1/nodes", &node)
             .await
             .map_err(failed(format!("add node {name}")))?;
-        let path = format!("/api/v1/nodes/{name}");
         self.until(&format!("node {name} to be Ready"), async || {
             let node = self.read(&path).await;
             Ok(missing(&node.map_err(failed(format!("read node {name}")))?))

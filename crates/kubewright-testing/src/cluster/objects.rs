@@ -1,5 +1,6 @@
 use std::fmt::{self, Debug};
 use std::panic::Location;
+use std::time::Duration;
 
 use http::Request;
 use kube::core::{ClusterResourceScope, NamespaceResourceScope, ObjectList};
@@ -7,9 +8,11 @@ use kube::{Resource, ResourceExt as _};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
 
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
+use crate::Choice;
 
 /// A kind that a test can read and write by its type.
 pub trait Object:
@@ -43,6 +46,10 @@ impl ObjectScope for ClusterResourceScope {
 /// Who the test's own writes belong to.
 const FIELD_MANAGER: &str = "kubewright-test";
 
+const POLL: Duration = Duration::from_millis(100);
+/// How long a server may need for a changed definition.
+const TAKEN_IN_WITHIN: Duration = Duration::from_secs(10);
+
 impl Cluster {
     /// Applies an object (server-side apply, taking fields over) and answers it as stored.
     ///
@@ -58,15 +65,19 @@ impl Cluster {
         let location = Location::caller();
         object.meta_mut().managed_fields = None;
         let path = self.object_path::<K>(object.meta().namespace.as_deref(), &object.name_any());
-        let path = format!("{path}?fieldManager={FIELD_MANAGER}&force=true");
         async move {
             let body = body(location, &object);
+            let is_new = !K::Scope::NAMESPACED && self.is_missing(&path).await;
             let call = Call {
                 location,
                 method: "APPLY",
-                path,
+                path: format!("{path}?fieldManager={FIELD_MANAGER}&force=true"),
             };
-            self.expect(call, &body).await
+            let stored = self.expect(call, &body).await;
+            if is_new {
+                self.shared.backend.remember(&path);
+            }
+            stored
         }
     }
 
@@ -83,15 +94,19 @@ impl Cluster {
     pub fn create<K: Object>(&self, object: K) -> impl Future<Output = K> {
         let location = Location::caller();
         let path = self.collection_path::<K>(object.meta().namespace.as_deref());
-        let path = format!("{path}?fieldManager={FIELD_MANAGER}");
         async move {
             let body = body(location, &object);
             let call = Call {
                 location,
                 method: "POST",
-                path,
+                path: format!("{path}?fieldManager={FIELD_MANAGER}"),
             };
-            self.expect(call, &body).await
+            let stored: K = self.expect(call, &body).await;
+            if !K::Scope::NAMESPACED {
+                let made = format!("{path}/{}", stored.name_any());
+                self.shared.backend.remember(&made);
+            }
+            stored
         }
     }
 
@@ -221,15 +236,30 @@ impl Cluster {
             .await
     }
 
+    /// Whether nothing stands at a path, where it matters: on a cluster that stays.
+    async fn is_missing(&self, path: &str) -> bool {
+        if self.shared.backend.choice() != Choice::Existing {
+            return false;
+        }
+        let found = self.read(path).await;
+        matches!(found, Err(kube::Error::Api(status)) if status.code == 404)
+    }
+
     async fn expect<K: DeserializeOwned>(&self, call: Call, body: &Value) -> K {
         let Call {
             location,
             method,
             path,
         } = call;
-        match self.send(method, &path, body).await {
-            Ok(answer) => decode(location, &path, answer),
-            Err(error) => fail(location, format_args!("{method} {path}: {}", Chain(&error))),
+        let start = Instant::now();
+        loop {
+            match self.send(method, &path, body).await {
+                Ok(answer) => return decode(location, &path, answer),
+                Err(error) if is_taking_in(&error) && start.elapsed() < TAKEN_IN_WITHIN => {
+                    sleep(POLL).await;
+                }
+                Err(error) => fail(location, format_args!("{method} {path}: {}", Chain(&error))),
+            }
         }
     }
 
@@ -245,6 +275,13 @@ impl Cluster {
     fn note(&self, seen: String) {
         self.shared.seen.lock().push(seen);
     }
+}
+
+/// Whether a real server does nothing yet, because the definition of the kind has just changed
+/// (`rejectRequest` of k8s.io/apiserver/pkg/server/filters/waitgroup.go).
+fn is_taking_in(error: &kube::Error) -> bool {
+    let words = "apiserver is shutting down";
+    matches!(error, kube::Error::Api(status) if status.code == 503 && status.message == words)
 }
 
 /// One request of a test.

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
 use super::usage::note_used;
-use super::webhooks::WebhookWiring;
+use super::webhooks::{CertificateMaker, WebhookWiring};
 use crate::Error;
 use crate::faults::Door;
 
@@ -57,6 +57,9 @@ impl Cluster {
     /// as if nothing were. Its webhooks are served where the cluster calls them, and each mutator is
     /// called twice and must not change what it made itself. Returns once its caches are filled.
     ///
+    /// On an existing cluster with `KUBEWRIGHT_TEST_OPERATOR=deployed` nothing is installed: the
+    /// operator is the one that the Deployment of its name runs there, and is waited for.
+    ///
     /// # Panics
     ///
     /// When it cannot be installed or does not get ready.
@@ -69,19 +72,53 @@ impl Cluster {
     where
         F: Fn() -> Operator + Send + Sync + 'static,
     {
+        self.run_with(Arc::new(operator), CertificateMaker::Kit)
+    }
+
+    /// Installs and runs an operator as [`run`](Self::run) does, but has it make and renew the
+    /// certificate of its webhooks itself, as where it is deployed.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be installed or does not get ready.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the operator may be installed and does not run.
+    #[track_caller]
+    pub fn run_managed<F>(&self, operator: F) -> impl Future<Output = ()>
+    where
+        F: Fn() -> Operator + Send + Sync + 'static,
+    {
+        self.run_with(Arc::new(operator), CertificateMaker::Operator)
+    }
+
+    #[track_caller]
+    fn run_with(
+        &self,
+        operator: Arc<dyn Fn() -> Operator + Send + Sync>,
+        maker: CertificateMaker,
+    ) -> impl Future<Output = ()> {
         let location = Location::caller();
         async move {
-            let operator: Arc<dyn Fn() -> Operator + Send + Sync> = Arc::new(operator);
-            let choice = self.shared.backend.choice();
-            let wired = WebhookWiring::new(choice, &operator().description()).await;
-            let started = match wired {
-                Ok(webhooks) => self.run_wired(operator, webhooks).await,
-                Err(error) => Err(error),
+            let started = match self.shared.backend.runs_operator() {
+                true => self.find_deployed(&operator().description()).await,
+                false => self.run_here(operator, maker).await,
             };
             if let Err(error) = started {
                 fail(location, Chain(&error));
             }
         }
+    }
+
+    async fn run_here(
+        &self,
+        make: Arc<dyn Fn() -> Operator + Send + Sync>,
+        maker: CertificateMaker,
+    ) -> Result<(), Error> {
+        let choice = self.shared.backend.choice();
+        let webhooks = WebhookWiring::new(choice, &make().description(), maker).await?;
+        self.run_wired(make, webhooks).await
     }
 
     /// The same with a place for its webhooks that was chosen before.
@@ -110,6 +147,7 @@ impl Cluster {
     pub fn restart_operator(&self) -> impl Future<Output = ()> {
         let location = Location::caller();
         async move {
+            self.needs_own_operator("start anew");
             for under_test in self.stop_operators().await {
                 match self.start(under_test).await {
                     Ok(under_test) => self.shared.operators.lock().push(under_test),
@@ -126,12 +164,14 @@ impl Cluster {
     ///
     /// When dropped, the operators end at once, in the middle of what they do.
     pub async fn stop_operator(&self) {
+        self.needs_own_operator("stop");
         drop(self.stop_operators().await);
     }
 
     /// Ends each operator under test at once, in the middle of what it does;
     /// [`restart_operator`](Self::restart_operator) starts them again.
     pub fn kill_operator(&self) {
+        self.needs_own_operator("kill");
         for under_test in &mut *self.shared.operators.lock() {
             under_test.running = None;
         }
@@ -148,7 +188,7 @@ impl Cluster {
     /// Ends the test on this cluster: what an operator was refused fails it, and a fault that
     /// never happened.
     pub(crate) async fn finish(&self) -> Result<(), Error> {
-        self.stop_operator().await;
+        drop(self.stop_operators().await);
         note_used(&self.shared.refusals.used())?;
         let refused = self.shared.refusals.take();
         let unmet = self.shared.script.take_unmet();
@@ -175,6 +215,7 @@ impl Cluster {
         let description = make().description();
         let options = webhooks.as_ref().map(WebhookWiring::options);
         let options = options.unwrap_or_default();
+        self.serves_policies(&description).await?;
         let objects = kubewright_manifest::objects(&description, &options);
         let mut account = None;
         for object in &objects {
@@ -189,7 +230,14 @@ impl Cluster {
             why: "its manifests hold no ServiceAccount to run as",
         })?;
         self.permitted(&description, &account).await?;
+        let secret = webhooks.as_ref().and_then(|one| one.secret(&description));
+        if let Some((namespace, name)) = secret {
+            let read = json!({"namespace": namespace, "name": name, "group": "",
+                "resource": "secrets", "verb": "get"});
+            self.allowed(&account, &read).await?;
+        }
         self.webhooks_act(&description).await?;
+        self.policies_act(&description).await?;
         Ok(UnderTest {
             make,
             account,
@@ -249,7 +297,7 @@ impl Cluster {
 
     /// What the server calls a kind in its paths. It is asked once in the life of the process for
     /// the kinds of Kubernetes itself, which are the same on every cluster.
-    async fn plural(&self, kind: &GroupVersionKind) -> Result<String, Error> {
+    pub(super) async fn plural(&self, kind: &GroupVersionKind) -> Result<String, Error> {
         static KNOWN: Mutex<BTreeMap<(String, String), String>> = Mutex::new(BTreeMap::new());
 
         let key = (kind.api_version(), kind.kind.clone());
@@ -280,19 +328,25 @@ impl Cluster {
             return Ok(());
         };
         let (resource, subresource) = resource.split_once('/').unwrap_or((&resource, ""));
+        let attributes = json!({
+            "namespace": place,
+            "group": first(&rule.api_groups),
+            "resource": resource,
+            "subresource": subresource,
+            "verb": first(&rule.verbs),
+        });
+        self.allowed(account, &attributes).await
+    }
+
+    /// Waits until the server lets an account do something.
+    async fn allowed(&self, account: &User, attributes: &Value) -> Result<(), Error> {
         let review = json!({
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SubjectAccessReview",
             "spec": {
                 "user": account.name,
                 "groups": account.groups,
-                "resourceAttributes": {
-                    "namespace": place,
-                    "group": first(&rule.api_groups),
-                    "resource": resource,
-                    "subresource": subresource,
-                    "verb": first(&rule.verbs),
-                },
+                "resourceAttributes": attributes,
             },
         });
         let tried = format!("wait until {} may work", account.name);
@@ -326,6 +380,7 @@ impl Cluster {
             clock: self.clock(),
             webhooks,
             candidacy: candidacy(&operator, &under_test.account),
+            namespace: home(&under_test.account).map(str::to_owned),
             ..RunOptions::default()
         };
         let running = operator.start(client, options).map_err(failed)?;
@@ -348,8 +403,12 @@ impl Cluster {
 
 /// An operator that can elect a leader does so, in the namespace of its account.
 fn candidacy(operator: &Operator, account: &User) -> Option<Candidacy> {
-    let (namespace, _) = account.as_service_account()?;
+    let namespace = home(account)?;
     operator.elects_leader().then(|| Candidacy::new(namespace))
+}
+
+fn home(account: &User) -> Option<&str> {
+    account.as_service_account().map(|(namespace, _)| namespace)
 }
 
 fn failed(tried: String) -> impl FnOnce(kube::Error) -> Error {

@@ -19,7 +19,7 @@ pub(super) struct Baseline {
 
 /// The cluster-wide kinds that go before all others: what refuses others' writes, then what takes
 /// much with it.
-const FIRST: [(&str, &str); 7] = [
+const FIRST: [(&str, &str); 9] = [
     (
         "admissionregistration.k8s.io",
         "validatingwebhookconfigurations",
@@ -34,8 +34,13 @@ const FIRST: [(&str, &str); 7] = [
     ),
     (
         "admissionregistration.k8s.io",
+        "mutatingadmissionpolicybindings",
+    ),
+    (
+        "admissionregistration.k8s.io",
         "validatingadmissionpolicies",
     ),
+    ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
     ("", "namespaces"),
     ("apiextensions.k8s.io", "customresourcedefinitions"),
     ("", "nodes"),

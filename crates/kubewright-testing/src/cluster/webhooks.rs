@@ -1,11 +1,13 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use kubewright::{
-    CertificateSource, Certificates, Incoming, LocalAuthority, Repetition, WebhookServing,
+    CertificateSource, Certificates, Incoming, LocalAuthority, ManagedCertificates, Repetition,
+    WebhookServing,
 };
 use kubewright_core::{Clock, Description, WebhookKind};
-use kubewright_manifest::{ManifestOptions, webhook_service};
+use kubewright_manifest::{ManifestOptions, WebhookCertificates, webhook_service};
 use kubewright_webhook::pipe;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -20,8 +22,25 @@ use crate::{Choice, Error};
 #[derive(Clone, Debug)]
 pub(super) struct WebhookWiring {
     place: Place,
-    certificates: Certificates,
-    authority_pem: String,
+    trust: Trust,
+}
+
+/// Who makes the certificate of webhooks under test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CertificateMaker {
+    /// The kit, before the operator runs.
+    Kit,
+    /// The operator, as where it is deployed.
+    Operator,
+}
+
+#[derive(Clone, Debug)]
+enum Trust {
+    Given {
+        certificates: Certificates,
+        authority_pem: String,
+    },
+    Managed(ManagedCertificates),
 }
 
 #[derive(Clone, Debug)]
@@ -33,10 +52,11 @@ enum Place {
 }
 
 impl WebhookWiring {
-    /// Chooses a place and makes a certificate for it; none when there are no webhooks.
+    /// Chooses a place and a certificate for it; none when there are no webhooks.
     pub(super) async fn new(
         choice: Choice,
         description: &Description,
+        maker: CertificateMaker,
     ) -> Result<Option<Self>, Error> {
         if !description.serves() {
             return Ok(None);
@@ -44,7 +64,7 @@ impl WebhookWiring {
         let name = &description.name;
         let (place, now) = match choice {
             Choice::Embedded => {
-                let host = format!("{}.{name}-system.svc", webhook_service(name));
+                let host = format!("{}.{}.svc", webhook_service(name), system_namespace(name));
                 (Place::Service(host), Embedded::beginning())
             }
             Choice::Existing => {
@@ -60,22 +80,15 @@ impl WebhookWiring {
                 (Place::Address(address), Clock::system().now())
             }
         };
-        let failed = |source: kubewright_webhook::Error| Error::Operator {
+        let trust = match maker {
+            CertificateMaker::Kit => Trust::given(name, &place.host(), now),
+            CertificateMaker::Operator => Ok(Trust::managed(name, &place)),
+        };
+        let trust = trust.map_err(|source| Error::Operator {
             name: name.clone(),
             source: Box::new(source.into()),
-        };
-        let host = match &place {
-            Place::Service(host) => host.clone(),
-            Place::Address(address) => address.ip().to_string(),
-        };
-        let title = format!("{name} webhooks");
-        let authority = LocalAuthority::valid_from(&title, now).map_err(failed)?;
-        let pair = authority.issue(&[&host]).map_err(failed)?;
-        Ok(Some(Self {
-            place,
-            certificates: Certificates::new(&pair).map_err(failed)?,
-            authority_pem: authority.certificate_pem(),
-        }))
+        })?;
+        Ok(Some(Self { place, trust }))
     }
 
     /// What makes the manifests point here.
@@ -85,8 +98,30 @@ impl WebhookWiring {
                 Place::Service(_) => None,
                 Place::Address(address) => Some(format!("https://{address}")),
             },
-            webhook_ca: Some(self.authority_pem.clone()),
+            webhook_ca: self.authority_pem().map(str::to_owned),
+            certificates: match &self.trust {
+                Trust::Given { .. } => WebhookCertificates::default(),
+                Trust::Managed(_) => WebhookCertificates::Managed,
+            },
             ..ManifestOptions::default()
+        }
+    }
+
+    fn authority_pem(&self) -> Option<&str> {
+        match &self.trust {
+            Trust::Given { authority_pem, .. } => Some(authority_pem),
+            Trust::Managed(_) => None,
+        }
+    }
+
+    /// The namespace and the name of the Secret that the operator keeps, if it does.
+    pub(super) fn secret(&self, description: &Description) -> Option<(String, String)> {
+        match &self.trust {
+            Trust::Given { .. } => None,
+            Trust::Managed(managed) => {
+                let name = webhook_service(&description.name);
+                Some((managed.namespace.clone(), name))
+            }
         }
     }
 
@@ -98,7 +133,7 @@ impl WebhookWiring {
         };
         AuthorizerAddress {
             url,
-            ca_pem: self.authority_pem.clone(),
+            ca_pem: self.authority_pem().unwrap_or_default().to_owned(),
         }
     }
 
@@ -123,13 +158,56 @@ impl WebhookWiring {
                 });
             }
         };
+        let (certificates, source) = match &self.trust {
+            Trust::Given { certificates, .. } => (certificates.clone(), CertificateSource::Given),
+            Trust::Managed(managed) => {
+                let source = CertificateSource::Managed(managed.clone());
+                (Certificates::none(), source)
+            }
+        };
         Ok(WebhookServing {
             incoming,
-            certificates: self.certificates.clone(),
-            source: CertificateSource::Given,
+            certificates,
+            source,
             repetition: Repetition::Checked,
         })
     }
+}
+
+impl Place {
+    /// What the certificate is for.
+    fn host(&self) -> String {
+        match self {
+            Self::Service(host) => host.clone(),
+            Self::Address(address) => address.ip().to_string(),
+        }
+    }
+}
+
+impl Trust {
+    /// A certificate of an authority of its own.
+    fn given(name: &str, host: &str, now: Timestamp) -> Result<Self, kubewright_webhook::Error> {
+        let title = format!("{name} webhooks");
+        let authority = LocalAuthority::valid_from(&title, now)?;
+        let pair = authority.issue(&[host])?;
+        Ok(Self::Given {
+            certificates: Certificates::new(&pair)?,
+            authority_pem: authority.certificate_pem(),
+        })
+    }
+
+    fn managed(name: &str, place: &Place) -> Self {
+        let mut managed = ManagedCertificates::of_service(name, &system_namespace(name));
+        if let Place::Address(_) = place {
+            managed.names = vec![place.host()];
+        }
+        Self::Managed(managed)
+    }
+}
+
+/// Where manifests put an operator unless they are told otherwise.
+fn system_namespace(name: &str) -> String {
+    format!("{name}-system")
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener, Error> {

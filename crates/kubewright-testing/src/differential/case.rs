@@ -1,15 +1,16 @@
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::CaseWebhook;
 use crate::Error;
 
 /// A short script of requests about one row of the fidelity table.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// Its name, from the file's name.
@@ -58,6 +59,9 @@ pub struct Step {
     /// What to keep of the answer: a name, and where it stands (a JSON pointer).
     #[serde(default)]
     pub save: BTreeMap<String, String>,
+    /// The same for what may not be there: what was kept before stays then.
+    #[serde(default)]
+    pub keep: BTreeMap<String, String>,
     /// Ask again until this status is answered; only that answer counts.
     #[serde(default)]
     pub until: Option<u16>,
@@ -86,7 +90,50 @@ pub enum PatchType {
     Apply,
 }
 
+/// As a file has it, so that it can become one.
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "row: {}\nabout: {}\nsteps:", self.row, self.about)?;
+        self.steps.iter().try_for_each(|step| write!(f, "{step}"))
+    }
+}
+
+/// One entry of the steps of a [`Case`].
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "  - request: {}", self.request)?;
+        if let Some(patch) = self.patch {
+            writeln!(f, "    patch: {}", patch.name())?;
+        }
+        for (name, given) in [("save", &self.save), ("keep", &self.keep)] {
+            if !given.is_empty() {
+                writeln!(f, "    {name}: {}", json!(given))?;
+            }
+        }
+        if self.aside {
+            writeln!(f, "    aside: true")?;
+        }
+        if let Some(until) = self.until {
+            writeln!(f, "    until: {until}")?;
+        }
+        match &self.body {
+            Some(body) => writeln!(f, "    body: {body}"),
+            None => Ok(()),
+        }
+    }
+}
+
 impl PatchType {
+    /// How cases call it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Merge => "merge",
+            Self::Json => "json",
+            Self::Strategic => "strategic",
+            Self::Apply => "apply",
+        }
+    }
+
     pub(super) const fn content_type(self) -> &'static str {
         match self {
             Self::Merge => "application/merge-patch+json",
@@ -125,5 +172,33 @@ impl Case {
                 Ok(case)
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Case, PatchType, Step};
+
+    #[test]
+    fn what_is_shown_can_be_read_again() {
+        let case = Case {
+            row: "P1".to_owned(),
+            about: "Shown and read.".to_owned(),
+            steps: vec![Step {
+                request: "PATCH /x/{ns}?a=b".to_owned(),
+                patch: Some(PatchType::Apply),
+                keep: [("rv".to_owned(), "/metadata/resourceVersion".to_owned())].into(),
+                until: Some(200),
+                body: Some(json!({"a": ["{rv}", null, 1]})),
+                ..Step::default()
+            }],
+            ..Case::default()
+        };
+        let read: Case = serde_saphyr::from_str(&case.to_string()).unwrap();
+        assert_eq!(read.to_string(), case.to_string());
+        assert_eq!(read.steps[0].body, case.steps[0].body);
+        assert_eq!(read.steps[0].keep, case.steps[0].keep);
     }
 }

@@ -1,9 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::answer::Answer;
+use super::varying::{is_age, is_of_cluster, is_time, is_uid, revision, template_hash};
 
 /// Replaces what differs from run to run, and counts what it replaced.
 ///
@@ -67,14 +68,23 @@ impl Masks {
         self.count
     }
 
-    /// Finds the revisions of objects first, as they are numbered in their order.
+    /// Finds the revisions of objects first, as they are numbered in their order. The counter of
+    /// the whole cluster is not among them.
     fn collect(&mut self, value: &Value) {
         match value {
             Value::Object(fields) => {
+                let is_counted = !is_of_cluster(fields);
                 for (name, field) in fields {
                     self.revisions.extend(revision(name, field));
                     self.hashes.extend(template_hash(name, field));
-                    self.collect(field);
+                    match (name.as_str(), field) {
+                        ("metadata", Value::Object(metadata)) if !is_counted => {
+                            let others = metadata.iter();
+                            let others = others.filter(|(name, _)| *name != "resourceVersion");
+                            others.for_each(|(_, field)| self.collect(field));
+                        }
+                        _ => self.collect(field),
+                    }
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.collect(item)),
@@ -100,9 +110,11 @@ impl Masks {
         match value {
             Value::Object(fields) => {
                 self.mask_generated_name(fields);
-                self.mask_list(fields);
+                self.mask_of_cluster(fields);
                 self.sort_managers(fields);
+                self.sort_conflicts(fields);
                 self.mask_table(fields);
+                self.mask_repeated_bookmarks(fields);
                 for (name, field) in fields {
                     self.mask(field, name);
                 }
@@ -118,7 +130,7 @@ impl Masks {
     }
 
     /// Five random letters end a generated name.
-    fn mask_generated_name(&mut self, fields: &mut serde_json::Map<String, Value>) {
+    fn mask_generated_name(&mut self, fields: &mut Map<String, Value>) {
         let start = fields
             .get("generateName")
             .and_then(Value::as_str)
@@ -133,19 +145,14 @@ impl Masks {
         }
     }
 
-    /// A list carries the counter of the whole cluster, where others write too.
-    fn mask_list(&mut self, fields: &mut serde_json::Map<String, Value>) {
-        let is_list = fields.get("items").is_some_and(Value::is_array);
-        let is_table = fields.get("kind").is_some_and(|kind| {
-            let kind = kind.as_str().unwrap_or_default();
-            kind == "Table" || kind == "PartialObjectMetadataList"
-        });
-        let is_list = is_list || is_table;
-        let Some(metadata) = fields.get_mut("metadata").filter(|_| is_list) else {
+    /// A list or a bookmark carries the counter of the whole cluster, where others write too.
+    fn mask_of_cluster(&mut self, fields: &mut Map<String, Value>) {
+        let is_of_cluster = is_of_cluster(fields);
+        let Some(metadata) = fields.get_mut("metadata").filter(|_| is_of_cluster) else {
             return;
         };
         for (field, mask) in [
-            ("resourceVersion", "list revisions"),
+            ("resourceVersion", "revisions of the cluster"),
             ("continue", "continue tokens"),
         ] {
             if let Some(Value::String(text)) = metadata.get_mut(field) {
@@ -155,9 +162,22 @@ impl Masks {
         }
     }
 
+    /// A server may say once more how far it is, whenever it likes: the first bookmark stands for
+    /// those right after it.
+    fn mask_repeated_bookmarks(&mut self, fields: &mut Map<String, Value>) {
+        let Some(Value::Array(events)) = fields.get_mut("events") else {
+            return;
+        };
+        let before = events.len();
+        events.dedup_by(|event, last| event["type"] == "BOOKMARK" && last["type"] == "BOOKMARK");
+        for _ in events.len()..before {
+            self.count.add("repeated bookmarks");
+        }
+    }
+
     /// Entries of managers stand in the order of their seconds, which no two runs share; those that
     /// do not stay as they are.
-    fn sort_managers(&mut self, fields: &mut serde_json::Map<String, Value>) {
+    fn sort_managers(&mut self, fields: &mut Map<String, Value>) {
         const DECIDING: [&str; 5] = [
             "manager",
             "operation",
@@ -182,9 +202,22 @@ impl Masks {
         }
     }
 
+    /// Kubernetes goes over the managers that an apply conflicts with in no order of its own.
+    fn sort_conflicts(&mut self, fields: &mut Map<String, Value>) {
+        let Some(Value::Array(causes)) = fields.get_mut("causes") else {
+            return;
+        };
+        let is_conflict = |cause: &Value| cause["reason"] == "FieldManagerConflict";
+        let manager = |cause: &Value| cause["message"].to_string();
+        if causes.iter().all(is_conflict) && !causes.is_sorted_by_key(manager) {
+            causes.sort_by_cached_key(manager);
+            self.count.add("orders of conflicts");
+        }
+    }
+
     /// A table tells how long ago things were; what its columns mean is told in prose that only
     /// Kubernetes has.
-    fn mask_table(&mut self, fields: &mut serde_json::Map<String, Value>) {
+    fn mask_table(&mut self, fields: &mut Map<String, Value>) {
         let is_cells = |name: &str| name == "cells";
         for (_, cells) in fields.iter_mut().filter(|(name, _)| is_cells(name)) {
             for cell in cells.as_array_mut().into_iter().flatten() {
@@ -242,34 +275,6 @@ impl Masks {
             self.count.add("uids");
         }
     }
-}
-
-fn revision(name: &str, field: &Value) -> Option<u64> {
-    let text = field.as_str().filter(|_| name == "resourceVersion")?;
-    text.parse().ok()
-}
-
-/// What tells the ReplicaSets of a Deployment apart, which no two implementations compute alike.
-fn template_hash(name: &str, field: &Value) -> Option<String> {
-    let hash = field.as_str().filter(|_| name == "pod-template-hash")?;
-    Some(hash.to_owned()).filter(|hash| hash.len() > 4)
-}
-
-/// Whether a text is a time as objects carry it.
-fn is_time(text: &str) -> bool {
-    text.len() >= 20 && text.ends_with('Z') && text.parse::<jiff::Timestamp>().is_ok()
-}
-
-/// Whether a text is a number of seconds up to two minutes, as tables show ages.
-fn is_age(text: &str) -> bool {
-    let seconds = text.strip_suffix('s').and_then(|text| text.parse().ok());
-    seconds.is_some_and(|seconds: u64| seconds < 120)
-}
-
-/// Whether a word is a version 4 UUID in its usual spelling.
-fn is_uid(word: &str) -> bool {
-    let parts: Vec<usize> = word.split('-').map(str::len).collect();
-    parts == [8, 4, 4, 4, 12]
 }
 
 #[cfg(test)]
@@ -360,6 +365,34 @@ mod tests {
     }
 
     #[test]
+    fn the_counter_of_the_cluster_is_no_revision_of_an_object() {
+        let object =
+            |version: &str| json!({ "metadata": { "name": "a", "resourceVersion": version } });
+        let bookmark = json!({
+            "kind": "Secret", "apiVersion": "v1", "metadata": { "resourceVersion": "95" },
+        });
+        let list = json!({ "metadata": { "resourceVersion": "97" }, "items": [] });
+        let (bodies, count) = masked(&[object("90"), bookmark, list, object("100")]);
+        assert_eq!(bodies[0]["metadata"]["resourceVersion"], "revision-1");
+        assert_eq!(bodies[1]["metadata"]["resourceVersion"], "masked");
+        assert_eq!(bodies[2]["metadata"]["resourceVersion"], "masked");
+        assert_eq!(bodies[3]["metadata"]["resourceVersion"], "revision-2");
+        assert_eq!(count, "2 revisions, 2 revisions of the cluster");
+    }
+
+    #[test]
+    fn a_bookmark_stands_for_those_right_after_it() {
+        let event = |kind: &str| json!({ "type": kind, "object": { "kind": "Secret" } });
+        let kinds = [
+            "ADDED", "BOOKMARK", "BOOKMARK", "ADDED", "ADDED", "BOOKMARK",
+        ];
+        let (bodies, count) = masked(&[json!({ "events": kinds.map(event) })]);
+        let kept = ["ADDED", "BOOKMARK", "ADDED", "ADDED", "BOOKMARK"];
+        assert_eq!(bodies, [json!({ "events": kept.map(event) })]);
+        assert_eq!(count, "1 repeated bookmarks");
+    }
+
+    #[test]
     fn managers_are_compared_without_the_order_of_their_seconds() {
         let entry = |manager: &str, time: &str| json!({ "manager": manager, "time": time });
         let early = "2026-01-01T00:00:00Z";
@@ -372,5 +405,19 @@ mod tests {
         let disordered = json!({ "managedFields": [entry("b", late), entry("a", early)] });
         let (bodies, _) = masked(&[disordered]);
         assert_eq!(bodies[0]["managedFields"][0]["manager"], "b");
+    }
+
+    #[test]
+    fn conflicts_are_compared_without_the_order_of_their_managers() {
+        let cause = |manager: &str, field: &str| json!({ "reason": "FieldManagerConflict", "message": manager, "field": field });
+        let (a, b, c) = (cause("a", "2"), cause("a", "1"), cause("b", "0"));
+        let (bodies, count) = masked(&[
+            json!({ "causes": [a, b, c] }),
+            json!({ "causes": [c, a, b] }),
+            json!({ "causes": [b, a] }),
+        ]);
+        assert_eq!(bodies[0], bodies[1]);
+        assert_eq!(bodies[2]["causes"], json!([b, a]));
+        assert_eq!(count, "1 orders of conflicts");
     }
 }

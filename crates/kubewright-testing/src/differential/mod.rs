@@ -10,7 +10,9 @@ mod compare;
 mod conversion;
 mod mask;
 mod play;
+mod random;
 mod stub;
+mod varying;
 mod webhooks;
 
 pub use answer::Answer;
@@ -18,5 +20,6 @@ pub use case::{Case, PatchType, Step};
 pub use compare::{Difference, compare};
 pub use mask::{MaskCount, Masks};
 pub use play::play;
+pub use random::{Shrunk, definition, sequence, shrink};
 pub use stub::WebhookStub;
 pub use webhooks::CaseWebhook;

@@ -132,6 +132,11 @@ impl Player<'_> {
             let found = found.ok_or_else(|| self.wrong(step, format!("no {pointer} to save")))?;
             self.saved.insert(name.clone(), found.to_owned());
         }
+        for (name, pointer) in &step.keep {
+            if let Some(found) = answer.body.pointer(pointer).and_then(Value::as_str) {
+                self.saved.insert(name.clone(), found.to_owned());
+            }
+        }
         Ok(answer.only(&step.only))
     }
 

@@ -17,6 +17,9 @@ use super::Script;
 use super::fault::Effect;
 use super::watch_body::{OpenWatch, WatchBody};
 
+/// Why a request was not sent.
+const UNREACHABLE: &str = "no connection, by a test";
+
 /// The way out of one run of an operator: what it asks passes here, or does not.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Door {
@@ -77,6 +80,9 @@ where
         if self.door.is_closed() {
             return Box::pin(pending());
         }
+        if self.door.script.is_away() {
+            return Box::pin(ready(Err(UNREACHABLE.into())));
+        }
         let uri = request.uri();
         let route = Route::parse(request.method(), uri.path(), uri.query());
         let route = route.resource();
@@ -84,7 +90,7 @@ where
         match &effect {
             Some(Effect::Refuse(status)) => return Box::pin(ready(Ok(refusal(status)))),
             Some(Effect::Unreachable) => {
-                return Box::pin(ready(Err("no connection, by a test".into())));
+                return Box::pin(ready(Err(UNREACHABLE.into())));
             }
             Some(Effect::LostAnswer | Effect::Crash) | None => {}
         }
@@ -208,6 +214,24 @@ mod tests {
         assert!(door.is_closed());
         drop(service.call(request("POST", PODS)));
         assert_eq!(*carried_out.lock(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_away_answers_nobody_and_has_no_open_watches() {
+        let script = Script::default();
+        let mut service = Door::new(&script).layer(service_fn(async |_: Request<()>| {
+            let silent = futures_util::stream::pending::<Event>();
+            Ok::<_, Infallible>(Response::new(StreamBody::new(silent)))
+        }));
+        let answer = service.call(request("GET", "/api/v1/pods?watch=1")).await;
+        let mut body = answer.unwrap().into_body();
+        let away = script.go_away();
+        assert!(body.frame().await.unwrap().is_err());
+        for path in [PODS, "/version"] {
+            assert!(service.call(request("GET", path)).await.is_err(), "{path}");
+        }
+        drop(away);
+        assert!(service.call(request("GET", PODS)).await.is_ok());
     }
 
     #[tokio::test]

@@ -22,6 +22,8 @@ struct State {
     faults: Vec<Pending>,
     watches: Vec<OpenWatch>,
     writes: Vec<String>,
+    /// Whether the API server answers nobody.
+    is_away: bool,
 }
 
 /// A fault, and how far it is.
@@ -52,6 +54,22 @@ impl Script {
         let faults = std::mem::take(&mut self.state.lock().faults);
         let unmet = faults.iter().filter(|one| !one.is_spent());
         unmet.map(|one| one.fault.to_string()).collect()
+    }
+
+    /// Breaks all connections and lets nobody connect until the answer is dropped.
+    pub(crate) fn go_away(&self) -> Away {
+        let mut state = self.state.lock();
+        state.is_away = true;
+        for watch in std::mem::take(&mut state.watches) {
+            watch.end(Ending::Cut);
+        }
+        Away {
+            script: self.clone(),
+        }
+    }
+
+    pub(super) fn is_away(&self) -> bool {
+        self.state.lock().is_away
     }
 
     /// What was written so far: verb, resource and object.
@@ -88,6 +106,18 @@ impl Script {
         }
         let mut faults = state.faults.iter_mut();
         faults.find_map(|pending| pending.decide(route))
+    }
+}
+
+/// While it is held, the API server answers nobody.
+#[derive(Debug)]
+pub(crate) struct Away {
+    script: Script,
+}
+
+impl Drop for Away {
+    fn drop(&mut self) {
+        self.script.state.lock().is_away = false;
     }
 }
 

@@ -12,8 +12,10 @@ use crate::control_plane::{ControlPlane, Program};
 #[derive(Debug)]
 pub(super) struct Process {
     program: Program,
-    command: String,
-    id: u32,
+    /// The program's file, its flags, and where it runs.
+    path: PathBuf,
+    flags: Vec<String>,
+    folder: PathBuf,
     child: Mutex<Child>,
     log: PathBuf,
 }
@@ -30,37 +32,31 @@ impl Process {
     ) -> Result<Self, Error> {
         let path = control_plane.program(program)?;
         let log = folder.join(format!("{}.log", program.name()));
-        let output = File::create(&log)
-            .and_then(|file| Ok((file.try_clone()?, file)))
-            .map_err(|source| Error::Write {
-                path: log.clone(),
-                source,
-            })?;
-        let command = format!("{} {}", path.display(), flags.join(" "));
-        // A group of its own: an interrupt at the terminal ends the test, and the guard the rest.
-        let child = Command::new(&path)
-            .args(flags)
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .stdout(output.0)
-            .stderr(output.1)
-            .process_group(0)
-            .spawn()
-            .map_err(|source| Error::Spawn {
-                command: command.clone(),
-                source,
-            })?;
+        let child = spawn(&path, flags, (folder, &log))?;
         Ok(Self {
             program,
-            command,
-            id: child.id(),
+            path,
+            flags: flags.to_vec(),
+            folder: folder.to_owned(),
             child: Mutex::new(child),
             log,
         })
     }
 
+    /// Ends the program and starts it again as it was; it has another number then.
+    pub(super) fn restart(&self) -> Result<(), Error> {
+        let mut child = self.child.lock();
+        end(&mut child);
+        *child = spawn(&self.path, &self.flags, (&self.folder, &self.log))?;
+        Ok(())
+    }
+
     pub(super) fn id(&self) -> u32 {
-        self.id
+        self.child.lock().id()
+    }
+
+    pub(super) fn program(&self) -> Program {
+        self.program
     }
 
     /// How it ended, if it has.
@@ -83,7 +79,7 @@ impl Process {
         Error::NotReady {
             program: self.program.name(),
             state,
-            command: self.command.clone(),
+            command: command_line(&self.path, &self.flags),
             tail: self.tail(),
         }
     }
@@ -91,9 +87,42 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself; until wait() its number belongs to no other process.
-        let child = self.child.get_mut();
-        child.kill().unwrap_or_default();
-        child.wait().map(drop).unwrap_or_default();
+        end(self.child.get_mut());
     }
+}
+
+/// Starts a program; what it says is added to its log.
+fn spawn(path: &Path, flags: &[String], (folder, log): (&Path, &Path)) -> Result<Child, Error> {
+    let output = File::options()
+        .create(true)
+        .append(true)
+        .open(log)
+        .and_then(|file| Ok((file.try_clone()?, file)))
+        .map_err(|source| Error::Write {
+            path: log.to_owned(),
+            source,
+        })?;
+    // A group of its own: an interrupt at the terminal ends the test, and the guard the rest.
+    Command::new(path)
+        .args(flags)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(output.0)
+        .stderr(output.1)
+        .process_group(0)
+        .spawn()
+        .map_err(|source| Error::Spawn {
+            command: command_line(path, flags),
+            source,
+        })
+}
+
+/// It may have ended by itself; until wait() its number belongs to no other process.
+fn end(child: &mut Child) {
+    child.kill().unwrap_or_default();
+    child.wait().map(drop).unwrap_or_default();
+}
+
+fn command_line(path: &Path, flags: &[String]) -> String {
+    format!("{} {}", path.display(), flags.join(" "))
 }

@@ -5,6 +5,7 @@ use http::Request;
 use kube::Client;
 use kubewright_apiserver::User;
 use kubewright_apiserver::pki::Authority;
+use parking_lot::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::flags::{self, Ports};
@@ -25,7 +26,7 @@ pub struct RealCluster {
     // Fields are dropped in this order: what calls first, etcd last, then the guard is told and
     // the folder goes.
     processes: Vec<Process>,
-    guard: Guard,
+    guard: Mutex<Guard>,
     run: RunFolder,
 }
 
@@ -85,6 +86,22 @@ impl RealCluster {
         Ok(())
     }
 
+    /// Ends the API server and starts it again on the same port and with the same database; waits
+    /// until it answers.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the new one may still be starting.
+    pub async fn restart_api_server(&self) -> Result<(), Error> {
+        let processes = self.processes.iter();
+        for api_server in processes.filter(|one| one.program() == Program::ApiServer) {
+            api_server.restart()?;
+            self.guard.lock().watch(api_server.id())?;
+        }
+        let client = self.client().await?;
+        self.ready(&client, "/readyz").await
+    }
+
     pub(super) fn authority(&self) -> &Authority {
         &self.authority
     }
@@ -105,7 +122,7 @@ impl RealCluster {
             authority,
             options: options.clone(),
             processes: Vec::new(),
-            guard: Guard::start(run.path())?,
+            guard: Mutex::new(Guard::start(run.path())?),
             run,
         };
         if let Some(authorizer) = &options.authorizer {
@@ -147,7 +164,7 @@ impl RealCluster {
         flags: &[String],
     ) -> Result<(), Error> {
         let process = Process::start(control_plane, program, flags, self.run.path())?;
-        self.guard.watch(process.id())?;
+        self.guard.get_mut().watch(process.id())?;
         self.processes.insert(0, process);
         Ok(())
     }

@@ -29,6 +29,16 @@ fn a_row_is_called_the_same_only_when_no_case_about_it_differs() {
     }
 }
 
+/// What is the same has been compared, and waits for no run.
+#[test]
+fn a_row_is_called_the_same_only_when_a_case_is_about_it() {
+    let cases = Case::read_all(Path::new(CASES)).expect("the cases read");
+    for (row, _) in rows().into_iter().filter(|(_, state)| *state == "same") {
+        assert!(cases.iter().any(|case| case.row == row), "no case: {row}");
+    }
+    assert!(!FIDELITY.contains("no run has"), "a row waits for a run");
+}
+
 /// Every case on both clusters; the real one is right.
 #[tokio::test(flavor = "multi_thread")]
 async fn differential() {

@@ -14,11 +14,16 @@ const GUEST: &str = "operator::an_operator_works_under_the_role_of_its_manifests
 
 /// Runs another test of this program as a guest of the cluster.
 async fn guest(cluster: &Cluster) -> Output {
+    guest_with(cluster, &[]).await
+}
+
+async fn guest_with(cluster: &Cluster, settings: &[(&str, &str)]) -> Output {
     let program = std::env::current_exe().expect("this program");
     let run = Command::new(program)
         .args([GUEST, "--exact", "--nocapture"])
         .env("KUBEWRIGHT_TEST_CLUSTER", "existing")
         .env("KUBECONFIG", cluster.kubeconfig().expect("a kubeconfig"))
+        .envs(settings.iter().copied())
         .output();
     run.await.expect("it runs")
 }
@@ -54,6 +59,22 @@ async fn a_test_on_an_existing_cluster_leaves_it_as_it_was(cluster: Cluster) {
     let output = guest(&cluster).await;
     assert!(output.status.success(), "{}", said(&output));
     assert!(said(&output).contains("1 passed"), "{}", said(&output));
+    assert_eq!(names(&cluster).await, before);
+}
+
+#[kubewright_testing::test(cluster = real)]
+async fn a_deployed_operator_that_is_not_there_fails_the_test_and_nothing_is_installed(
+    cluster: Cluster,
+) {
+    let before = names(&cluster).await;
+    let settings = [
+        ("KUBEWRIGHT_TEST_OPERATOR", "deployed"),
+        ("KUBEWRIGHT_TEST_TIMEOUT", "5"),
+    ];
+    let output = guest_with(&cluster, &settings).await;
+    assert!(!output.status.success());
+    let said = said(&output);
+    assert!(said.contains("`kubewright deploy` brings it"), "{said}");
     assert_eq!(names(&cluster).await, before);
 }
 

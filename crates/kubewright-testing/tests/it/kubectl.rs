@@ -1,29 +1,21 @@
 //! The real kubectl against the chosen cluster, on real time.
 
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::Stdio;
 use std::time::Duration;
 
-use kubewright_testing::control_plane::{ControlPlane, Program, Release};
-use kubewright_testing::{Cluster, Settings};
-use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use kubewright_testing::{Cluster, Kubectl};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// kubectl with its own folder for what it keeps.
-struct Kubectl {
-    program: PathBuf,
-    kubeconfig: PathBuf,
-    namespace: String,
-    folder: TempDir,
+/// kubectl, and the cluster that it is for.
+struct Session {
+    kubectl: Kubectl,
     cluster: Cluster,
 }
 
-impl Kubectl {
+impl Session {
     /// Starts a cluster with that many nodes; none where there is no kubectl.
     async fn start(test: &str, nodes: usize) -> Option<Self> {
         let builder = Cluster::chosen()
@@ -31,52 +23,20 @@ impl Kubectl {
             .nodes(nodes)
             .named(test);
         let cluster = builder.start_or_skip().await.expect("a cluster")?;
-        let settings = Settings::from_environment().expect("settings");
-        let located = ControlPlane::locate(Release::current(), &settings).await;
-        let Ok(programs) = located else {
-            let line = format!("skipped {test}: there is no kubectl here");
-            writeln!(std::io::stderr(), "{line}").expect("somebody reads");
-            return None;
-        };
-        Some(Self {
-            program: programs.program(Program::Kubectl).expect("kubectl"),
-            kubeconfig: cluster.kubeconfig().expect("a kubeconfig"),
-            namespace: cluster.namespace().to_owned(),
-            folder: tempfile::tempdir().expect("a folder"),
-            cluster,
-        })
+        let kubectl = Kubectl::locate_or_skip(&cluster, test).await;
+        let kubectl = kubectl.expect("kubectl")?;
+        Some(Self { kubectl, cluster })
     }
 
     fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(&self.program);
-        command
-            .args(arguments.split_whitespace())
-            .arg("--kubeconfig")
-            .arg(&self.kubeconfig)
-            .args(["--namespace", &self.namespace])
-            .env("HOME", self.folder.path())
-            .env_remove("KUBECONFIG")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        command
+        self.kubectl.command(arguments)
     }
 
     /// Runs a command line with an input; whether it succeeded, and what it printed.
     async fn run(&self, arguments: &str, input: &str) -> (bool, String) {
-        let mut child = self.command(arguments).spawn().expect("kubectl starts");
-        let mut stdin = child.stdin.take().expect("a pipe");
-        stdin.write_all(input.as_bytes()).await.expect("it reads");
-        drop(stdin);
-        let output = timeout(PATIENCE, child.wait_with_output()).await;
-        let output = output.expect("kubectl ends").expect("an end");
-        let text = [output.stdout, output.stderr].concat();
-        let text = String::from_utf8(text).expect("text");
-        // What the embedded cluster says it does not do is not what is tested here.
-        let lines = text.split_inclusive('\n');
-        let told = lines.filter(|line| !line.starts_with("Warning: kubewright: "));
-        (output.status.success(), told.collect())
+        let printed = self.kubectl.run(arguments, input).await;
+        let printed = printed.expect("kubectl runs");
+        (printed.succeeded, printed.text)
     }
 
     /// What a command line prints that succeeds.
@@ -133,7 +93,7 @@ fn map(name: &str, value: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kubectl_makes_shows_changes_and_deletes_objects() {
-    let Some(kubectl) = Kubectl::start("kubectl_objects", 0).await else {
+    let Some(kubectl) = Session::start("kubectl_objects", 0).await else {
         return;
     };
     let created = kubectl.ok("create configmap a --from-literal=k=v").await;
@@ -180,7 +140,7 @@ async fn kubectl_makes_shows_changes_and_deletes_objects() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kubectl_watches() {
-    let Some(kubectl) = Kubectl::start("kubectl_watches", 0).await else {
+    let Some(kubectl) = Session::start("kubectl_watches", 0).await else {
         return;
     };
     let mut watch = kubectl.command("get secrets --watch --output-watch-events");
@@ -210,7 +170,7 @@ async fn kubectl_watches() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kubectl_knows_the_cluster_and_what_one_may() {
-    let Some(kubectl) = Kubectl::start("kubectl_cluster", 1).await else {
+    let Some(kubectl) = Session::start("kubectl_cluster", 1).await else {
         return;
     };
     let about = kubectl.ok("cluster-info").await;
@@ -245,7 +205,7 @@ async fn kubectl_knows_the_cluster_and_what_one_may() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kubectl_rolls_out_scales_and_drains() {
-    let Some(kubectl) = Kubectl::start("kubectl_workloads", 2).await else {
+    let Some(kubectl) = Session::start("kubectl_workloads", 2).await else {
         return;
     };
     kubectl

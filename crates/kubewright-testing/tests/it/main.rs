@@ -10,3 +10,5 @@ mod lifetime;
 mod operator;
 mod pool;
 mod real;
+mod sequences;
+mod service_webhooks;

@@ -1,0 +1,118 @@
+//! A webhook server on loopback, behind a Service of the embedded cluster; on real time, as sockets
+//! know nothing of virtual time.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
+use k8s_openapi::api::discovery::v1::EndpointSlice;
+use kube::Api;
+use kube::api::PostParams;
+use kubewright::prelude::*;
+use kubewright::{
+    CertificateSource, Certificates, Incoming, LocalAuthority, Repetition, RunOptions, Running,
+    WebhookServing,
+};
+use kubewright_testing::Cluster;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+fn object<K: DeserializeOwned>(value: Value) -> K {
+    serde_json::from_value(value).expect("the object is of its kind")
+}
+
+fn check(change: &Change<ConfigMap>, findings: &mut Findings) {
+    if change.object().is_some_and(|map| map.data.is_none()) {
+        findings.required("data", "");
+    }
+}
+
+/// Serves the check on loopback, with a certificate for the Service `guard`.
+async fn serve(cluster: &Cluster) -> (Running, u16, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+    let port = listener.local_addr().expect("an address").port();
+    let authority = LocalAuthority::valid_from("guard", cluster.clock().now());
+    let authority = authority.expect("an authority");
+    let host = format!("guard.{}.svc", cluster.namespace());
+    let pair = authority.issue(&[&host]).expect("a certificate");
+    let options = RunOptions {
+        clock: cluster.clock(),
+        webhooks: Some(WebhookServing {
+            incoming: Incoming::Socket(listener),
+            certificates: Certificates::new(&pair).expect("a certificate"),
+            source: CertificateSource::Given,
+            repetition: Repetition::Once,
+        }),
+        ..RunOptions::default()
+    };
+    let operator = Operator::new("guard").webhook(Webhook::validates(check));
+    let running = operator
+        .start(cluster.client(), options)
+        .expect("it starts");
+    running.ready().await;
+    (running, port, STANDARD.encode(authority.certificate_pem()))
+}
+
+/// What becomes of a ConfigMap with that content, as a dry run.
+async fn tried(cluster: &Cluster, data: Value) -> Result<(), String> {
+    let params = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
+    let maps: Api<ConfigMap> = Api::namespaced(cluster.client(), cluster.namespace());
+    let map = object(json!({"metadata": {"name": "m"}, "data": data}));
+    let made = maps.create(&params, &map).await;
+    made.map(drop).map_err(|error| error.to_string())
+}
+
+#[tokio::test]
+async fn a_service_leads_to_its_endpoint_slices_on_loopback() {
+    let cluster = Cluster::embedded().named("service_webhooks").start().await;
+    let cluster = cluster.expect("a cluster");
+    let (running, port, authority) = serve(&cluster).await;
+    let namespace = cluster.namespace();
+    let service = object::<Service>(json!({"metadata": {"name": "guard"},
+        "spec": {"ports": [{"name": "web", "port": 443}]}}));
+    cluster.create(service).await;
+    let configuration = object::<ValidatingWebhookConfiguration>(json!({
+        "metadata": {"name": "guard"},
+        "webhooks": [{
+            "name": "guard.kubewright.dev", "sideEffects": "None",
+            "admissionReviewVersions": ["v1"], "timeoutSeconds": 5,
+            "clientConfig": {"caBundle": authority, "service":
+                {"name": "guard", "namespace": namespace, "path": "/validate--v1-configmap"}},
+            "rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"],
+                "resources": ["configmaps"]}],
+        }],
+    }));
+    cluster.create(configuration).await;
+
+    let nowhere = tried(&cluster, json!({"k": "v"})).await;
+    let nowhere = nowhere.expect_err("there are no endpoints yet");
+    assert!(
+        nowhere.contains("no endpoints available for service \"guard\""),
+        "{nowhere}"
+    );
+    let slice = object::<EndpointSlice>(json!({
+        "metadata": {"name": "guard-1", "labels": {"kubernetes.io/service-name": "guard"}},
+        "addressType": "IPv4",
+        "ports": [{"name": "web", "port": port, "protocol": "TCP"}],
+        "endpoints": [{"addresses": ["127.0.0.1"], "conditions": {"ready": true}}],
+    }));
+    cluster.create(slice).await;
+    assert_eq!(tried(&cluster, json!({"k": "v"})).await, Ok(()));
+    let refused = tried(&cluster, Value::Null).await;
+    let refused = refused.expect_err("it has no data");
+    assert!(refused.contains("data: Required value"), "{refused}");
+
+    running.stop().await;
+    let down = tried(&cluster, json!({"k": "v"})).await;
+    let down = down.expect_err("nobody listens");
+    assert!(
+        down.contains(&format!(
+            "dial tcp 127.0.0.1:{port}: connect: connection refused"
+        )),
+        "{down}"
+    );
+    cluster.close().await.expect("the cluster ends");
+}
