@@ -1,7 +1,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::embedded::Embedded;
 use crate::error::Error;
@@ -92,14 +94,16 @@ fn remove(path: PathBuf) -> Result<(), Error> {
 }
 
 fn log_to_standard_error(filter: &str) -> Result<(), Error> {
-    let parsed = EnvFilter::try_new(filter).map_err(|source| Error::LogFilter {
+    let parsed: Targets = filter.parse().map_err(|source| Error::LogFilter {
         filter: filter.to_owned(),
         source,
     })?;
-    tracing_subscriber::fmt()
-        .with_env_filter(parsed)
+    let lines = tracing_subscriber::fmt::layer()
         .with_ansi(has_colours())
-        .with_writer(std::io::stderr)
+        .with_writer(std::io::stderr);
+    tracing_subscriber::registry()
+        .with(parsed)
+        .with(lines)
         .init();
     Ok(())
 }

@@ -22,7 +22,8 @@ use crate::{
 #[command(
     name = "kubewright",
     version,
-    after_help = "Start here:\n  kubewright init sites --domain example.com\n\n\
+    after_help = "Start here, in a checkout of Kubewright:\n  \
+                  kubewright init ../sites --domain example.com --kubewright-path .\n\n\
                   Exit codes: 0 done; 1 it failed, or `check` or `doctor` found something; \
                   2 the command line was not understood.\n\
                   NO_COLOR keeps colours out of logs."
@@ -35,7 +36,9 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Make a project that builds, runs and is tested at once.
-    #[command(after_help = "Example:\n  kubewright init sites --domain example.com")]
+    #[command(
+        after_help = "Example, in a checkout of Kubewright:\n  kubewright init ../sites --domain example.com --kubewright-path ."
+    )]
     Init(InitArguments),
     /// Add a kind with its controller, or a webhook, to a project.
     #[command(subcommand)]
@@ -48,7 +51,7 @@ enum Command {
         after_help = "Examples:\n  kubewright cluster --nodes 3 --kubeconfig cluster.yaml\n  kubewright cluster --data state"
     )]
     Cluster(cluster::Arguments),
-    /// Look for what neither the compiler nor the API server says before it hurts.
+    /// Look for what the compiler does not say, and the API server late or never.
     #[command(
         after_help = "Examples:\n  kubewright check --since v0.1.0\n  kubewright check --tests --allow float\n  kubewright check --manifests dist/install.yaml --output json"
     )]

@@ -290,13 +290,20 @@ pub(crate) enum Error {
         /// What to type.
         ours: String,
     },
-    /// Not there yet.
-    #[error("{what}: this is not there yet; {instead}")]
-    NotYet {
-        /// What was asked for.
-        what: &'static str,
-        /// What works now.
-        instead: &'static str,
+    /// A version cannot be made from the one that is there.
+    #[error(
+        "add {version} beside {path}:{line}: {why}; nothing was changed. Or write the type by hand, \
+         and register `.webhook(Webhook::converts(to_hub, from_hub))` in `operator()`"
+    )]
+    NoVersion {
+        /// Group, version and kind.
+        version: String,
+        /// The file that has the kind.
+        path: PathBuf,
+        /// Where in it.
+        line: usize,
+        /// What stands in the way.
+        why: String,
     },
     /// The real control plane did not start.
     #[error("start a real control plane")]

@@ -28,6 +28,10 @@ pub(crate) enum Rule {
     Versions,
     /// Versions that differ without a conversion between them.
     Conversion,
+    /// A rule in CEL that does not compile, or that its schema does not allow.
+    Cel,
+    /// Whatever else the API server refuses.
+    Refused,
     /// A change that objects in a cluster would not survive.
     Change,
     /// A webhook that can keep a cluster from starting.

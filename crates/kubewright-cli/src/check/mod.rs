@@ -1,4 +1,4 @@
-//! `kubewright check`: what neither the compiler nor the API server says before it hurts.
+//! `kubewright check`: what the compiler does not say, and the API server late or never.
 //!
 //! Each file but the first three knows one part of the manifests and the rules for it.
 
@@ -9,6 +9,7 @@ mod run;
 mod definition;
 mod path;
 mod permission;
+mod refusal;
 mod schema;
 mod tests_run;
 mod webhook;

@@ -7,11 +7,12 @@ use super::change::{check_changes, manifests_of};
 use super::definition::check_definition;
 use super::finding::{Finding, Rule};
 use super::permission::{check_unused, check_wildcards};
+use super::refusal::Judge;
 use super::tests_run::used_by_tests;
 use super::webhook::check_configuration;
 use crate::error::Error;
 use crate::form::{Form, FormFlag};
-use crate::objects;
+use crate::objects::{self, is_policy};
 use crate::output::{print, say};
 use crate::program::{self, Words};
 
@@ -40,7 +41,8 @@ pub(crate) struct CheckArguments {
     form: FormFlag,
 }
 
-/// Looks for what neither the compiler nor the API server says; fails when it finds something.
+/// Looks for what the compiler does not say, and the API server late or never; fails when it finds
+/// something.
 ///
 /// # Cancel safety
 ///
@@ -77,7 +79,7 @@ async fn findings(arguments: &CheckArguments) -> Result<Vec<Finding>, Error> {
         }
     };
     let mut found = check_changes(&former, &objects);
-    found.extend(check(&objects));
+    found.extend(check(&objects, &arguments.allow).await?);
     if arguments.tests {
         let used = used_by_tests(folder).await?;
         found.extend(check_unused(&objects, &used));
@@ -94,18 +96,26 @@ fn read(file: &std::path::Path) -> Result<Vec<Value>, Error> {
     objects::read(&file.display().to_string(), &text)
 }
 
-/// What the objects themselves show.
-fn check(objects: &[Value]) -> Vec<Finding> {
+/// What the objects themselves show. What is allowed is none the less told as refused where the
+/// server refuses it.
+async fn check(objects: &[Value], allowed: &[Rule]) -> Result<Vec<Finding>, Error> {
+    let judge = Judge::new();
     let mut found = Vec::new();
     for object in objects {
-        found.extend(match object["kind"].as_str() {
-            Some("CustomResourceDefinition") => check_definition(object),
-            Some("MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration") => {
-                check_configuration(object)
+        match object["kind"].as_str() {
+            Some("CustomResourceDefinition") => {
+                let mut known = check_definition(object);
+                known.retain(|finding| !allowed.contains(&finding.rule));
+                let refused = judge.check(object, &known).await?;
+                found.extend(known.into_iter().chain(refused));
             }
-            _ => Vec::new(),
-        });
+            Some("MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration") => {
+                found.extend(check_configuration(object));
+            }
+            _ if is_policy(object) => found.extend(judge.check(object, &[]).await?),
+            _ => {}
+        }
     }
     found.extend(check_wildcards(objects));
-    found
+    Ok(found)
 }

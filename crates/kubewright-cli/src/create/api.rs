@@ -5,13 +5,14 @@ use clap::{ArgAction, Args};
 use super::ask::required;
 use super::known;
 use super::registration::{Registration, add_test, register};
+use super::version::{NewVersion, hub_of};
 use crate::error::Error;
 use crate::output::say;
 use crate::project::{
     Changes, Project, check_kind, check_label, check_version, count_files, fill, full_group,
     module_name,
 };
-use crate::source::{Tree, formatted};
+use crate::source::{DerivedKind, Source, Tree, formatted};
 
 /// What `kubewright create api` is called with.
 #[derive(Args, Debug)]
@@ -34,9 +35,9 @@ pub(crate) struct ApiArguments {
     /// A short name for kubectl; may be given several times.
     #[arg(long, value_delimiter = ',')]
     shortname: Vec<String>,
-    /// Whether objects live in namespaces.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true", default_missing_value = "true", action = ArgAction::Set)]
-    namespaced: bool,
+    /// Whether objects live in namespaces [default: true; for another version, as in the first].
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    namespaced: Option<bool>,
     #[command(flatten)]
     made: Made,
 }
@@ -57,11 +58,9 @@ pub(crate) fn run(arguments: &ApiArguments) -> Result<(), Error> {
     let project = Project::read(&arguments.folder)?;
     let api = Api::ask(arguments, &project)?;
     let tree = Tree::read(&project.folder)?;
-    if let Some((file, found)) = tree.deriving(&api.kind).first() {
-        return Err(Error::KindIsThere {
-            kind: format!("{}/{} {}", found.group, found.version, found.kind),
-            path: file.path.clone(),
-        });
+    let found = tree.deriving(&api.kind);
+    if !found.is_empty() {
+        return another_version(arguments, &project, &tree, &api, &found);
     }
     let mut changes = Changes::default();
     let calls = match arguments.made.controller {
@@ -101,6 +100,56 @@ pub(crate) fn run(arguments: &ApiArguments) -> Result<(), Error> {
     Ok(())
 }
 
+/// Adds a version to a kind that the project has in others.
+fn another_version(
+    arguments: &ApiArguments,
+    project: &Project,
+    tree: &Tree,
+    api: &Api,
+    found: &[(&Source, DerivedKind)],
+) -> Result<(), Error> {
+    let same = found.iter().find(|(_, one)| {
+        // A kind of another group would have the same names in Rust.
+        one.group != api.group || one.version == api.version || !arguments.made.resource
+    });
+    if let Some((file, one)) = same {
+        return Err(Error::KindIsThere {
+            kind: format!("{}/{} {}", one.group, one.version, one.kind),
+            path: file.path.clone(),
+        });
+    }
+    if let Some(name) = arguments.plural.iter().chain(&arguments.shortname).next() {
+        return Err(Error::Argument {
+            flag: "--plural or --shortname",
+            value: name.clone(),
+            wanted: "none: all versions of a kind have the names of the first",
+        });
+    }
+    let hub = hub_of(found).ok_or_else(|| Error::NoVersion {
+        version: format!("{}/{} {}", api.group, api.version, api.kind),
+        path: project.folder.join("src"),
+        line: 1,
+        why: "nobody can tell which of its versions is the one that is stored".to_owned(),
+    })?;
+    if let Some(namespaced) = arguments
+        .namespaced
+        .filter(|wanted| *wanted != hub.1.namespaced)
+    {
+        return Err(Error::Argument {
+            flag: "--namespaced",
+            value: namespaced.to_string(),
+            wanted: "none: all versions of a kind have the scope of the first",
+        });
+    }
+    let new = NewVersion {
+        project,
+        tree,
+        hub,
+        version: &api.version,
+    };
+    new.add()
+}
+
 /// A kind as it was asked for, checked.
 #[derive(Debug)]
 struct Api {
@@ -132,7 +181,7 @@ impl Api {
             plural: arguments.plural.clone().unwrap_or_default(),
             shortnames: arguments.shortname.clone(),
             namespaced: match arguments.made.resource {
-                true => arguments.namespaced,
+                true => arguments.namespaced.unwrap_or(true),
                 false => known::is_namespaced(&kind),
             },
             group,

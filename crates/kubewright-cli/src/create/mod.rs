@@ -3,7 +3,9 @@
 mod api;
 mod ask;
 mod known;
+mod module_path;
 mod registration;
+mod version;
 mod webhook;
 
 pub(crate) use api::{ApiArguments, run as api};

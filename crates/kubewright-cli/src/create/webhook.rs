@@ -1,14 +1,15 @@
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use super::ask::required;
 use super::known;
+use super::module_path::module_path;
 use super::registration::{Registration, register};
 use crate::error::Error;
 use crate::output::{note, say};
 use crate::project::{Changes, Project, check_version, count_files, fill, full_group, module_name};
-use crate::source::{Source, Tree, formatted};
+use crate::source::{Tree, formatted};
 
 /// What `kubewright create webhook` is called with.
 #[derive(Args, Debug)]
@@ -74,9 +75,11 @@ impl Operation {
 pub(crate) fn run(arguments: &WebhookArguments) -> Result<(), Error> {
     let project = Project::read(&arguments.folder)?;
     if arguments.parts.conversion > 0 {
-        return Err(Error::NotYet {
-            what: "create webhook --conversion",
-            instead: "write both versions and register `Webhook::converts(to_hub, from_hub)`",
+        return Err(Error::FormerCommand {
+            typed: "create webhook --conversion".to_owned(),
+            ours: "kubewright create api with another --version of the kind, \
+                   which adds the conversion, too"
+                .to_owned(),
         });
     }
     if arguments.parts.programmatic_validation > 0 {
@@ -208,19 +211,4 @@ fn path_of(
         kind: kind.to_owned(),
         folder: project.folder.join("src"),
     })
-}
-
-/// The module of a file below `src`.
-fn module_path(folder: &Path, file: &Source) -> String {
-    let inner = file
-        .path
-        .strip_prefix(folder.join("src"))
-        .unwrap_or(&file.path);
-    let inner = inner.with_extension("");
-    let names = inner.iter().map(|part| part.to_string_lossy().into_owned());
-    let named = names.filter(|name| !["lib", "main", "mod"].contains(&name.as_str()));
-    std::iter::once("crate".to_owned())
-        .chain(named)
-        .collect::<Vec<_>>()
-        .join("::")
 }

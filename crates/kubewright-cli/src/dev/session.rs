@@ -7,15 +7,19 @@ use super::arguments::DevArguments;
 use super::board::Board;
 use super::cluster::DevCluster;
 use super::files::{Files, Saved};
+use super::install::Installed;
 use super::operator::{Happening, Operator};
 use super::view::{Screen, View};
-use super::webhooks::{Webhooks, is_configuration};
+use super::webhooks::Webhooks;
 use super::{install, samples};
 use crate::error::Error;
 use crate::interrupt::Interrupts;
-use crate::objects::Located;
+use crate::objects::{
+    AbsentVersion, Kinds, Located, absent_versions, calls_webhooks, has_several_versions,
+    is_converted, without_webhooks,
+};
 use crate::output::note;
-use crate::program::{self, Words};
+use crate::program::{self, NO_POLICIES, Words};
 
 /// Builds the operator, runs it on a cluster and applies its samples; with `--once` it ends when
 /// they are ready, otherwise it starts the operator anew after each saved change, until Ctrl-C.
@@ -47,6 +51,7 @@ pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
         program,
         scratch: scratch.path().to_owned(),
         operator: None,
+        absent: Vec::new(),
         samples: Vec::new(),
         board: Board::default(),
         cluster,
@@ -89,6 +94,8 @@ struct Session {
     scratch: PathBuf,
     /// Absent after it has ended by itself.
     operator: Option<Operator>,
+    /// Versions of its kinds that the cluster does without.
+    absent: Vec<AbsentVersion>,
     samples: Vec<Located>,
     board: Board,
     cluster: DevCluster,
@@ -128,24 +135,37 @@ impl Session {
     /// webhooks.
     async fn start(&mut self) -> Result<(), Error> {
         let client = self.cluster.client();
-        let mut objects = program::manifests(&self.program, &[]).await?;
-        let mut flags = Vec::new();
+        let fitting = program::fitting(&client, &self.program, Vec::new()).await?;
+        let mut flags: Vec<String> = Vec::new();
+        if fitting.has_stand_ins() {
+            self.view
+                .note("policies: not served by this cluster, so that webhooks stand in");
+            flags.push(NO_POLICIES.to_owned());
+        }
+        let mut objects = fitting.objects;
         let webhooks = self.webhooks(&objects).await?;
+        self.absent.clear();
         if let Some(webhooks) = &webhooks {
             let told = webhooks.manifest_flags();
-            let told: Vec<&str> = told.iter().map(String::as_str).collect();
+            let told = told.iter().map(String::as_str);
+            let told: Vec<&str> = fitting.flags.iter().copied().chain(told).collect();
             objects = program::manifests(&self.program, &told).await?;
             flags.extend(webhooks.run_flags());
-        } else if objects.iter().any(is_configuration) {
+        } else if objects.iter().any(calls_webhooks) {
             self.view
                 .note("webhooks: left out, because this cluster cannot call this machine");
-            objects.retain(|object| !is_configuration(object));
+            objects = self.uncalled(&client, objects).await?;
             flags.push("--no-webhooks".to_owned());
         }
-        let account = install::install(&client, &objects).await?;
+        let Installed { account, removed } = install::install(&client, &objects).await?;
         let count = objects.len();
         self.view
             .note(format_args!("installed: {count} objects from `manifests`"));
+        for policy in removed {
+            self.view.note(format_args!(
+                "removed: {policy}, which the program no longer has"
+            ));
+        }
         let token = install::token(&client, &account).await?;
         let kubeconfig = self.scratch.join("operator.yaml");
         self.cluster.write_kubeconfig(&kubeconfig, &token)?;
@@ -173,10 +193,36 @@ impl Session {
 
     /// A place to serve webhooks at, when the program has some and the cluster can call it.
     async fn webhooks(&self, objects: &[Value]) -> Result<Option<Webhooks>, Error> {
-        match objects.iter().any(is_configuration) && self.cluster.is_on_this_machine()? {
+        match objects.iter().any(calls_webhooks) && self.cluster.is_on_this_machine()? {
             true => Webhooks::prepare(&self.scratch).await.map(Some),
             false => Ok(None),
         }
+    }
+
+    /// The objects for a cluster that cannot call this machine. A converted definition that is
+    /// there in several versions stays as it is: an operator that runs there converts them.
+    async fn uncalled(
+        &mut self,
+        client: &kube::Client,
+        objects: Vec<Value>,
+    ) -> Result<Vec<Value>, Error> {
+        let mut kinds = Kinds::discover(client).await?;
+        let mut wanted = Vec::new();
+        for object in objects {
+            if is_converted(&object) {
+                let place = kinds.locate(&object).await?;
+                let live = place.find(client).await?.unwrap_or_default();
+                if has_several_versions(&live) {
+                    self.view.note(format_args!(
+                        "left as it is: {place}, which is there in several versions"
+                    ));
+                    continue;
+                }
+                self.absent.extend(absent_versions(&object));
+            }
+            wanted.push(object);
+        }
+        Ok(without_webhooks(wanted))
     }
 
     /// Looks at the cluster, says what is new, until every sample is ready.
@@ -254,9 +300,15 @@ impl Session {
 
     async fn apply_samples(&mut self) -> Result<(), Error> {
         let folder = self.samples_folder();
-        self.samples = samples::apply(&self.cluster.client(), &folder).await?;
+        let samples = samples::apply(&self.cluster.client(), &folder, &self.absent).await?;
+        self.samples = samples.applied;
         for sample in &self.samples {
             self.view.note(format_args!("applied: {sample}"));
+        }
+        for sample in samples.skipped {
+            self.view.note(format_args!(
+                "skipped: {sample}: without webhooks nobody converts its version"
+            ));
         }
         Ok(())
     }

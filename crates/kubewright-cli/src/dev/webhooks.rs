@@ -3,19 +3,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kubewright_apiserver::pki::{Authority, Subject, Usage};
-use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::error::Error;
 use crate::kubeconfig::write_private;
 
 const POLL: Duration = Duration::from_millis(50);
-
-/// Whether the object makes the API server call webhooks.
-pub(super) fn is_configuration(object: &Value) -> bool {
-    let kind = object["kind"].as_str();
-    kind.is_some_and(|kind| kind.ends_with("WebhookConfiguration"))
-}
 
 /// Where the operator serves its webhooks on this machine, with a certificate made for that.
 #[derive(Debug)]

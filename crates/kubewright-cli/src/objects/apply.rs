@@ -18,10 +18,13 @@ pub(crate) enum Ownership {
 /// The field manager of what is installed and deployed.
 pub(crate) const FIELD_MANAGER: &str = "kubewright";
 
+/// The field manager of what `kubewright dev` applies.
+pub(crate) const DEV_FIELD_MANAGER: &str = "kubewright-dev";
+
 impl Ownership {
     fn parameters(self) -> PatchParams {
         match self {
-            Self::Dev => PatchParams::apply("kubewright-dev").force(),
+            Self::Dev => PatchParams::apply(DEV_FIELD_MANAGER).force(),
             Self::Shared => PatchParams::apply(FIELD_MANAGER),
             Self::Taken => PatchParams::apply(FIELD_MANAGER).force(),
         }

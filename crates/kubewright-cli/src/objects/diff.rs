@@ -20,9 +20,12 @@ pub(crate) fn difference(live: Option<&Value>, result: &Value) -> Difference {
     let Some(live) = live else {
         return Difference::New;
     };
-    let (old, new) = (comparable(live), comparable(result));
+    let (mut old, mut new) = (comparable(live), comparable(result));
     if old == new {
         return Difference::None;
+    }
+    if new["kind"] == "Secret" {
+        hide_values(&mut old, &mut new);
     }
     let (old, new) = (lines(&old), lines(&new));
     Difference::Lines(shortened(&changes(&old, &new)))
@@ -46,6 +49,24 @@ fn comparable(object: &Value) -> Value {
         }
     }
     object
+}
+
+/// Nobody is to read keys in a terminal or a log: of a Secret, only which values change is shown.
+fn hide_values(old: &mut Value, new: &mut Value) {
+    let (former, later) = (old["data"].clone(), new["data"].clone());
+    hide_from(old, &later, "(not shown, old)");
+    hide_from(new, &former, "(not shown, new)");
+}
+
+fn hide_from(secret: &mut Value, other: &Value, changed: &str) {
+    let values = secret.get_mut("data").and_then(Value::as_object_mut);
+    for (key, value) in values.into_iter().flatten() {
+        let shown = match other.get(key) == Some(&*value) {
+            true => "(not shown)",
+            false => changed,
+        };
+        *value = Value::from(shown);
+    }
 }
 
 fn lines(object: &Value) -> Vec<String> {
@@ -161,5 +182,21 @@ mod tests {
                 "...", "  c: 3", "  d: 4", "- e: 5", "+ e: 6", "  f: 6", "+ g: 7"
             ]
         );
+    }
+
+    #[test]
+    fn the_values_of_a_secret_are_never_shown() {
+        let live = json!({"kind": "Secret", "data": {"a": "b2xk", "b": "c2FtZQ=="}});
+        let result = json!({"kind": "Secret", "data": {"a": "bmV3", "b": "c2FtZQ=="}});
+        let Difference::Lines(lines) = difference(Some(&live), &result) else {
+            panic!("they differ");
+        };
+        let shown = lines.join("\n");
+        assert!(
+            !shown.contains("b2xk") && !shown.contains("bmV3"),
+            "{shown}"
+        );
+        assert!(!shown.contains("c2FtZQ"), "{shown}");
+        assert!(shown.contains("- ") && shown.contains("+ "), "{shown}");
     }
 }

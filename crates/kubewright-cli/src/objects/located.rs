@@ -1,7 +1,7 @@
 use std::fmt;
 
 use kube::Api;
-use kube::api::{ApiResource, DynamicObject};
+use kube::api::{ApiResource, DeleteParams, DynamicObject};
 use kube::core::GroupVersionKind;
 use kube::discovery::{Discovery, Scope};
 use serde_json::Value;
@@ -18,6 +18,17 @@ pub(crate) struct Located {
 }
 
 impl Located {
+    /// An object of a resource whose status nobody asks about.
+    #[cfg(test)]
+    pub(crate) fn new(resource: ApiResource, namespace: Option<&str>, name: &str) -> Self {
+        Self {
+            resource,
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
+            reports_status: false,
+        }
+    }
+
     /// Whether the kind has a status that a controller writes.
     pub(crate) fn reports_status(&self) -> bool {
         self.reports_status
@@ -59,6 +70,23 @@ impl Located {
             .map(serde_json::to_value)
             .transpose()
             .map_err(|source| failed(kube::Error::SerdeError(source)))
+    }
+
+    /// Deletes the object; whether it was there.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future may leave the object deleted.
+    pub(crate) async fn delete(&self, client: &kube::Client) -> Result<bool, Error> {
+        let api = self.api(client);
+        match api.delete(&self.name, &DeleteParams::default()).await {
+            Ok(_) => Ok(true),
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(false),
+            Err(source) => Err(Error::Request {
+                action: format!("delete {self}"),
+                source: Box::new(source),
+            }),
+        }
     }
 }
 

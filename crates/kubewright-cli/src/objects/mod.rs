@@ -2,10 +2,21 @@
 
 mod apply;
 mod diff;
+mod left_over;
 mod located;
+mod policies;
 mod read;
+mod webhooks;
 
-pub(crate) use apply::{FIELD_MANAGER, Ownership, apply_all, apply_one, try_apply};
+pub(crate) use apply::{
+    DEV_FIELD_MANAGER, FIELD_MANAGER, Ownership, apply_all, apply_one, try_apply,
+};
 pub(crate) use diff::{Difference, difference};
+pub(crate) use left_over::{Former, KindName, left_over};
 pub(crate) use located::{Kinds, Located};
+pub(crate) use policies::{POLICY_KINDS, are_policies_served, is_policy};
 pub(crate) use read::{read, read_folder};
+pub(crate) use webhooks::{
+    AbsentVersion, absent_versions, calls_webhooks, has_several_versions, is_converted,
+    without_webhooks,
+};

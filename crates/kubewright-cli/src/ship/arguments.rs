@@ -5,6 +5,7 @@ use clap::Args;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
+use super::answer::AnswerFlag;
 use crate::error::Error;
 
 /// Which operator, and which cluster.
@@ -21,6 +22,8 @@ pub(crate) struct Target {
     /// How many seconds to wait until everything is ready, or gone.
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     pub(crate) timeout: u64,
+    #[command(flatten)]
+    pub(crate) answer: AnswerFlag,
 }
 
 impl Target {

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::plan::Plan;
 use crate::error::Error;
+use crate::objects::{Kinds, calls_webhooks};
 
 /// Whether the object defines a kind.
 pub(super) fn is_definition(object: &Value) -> bool {
@@ -37,6 +38,27 @@ pub(super) async fn refuse_unsafe(client: &kube::Client, plan: &Plan) -> Result<
             reasons: reasons.join("\n  "),
         }),
     }
+}
+
+/// Leaves the way to whoever converts a kind as it is in the cluster: a deployed operator has put
+/// its authority there, which the definition alone does not know.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(super) async fn keep_conversions(
+    client: &kube::Client,
+    definitions: &mut [Value],
+) -> Result<(), Error> {
+    let mut kinds = Kinds::discover(client).await?;
+    for definition in definitions.iter_mut().filter(|one| calls_webhooks(one)) {
+        let place = kinds.locate(definition).await?;
+        let live = place.find(client).await?.unwrap_or_default();
+        if calls_webhooks(&live) {
+            definition["spec"]["conversion"] = live["spec"]["conversion"].clone();
+        }
+    }
+    Ok(())
 }
 
 /// How many objects of the defined kind there are; beyond the first page an estimate of the

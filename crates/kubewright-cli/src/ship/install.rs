@@ -1,14 +1,14 @@
 use clap::Args;
 use serde_json::Value;
 
+use super::answer::{Action, Answer};
 use super::arguments::Target;
-use super::definitions::{count_instances, is_definition, refuse_unsafe};
+use super::definitions::{count_instances, is_definition, keep_conversions, refuse_unsafe};
 use super::plan::Plan;
 use super::remove::remove;
 use super::wait;
 use crate::error::Error;
 use crate::objects::{Kinds, Located, Ownership};
-use crate::output::say;
 use crate::program::{self, Words};
 
 /// What `kubewright install` is called with.
@@ -57,18 +57,21 @@ pub(crate) struct UninstallArguments {
 /// Dropping the future may leave part of the definitions applied; another run does the rest.
 pub(crate) async fn install(arguments: &InstallArguments) -> Result<(), Error> {
     let target = &arguments.target;
-    let definitions = definitions(target).await?;
+    let mut definitions = definitions(target).await?;
     let client = target.access.client().await?;
+    keep_conversions(&client, &mut definitions).await?;
     let plan = Plan::make(&client, &definitions, arguments.force.ownership()).await?;
-    plan.show();
+    let mut answer = Answer::to(target);
+    plan.show(&mut answer);
     if !arguments.force.allow_unsafe {
         refuse_unsafe(&client, &plan).await?;
     }
-    if target.dry_run {
-        return Ok(());
+    if !target.dry_run {
+        plan.apply(&client).await?;
+        let form = target.answer.output;
+        wait::until_ready(&client, &plan.places(), target.timeout(), form).await?;
     }
-    plan.apply(&client).await?;
-    wait::until_ready(&client, &plan.places(), target.timeout()).await
+    answer.give()
 }
 
 /// Takes the kinds of an operator out of a cluster, unless there are objects of them.
@@ -83,6 +86,7 @@ pub(crate) async fn uninstall(arguments: &UninstallArguments) -> Result<(), Erro
     let mut kinds = Kinds::discover(&client).await?;
     let mut places: Vec<Located> = Vec::new();
     let mut remaining = Vec::new();
+    let mut answer = Answer::to(target);
     for definition in &definitions {
         let place = kinds.locate(definition).await?;
         let Some(live) = place.find(&client).await? else {
@@ -92,7 +96,8 @@ pub(crate) async fn uninstall(arguments: &UninstallArguments) -> Result<(), Erro
         if count > 0 {
             remaining.push(format!("{count} of {}", place.name));
         }
-        say(format_args!("delete   {place} ({count} objects)"));
+        answer.tell(format_args!("delete   {place} ({count} objects)"));
+        answer.add(Action::Delete, &place);
         places.push(place);
     }
     if !remaining.is_empty() && !arguments.delete_instances {
@@ -100,10 +105,11 @@ pub(crate) async fn uninstall(arguments: &UninstallArguments) -> Result<(), Erro
             remaining: remaining.join(", "),
         });
     }
-    if target.dry_run {
-        return Ok(());
+    if !target.dry_run {
+        let form = target.answer.output;
+        remove(&client, &places, target.timeout(), form).await?;
     }
-    remove(&client, &places, target.timeout()).await
+    answer.give()
 }
 
 async fn definitions(target: &Target) -> Result<Vec<Value>, Error> {

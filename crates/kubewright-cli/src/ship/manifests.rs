@@ -1,10 +1,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use kubewright_manifest::{Chart, OutputFile, helm_chart, kustomization, to_yaml};
+use kubewright_manifest::{
+    Chart, Component, OutputFile, former_files, helm_chart, kustomization, to_yaml,
+};
 
-use super::certificate::calls_webhooks;
+use super::flags::{Flags, Maker};
 use crate::error::Error;
+use crate::objects::calls_webhooks;
 use crate::output::{note, print, say};
 use crate::program::{self, Words};
 
@@ -20,6 +23,21 @@ pub(crate) struct ManifestsArguments {
     /// The namespace to run in [default: NAME-system].
     #[arg(long)]
     namespace: Option<String>,
+    /// Add a component: network-policy, prometheus or pod-disruption-budget; may be given several
+    /// times.
+    #[arg(
+        long,
+        value_name = "COMPONENT",
+        value_delimiter = ',',
+        requires = "image"
+    )]
+    with: Vec<Component>,
+    /// Who makes the webhooks' certificate [default: whoever installs the operator].
+    #[arg(long, value_name = "WHO")]
+    certificates: Option<Maker>,
+    /// Let webhooks stand in for policies, for a cluster that serves none.
+    #[arg(long)]
+    no_policies: bool,
     /// Write a folder for `kustomize build` instead of printing.
     #[arg(long, value_name = "DIR", conflicts_with = "helm", requires = "image")]
     kustomize: Option<PathBuf>,
@@ -35,12 +53,20 @@ pub(crate) struct ManifestsArguments {
 /// Dropping the future may leave part of the files written.
 pub(crate) async fn manifests(arguments: &ManifestsArguments) -> Result<(), Error> {
     let program = program::build(&arguments.folder, Words::Shown).await?;
-    let flags = flags(arguments.image.as_deref(), arguments.namespace.as_deref());
-    let objects = program::manifests(&program, &flags).await?;
-    if arguments.image.is_some() && objects.iter().any(calls_webhooks) {
+    let flags = Flags {
+        image: arguments.image.as_deref(),
+        namespace: arguments.namespace.as_deref(),
+        with: &arguments.with,
+        certificates: arguments.certificates,
+        no_policies: arguments.no_policies,
+    };
+    let objects = program::manifests(&program, &flags.words()).await?;
+    let nobody_makes_one = arguments.image.is_some() && arguments.certificates.is_none();
+    if nobody_makes_one && objects.iter().any(calls_webhooks) {
         note(
             "note: the Pod reads the webhooks' certificate from a Secret of the Service's name, \
-             and the configurations need its authority as caBundle; `kubewright deploy` makes both",
+             and the configurations need its authority as caBundle; `kubewright deploy` makes both, \
+             --certificates names others who do",
         );
     }
     let failed = |source| Error::Manifest { source };
@@ -58,15 +84,15 @@ pub(crate) async fn manifests(arguments: &ManifestsArguments) -> Result<(), Erro
     print(&to_yaml(&objects).map_err(failed)?)
 }
 
-/// The flags of the operator's own `manifests`.
-pub(super) fn flags<'a>(image: Option<&'a str>, namespace: Option<&'a str>) -> Vec<&'a str> {
-    let image = image.map(|image| ["--image", image]);
-    let namespace = namespace.map(|namespace| ["--namespace", namespace]);
-    image.into_iter().chain(namespace).flatten().collect()
-}
-
-/// The files are output and nothing else: those that are there are written anew.
+/// The files are output and nothing else: those that are there are written anew, and those that an
+/// earlier call wrote beside them go.
 fn write(folder: &Path, files: &[OutputFile]) -> Result<(), Error> {
+    // The index comes first; where there is none, no earlier call wrote here.
+    let index = files.first().map(|index| folder.join(&index.path));
+    let former = match index.is_some_and(|index| index.is_file()) {
+        true => former_files(files),
+        false => Vec::new(),
+    };
     for file in files {
         let path = folder.join(&file.path);
         let failed = |source| Error::File {
@@ -80,5 +106,63 @@ fn write(folder: &Path, files: &[OutputFile]) -> Result<(), Error> {
         std::fs::write(&path, &file.text).map_err(failed)?;
         say(format_args!("wrote    {}", path.display()));
     }
+    for path in former.iter().map(|path| folder.join(path)) {
+        match std::fs::remove_file(&path) {
+            Ok(()) => say(format_args!("removed  {}", path.display())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(source) => {
+                return Err(Error::File {
+                    action: "remove",
+                    path,
+                    source,
+                });
+            }
+        }
+    }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use kubewright_manifest::OutputFile;
+
+    use super::write;
+
+    fn files(paths: &[&str]) -> Vec<OutputFile> {
+        let file = |path: &&str| OutputFile {
+            path: (*path).to_owned(),
+            text: String::new(),
+        };
+        paths.iter().map(file).collect()
+    }
+
+    #[test]
+    fn a_component_that_is_asked_for_no_longer_leaves_no_file_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let own = folder.join("templates/notes.yaml");
+        fs::create_dir(folder.join("templates")).unwrap();
+        fs::write(&own, "mine").unwrap();
+        let monitor = "templates/prometheus.yaml";
+        write(
+            folder,
+            &files(&["Chart.yaml", "templates/rbac.yaml", monitor]),
+        )
+        .unwrap();
+        assert!(folder.join(monitor).is_file());
+        write(folder, &files(&["Chart.yaml", "templates/rbac.yaml"])).unwrap();
+        assert!(!folder.join(monitor).exists());
+        assert!(own.is_file() && folder.join("templates/rbac.yaml").is_file());
+    }
+
+    #[test]
+    fn a_folder_that_no_earlier_call_wrote_to_keeps_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("prometheus.yaml");
+        fs::write(&own, "mine").unwrap();
+        write(folder.path(), &files(&["kustomization.yaml", "rbac.yaml"])).unwrap();
+        assert!(own.is_file());
+    }
 }

@@ -1,9 +1,11 @@
 //! From the program to a cluster that is there: `manifests`, `install`, `deploy`, and back.
 
+mod answer;
 mod arguments;
 mod certificate;
 mod definitions;
 mod deploy;
+mod flags;
 mod install;
 mod manifests;
 mod plan;

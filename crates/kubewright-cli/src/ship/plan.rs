@@ -1,8 +1,8 @@
 use serde_json::Value;
 
+use super::answer::{Action, Answer};
 use crate::error::Error;
 use crate::objects::{Difference, Kinds, Located, Ownership, apply_one, difference, try_apply};
-use crate::output::say;
 
 /// One object that is to be in the cluster, and what applying it would change.
 #[derive(Debug)]
@@ -51,23 +51,31 @@ impl Plan {
         Ok(Self { steps, ownership })
     }
 
-    /// Says what would change.
-    pub(super) fn show(&self) {
+    /// Tells what would change.
+    pub(super) fn show(&self, answer: &mut Answer) {
         let mut same = 0;
         for step in &self.steps {
-            match &step.difference {
-                Difference::New => say(format_args!("new      {}", step.located)),
-                Difference::None => same += 1,
-                Difference::Lines(lines) => {
-                    say(format_args!("changed  {}", step.located));
-                    for line in lines {
-                        say(format_args!("    {line}"));
-                    }
+            let action = match &step.difference {
+                Difference::New => {
+                    answer.tell(format_args!("new      {}", step.located));
+                    Action::New
                 }
-            }
+                Difference::None => {
+                    same += 1;
+                    Action::Same
+                }
+                Difference::Lines(lines) => {
+                    answer.tell(format_args!("changed  {}", step.located));
+                    for line in lines {
+                        answer.tell(format_args!("    {line}"));
+                    }
+                    Action::Changed
+                }
+            };
+            answer.add(action, &step.located);
         }
         if same > 0 {
-            say(format_args!("same     {same} objects"));
+            answer.tell(format_args!("same     {same} objects"));
         }
     }
 

@@ -1,13 +1,9 @@
-use kube::Api;
-use kube::api::{ApiResource, DynamicObject, ListParams};
-use serde_json::Value;
-
 use crate::error::Error;
-use crate::objects::{FIELD_MANAGER, Kinds, Located};
+use crate::objects::{self, FIELD_MANAGER, Former, KindName, Located, POLICY_KINDS};
 
-/// The kinds that an operator's manifests may consist of, but for namespaces and definitions,
-/// which take objects of users along.
-const KINDS: [(&str, &str, &str); 12] = [
+/// The kinds beside policies that an operator's manifests may consist of, but for namespaces and
+/// definitions, which take objects of users along.
+const KINDS: [KindName; 15] = [
     (
         "admissionregistration.k8s.io",
         "v1",
@@ -19,6 +15,9 @@ const KINDS: [(&str, &str, &str); 12] = [
         "ValidatingWebhookConfiguration",
     ),
     ("apps", "v1", "Deployment"),
+    ("cert-manager.io", "v1", "Certificate"),
+    ("cert-manager.io", "v1", "Issuer"),
+    ("monitoring.coreos.com", "v1", "ServiceMonitor"),
     ("networking.k8s.io", "v1", "NetworkPolicy"),
     ("policy", "v1", "PodDisruptionBudget"),
     ("", "v1", "Service"),
@@ -40,52 +39,10 @@ pub(super) async fn left_over(
     operator: &str,
     wanted: &[Located],
 ) -> Result<Vec<Located>, Error> {
-    let mut kinds = Kinds::discover(client).await?;
-    let mut found = Vec::new();
-    for (group, version, kind) in KINDS {
-        let Some(resource) = kinds.resource(group, version, kind) else {
-            continue;
-        };
-        for object in applied(client, &resource, operator).await? {
-            let located = kinds.locate(&object).await?;
-            if !wanted.iter().any(|one| one.is(&located)) {
-                found.push(located);
-            }
-        }
-    }
-    Ok(found)
-}
-
-/// The objects of a kind that carry the operator's name and fields of ours.
-async fn applied(
-    client: &kube::Client,
-    resource: &ApiResource,
-    operator: &str,
-) -> Result<Vec<Value>, Error> {
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), resource);
-    let selector = format!("app.kubernetes.io/name={operator}");
-    let failed = |source| Error::Request {
-        action: format!("list {} with the label {selector}", resource.plural),
-        source: Box::new(source),
+    let former = Former {
+        operator,
+        manager: FIELD_MANAGER,
+        kinds: &[&POLICY_KINDS[..], &KINDS].concat(),
     };
-    let list = api
-        .list(&ListParams::default().labels(&selector))
-        .await
-        .map_err(failed)?;
-    let mut objects = Vec::new();
-    for item in list.items {
-        let ours = item.metadata.managed_fields.iter().flatten().any(|entry| {
-            entry.manager.as_deref() == Some(FIELD_MANAGER)
-                && entry.operation.as_deref() == Some("Apply")
-        });
-        let mut object =
-            serde_json::to_value(item).map_err(|source| failed(kube::Error::SerdeError(source)))?;
-        // Items of a list do not say what they are.
-        object["apiVersion"] = resource.api_version.clone().into();
-        object["kind"] = resource.kind.clone().into();
-        if ours {
-            objects.push(object);
-        }
-    }
-    Ok(objects)
+    objects::left_over(client, former, wanted).await
 }

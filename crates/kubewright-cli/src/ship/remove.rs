@@ -1,11 +1,9 @@
 use std::time::Duration;
 
-use kube::api::DeleteParams;
-
+use super::answer::AnswerForm;
 use super::wait;
 use crate::error::Error;
 use crate::objects::Located;
-use crate::output::say;
 
 /// Deletes the objects in this order and waits until they are gone; one that is not there is not
 /// missed.
@@ -17,27 +15,17 @@ pub(super) async fn remove(
     client: &kube::Client,
     places: &[Located],
     timeout: Duration,
+    form: AnswerForm,
 ) -> Result<(), Error> {
     let mut going = Vec::new();
     for place in places {
-        match place
-            .api(client)
-            .delete(&place.name, &DeleteParams::default())
-            .await
-        {
-            Ok(_) => going.push(place),
-            Err(kube::Error::Api(status)) if status.code == 404 => {}
-            Err(source) => {
-                return Err(Error::Request {
-                    action: format!("delete {place}"),
-                    source: Box::new(source),
-                });
-            }
+        if place.delete(client).await? {
+            going.push(place);
         }
     }
     for place in going {
-        wait::until_gone(client, place, timeout).await?;
-        say(format_args!("gone     {place}"));
+        wait::until_gone(client, place, timeout, form).await?;
+        form.tell(format_args!("gone     {place}"));
     }
     Ok(())
 }

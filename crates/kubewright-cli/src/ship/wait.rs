@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::answer::AnswerForm;
 use crate::error::Error;
 use crate::objects::Located;
-use crate::output::say;
 
 const POLL: Duration = Duration::from_millis(250);
 
@@ -17,6 +17,7 @@ pub(super) async fn until_ready(
     client: &kube::Client,
     places: &[Located],
     timeout: Duration,
+    form: AnswerForm,
 ) -> Result<(), Error> {
     for place in places {
         let judge: fn(Option<&Value>) -> Option<String> = match place.resource.kind.as_str() {
@@ -24,8 +25,9 @@ pub(super) async fn until_ready(
             "Deployment" => unavailable,
             _ => continue,
         };
-        until(client, place, timeout, judge).await?;
-        say(format_args!("ready    {place}"));
+        let patience = Patience { timeout, form };
+        until(client, place, patience, judge).await?;
+        form.tell(format_args!("ready    {place}"));
     }
     Ok(())
 }
@@ -39,8 +41,10 @@ pub(super) async fn until_gone(
     client: &kube::Client,
     place: &Located,
     timeout: Duration,
+    form: AnswerForm,
 ) -> Result<(), Error> {
-    until(client, place, timeout, |live| {
+    let patience = Patience { timeout, form };
+    until(client, place, patience, |live| {
         let finalizers = &live?["metadata"]["finalizers"];
         Some(match finalizers.as_array() {
             Some(names) => format!("it is held by {}", Value::from(names.clone())),
@@ -50,28 +54,37 @@ pub(super) async fn until_gone(
     .await
 }
 
+/// How long to wait, and how to tell what for.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    timeout: Duration,
+    form: AnswerForm,
+}
+
 /// Polls until nothing is missing, and says what is missing whenever that changes.
 async fn until(
     client: &kube::Client,
     place: &Located,
-    timeout: Duration,
+    patience: Patience,
     missing: impl Fn(Option<&Value>) -> Option<String>,
 ) -> Result<(), Error> {
     let mut said = String::new();
     let all = async {
         while let Some(reason) = missing(place.find(client).await?.as_ref()) {
             if reason != said {
-                say(format_args!("waiting  {place}: {reason}"));
+                patience
+                    .form
+                    .tell(format_args!("waiting  {place}: {reason}"));
                 said = reason;
             }
             tokio::time::sleep(POLL).await;
         }
         Ok(())
     };
-    match tokio::time::timeout(timeout, all).await {
+    match tokio::time::timeout(patience.timeout, all).await {
         Ok(done) => done,
         Err(_) => Err(Error::NotReady {
-            seconds: timeout.as_secs(),
+            seconds: patience.timeout.as_secs(),
             object: place.to_string(),
             reason: said,
         }),

@@ -1,4 +1,4 @@
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::{Attribute, Item, Meta};
 
 use super::Source;
@@ -9,6 +9,8 @@ pub(crate) struct DerivedKind {
     pub(crate) group: String,
     pub(crate) version: String,
     pub(crate) kind: String,
+    /// Whether its objects live in namespaces.
+    pub(crate) namespaced: bool,
 }
 
 /// The kinds that the file derives, those in its inline modules too.
@@ -33,9 +35,35 @@ fn collect(items: &[Item], kinds: &mut Vec<DerivedKind>) {
     }
 }
 
-/// The settings may be spread over several attributes.
-fn derived(attributes: &[Attribute]) -> Option<DerivedKind> {
-    let mut found = DerivedKind::default();
+/// The kind that the attributes of a type define.
+pub(super) fn derived(attributes: &[Attribute]) -> Option<DerivedKind> {
+    let mut found = DerivedKind {
+        namespaced: is_namespaced(attributes),
+        ..DerivedKind::default()
+    };
+    for setting in settings(attributes) {
+        match setting.name.as_str() {
+            "group" => found.group = setting.value,
+            "version" => found.version = setting.value,
+            "kind" => found.kind = setting.value,
+            _ => {}
+        }
+    }
+    (!found.kind.is_empty()).then_some(found)
+}
+
+/// `name = "value"` in a `#[kube(..)]`.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub(super) name: String,
+    pub(super) value: String,
+    /// Where the value stands, with its quotes.
+    pub(super) span: Span,
+}
+
+/// The settings at the outermost level, which may be spread over several attributes.
+pub(super) fn settings(attributes: &[Attribute]) -> Vec<Setting> {
+    let mut found = Vec::new();
     for attribute in attributes {
         if let Meta::List(list) = &attribute.meta
             && list.path.is_ident("kube")
@@ -43,11 +71,22 @@ fn derived(attributes: &[Attribute]) -> Option<DerivedKind> {
             read_settings(list.tokens.clone(), &mut found);
         }
     }
-    (!found.kind.is_empty()).then_some(found)
+    found
 }
 
-/// Reads `name = "value"` at the outermost level; what else there is does not matter here.
-fn read_settings(tokens: TokenStream, found: &mut DerivedKind) {
+/// Whether one of the attributes says `namespaced`, which is a word alone.
+fn is_namespaced(attributes: &[Attribute]) -> bool {
+    let of_kube = attributes
+        .iter()
+        .filter_map(|attribute| match &attribute.meta {
+            Meta::List(list) if list.path.is_ident("kube") => Some(list.tokens.clone()),
+            _ => None,
+        });
+    let mut words = of_kube.flatten();
+    words.any(|token| matches!(token, TokenTree::Ident(word) if word == "namespaced"))
+}
+
+fn read_settings(tokens: TokenStream, found: &mut Vec<Setting>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for three in tokens.windows(3) {
         let [
@@ -58,14 +97,15 @@ fn read_settings(tokens: TokenStream, found: &mut DerivedKind) {
         else {
             continue;
         };
-        let Ok(value) = syn::parse_str::<syn::LitStr>(&value.to_string()) else {
+        let Ok(text) = syn::parse_str::<syn::LitStr>(&value.to_string()) else {
             continue;
         };
-        match (equals.as_char(), name.to_string().as_str()) {
-            ('=', "group") => found.group = value.value(),
-            ('=', "version") => found.version = value.value(),
-            ('=', "kind") => found.kind = value.value(),
-            _ => {}
+        if equals.as_char() == '=' {
+            found.push(Setting {
+                name: name.to_string(),
+                value: text.value(),
+                span: value.span(),
+            });
         }
     }
 }
@@ -94,6 +134,7 @@ mod tests {
             group: "ex.io".to_owned(),
             version: "v1".to_owned(),
             kind: "Site".to_owned(),
+            namespaced: true,
         };
         assert_eq!(derived_kinds(&source), [site]);
     }

@@ -2,10 +2,12 @@
 
 mod chain;
 mod file;
+mod imports;
 mod kinds;
 mod modules;
 mod tidy;
 mod tree;
+mod twin;
 
 pub(crate) use chain::{Placed, append_call};
 pub(crate) use file::Source;
@@ -13,3 +15,4 @@ pub(crate) use kinds::{DerivedKind, derived_kinds};
 pub(crate) use modules::{AddedModule, add_module};
 pub(crate) use tidy::{formatted, formatted_like};
 pub(crate) use tree::Tree;
+pub(crate) use twin::{Twin, twin};

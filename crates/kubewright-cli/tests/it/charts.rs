@@ -1,15 +1,18 @@
-//! What `manifests` writes for kustomize, as that tool reads it.
+//! What `manifests` writes for kustomize and Helm, as these tools read it.
 
 use std::path::Path;
 use std::process::Command;
 
+use kubewright_testing::control_plane::Tool;
 use serde_json::Value;
 
 use super::flow::{of_this_package, succeeds};
 use super::kubewright;
 use super::ship::kubectl;
+use super::tools::tool;
 
 const OPERATORS: [&str; 2] = ["mydaemonset", "sidecarset"];
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What `manifests` prints of an operator, with more flags.
 fn manifests(operator: &str, flags: &[&str]) -> String {
@@ -28,6 +31,9 @@ fn said(program: &Path, arguments: &[&str]) -> String {
     let output = succeeds(command, Path::new("."));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
+
+/// What comes only when it is asked for.
+const COMPONENTS: &str = "network-policy,prometheus,pod-disruption-budget";
 
 fn documents(text: &str) -> Vec<Value> {
     kubewright_wire::yaml::documents(text).expect("YAML")
@@ -48,9 +54,70 @@ async fn kustomize_gives_the_objects_that_manifests_prints() {
     for operator in OPERATORS {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().to_str().expect("a path in UTF-8");
-        let plain = manifests(operator, &[]);
-        manifests(operator, &["--kustomize", path]);
+        let plain = manifests(operator, &["--with", COMPONENTS]);
+        assert!(plain.contains("kind: ServiceMonitor\n"), "{plain}");
+        manifests(operator, &["--with", COMPONENTS, "--kustomize", path]);
         let built = said(&kubectl, &["kustomize", path]);
         assert_eq!(sorted(&built), sorted(&plain), "{operator}");
+    }
+}
+
+/// The object as it is in another namespace: the chart is installed into the release's.
+fn moved(object: &Value, from: &str, to: &str) -> Value {
+    match object {
+        Value::String(text) if text == from => to.into(),
+        Value::Array(items) => items.iter().map(|item| moved(item, from, to)).collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            let fields = fields.map(|(name, value)| (name.clone(), moved(value, from, to)));
+            Value::Object(fields.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// What an object is called, and what it asks for.
+fn essence(object: &Value) -> String {
+    let name = &object["metadata"]["name"];
+    let parts =
+        ["rules", "webhooks", "subjects", "spec"].map(|part| match object["kind"].as_str() {
+            // The chart's own settings for Pods are there, empty.
+            Some("Deployment") => Value::Null,
+            _ => object[part].clone(),
+        });
+    format!("{} {name} {}", object["kind"], Value::from(parts.to_vec()))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn helm_takes_the_charts_and_gives_the_same_objects() {
+    let Some(helm) = tool(Tool::Helm).await else {
+        return;
+    };
+    for operator in OPERATORS {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().to_str().expect("a path in UTF-8");
+        manifests(operator, &["--with", COMPONENTS, "--helm", path]);
+        said(&helm, &["lint", "--strict", path]);
+        let rendered = said(&helm, &["template", "x", path, "--namespace", "elsewhere"]);
+        let own = format!("{operator}-system");
+        let mut wanted: Vec<String> = documents(&manifests(operator, &["--with", COMPONENTS]))
+            .iter()
+            .filter(|object| object["kind"] != "Namespace")
+            .map(|object| essence(&moved(object, &own, "elsewhere")))
+            .collect();
+        let mut given: Vec<String> = documents(&rendered).iter().map(essence).collect();
+        wanted.sort();
+        given.sort();
+        assert_eq!(given, wanted, "{operator}");
+        let chart = said(&helm, &["show", "chart", path]);
+        assert!(chart.contains(&format!("version: {VERSION}")), "{chart}");
+        let refused = Command::new(&helm)
+            .args(["template", "x", path, "--set", "replicas=2"])
+            .output()
+            .expect("helm runs");
+        assert!(
+            !refused.status.success(),
+            "the schema of the values is not held"
+        );
     }
 }

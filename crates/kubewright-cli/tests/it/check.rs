@@ -60,11 +60,38 @@ fn a_definition_that_kubectl_cannot_apply_is_told() {
     let long = "words ".repeat(50_000);
     let schema = json!({"type": "object", "description": long});
     let crd = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {"name": "x.ex.io"}, "spec": {"versions": [{"name": "v1", "served": true,
+        "metadata": {"name": "xs.ex.io"}, "spec": {"group": "ex.io", "scope": "Namespaced",
+            "names": {"kind": "X", "plural": "xs"}, "versions": [{"name": "v1", "served": true,
             "storage": true, "schema": {"openAPIV3Schema": schema}}]}});
     fs::write(&file, crd.to_string()).expect("a file");
     let found = rules(&["--manifests", file.to_str().expect("a path in UTF-8")]);
     assert_eq!(found, ["size"]);
+}
+
+/// Its name is not that of plural and group, and a default is no number.
+#[test]
+fn what_the_server_refuses_is_told_beside_other_faults_and_those_that_are_allowed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("refused.yaml");
+    let path = file.to_str().expect("a path in UTF-8");
+    let crd = |name: &str, ratio: Value| {
+        json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": name}, "spec": {"group": "ex.io", "scope": "Namespaced",
+                "names": {"kind": "X", "plural": "xs"}, "versions": [{"name": "v1", "served": true,
+                "storage": true, "schema": {"openAPIV3Schema": {"type": "object",
+                    "properties": {"ratio": ratio}}}}]}})
+    };
+    let misnamed = crd("x.ex.io", json!({"type": "number"}));
+    fs::write(&file, misnamed.to_string()).expect("a file");
+    assert_eq!(rules(&["--manifests", path]), ["float", "refused"]);
+    let allowed = rules(&["--manifests", path, "--allow", "float"]);
+    assert_eq!(allowed, ["refused"]);
+    let wrong = crd("xs.ex.io", json!({"type": "integer", "default": "big"}));
+    fs::write(&file, wrong.to_string()).expect("a file");
+    assert_eq!(rules(&["--manifests", path]), ["default"]);
+    let allowed = rules(&["--manifests", path, "--allow", "default"]);
+    let is_refused = !allowed.is_empty() && allowed.iter().all(|rule| rule == "refused");
+    assert!(is_refused, "{allowed:?}");
 }
 
 /// A package without dependencies that prints what an operator would.

@@ -9,12 +9,13 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Config};
+use kubewright_testing::package_variables;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::kubewright;
 
 /// The workspace's own folder.
-fn workspace() -> PathBuf {
+pub(super) fn workspace() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.join("../..").canonicalize().expect("the workspace")
 }
@@ -41,18 +42,8 @@ pub(super) fn lock(project: &Path) {
 /// Drops what cargo tells the test about its own package: a nested build would compile things
 /// again.
 pub(super) fn of_this_package(command: &mut Command) {
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        let about = [
-            "CARGO_PKG_",
-            "CARGO_MANIFEST_",
-            "CARGO_BIN_",
-            "CARGO_CRATE_",
-            "OUT_DIR",
-        ];
-        if about.iter().any(|prefix| text.starts_with(prefix)) {
-            command.env_remove(&name);
-        }
+    for name in package_variables() {
+        command.env_remove(name);
     }
 }
 
@@ -192,4 +183,32 @@ async fn an_empty_folder_becomes_a_tested_operator_that_runs() {
     let once = String::from_utf8_lossy(&once.stdout).into_owned();
     assert!(once.contains("ready: Site default/site-sample"), "{once}");
     a_saved_change_is_seen_on_the_same_cluster(&folder).await;
+}
+
+/// A second version is served, converted and tested without an edit by hand.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kind_in_two_versions_is_tested_and_runs() {
+    let home = tempfile::tempdir().expect("a folder");
+    prepare(home.path());
+    let folder = home.path().join("flow-of-versions");
+    fs::create_dir(&folder).expect("a folder");
+    let sources = workspace();
+    let sources = sources.to_str().expect("a path in UTF-8");
+    succeeds(kubewright(&["init", "--kubewright-path", sources]), &folder);
+    lock(&folder);
+    for version in ["v1", "v2"] {
+        let api = ["create", "api", "--group", "web", "--kind", "Site"];
+        let api = [&api[..], &["--version", version]].concat();
+        succeeds(kubewright(&api), &folder);
+    }
+    succeeds(cargo(&["fmt", "--check"]), &folder);
+    let tested = succeeds(cargo(&["test", "--quiet"]), &folder);
+    let tested = String::from_utf8_lossy(&tested.stdout).into_owned();
+    assert!(tested.contains("3 passed"), "{tested}");
+    let once = succeeds(kubewright(&["dev", "--once"]), &folder);
+    let once = String::from_utf8_lossy(&once.stdout).into_owned();
+    for sample in ["site-sample", "site-sample-v2"] {
+        let line = format!("ready: Site default/{sample}");
+        assert!(once.contains(&line), "{once}");
+    }
 }

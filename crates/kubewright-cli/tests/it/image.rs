@@ -38,19 +38,19 @@ fn answer(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-fn unpack(archive: &Path, folder: &Path) {
+pub(super) fn unpack(archive: &Path, folder: &Path) {
     fs::create_dir_all(folder).expect("a folder");
     let mut tar = Command::new("tar");
     tar.arg("-xf").arg(archive);
     succeeds(tar, folder);
 }
 
-fn json(path: &Path) -> Value {
+pub(super) fn json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).expect("a file")).expect("JSON")
 }
 
 /// Where a layout has the blob of a descriptor.
-fn blob(layout: &Path, descriptor: &Value) -> PathBuf {
+pub(super) fn blob(layout: &Path, descriptor: &Value) -> PathBuf {
     let digest = descriptor["digest"].as_str().expect("a digest");
     layout.join("blobs").join(digest.replace(':', "/"))
 }

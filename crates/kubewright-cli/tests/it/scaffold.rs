@@ -130,6 +130,43 @@ fn a_second_call_names_the_file_that_has_the_kind_and_changes_nothing() {
 }
 
 #[test]
+fn a_second_version_comes_with_its_conversion_a_sample_and_a_test() {
+    let folder = project();
+    must(folder.path(), &SITE);
+    let second = SITE.map(|word| if word == "v1" { "v2" } else { word });
+    let said = must(folder.path(), &second);
+    assert!(
+        said.contains("v1 stays the version that is stored"),
+        "{said}"
+    );
+    let made = files(folder.path());
+    assert!(made["src/lib.rs"].contains(".webhook(site_v2::converts())"));
+    assert!(made["tests/it/main.rs"].contains("mod site_v2;"));
+    let test = &made["tests/it/site_v2.rs"];
+    assert!(test.contains("an_object_of_v1_is_whole_after_a_write_in_v2"));
+    // A field may have another name in each version, and the test stays green.
+    assert!(!test.contains("json!(read.spec)"), "{test}");
+    let sample = &made["samples/site_v2.yaml"];
+    assert!(sample.contains("apiVersion: web.ex.io/v2\n"), "{sample}");
+    assert!(sample.contains("message: Hello"), "{sample}");
+    for (name, text) in &made {
+        assert!(!text.contains("{{"), "{name} has an empty slot:\n{text}");
+    }
+
+    let said = complaint(&run(folder.path(), &second));
+    assert!(
+        said.contains("src/site_v2.rs has that kind already"),
+        "{said}"
+    );
+    assert_eq!(files(folder.path()), made);
+    // A third one is converted to the first, too.
+    let third = SITE.map(|word| if word == "v1" { "v3" } else { word });
+    must(folder.path(), &third);
+    let third = &files(folder.path())["src/site_v3.rs"];
+    assert!(third.contains("fn to_hub(object: Site) -> crate::site::Site"));
+}
+
+#[test]
 fn two_kinds_stand_beside_each_other() {
     let folder = project();
     must(folder.path(), &SITE);
@@ -157,6 +194,24 @@ fn two_kinds_stand_beside_each_other() {
         kind.contains("shortname = \"hr\"") && !kind.contains("namespaced,"),
         "{kind}"
     );
+}
+
+#[test]
+fn a_kind_of_another_group_is_no_version_and_names_are_the_first_ones() {
+    let folder = project();
+    must(folder.path(), &SITE);
+    let before = files(folder.path());
+    let other = SITE.map(|word| if word == "web" { "shop" } else { word });
+    let said = complaint(&run(folder.path(), &other));
+    assert!(said.contains("src/site.rs has that kind already"), "{said}");
+    let second = SITE.map(|word| if word == "v1" { "v2" } else { word });
+    let named = [&second[..], &["--shortname", "st"]].concat();
+    let said = complaint(&run(folder.path(), &named));
+    assert!(said.contains("the names of the first"), "{said}");
+    let scoped = [&second[..], &["--namespaced=false"]].concat();
+    let said = complaint(&run(folder.path(), &scoped));
+    assert!(said.contains("the scope of the first"), "{said}");
+    assert_eq!(files(folder.path()), before);
 }
 
 #[test]
@@ -234,7 +289,7 @@ fn what_is_missing_or_wrong_is_named_with_what_would_do() {
         ),
         (
             vec!["create", "webhook", "--kind", "Site", "--conversion"],
-            "not there yet",
+            "kubewright create api with another --version",
         ),
         (
             vec!["alpha", "webhook", "--type=mutating", "--kind", "Pod"],

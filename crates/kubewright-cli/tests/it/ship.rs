@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use k8s_openapi::api::core::v1::Secret;
 use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
@@ -14,45 +15,81 @@ use serde_json::{Value, json};
 use super::cluster::Served;
 use super::{complaint, kubewright};
 
-/// The operator that is shipped.
-fn operator() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operators/mydaemonset")
+/// The folder of an operator of the workspace's.
+pub(super) fn operator(name: &str) -> PathBuf {
+    let operators = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operators");
+    operators.join(name)
 }
 
-/// A cluster as the command sees it: by a kubeconfig.
-struct Ground {
+/// A cluster as the command sees it, by a kubeconfig, and the operator that is shipped to it.
+pub(super) struct Ground {
+    operator: PathBuf,
+    /// What builds it; none is cargo.
+    cargo: Option<PathBuf>,
     kubeconfig: PathBuf,
+    config: Config,
     client: Client,
 }
 
 impl Ground {
-    async fn new(kubeconfig: &Path) -> Self {
+    pub(super) async fn new(operator_name: &str, kubeconfig: &Path) -> Self {
         let read = Kubeconfig::read_from(kubeconfig).expect("a kubeconfig");
         let config = Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await;
+        let config = config.expect("a configuration");
         Self {
+            operator: operator(operator_name),
+            cargo: None,
             kubeconfig: kubeconfig.to_owned(),
-            client: Client::try_from(config.expect("a configuration")).expect("a client"),
+            client: Client::try_from(config.clone()).expect("a client"),
+            config,
         }
+    }
+
+    /// Ships the program in another folder, which has a cargo of its own.
+    pub(super) fn shipping(self, folder: &Path) -> Self {
+        Self {
+            operator: folder.to_owned(),
+            cargo: Some(folder.join("cargo")),
+            ..self
+        }
+    }
+
+    pub(super) fn kubeconfig(&self) -> &Path {
+        &self.kubeconfig
+    }
+
+    /// How the cluster is reached.
+    pub(super) fn config(&self) -> Config {
+        self.config.clone()
     }
 
     fn run(&self, command: &str, flags: &[&str]) -> Output {
         let mut call = kubewright(&[command]);
-        call.arg(operator())
+        call.arg(&self.operator)
             .arg("--kubeconfig")
             .arg(&self.kubeconfig);
         super::flow::of_this_package(&mut call);
+        if let Some(cargo) = &self.cargo {
+            call.env("CARGO", cargo);
+        }
         call.args(flags).output().expect("the command runs")
     }
 
     /// What a call that succeeds prints.
-    fn does(&self, command: &str, flags: &[&str]) -> String {
+    pub(super) fn does(&self, command: &str, flags: &[&str]) -> String {
         let output = self.run(command, flags);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{command} {flags:?}: {said}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    fn of(&self, group: &str, version: &str, kind: &str, plural: &str) -> Api<DynamicObject> {
+    pub(super) fn of(
+        &self,
+        group: &str,
+        version: &str,
+        kind: &str,
+        plural: &str,
+    ) -> Api<DynamicObject> {
         let api_version = match group {
             "" => version.to_owned(),
             group => format!("{group}/{version}"),
@@ -93,6 +130,7 @@ async fn kinds_come_and_go(ground: &Ground) {
         ground.definition().await.is_none(),
         "a dry run changes nothing"
     );
+    a_script_reads_what_would_be_done(ground);
     let installed = ground.does("install", &[]);
     assert!(
         installed.contains(&format!("ready    CustomResourceDefinition {DEFINITION}")),
@@ -138,6 +176,25 @@ async fn kinds_come_and_go(ground: &Ground) {
     assert!(ground.definition().await.is_none());
 }
 
+/// The answer is all that standard output has; progress is on standard error.
+fn a_script_reads_what_would_be_done(ground: &Ground) {
+    let output = ground.run("install", &["--dry-run", "--output", "json"]);
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
+    let object = json!({
+        "action": "new", "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition", "namespace": null, "name": DEFINITION,
+    });
+    assert_eq!(answer, json!({"dryRun": true, "objects": [object]}));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("new      CustomResourceDefinition"), "{said}");
+    let yaml = ground.does("install", &["--dry-run", "--output", "yaml"]);
+    let read = kubewright_wire::yaml::documents(&yaml).expect("YAML");
+    assert_eq!(read, [answer]);
+    let names = ground.does("install", &["--dry-run", "--output", "name"]);
+    let name = format!("customresourcedefinition.apiextensions.k8s.io/{DEFINITION}\n");
+    assert_eq!(names, name);
+}
+
 /// Whether a line of the difference comes or goes and says this.
 fn has_line(shown: &str, sign: &str, part: &str) -> bool {
     let mut lines = shown.lines().map(str::trim_start);
@@ -166,6 +223,11 @@ async fn the_operator_comes_and_goes(ground: &Ground) {
         planned.contains("new      Deployment mydaemonset-system/mydaemonset"),
         "{planned}"
     );
+    let managed = [&image[..], &["--dry-run", "--certificates", "managed"]].concat();
+    let managed = ground.does("deploy", &managed);
+    let line = "new      Role mydaemonset-system/mydaemonset-webhook";
+    assert!(managed.contains(line), "{managed}");
+    assert!(!managed.contains("Secret"), "{managed}");
     let stale = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "rules": [],
         "metadata": {"name": "former", "labels": {"app.kubernetes.io/name": "mydaemonset"}},
@@ -200,9 +262,30 @@ async fn the_operator_comes_and_goes(ground: &Ground) {
         "{changed}"
     );
 
+    a_certificate_that_nobody_would_renew_is_replaced(ground, &image).await;
+
+    let with = ["--with", "network-policy,pod-disruption-budget"];
+    let more = ground.does("deploy", &[&image[..], &with].concat());
+    assert!(
+        more.contains("new      NetworkPolicy mydaemonset-system/mydaemonset"),
+        "{more}"
+    );
+    let less = ground.does(
+        "deploy",
+        &[&image[..], &with[..1], &["network-policy"]].concat(),
+    );
+    assert!(
+        less.contains("gone     PodDisruptionBudget mydaemonset-system/mydaemonset"),
+        "{less}"
+    );
+
     let gone = ground.does("undeploy", &[]);
     assert!(
         gone.contains("gone     Deployment mydaemonset-system/mydaemonset"),
+        "{gone}"
+    );
+    assert!(
+        gone.contains("gone     NetworkPolicy mydaemonset-system/mydaemonset"),
         "{gone}"
     );
     assert!(
@@ -210,6 +293,29 @@ async fn the_operator_comes_and_goes(ground: &Ground) {
         "{gone}"
     );
     assert!(ground.definition().await.is_some(), "the kinds stay");
+}
+
+/// cert-manager kept the Secret; from now on the command's own certificate is in it.
+async fn a_certificate_that_nobody_would_renew_is_replaced(ground: &Ground, image: &[&str]) {
+    let (namespace, name) = ("mydaemonset-system", "mydaemonset-webhook");
+    let secrets: Api<Secret> = Api::namespaced(ground.client.clone(), namespace);
+    let by_others =
+        json!({"metadata": {"annotations": {"cert-manager.io/certificate-name": name}}});
+    let before = secrets
+        .patch(name, &PatchParams::default(), &Patch::Merge(&by_others))
+        .await
+        .expect("the Secret is there");
+    let shown = ground.does("deploy", &[image, &["--dry-run"]].concat());
+    let line = format!("replace  Secret {namespace}/{name}: cert-manager renewed its certificate");
+    assert!(shown.contains(&line), "{shown}");
+    assert!(!shown.contains("tls.key: LS0"), "{shown}");
+    ground.does("deploy", image);
+    let after = secrets.get(name).await.expect("the Secret is there");
+    assert_ne!(after.metadata.uid, before.metadata.uid);
+    assert_ne!(after.data, before.data);
+    assert_eq!(after.metadata.annotations, None);
+    let again = ground.does("deploy", &[image, &["--dry-run"]].concat());
+    assert!(!again.contains("Secret"), "{again}");
 }
 
 /// `kubectl apply --dry-run=server` takes what `manifests` prints of an operator.
@@ -229,7 +335,7 @@ async fn kubectl_takes_the_manifests(ground: &Ground, name: &str) {
 
     let mut call = kubewright(&["manifests"]);
     super::flow::of_this_package(&mut call);
-    call.arg(operator().with_file_name(name));
+    call.arg(operator(name));
     call.args(["--image", "registry.example.com/operator:1"]);
     let printed = call.output().expect("the command runs");
     assert!(printed.status.success(), "{printed:?}");
@@ -249,7 +355,7 @@ async fn kubectl_takes_the_manifests(ground: &Ground, name: &str) {
 #[tokio::test]
 async fn on_the_embedded_cluster_an_operator_is_installed_deployed_and_removed() {
     let served = Served::start(2);
-    let ground = Ground::new(served.kubeconfig()).await;
+    let ground = Ground::new("mydaemonset", served.kubeconfig()).await;
     kinds_come_and_go(&ground).await;
     the_operator_comes_and_goes(&ground).await;
     kubectl_takes_the_manifests(&ground, "mydaemonset").await;
@@ -267,7 +373,8 @@ async fn on_a_real_cluster_an_operator_is_installed_deployed_and_removed() {
     let Some(cluster) = started.expect("a real cluster, or none") else {
         return;
     };
-    let ground = Ground::new(&cluster.kubeconfig().expect("it has an address")).await;
+    let kubeconfig = cluster.kubeconfig().expect("it has an address");
+    let ground = Ground::new("mydaemonset", &kubeconfig).await;
     kinds_come_and_go(&ground).await;
     the_operator_comes_and_goes(&ground).await;
     kubectl_takes_the_manifests(&ground, "mydaemonset").await;
