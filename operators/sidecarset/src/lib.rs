@@ -13,6 +13,7 @@ mod inject;
 mod kind;
 mod operator;
 mod place;
+mod policy;
 mod reconcile;
 mod record;
 mod revision;
@@ -35,8 +36,11 @@ pub use kind::{
     SidecarSetStatus, SourceContainerName, TargetContainersMode, TransferEnv, UpdateStrategy,
     UpdateType, UpgradeStrategy, UpgradeType, WeightTerm,
 };
-pub use operator::{NAMESPACE, operator};
+pub use operator::{operator, operator_with};
 pub use place::{Place, selects};
+pub use policy::{
+    Injection, POLICY_CONDITION, Reason, SetPolicy, UnknownInjection, Way, obstacle, set_policy,
+};
 pub use record::{
     HASH_ANNOTATION, HASH_WITHOUT_IMAGE_ANNOTATION, INJECTED_LIST_ANNOTATION, Injected, LastStatus,
     UPDATE_STATE_ANNOTATION, UpdateState, WORKING_ANNOTATION, injected, injected_list,

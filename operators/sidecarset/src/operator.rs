@@ -6,36 +6,33 @@ use kubewright::prelude::*;
 use kubewright::{Cache, Reinvocation};
 
 use crate::check::{Neighbours, check};
+use crate::inject::base_of;
 use crate::place::Place;
+use crate::policy::{Injection, is_by_policy};
 use crate::reconcile::Sets;
 use crate::record::injected_list;
 use crate::revision::SET_LABEL;
 use crate::scope::narrowed;
 use crate::selector::matches;
+use crate::v1alpha1::{from_v1beta1, to_v1beta1};
 use crate::{Error, SidecarSet, Surroundings, fill_in, inject};
 
 /// The operator's name, and that of its webhook configuration.
-const NAME: &str = "sidecarset";
-/// Where the operator runs and the versions of sets are kept.
-pub const NAMESPACE: &str = "sidecarset-system";
+pub(crate) const NAME: &str = "sidecarset";
 
 /// The operator: sets are filled in and checked, Pods get their sidecars and newer ones, and the
 /// sets count them.
 pub fn operator() -> Operator {
+    operator_with(Injection::Webhook)
+}
+
+/// The same with a choice of who puts sidecars into Pods.
+pub fn operator_with(injection: Injection) -> Operator {
     Operator::new(NAME)
         .version(env!("CARGO_PKG_VERSION"))
+        .controller(sets(injection))
         .controller(
-            Controller::with(Sets::default(), Sets::reconcile)
-                .owns(kind::<ControllerRevision>().labels(SET_LABEL))
-                .watches(kind::<Pod>(), sets_of)
-                .watches(kind::<Namespace>().when(changed::labels()), enqueue::all())
-                .writes(kind::<Pod>(), [Verb::Patch])
-                .may(rule("", "pods/status"))
-                .events()
-                .workers(4),
-        )
-        .controller(
-            Controller::new(narrow)
+            Controller::with(injection, narrow)
                 .named("scope")
                 .watches(kind::<SidecarSet>(), enqueue::all())
                 .may(rule(
@@ -43,6 +40,7 @@ pub fn operator() -> Operator {
                     "mutatingwebhookconfigurations",
                 )),
         )
+        .webhook(Webhook::converts(to_v1beta1, from_v1beta1))
         .webhook(Webhook::defaults(fill_in))
         .webhook(
             Webhook::examines(examine)
@@ -60,11 +58,43 @@ pub fn operator() -> Operator {
         )
 }
 
+/// The controller of sets; only one that makes policies may do so.
+fn sets(injection: Injection) -> Controller<SidecarSet> {
+    let sets = Controller::with(Sets::new(injection), Sets::reconcile)
+        .owns(kind::<ControllerRevision>().labels(SET_LABEL))
+        .watches(kind::<Pod>(), sets_of)
+        .watches(kind::<Namespace>().when(changed::labels()), enqueue::all())
+        .writes(kind::<Pod>(), [Verb::Patch])
+        .may(rule("", "pods/status"))
+        .events()
+        .workers(4);
+    match injection {
+        Injection::Webhook => sets,
+        Injection::Policy => sets
+            .watches(kind::<SidecarSet>(), replaced)
+            .may(policy_rule()),
+    }
+}
+
 fn rule(group: &str, resource: &str) -> PolicyRule {
     PolicyRule {
         api_groups: vec![group.to_owned()],
         resources: vec![resource.to_owned()],
         verbs: vec!["patch".to_owned()],
+        ..PolicyRule::default()
+    }
+}
+
+/// Policies are looked at only where they are served, so that they are not registered as owned.
+fn policy_rule() -> PolicyRule {
+    let words = |words: &[&str]| words.iter().map(|&one| one.to_owned()).collect();
+    PolicyRule {
+        api_groups: words(&["admissionregistration.k8s.io"]),
+        resources: words(&[
+            "mutatingadmissionpolicies",
+            "mutatingadmissionpolicybindings",
+        ]),
+        verbs: words(&["list", "watch", "create", "patch", "delete"]),
         ..PolicyRule::default()
     }
 }
@@ -104,19 +134,29 @@ async fn admit(pod: Pod, cx: Admission) -> Result<Pod, Denied> {
 
 /// Lets the API server ask only about Pods that some set may be for.
 async fn narrow(
+    injection: Arc<Injection>,
     configuration: Arc<MutatingWebhookConfiguration>,
     cx: Context<MutatingWebhookConfiguration>,
 ) -> Result<Outcome> {
     if configuration.name_any() != NAME {
         return Ok(Outcome::done());
     }
-    let sets: Vec<_> = cx.list::<SidecarSet>()?.iter().collect();
+    let mut sets: Vec<_> = cx.list::<SidecarSet>()?.iter().collect();
+    if *injection == Injection::Policy {
+        let all = sets.clone();
+        sets.retain(|set| !is_by_policy(set, &all));
+    }
     if let Some(patch) = narrowed(&configuration, &sets) {
         let all: Api<MutatingWebhookConfiguration> = Api::all(cx.client().clone());
         let patch = Patch::Strategic(patch);
         all.patch(NAME, &PatchParams::default(), &patch).await?;
     }
     Ok(Outcome::done())
+}
+
+/// The set in whose place a canary stands: it is not plain while it has one.
+fn replaced(set: &SidecarSet, _: &Cache<SidecarSet>) -> Option<ObjectKey> {
+    base_of(set).map(|base| ObjectKey::cluster_scoped(base))
 }
 
 /// The sets that may count this Pod, or whose containers it has.

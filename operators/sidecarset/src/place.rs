@@ -7,7 +7,7 @@ use crate::SidecarSet;
 use crate::selector::{is_empty, matches};
 
 /// Namespaces whose Pods are never touched: a cluster must start without this operator.
-const SPARED: [&str; 2] = ["kube-system", "kube-public"];
+pub(crate) const SPARED: [&str; 2] = ["kube-system", "kube-public"];
 /// The label that each namespace has.
 pub(crate) const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 

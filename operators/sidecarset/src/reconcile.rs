@@ -3,12 +3,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use k8s_openapi::api::apps::v1::ControllerRevision;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
+use kubewright::LabelSelector;
 use kubewright::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::SidecarSet;
 use crate::fresh::Fresh;
 use crate::place::{Place, selects};
+use crate::policy::{Injection, Policies};
 use crate::record::injected;
 use crate::revision::{Revised, restore, revise};
 use crate::roll_out::{Member, Plan, changed_fields, flipped, is_active, member, plan, updated};
@@ -22,6 +24,8 @@ const SOON: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
     fresh: Fresh,
+    /// None when the webhook does for all sets.
+    policies: Option<Policies>,
 }
 
 /// The Pods that a set selects.
@@ -31,6 +35,16 @@ struct Selected {
 }
 
 impl Sets {
+    pub(crate) fn new(injection: Injection) -> Self {
+        Self {
+            fresh: Fresh::default(),
+            policies: match injection {
+                Injection::Webhook => None,
+                Injection::Policy => Some(Policies::default()),
+            },
+        }
+    }
+
     pub(crate) async fn reconcile(
         self: Arc<Self>,
         set: Arc<SidecarSet>,
@@ -41,6 +55,10 @@ impl Sets {
         }
         let selected = self.selected(&set, &cx)?;
         let revised = self.revise(&set, &selected, &cx).await?;
+        let kept = match &self.policies {
+            Some(policies) => Some(policies.keep(&set, &revised.latest, &cx).await?),
+            None => None,
+        };
         let plan = plan(&set, &selected.members);
         let changed = changed(&set, &plan, &cx)?;
         let known = Report {
@@ -49,12 +67,16 @@ impl Sets {
             plan: &plan,
             revised: &revised,
             changed: &changed,
+            way: kept.as_ref().map(|kept| &kept.way),
         };
         cx.status(|status| report(&set, &known, status)).await?;
         if !plan.not_upgradable.is_empty() {
             cx.event(Event::warning("NotUpgradablePods", &plan.progress.message));
         }
-        self.carry_out(&set, &plan, &revised, &cx).await
+        let outcome = self.carry_out(&set, &plan, &revised, &cx).await?;
+        let again = [outcome.next_run(), kept.and_then(|kept| kept.again)];
+        let again = again.into_iter().flatten().min();
+        Ok(again.map_or_else(Outcome::done, Outcome::requeue_after))
     }
 
     fn selected(&self, set: &SidecarSet, cx: &Context<SidecarSet>) -> Result<Selected> {
@@ -67,7 +89,7 @@ impl Sets {
             members: Vec::new(),
             uninjected: 0,
         };
-        for pod in cx.list::<Pod>()?.iter() {
+        for pod in labelled(set, cx)? {
             let namespace = pod.namespace().unwrap_or_default();
             let place = Place {
                 name: &namespace,
@@ -98,8 +120,10 @@ impl Sets {
             .filter_map(|one| injected(&one.pod).remove(&name)?.controller_revision)
             .collect();
         let revised = revise(set, &held, &in_use);
-        if let Some(write) = &revised.write {
-            cx.apply(write).await?;
+        if let Some(mut write) = revised.write.clone() {
+            // A set is in no namespace; its versions are in the operator's.
+            write.metadata.namespace = Some(cx.own_namespace().to_owned());
+            cx.apply(&write).await?;
         }
         for one in &revised.surplus {
             cx.delete(one).await?;
@@ -174,6 +198,25 @@ impl Sets {
         }
         Ok(true)
     }
+}
+
+/// The Pods with the labels that a set asks for; no others are decoded.
+fn labelled(set: &SidecarSet, cx: &Context<SidecarSet>) -> Result<Vec<Arc<Pod>>> {
+    let selector = json!(set.spec.selector);
+    // A set whose selector cannot be understood was stored before it was checked.
+    let Ok(selector) = LabelSelector::from_object(&selector) else {
+        return Ok(Vec::new());
+    };
+    if selector.is_empty() {
+        return Ok(Vec::new());
+    }
+    let snapshot = cx.informer::<Pod>()?.store().snapshot();
+    let matching = snapshot
+        .iter()
+        .filter(|(_, record)| selector.matches(|label| record.label(label)));
+    // One that cannot be read is left out, as in every list.
+    let found = matching.filter_map(|(key, _)| cx.get::<Pod>(key).ok().flatten());
+    Ok(found.collect())
 }
 
 fn pods(pod: &Pod, cx: &Context<SidecarSet>) -> Api<Pod> {

@@ -33,7 +33,7 @@ pub struct Revised {
     pub latest: String,
     /// How often a name was taken already.
     pub collisions: i32,
-    /// The present version, when it is to be written.
+    /// The present version, when it is to be written; in which namespace is for others to say.
     pub write: Option<ControllerRevision>,
     /// Versions that nobody needs.
     pub surplus: Vec<Arc<ControllerRevision>>,
@@ -173,7 +173,6 @@ fn revision(set: &SidecarSet, name: &str, data: Value, number: i64) -> Controlle
     ControllerRevision {
         metadata: ObjectMeta {
             name: Some(name.to_owned()),
-            namespace: Some(crate::NAMESPACE.to_owned()),
             labels: Some(labels.into_iter().collect()),
             ..ObjectMeta::default()
         },

@@ -1,5 +1,6 @@
 use kubewright::prelude::*;
 
+use crate::policy::{POLICY_CONDITION, Way};
 use crate::revision::Revised;
 use crate::roll_out::{Member, PROGRESSING, Plan};
 use crate::{SidecarSet, SidecarSetStatus};
@@ -20,6 +21,8 @@ pub struct Report<'r> {
     pub revised: &'r Revised,
     /// The fields that keep Pods from being updated.
     pub changed: &'r [String],
+    /// How new Pods get its containers, where the operator makes policies.
+    pub way: Option<&'r Way>,
 }
 
 /// Writes into the status of a set what it knows.
@@ -76,6 +79,12 @@ pub fn report(set: &SidecarSet, report: &Report<'_>, status: &mut SidecarSetStat
         &mut status.conditions,
         observed(condition(INJECTED_CONDITION, is_injected, reason, message)),
     );
+    match report.way {
+        Some(way) => set_condition(&mut status.conditions, observed(way.condition())),
+        None => status
+            .conditions
+            .retain(|one| one.type_ != POLICY_CONDITION),
+    }
 }
 
 fn number(count: usize) -> i32 {
@@ -91,7 +100,7 @@ mod tests {
     use super::{Report, report};
     use crate::roll_out::tests::{pod_of, set_of};
     use crate::roll_out::{member, plan};
-    use crate::{Revised, SidecarSetStatus};
+    use crate::{POLICY_CONDITION, Revised, SidecarSetStatus, Way};
 
     #[test]
     fn the_status_says_what_is_known() {
@@ -110,6 +119,7 @@ mod tests {
             plan: &plan,
             revised: &revised,
             changed: &["a.args".to_owned()],
+            way: Some(&Way::Policy("sidecarset.s".to_owned())),
         };
         report(&new, &known, &mut status);
         let written = json!(status);
@@ -130,5 +140,9 @@ mod tests {
             "1 of 2 Pods updated, 1 of them ready; 1 updated now; changed: a.args"
         );
         assert_eq!(conditions[1]["status"], "False");
+        assert_eq!(conditions[2]["type"], POLICY_CONDITION);
+        let webhook_alone = Report { way: None, ..known };
+        report(&new, &webhook_alone, &mut status);
+        assert_eq!(status.conditions.len(), 2);
     }
 }

@@ -112,7 +112,7 @@ pub(super) fn check_injection(
     if !is_named(&revision.revision_name) && !is_named(&revision.custom_version) {
         let why = "revisionName and customVersion cannot be empty simultaneously";
         findings.invalid(path, revision, why);
-    } else if chosen_revision(set, held).is_none() {
+    } else if !revision.is_present_of(set) && chosen_revision(set, held).is_none() {
         findings.invalid(path, revision, "Cannot find specific ControllerRevision");
     }
 }

@@ -44,13 +44,18 @@ pub(super) fn choose(pod: &Pod, around: &Surroundings<'_>) -> Result<Vec<Chosen>
         }
     }
     sets.sort_by_key(|set| set.name_any());
-    let is_canary = |set: &&&Arc<SidecarSet>| set.labels().get(CANARY).is_some_and(|v| v == "true");
-    let canaries = sets.iter().filter(is_canary);
-    let replaced: BTreeSet<_> = canaries.filter_map(|set| set.labels().get(BASE)).collect();
+    let replaced: BTreeSet<_> = sets.iter().filter_map(|set| base_of(set)).collect();
     sets.iter()
         .filter(|set| !replaced.contains(&set.name_any()))
         .map(|set| version(pod, set, around))
         .collect()
+}
+
+/// The set in whose place a canary stands; none when it is no canary.
+pub(crate) fn base_of(set: &SidecarSet) -> Option<&String> {
+    let labels = set.labels();
+    let is_canary = labels.get(CANARY).is_some_and(|value| value == "true");
+    labels.get(BASE).filter(|_| is_canary)
 }
 
 fn version(pod: &Pod, set: &Arc<SidecarSet>, around: &Surroundings<'_>) -> Result<Chosen, Error> {
@@ -83,6 +88,9 @@ fn is_older_wanted(pod: &Pod, set: &SidecarSet, namespace: &str) -> bool {
     let Some(revision) = &set.spec.injection_strategy.revision else {
         return false;
     };
+    if revision.is_present_of(set) {
+        return false;
+    }
     let update = &set.spec.update_strategy;
     if update.paused || revision.policy.unwrap_or_default() == RevisionPolicy::Always {
         return true;
@@ -138,7 +146,7 @@ mod tests {
         let new = set_of(
             "s",
             json!({"containers": container("i:2"), "injectionStrategy": injection,
-                "updateStrategy": update}),
+                "customVersion": "two", "updateStrategy": update}),
         );
         let case = Case {
             sets: vec![new],
@@ -154,6 +162,11 @@ mod tests {
         for (injection, update, wanted) in [
             (json!({}), json!({}), "i:2"),
             (named("Always"), json!({}), "i:1"),
+            (
+                json!({"revision": {"customVersion": "two"}}),
+                json!({}),
+                "i:2",
+            ),
             (
                 named("Always"),
                 json!({"selector": {"matchLabels": {"app": "web"}}}),

@@ -9,7 +9,7 @@ use super::resources::{Whose, resources};
 use crate::{Error, SidecarContainer, SidecarSet, TransferEnv};
 
 /// The container that a sidecar becomes in this Pod.
-pub(super) fn container(
+pub(crate) fn container(
     sidecar: &SidecarContainer,
     set: &SidecarSet,
     pod: &Pod,

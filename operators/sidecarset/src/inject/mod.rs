@@ -9,8 +9,12 @@ mod metadata;
 mod pod;
 mod resources;
 
+pub(crate) use choose::base_of;
+pub(crate) use container::container;
 pub(crate) use expression::{Expression, Unit};
 pub(crate) use hot::Half;
 pub(crate) use metadata::{Moment, patch_metadata};
-pub(crate) use pod::is_injected;
+#[cfg(test)]
+pub(crate) use pod::tests;
 pub use pod::{INJECTED, Surroundings, inject};
+pub(crate) use pod::{entry, is_injected};

@@ -240,7 +240,8 @@ fn tell(pod: &mut Pod, chosen: &[Chosen]) {
     annotations.insert(INJECTED_LIST_ANNOTATION.to_owned(), list.join(","));
 }
 
-fn entry(set: &SidecarSet, hash: String) -> Injected {
+/// What a Pod that has the containers of a set says of them.
+pub(crate) fn entry(set: &SidecarSet, hash: String) -> Injected {
     let names = set.spec.containers.iter();
     Injected {
         update_timestamp: None,
@@ -253,4 +254,4 @@ fn entry(set: &SidecarSet, hash: String) -> Injected {
 
 #[cfg(test)]
 #[path = "pod_tests.rs"]
-pub(super) mod tests;
+pub(crate) mod tests;

@@ -1,3 +1,4 @@
+use k8s_openapi::api::core::v1::LocalObjectReference;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// For fields that are left out while they say nothing.
@@ -39,4 +40,9 @@ pub(crate) fn containers(_: &mut SchemaGenerator) -> Schema {
 /// The same for volumes.
 pub(crate) fn volumes(generator: &mut SchemaGenerator) -> Schema {
     containers(generator)
+}
+
+/// Names of Secrets, as Kubernetes describes them.
+pub(crate) fn secrets(generator: &mut SchemaGenerator) -> Schema {
+    kubewright::schema::core::<Vec<LocalObjectReference>>(generator)
 }

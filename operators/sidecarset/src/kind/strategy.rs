@@ -4,6 +4,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kubewright::prelude::*;
 
+use super::SidecarSet;
+
 /// How Pods that have the containers of a set get newer ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -111,6 +113,16 @@ pub struct InjectRevision {
     /// Which Pods get it; all unless said otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<RevisionPolicy>,
+}
+
+impl InjectRevision {
+    /// Whether it names the version that the set has now.
+    pub fn is_present_of(&self, set: &SidecarSet) -> bool {
+        let version = self.custom_version.as_ref();
+        self.revision_name.is_none()
+            && version.is_some()
+            && version == set.spec.custom_version.as_ref()
+    }
 }
 
 /// Which new Pods get the older version.

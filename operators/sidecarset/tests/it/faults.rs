@@ -97,6 +97,23 @@ async fn a_webhook_killed_under_load_loses_no_pod_and_injects_none_twice(cluster
     }
 }
 
+/// Twice: in the middle of a roll-out, and while there is nothing to do.
+#[kubewright_testing::test(nodes = 1, needs = [Restarts])]
+async fn an_api_server_that_restarts_under_the_operator_stops_no_roll_out(cluster: Cluster) {
+    cluster.run(operator).await;
+    active(&cluster, set("restarted", json!({}))).await;
+    running(&cluster, ["a", "b", "c"].map(|one| pod(one, "restarted"))).await;
+    change(&cluster, "restarted", json!({})).await;
+    cluster.restart_server().await;
+    updated_to(&cluster, ("restarted", NEWER), 3).await;
+    cluster.restart_server().await;
+    running(&cluster, [pod("d", "restarted")]).await;
+    let containers = json!([{"name": "side", "image": IMAGE}]);
+    let patch = json!({"spec": {"containers": containers}});
+    cluster.patch::<SidecarSet>("restarted", patch).await;
+    updated_to(&cluster, ("restarted", IMAGE), 4).await;
+}
+
 #[kubewright_testing::test(nodes = 1)]
 async fn watches_that_break_are_made_up_for(cluster: Cluster) {
     cluster.run(operator).await;

@@ -1,13 +1,16 @@
 //! SidecarSet on a cluster: embedded, or real with `KUBEWRIGHT_TEST_CLUSTER=real`.
 
 mod absence;
+mod certificates;
 mod faults;
 mod flow;
 mod injection;
 mod load;
+mod policies;
 mod program;
 mod refusals;
 mod revisions;
 mod roll_out;
 mod samples;
+mod versions;
 mod world;

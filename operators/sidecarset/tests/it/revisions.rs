@@ -4,9 +4,9 @@ use k8s_openapi::api::apps::v1::ControllerRevision;
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
 use serde_json::{Value, json};
-use sidecarset::{CUSTOM_VERSION_LABEL, NAMESPACE, SET_LABEL, SidecarSet, operator};
+use sidecarset::{CUSTOM_VERSION_LABEL, SET_LABEL, SidecarSet, operator};
 
-use crate::world::{IMAGE, active, container, pod, sample, seen};
+use crate::world::{IMAGE, NAMESPACE, active, container, pod, sample, seen};
 
 async fn held(cluster: &Cluster, set: &str) -> Vec<(i64, String)> {
     let all = cluster.in_namespace(NAMESPACE);

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use sidecarset::{SidecarSet, SidecarSetStatus, injected_list};
 
 pub(crate) const IMAGE: &str = "registry.k8s.io/pause:3.10";
+/// Where the manifests put the operator.
+pub(crate) const NAMESPACE: &str = "sidecarset-system";
 pub(crate) const NEWER: &str = "registry.k8s.io/pause:3.9";
 
 /// A set for the Pods of `app`; sets are cluster-wide, so each test uses a label of its own.
