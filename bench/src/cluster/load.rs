@@ -1,13 +1,15 @@
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use http::Request;
 use kube::Client;
-use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::error::Error;
 
 /// The namespace that everything is in.
 pub(super) const NAMESPACE: &str = "bench-cluster";
+
+/// What stands for the name of a Pod until it has one.
+const PLACEHOLDER: &str = "pod-name";
 
 /// A Pod of about 6 KB.
 pub(super) fn pod(name: &str) -> Value {
@@ -66,17 +68,20 @@ fn is_conflict(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 409)
 }
 
-/// Creates Pods with numbers from a range, with all clients at once.
+/// Creates Pods with numbers from a range, with all clients at once. They share the processors
+/// with the server, so that they do as little as they can.
 pub(super) async fn create(clients: &[Client], from: u32, to: u32) -> Result<(), Error> {
     let path = format!("/api/v1/namespaces/{NAMESPACE}/pods");
+    let text = pod(PLACEHOLDER).to_string();
     let one = |(index, number): (usize, u32)| {
         let client = clients.get(index % clients.len().max(1));
-        let path = &path;
+        let (path, text) = (&path, &text);
         async move {
             let Some(client) = client else {
                 return Ok(());
             };
-            post(client, path, &pod(&format!("pod-{number}"))).await
+            let body = text.replacen(PLACEHOLDER, &format!("pod-{number}"), 1);
+            send(client, path, body).await
         }
     };
     let requests = stream::iter((from..to).enumerate()).map(one);
@@ -86,11 +91,15 @@ pub(super) async fn create(clients: &[Client], from: u32, to: u32) -> Result<(),
 }
 
 pub(super) async fn post(client: &Client, path: &str, object: &Value) -> Result<(), Error> {
+    send(client, path, object.to_string()).await
+}
+
+async fn send(client: &Client, path: &str, body: String) -> Result<(), Error> {
     let request = Request::post(path)
         .header("content-type", "application/json")
-        .body(object.to_string().into_bytes())
+        .body(body.into_bytes())
         .expect("a path of letters and slashes is a valid request");
-    let answer = client.request::<IgnoredAny>(request).await;
+    let answer = client.request_text(request).await;
     answer.map(|_| ()).map_err(|source| Error::Request {
         path: path.to_owned(),
         source: Box::new(source),

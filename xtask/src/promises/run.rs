@@ -7,6 +7,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use kubewright_testing::package_variables;
 use tokio::time::Instant;
 
 use super::{Promise, Promises, State};
@@ -141,12 +142,8 @@ fn run(command: &str, root: &Path) -> Result<Proof, String> {
     let started = Instant::now();
     let mut shell = Command::new("sh");
     // What cargo says about this package makes builds below compile parts of it anew.
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        let about = ["CARGO_PKG_", "CARGO_MANIFEST_", "OUT_DIR"];
-        if about.iter().any(|prefix| text.starts_with(prefix)) {
-            shell.env_remove(&name);
-        }
+    for name in package_variables() {
+        shell.env_remove(name);
     }
     let mut child = shell
         .arg("-c")
