@@ -6,7 +6,7 @@ use kubewright_core::{Clock, Resource, Revision};
 use tokio::sync::watch;
 
 use crate::admission::policy::PolicyCache;
-use crate::admission::webhook::WebhookEndpoints;
+use crate::admission::webhook::{Connections, WebhookEndpoints};
 use crate::behaviour::{NodeControl, OrderBook, PodControl};
 use crate::bootstrap;
 use crate::catalog::Catalog;
@@ -38,6 +38,7 @@ struct Inner {
     access: Access,
     orders: OrderBook,
     webhooks: WebhookEndpoints,
+    connections: Connections,
     policies: PolicyCache,
     admission: AdmissionPlugins,
     authorizer: Option<AuthorizationWebhook>,
@@ -123,6 +124,7 @@ impl Server {
                 catalog: Catalog::default(),
                 orders: OrderBook::default(),
                 webhooks: WebhookEndpoints::default(),
+                connections: Connections::default(),
                 policies: PolicyCache::default(),
                 admission: options.admission,
                 authorizer: options.authorizer,
@@ -164,6 +166,7 @@ impl Server {
                 catalog: Catalog::default(),
                 orders: self.inner.orders.fork(),
                 webhooks: WebhookEndpoints::default(),
+                connections: Connections::default(),
                 policies: PolicyCache::default(),
                 admission: options.admission,
                 authorizer: options.authorizer,
@@ -221,6 +224,11 @@ impl Server {
     /// Webhook servers in this process, which the server reaches without a socket.
     pub fn webhooks(&self) -> &WebhookEndpoints {
         &self.inner.webhooks
+    }
+
+    /// Connections to webhooks, in this process or not.
+    pub(crate) fn connections(&self) -> &Connections {
+        &self.inner.connections
     }
 
     pub(crate) fn catalog(&self) -> &Catalog {

@@ -1,22 +1,17 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::{Either, select};
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, USER_AGENT};
 use http::{HeaderMap, Request, StatusCode, Uri};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
+use http_body_util::Full;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use super::configuration::ClientConfig;
-use super::connect::{Encrypted, connect};
+use super::connections::Answer;
 use crate::server::Server;
 
-/// The most that an answer may have.
-const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
 /// How much of a text answer is shown.
 const SHOWN: usize = 2048;
 
@@ -48,51 +43,33 @@ pub(crate) async fn call<Q: Serialize, A: DeserializeOwned>(
     let failed = |why: String| format!("Post {url:?}: {why}");
     let uri: Uri = url.parse().map_err(|_| failed("invalid URL".to_owned()))?;
     let body = serde_json::to_vec(review).map_err(|error| failed(error.to_string()))?;
-    let exchange = async {
-        let stream = connect(server, question.client, &uri).await?;
-        post(stream, &uri, body.into()).await
-    };
-    let (code, headers, bytes) = match timeout(question.timeout, exchange).await {
+    let body = Bytes::from(body);
+    let exchange = server
+        .connections()
+        .send((server, question.client, &uri), || post(&uri, body.clone()));
+    let Answer {
+        code,
+        headers,
+        body,
+    } = match timeout(question.timeout, exchange).await {
         Ok(answered) => answered.map_err(failed)?,
         Err(_) => return Err(failed("context deadline exceeded".to_owned())),
     };
     if !(200..=206).contains(&code.as_u16()) {
-        return Err(server_said(code, &headers, &bytes));
+        return Err(server_said(code, &headers, &body));
     }
-    serde_json::from_slice(&bytes).map_err(|error| unreadable(&bytes, &error, question.answer))
+    serde_json::from_slice(&body).map_err(|error| unreadable(&body, &error, question.answer))
 }
 
-async fn post(
-    stream: Encrypted,
-    uri: &Uri,
-    body: Bytes,
-) -> Result<(StatusCode, HeaderMap, Bytes), String> {
-    let text = |error: hyper::Error| match error.is_incomplete_message() {
-        true => "EOF".to_owned(),
-        false => error.to_string(),
-    };
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(text)?;
+fn post(uri: &Uri, body: Bytes) -> Result<Request<Full<Bytes>>, http::Error> {
     let host = uri.authority().map(ToString::to_string).unwrap_or_default();
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
-    let request = Request::post(path)
+    Request::post(path)
         .header(HOST, host)
         .header(USER_AGENT, "kube-apiserver-admission")
         .header(ACCEPT, "application/json, */*")
         .header(CONTENT_TYPE, "application/json")
         .body(Full::new(body))
-        .map_err(|error| error.to_string())?;
-    let exchange = async {
-        let response = sender.send_request(request).await.map_err(text)?;
-        let (parts, body) = response.into_parts();
-        let body = Limited::new(body, ANSWER_LIMIT).collect().await;
-        let bytes = body.map_err(|error| error.to_string())?.to_bytes();
-        Ok((parts.status, parts.headers, bytes))
-    };
-    // The connection lives as long as its one exchange.
-    match select(std::pin::pin!(exchange), std::pin::pin!(connection)).await {
-        Either::Left((answered, _)) => answered,
-        Either::Right((_, exchange)) => exchange.await,
-    }
 }
 
 /// What client-go makes of an answer that is no success (`NewGenericServerResponse`).

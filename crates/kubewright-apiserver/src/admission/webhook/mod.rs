@@ -2,7 +2,7 @@
 //! (`k8s.io/apiserver/pkg/admission/plugin/webhook`).
 //!
 //! `configuration` reads what is stored, `asked` says who is asked, `review` makes the question
-//! and checks the answer, `call` carries them, `validate` asks all at once and `mutate` one after
+//! and checks the answer, `call` carries them over `connections`, `validate` asks all at once and `mutate` one after
 //! another.
 
 mod ask;
@@ -10,6 +10,7 @@ mod asked;
 mod call;
 mod configuration;
 mod connect;
+mod connections;
 mod endpoints;
 mod mutate;
 mod patch;
@@ -20,6 +21,7 @@ mod validate;
 
 pub(crate) use call::{AnswerForm, Question, call};
 pub(crate) use configuration::{ClientConfig, is_used};
+pub(crate) use connections::Connections;
 pub use endpoints::{WebhookConnector, WebhookEndpoints};
 pub(crate) use mutate::MutatingHooks;
 pub(crate) use rules::{client_causes, configuration_causes, configuration_refusal};
