@@ -112,6 +112,17 @@ impl<K> Decoded<K> {
         object
     }
 
+    /// Whether these objects take at most half of the budget. Keeping more would push out what is
+    /// used often for what is walked over once.
+    pub(super) fn has_room_for<'r>(&self, mut records: impl Iterator<Item = &'r Record>) -> bool {
+        let half = self.budget.limit() / 2;
+        let sum = records.try_fold(0, |sum, record| {
+            let sum = sum + cost(record);
+            (sum <= half).then_some(sum)
+        });
+        sum.is_some()
+    }
+
     /// Moves the hand by one object; false when there is none left.
     fn turn(&self, clock: &mut Clock<K>, dropped: &mut Vec<Slot<K>>) -> bool {
         let Some(key) = clock.hand.pop_front() else {

@@ -11,6 +11,7 @@ use super::view::Shared;
 /// Objects at one moment, in key order.
 ///
 /// From the cache they are decoded as they are walked, and those that do not decode are left out.
+/// What a short list decodes is kept at hand; a long one would push out what is used often.
 /// In a plain test, collect one from values:
 ///
 /// ```
@@ -28,16 +29,36 @@ enum Objects<K> {
     Cached {
         records: Vec<(ObjectKey, Record)>,
         shared: Arc<Shared<K>>,
+        walk: Walk,
     },
 }
 
-impl<K> List<K> {
+/// What becomes of objects that are decoded on the way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Walk {
+    /// They are few, and kept for the next walk.
+    Keeping,
+    /// They are let go.
+    Passing,
+}
+
+impl<K: DeserializeOwned + Send + Sync + 'static> List<K> {
     pub(super) fn cached(records: Vec<(ObjectKey, Record)>, shared: Arc<Shared<K>>) -> Self {
+        let walk = match shared.are_few(&records) {
+            true => Walk::Keeping,
+            false => Walk::Passing,
+        };
         Self {
-            objects: Objects::Cached { records, shared },
+            objects: Objects::Cached {
+                records,
+                shared,
+                walk,
+            },
         }
     }
+}
 
+impl<K> List<K> {
     /// How many objects there are, those that do not decode included.
     pub fn len(&self) -> usize {
         match &self.objects {
@@ -65,7 +86,9 @@ impl<K: DeserializeOwned + Send + Sync + 'static> List<K> {
     pub fn undecodable(&self) -> Vec<DecodeError> {
         match &self.objects {
             Objects::Plain(_) => Vec::new(),
-            Objects::Cached { records, shared } => records
+            Objects::Cached {
+                records, shared, ..
+            } => records
                 .iter()
                 .filter_map(|(key, record)| shared.walk(key, record).err())
                 .collect(),
@@ -89,10 +112,18 @@ impl<K: DeserializeOwned + Send + Sync + 'static> Iterator for Iter<'_, K> {
                 self.next += 1;
                 Some(Arc::clone(object))
             }
-            Objects::Cached { records, shared } => loop {
+            Objects::Cached {
+                records,
+                shared,
+                walk,
+            } => loop {
                 let (key, record) = records.get(self.next)?;
                 self.next += 1;
-                if let Ok(object) = shared.walk(key, record) {
+                let object = match walk {
+                    Walk::Keeping => shared.at_hand(key, record),
+                    Walk::Passing => shared.walk(key, record),
+                };
+                if let Ok(object) = object {
                     return Some(object);
                 }
             },

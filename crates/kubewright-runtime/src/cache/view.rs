@@ -64,11 +64,7 @@ impl<K: DeserializeOwned + Send + Sync + 'static> View<K> {
         let Some(record) = self.informer.store().get(key) else {
             return Ok(None);
         };
-        if let Some(object) = self.shared.decoded.find(key, &record) {
-            return Ok(Some(object));
-        }
-        let object = self.shared.decode(key, &record)?;
-        Ok(Some(self.shared.decoded.keep(key.clone(), record, object)))
+        self.shared.at_hand(key, &record).map(Some)
     }
 
     /// All objects at this moment, decoded as they are walked.
@@ -89,13 +85,10 @@ impl<K: DeserializeOwned + Send + Sync + 'static> View<K> {
 
     /// The objects in the namespace, or in all, whose labels match; only those are decoded.
     pub fn matching(&self, namespace: Option<&str>, labels: &LabelSelector) -> List<K> {
-        let snapshot = self.informer.store().snapshot();
-        let is_there = |key: &ObjectKey| namespace.is_none_or(|name| key.namespace() == Some(name));
-        let records = snapshot
-            .iter()
-            .filter(|(key, record)| is_there(key) && labels.matches(|label| record.label(label)))
-            .map(|(key, record)| (key.clone(), record.clone()))
-            .collect();
+        let mut records = self.informer.store().matching(labels);
+        if let Some(name) = namespace {
+            records.retain(|(key, _)| key.namespace() == Some(name));
+        }
         List::cached(records, Arc::clone(&self.shared))
     }
 
@@ -135,13 +128,27 @@ impl<K: DeserializeOwned + Send + Sync + 'static> View<K> {
 }
 
 impl<K: DeserializeOwned + Send + Sync + 'static> Shared<K> {
-    /// As [`View::get`], but what is decoded anew is not kept: a walk over everything would push
-    /// out what is used often.
+    /// As [`View::get`], but what is decoded anew is not kept.
     pub(super) fn walk(&self, key: &ObjectKey, record: &Record) -> Result<Arc<K>, DecodeError> {
         match self.decoded.find(key, record) {
             Some(object) => Ok(object),
             None => self.decode(key, record).map(Arc::new),
         }
+    }
+
+    /// As [`View::get`], of a record that was read before.
+    pub(super) fn at_hand(&self, key: &ObjectKey, record: &Record) -> Result<Arc<K>, DecodeError> {
+        if let Some(object) = self.decoded.find(key, record) {
+            return Ok(object);
+        }
+        let object = self.decode(key, record)?;
+        Ok(self.decoded.keep(key.clone(), record.clone(), object))
+    }
+
+    /// Whether so many objects can be kept beside what else is used often.
+    pub(super) fn are_few(&self, records: &[(ObjectKey, Record)]) -> bool {
+        self.decoded
+            .has_room_for(records.iter().map(|(_, record)| record))
     }
 
     fn decode(&self, key: &ObjectKey, record: &Record) -> Result<K, DecodeError> {

@@ -38,6 +38,8 @@ enum Values {
     /// The uids of the owners.
     #[default]
     Owners,
+    /// The labels, as `key=value`.
+    Labels,
     By(IndexFunction),
 }
 
@@ -45,6 +47,9 @@ impl Values {
     fn each(&self, record: &Record, mut each: impl FnMut(&str)) {
         match self {
             Self::Owners => record.owner_uids().for_each(each),
+            Self::Labels => record
+                .labels()
+                .for_each(|(key, value)| each(&pair(key, value))),
             Self::By(function) => values(function, record)
                 .iter()
                 .for_each(|value| each(value)),
@@ -71,17 +76,22 @@ impl fmt::Debug for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Owners => "Owners",
+            Self::Labels => "Labels",
             Self::By(_) => "By",
         })
     }
 }
 
 impl Index {
-    fn by(function: IndexFunction) -> Self {
-        Self {
-            values: Values::By(function),
+    fn by<'r>(values: Values, objects: impl Iterator<Item = (&'r ObjectKey, &'r Record)>) -> Self {
+        let mut index = Self {
+            values,
             entries: OrdMap::new(),
+        };
+        for (key, record) in objects {
+            index.insert(key, record);
         }
+        index
     }
 
     fn insert(&mut self, key: &ObjectKey, record: &Record) {
@@ -117,10 +127,12 @@ impl Index {
     }
 }
 
-/// The indexes of one layer: the owners', and those that were added by name.
+/// The indexes of one layer: the owners', that of the labels where it was asked for, and those that
+/// were added by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Indexes {
     pub(super) owners: Index,
+    pub(super) labels: Option<Index>,
     named: BTreeMap<Arc<str>, Index>,
 }
 
@@ -133,14 +145,14 @@ impl Indexes {
 
     pub(super) fn insert(&mut self, key: &ObjectKey, record: &Record) {
         self.owners.insert(key, record);
-        for index in self.named.values_mut() {
+        for index in self.labels.iter_mut().chain(self.named.values_mut()) {
             index.insert(key, record);
         }
     }
 
     pub(super) fn remove(&mut self, key: &ObjectKey, record: &Record) {
         self.owners.remove(key, record);
-        for index in self.named.values_mut() {
+        for index in self.labels.iter_mut().chain(self.named.values_mut()) {
             index.remove(key, record);
         }
     }
@@ -151,16 +163,27 @@ impl Indexes {
         function: &IndexFunction,
         objects: impl Iterator<Item = (&'r ObjectKey, &'r Record)>,
     ) {
-        let mut index = Index::by(Arc::clone(function));
-        for (key, record) in objects {
-            index.insert(key, record);
-        }
+        let index = Index::by(Values::By(Arc::clone(function)), objects);
         self.named.insert(Arc::clone(name), index);
+    }
+
+    pub(super) fn add_labels<'r>(
+        &mut self,
+        objects: impl Iterator<Item = (&'r ObjectKey, &'r Record)>,
+    ) {
+        if self.labels.is_none() {
+            self.labels = Some(Index::by(Values::Labels, objects));
+        }
     }
 
     pub(super) fn take_away(&mut self, name: &str) {
         self.named.remove(name);
     }
+}
+
+/// A label as its index has it.
+pub(super) fn pair(key: &str, value: &str) -> String {
+    format!("{key}={value}")
 }
 
 fn hash(value: &str) -> u64 {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwap;
-use kubewright_core::{ObjectKey, Revision};
+use kubewright_core::{LabelSelector, ObjectKey, Revision};
 use kubewright_wire::record::Record;
 use parking_lot::Mutex;
 
@@ -108,6 +108,24 @@ impl Store {
         value: &str,
     ) -> Result<Vec<(ObjectKey, Record)>, UnknownIndex> {
         self.shared.layers.load().by_index(name, value)
+    }
+
+    /// The objects whose labels match, in key order. Where [`Store::index_labels`] was called, one
+    /// that asks for a value of a label looks at no others.
+    pub fn matching(&self, labels: &LabelSelector) -> Vec<(ObjectKey, Record)> {
+        self.shared.layers.load().matching(labels)
+    }
+
+    /// Keeps the objects at hand under each of their labels, for [`Store::matching`]: 48 bytes for
+    /// each label of an object.
+    pub fn index_labels(&self) {
+        self.write(|layers| {
+            let Layers { base, overlay } = layers;
+            base.indexes.add_labels(base.objects.iter());
+            let mut indexes = std::mem::take(&mut overlay.indexes);
+            indexes.add_labels(overlay.written());
+            overlay.indexes = indexes;
+        });
     }
 
     /// Adds an index, or puts another function in the place of the one of that name. The objects

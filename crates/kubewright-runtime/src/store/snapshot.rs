@@ -3,12 +3,12 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 use imbl::ordmap;
-use kubewright_core::ObjectKey;
+use kubewright_core::{LabelOperator, LabelSelector, ObjectKey};
 use kubewright_wire::record::Record;
 
 use super::UnknownIndex;
 use super::base::Base;
-use super::index::Index;
+use super::index::{Index, pair};
 use super::overlay::{Entry, Overlay};
 
 /// The objects of a store at one moment, own writes included. Cloning shares everything.
@@ -45,6 +45,37 @@ impl Layers {
         let base = self.base.indexes.named(name)?;
         let overlay = self.overlay.indexes.named(name)?;
         Ok(self.find(base, overlay, value))
+    }
+
+    pub(super) fn matching(&self, selector: &LabelSelector) -> Vec<(ObjectKey, Record)> {
+        let is_meant = |record: &Record| selector.matches(|label| record.label(label));
+        if let Some(mut found) = self.labelled(selector) {
+            found.retain(|(_, record)| is_meant(record));
+            return found;
+        }
+        Iter::over(self)
+            .filter(|(_, record)| is_meant(record))
+            .map(|(key, record)| (key.clone(), record.clone()))
+            .collect()
+    }
+
+    /// The objects with a label that the selector asks for, where there is an index of labels.
+    fn labelled(&self, selector: &LabelSelector) -> Option<Vec<(ObjectKey, Record)>> {
+        let base = self.base.indexes.labels.as_ref()?;
+        let overlay = self.overlay.indexes.labels.as_ref()?;
+        let mut required = selector.requirements.iter();
+        let (key, values) = required.find_map(|one| match &one.operator {
+            LabelOperator::In(values) => Some((&one.key, values)),
+            _ => None,
+        })?;
+        let each = values.iter();
+        let mut found: Vec<_> = each
+            .flat_map(|value| self.find(base, overlay, &pair(key, value)))
+            .collect();
+        if values.len() > 1 {
+            found.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        }
+        Some(found)
     }
 
     /// The objects with the value in one index, of which each layer has its part.
@@ -91,13 +122,7 @@ impl Snapshot {
 
     /// All objects, in key order.
     pub fn iter(&self) -> Iter<'_> {
-        Iter {
-            base: self.layers.base.objects.iter(),
-            overlay: self.layers.overlay.entries.iter(),
-            next_base: None,
-            next_overlay: None,
-            layers: &self.layers,
-        }
+        Iter::over(&self.layers)
     }
 
     /// How many objects there are.
@@ -140,6 +165,18 @@ pub struct Iter<'a> {
     next_base: Option<(&'a ObjectKey, &'a Record)>,
     next_overlay: Option<(&'a ObjectKey, &'a Entry)>,
     layers: &'a Layers,
+}
+
+impl<'a> Iter<'a> {
+    fn over(layers: &'a Layers) -> Self {
+        Self {
+            base: layers.base.objects.iter(),
+            overlay: layers.overlay.entries.iter(),
+            next_base: None,
+            next_overlay: None,
+            layers,
+        }
+    }
 }
 
 impl<'a> Iterator for Iter<'a> {

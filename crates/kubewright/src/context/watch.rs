@@ -8,7 +8,7 @@ use kubewright_runtime::controller::{self as runtime, Failure, Source};
 use kubewright_runtime::store::Store;
 
 use super::Context;
-use crate::registration::{AnyKind, Cache, Selection, Values, add_indexes, by_mapper, index_name};
+use crate::registration::{AnyKind, Cache, Selection, Wanted, add_indexes, by_mapper, index_name};
 use crate::{Error, Result};
 
 /// A kind that wakes the controller from now on, and its objects; made by [`Context::watch`].
@@ -33,14 +33,17 @@ struct Indexes {
 static WATCHES: AtomicU64 = AtomicU64::new(1);
 
 impl Indexes {
-    fn add<W: AnyKind>(controller: &str, view: &View<W>, indexes: &[(String, Values<W>)]) -> Self {
+    fn add<W: AnyKind>(controller: &str, view: &View<W>, indexes: &[Wanted<W>]) -> Self {
         let number = WATCHES.fetch_add(1, Ordering::Relaxed);
         let owner = format!("{controller}#{number}");
         add_indexes(view, &owner, indexes);
         Self {
             controller: controller.to_owned(),
             owner,
-            names: indexes.iter().map(|(name, _)| name.clone()).collect(),
+            names: indexes
+                .iter()
+                .filter_map(|one| one.name().map(str::to_owned))
+                .collect(),
             store: view.informer().store().clone(),
         }
     }

@@ -17,8 +17,7 @@ use kubewright_runtime::write::Writer;
 use serde_json::Value;
 
 use super::extent::Extent;
-use super::indexes::{add_indexes, index_name};
-use super::selection::Values;
+use super::indexes::{Wanted, add_indexes, index_name};
 use super::typed::ViewId;
 use super::{AnyKind, TypedKind};
 use crate::Error;
@@ -101,7 +100,7 @@ impl AnyView {
     /// One with the indexes of the controller or webhook of that name.
     pub(crate) fn indexed<W: AnyKind>(
         owner: &str,
-        indexes: &[(String, Values<W>)],
+        indexes: &[Wanted<W>],
         informer: Informer,
     ) -> Self {
         let view = View::new(informer);

@@ -7,11 +7,9 @@ use kubewright_runtime::informer::Content;
 use kubewright_runtime::queue::Priority;
 
 use super::extent::Extent;
+use super::indexes::Wanted;
 use super::typed::ViewId;
 use super::{AnyKind, Predicate, TypedKind, resource_of};
-
-/// The values under which an index finds an object.
-pub(crate) type Values<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
 
 /// An option of a selection that has no effect, and on what it has none.
 pub(crate) type Pointless = (&'static str, &'static str);
@@ -53,7 +51,7 @@ pub struct Selection<K> {
     pub(crate) content: Content,
     pub(crate) extent: Extent,
     pub(crate) predicate: Option<Predicate<K>>,
-    pub(crate) indexes: Vec<(String, Values<K>)>,
+    pub(crate) indexes: Vec<Wanted<K>>,
     pub(crate) priority: Priority,
 }
 
@@ -121,7 +119,18 @@ impl<K: AnyKind> Selection<K> {
         name: impl Into<String>,
         values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
-        self.indexes.push((name.into(), Arc::new(values)));
+        self.indexes
+            .push(Wanted::Named(name.into(), Arc::new(values)));
+        self
+    }
+
+    /// Keeps the objects at hand under each of their labels: [`Context::matching`] with a selector
+    /// that asks for a value, such as `app=web`, then does not walk all of them.
+    ///
+    /// [`Context::matching`]: crate::Context::matching
+    #[must_use]
+    pub fn index_labels(mut self) -> Self {
+        self.indexes.push(Wanted::Labels);
         self
     }
 
