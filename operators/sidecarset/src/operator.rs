@@ -62,7 +62,7 @@ pub fn operator_with(injection: Injection) -> Operator {
 fn sets(injection: Injection) -> Controller<SidecarSet> {
     let sets = Controller::with(Sets::new(injection), Sets::reconcile)
         .owns(kind::<ControllerRevision>().labels(SET_LABEL))
-        .watches(kind::<Pod>(), sets_of)
+        .watches(kind::<Pod>().index_labels(), sets_of)
         .watches(kind::<Namespace>().when(changed::labels()), enqueue::all())
         .writes(kind::<Pod>(), [Verb::Patch])
         .may(rule("", "pods/status"))

@@ -89,7 +89,7 @@ impl Sets {
             members: Vec::new(),
             uninjected: 0,
         };
-        for pod in labelled(set, cx)? {
+        for pod in &labelled(set, cx)? {
             let namespace = pod.namespace().unwrap_or_default();
             let place = Place {
                 name: &namespace,
@@ -201,22 +201,13 @@ impl Sets {
 }
 
 /// The Pods with the labels that a set asks for; no others are decoded.
-fn labelled(set: &SidecarSet, cx: &Context<SidecarSet>) -> Result<Vec<Arc<Pod>>> {
+fn labelled(set: &SidecarSet, cx: &Context<SidecarSet>) -> Result<List<Pod>> {
     let selector = json!(set.spec.selector);
     // A set whose selector cannot be understood was stored before it was checked.
-    let Ok(selector) = LabelSelector::from_object(&selector) else {
-        return Ok(Vec::new());
-    };
-    if selector.is_empty() {
-        return Ok(Vec::new());
+    match LabelSelector::from_object(&selector) {
+        Ok(selector) if !selector.is_empty() => cx.matching::<Pod>(&selector.to_string()),
+        _ => Ok(List::from_iter(Vec::<Pod>::new())),
     }
-    let snapshot = cx.informer::<Pod>()?.store().snapshot();
-    let matching = snapshot
-        .iter()
-        .filter(|(_, record)| selector.matches(|label| record.label(label)));
-    // One that cannot be read is left out, as in every list.
-    let found = matching.filter_map(|(key, _)| cx.get::<Pod>(key).ok().flatten());
-    Ok(found.collect())
 }
 
 fn pods(pod: &Pod, cx: &Context<SidecarSet>) -> Api<Pod> {
