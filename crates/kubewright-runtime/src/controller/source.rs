@@ -1,6 +1,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, Stream, StreamExt as _};
@@ -20,6 +21,7 @@ pub struct Source {
     /// The objects to wake when nobody knows which.
     own: Option<Store>,
     priority: Priority,
+    gathering: Duration,
 }
 
 enum Feed {
@@ -65,6 +67,7 @@ impl Source {
             feed,
             own: None,
             priority: Priority::NORMAL,
+            gathering: Duration::ZERO,
         }
     }
 
@@ -73,6 +76,14 @@ impl Source {
     #[must_use]
     pub fn at(mut self, priority: Priority) -> Self {
         self.priority = priority;
+        self
+    }
+
+    /// The same, whose keys wait so long for more of their events: many that come close together
+    /// cause one run. Another source wakes a key that waits at once.
+    #[must_use]
+    pub fn gathering(mut self, time: Duration) -> Self {
+        self.gathering = time;
         self
     }
 
@@ -91,6 +102,7 @@ impl Source {
             controller,
             own: self.own,
             priority: self.priority,
+            gathering: self.gathering,
         };
         match self.feed {
             Feed::Informer { informer, mapper } => {
@@ -157,6 +169,7 @@ struct Woken {
     controller: Handle,
     own: Option<Store>,
     priority: Priority,
+    gathering: Duration,
 }
 
 impl Woken {
@@ -186,7 +199,7 @@ impl Woken {
         for key in keys {
             let wish = Wish {
                 priority: Some(priority),
-                ..Wish::default()
+                after: self.gathering,
             };
             self.controller.queue().wish(key, wish);
         }

@@ -64,6 +64,56 @@ fn an_index_shows_own_writes_and_not_what_they_replaced() {
     assert!(names(&store, "node", "n1").is_empty());
 }
 
+fn labelled(name: &str, revision: u64, labels: &[(&str, &str)]) -> Record {
+    let mut object = pod(name, revision);
+    object["metadata"]["labels"] = labels.iter().copied().collect();
+    record(&object)
+}
+
+#[test]
+fn an_index_of_labels_finds_what_a_walk_finds() {
+    let (walked, indexed) = (Store::new(Filter::default()), Store::new(Filter::default()));
+    indexed.index_labels();
+    let list = || {
+        vec![
+            labelled("a", 1, &[("app", "web"), ("tier", "x")]),
+            labelled("b", 2, &[("app", "db")]),
+            labelled("c", 3, &[("app", "web")]),
+            labelled("d", 4, &[("tier", "x")]),
+        ]
+    };
+    let late = Store::new(Filter::default());
+    for store in [&walked, &indexed, &late] {
+        store.replace(list(), "10");
+        store.apply([
+            Delta::Present(labelled("c", 11, &[("app", "db")])),
+            Delta::Gone(labelled("b", 12, &[("app", "db")])),
+        ]);
+        store.note_write(key("a"), labelled("a", 13, &[("app", "db")]));
+        store.note_write(key("e"), labelled("e", 14, &[("app", "web")]));
+    }
+    late.index_labels();
+    let names = |store: &Store, selector: &str| -> Vec<String> {
+        let selector = selector.parse().expect("a selector");
+        let found = store.matching(&selector);
+        found.iter().map(|(key, _)| key.name().to_owned()).collect()
+    };
+    for (selector, wanted) in [
+        ("app=web", &["e"][..]),
+        ("app=db", &["a", "c"]),
+        ("app in (web, db, none)", &["a", "c", "e"]),
+        ("tier=x", &["d"]),
+        ("tier=x,app=web", &[]),
+        ("!app,tier=x", &["d"]),
+        ("app!=web", &["a", "c", "d"]),
+        ("", &["a", "c", "d", "e"]),
+    ] {
+        for store in [&walked, &indexed, &late] {
+            assert_eq!(names(store, selector), wanted, "{selector}");
+        }
+    }
+}
+
 #[test]
 fn an_object_for_which_an_index_panics_is_found_under_no_value_and_holds_nobody_up() {
     let store = Store::new(Filter::default());

@@ -1,5 +1,6 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use kubewright_core::{ControllerDescription, PolicyRule, Resource, Use, Verb};
 use kubewright_runtime::cache::View;
@@ -26,6 +27,7 @@ pub(super) struct Registration<K: AnyKind> {
     pub(super) view: Option<Viewed>,
     pub(super) wake: Option<Wake<K>>,
     pub(super) priority: Priority,
+    pub(super) gathering: Duration,
     /// An option of the selection that this registration has no use for.
     pub(super) pointless: Option<Pointless>,
 }
@@ -73,6 +75,7 @@ impl<K: AnyKind> Registration<K> {
             }),
             wake,
             priority: selection.priority,
+            gathering: selection.gathering,
             pointless,
         }
     }
@@ -108,7 +111,9 @@ impl<K: AnyKind> Controller<K> {
             sources.push(match one.wake {
                 Some(wake) => {
                     let mapper = wake(own, &informer);
-                    Source::new(informer, mapper).at(one.priority)
+                    Source::new(informer, mapper)
+                        .at(one.priority)
+                        .gathering(one.gathering)
                 }
                 None => Source::read(informer),
             });

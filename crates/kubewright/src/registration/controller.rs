@@ -248,7 +248,8 @@ impl<K: AnyKind> Controller<K> {
         let pointless = kind.predicate.is_some()
             || !kind.extent.is_everything()
             || !kind.indexes.is_empty()
-            || kind.priority != Priority::NORMAL;
+            || kind.priority != Priority::NORMAL
+            || !kind.gathering.is_zero();
         self.uses.push(Registration {
             view: None,
             pointless: pointless.then_some(("a selection", ".writes(..), which reads nothing")),

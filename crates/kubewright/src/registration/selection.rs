@@ -1,5 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use kube::core::DynamicObject;
 use kubewright_core::Resource;
@@ -53,6 +54,7 @@ pub struct Selection<K> {
     pub(crate) predicate: Option<Predicate<K>>,
     pub(crate) indexes: Vec<Wanted<K>>,
     pub(crate) priority: Priority,
+    pub(crate) gathering: Duration,
 }
 
 impl<K: AnyKind> Selection<K> {
@@ -65,6 +67,7 @@ impl<K: AnyKind> Selection<K> {
             predicate: None,
             indexes: Vec::new(),
             priority: Priority::NORMAL,
+            gathering: Duration::ZERO,
         }
     }
 
@@ -141,6 +144,17 @@ impl<K: AnyKind> Selection<K> {
         self
     }
 
+    /// Lets what its changes wake wait so long for more of them: many that come close together
+    /// cause one run, which sees them all. A change of the reconciled object itself, and of any
+    /// other kind, wakes at once.
+    ///
+    /// For objects of which one counts thousands, such as the Pods of a roll-out.
+    #[must_use]
+    pub fn gathering(mut self, time: Duration) -> Self {
+        self.gathering = time;
+        self
+    }
+
     /// Only changes that matter; creation and deletion always do.
     #[must_use]
     pub fn when(mut self, predicate: Predicate<K>) -> Self {
@@ -156,6 +170,9 @@ impl<K: AnyKind> Selection<K> {
         const WAKES_NOBODY: &str = ".reads(..), which wakes nobody";
         if self.priority != Priority::NORMAL {
             return Some((".priority(..)", WAKES_NOBODY));
+        }
+        if !self.gathering.is_zero() {
+            return Some((".gathering(..)", WAKES_NOBODY));
         }
         if self.predicate.is_some() {
             return Some((".when(..)", WAKES_NOBODY));

@@ -1,5 +1,6 @@
 //! The certificate that an operator looks after itself, over virtual months.
 
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -14,7 +15,10 @@ use kubewright::{
 use kubewright_apiserver::{Server, ServerOptions, User};
 use kubewright_manifest::{ManifestOptions, WebhookCertificates, objects};
 use kubewright_webhook::{PipeConnector, pipe};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio::io::{DuplexStream, copy_bidirectional};
+use tokio::task::JoinSet;
 
 const HOST: &str = "tidy-webhook.tidy-system.svc";
 const CONFIGURATION: &str =
@@ -36,6 +40,33 @@ fn operator() -> Operator {
 struct World {
     admin: Client,
     replicas: Vec<Running>,
+    /// What carries the server's connections to the replicas.
+    lines: Lines,
+}
+
+/// Connections to replicas, which can be cut.
+#[derive(Clone, Default)]
+struct Lines {
+    open: Arc<Mutex<JoinSet<()>>>,
+    made: Arc<AtomicUsize>,
+}
+
+impl Lines {
+    async fn connect(self, to: PipeConnector) -> io::Result<DuplexStream> {
+        let mut there = to.connect().await?;
+        let (near, mut far) = tokio::io::duplex(64 * 1024);
+        self.made.fetch_add(1, Ordering::Relaxed);
+        self.open.lock().spawn(async move {
+            // Either side may leave when it likes.
+            copy_bidirectional(&mut far, &mut there).await.ok();
+        });
+        Ok(near)
+    }
+
+    async fn cut(&self) {
+        let mut open = std::mem::take(&mut *self.open.lock());
+        open.shutdown().await;
+    }
 }
 
 impl World {
@@ -78,23 +109,31 @@ impl World {
         for one in &mut running {
             one.ready().await;
         }
-        let turn = AtomicUsize::new(0);
+        let lines = Lines::default();
+        let open = lines.clone();
         server.webhooks().register(
             HOST,
             Arc::new(move || {
-                let next = turn.fetch_add(1, Ordering::Relaxed) % connectors.len();
-                let connector = connectors[next].clone();
-                Box::pin(async move { connector.connect().await })
+                let next = open.made.load(Ordering::Relaxed) % connectors.len();
+                Box::pin(open.clone().connect(connectors[next].clone()))
             }),
         );
         Self {
             admin,
             replicas: running,
+            lines,
         }
     }
 
-    /// Has the webhook judge a ConfigMap that is right.
+    /// Has the webhook judge a ConfigMap that is right, over a connection of its own: one that is
+    /// kept would not ask for a certificate again.
     async fn judged(&self) -> Result<(), String> {
+        self.lines.cut().await;
+        self.judged_again().await
+    }
+
+    /// The same over the connection that waits, if there is one.
+    async fn judged_again(&self) -> Result<(), String> {
         let path = "/api/v1/namespaces/default/configmaps?dryRun=All";
         let map = json!({"metadata": {"name": "c"}, "data": {"k": "v"}});
         let judged = send(&self.admin, "POST", path, &map).await;
@@ -192,6 +231,24 @@ async fn no_request_fails_while_authority_and_certificate_are_replaced() {
         refused.contains("certificate signed by unknown authority"),
         "{refused}"
     );
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_connection_takes_many_questions_and_one_that_was_cut_costs_none() {
+    let world = World::start(1).await;
+    let made = || world.lines.made.load(Ordering::Relaxed);
+    for _ in 0..5 {
+        assert_eq!(world.judged_again().await, Ok(()));
+    }
+    assert_eq!(made(), 1);
+    world.lines.cut().await;
+    assert_eq!(world.judged_again().await, Ok(()));
+    assert_eq!(made(), 2);
+    world.set_bundle(&json!("")).await;
+    let refused = world.judged_again().await;
+    let refused = refused.expect_err("nobody vouches for the connection that waits");
+    assert!(refused.contains("unknown authority"), "{refused}");
     world.stop().await;
 }
 
