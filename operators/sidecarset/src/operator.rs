@@ -20,6 +20,10 @@ use crate::{Error, SidecarSet, Surroundings, fill_in, inject};
 /// The operator's name, and that of its webhook configuration.
 pub(crate) const NAME: &str = "sidecarset";
 
+/// How long Pods of a set that are made or change wait for each other, so that they are counted
+/// once: less than anybody notices, and hundreds of Pods under load.
+const TOGETHER: Duration = Duration::from_millis(100);
+
 /// The operator: sets are filled in and checked, Pods get their sidecars and newer ones, and the
 /// sets count them.
 pub fn operator() -> Operator {
@@ -34,7 +38,11 @@ pub fn operator_with(injection: Injection) -> Operator {
         .controller(
             Controller::with(injection, narrow)
                 .named("scope")
-                .watches(kind::<SidecarSet>(), enqueue::all())
+                // Counting Pods changes nothing of which are asked about.
+                .watches(
+                    kind::<SidecarSet>().when(changed::generation().or(changed::labels())),
+                    enqueue::all(),
+                )
                 .may(rule(
                     "admissionregistration.k8s.io",
                     "mutatingwebhookconfigurations",
@@ -62,7 +70,7 @@ pub fn operator_with(injection: Injection) -> Operator {
 fn sets(injection: Injection) -> Controller<SidecarSet> {
     let sets = Controller::with(Sets::new(injection), Sets::reconcile)
         .owns(kind::<ControllerRevision>().labels(SET_LABEL))
-        .watches(kind::<Pod>().index_labels(), sets_of)
+        .watches(kind::<Pod>().index_labels().gathering(TOGETHER), sets_of)
         .watches(kind::<Namespace>().when(changed::labels()), enqueue::all())
         .writes(kind::<Pod>(), [Verb::Patch])
         .may(rule("", "pods/status"))

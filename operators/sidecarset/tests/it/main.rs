@@ -14,3 +14,7 @@ mod roll_out;
 mod samples;
 mod versions;
 mod world;
+
+/// That of the program.
+#[global_allocator]
+static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;
