@@ -5,6 +5,7 @@ mod controllers;
 mod create_or_patch;
 mod election;
 mod following;
+mod gathering;
 mod indexes;
 mod lease_server;
 mod lifetimes;
