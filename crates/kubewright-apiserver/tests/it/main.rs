@@ -22,6 +22,7 @@ mod policies;
 mod races;
 mod scale;
 mod serving;
+mod socket;
 mod store;
 mod traffic;
 mod watches;
