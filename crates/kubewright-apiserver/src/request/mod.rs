@@ -27,6 +27,7 @@ mod options;
 mod ownership;
 mod patch;
 mod read;
+mod receive;
 mod respond;
 #[cfg(test)]
 mod robust;
@@ -50,6 +51,7 @@ pub use execute::{ApiRequest, Content, PatchKind};
 pub(crate) use json_patch::{DEEPEST, JsonPatchError, height, json_patch_listed};
 pub use list::List;
 pub(crate) use negotiate::accepted;
+pub(crate) use receive::BodyRoom;
 pub(crate) use respond::{value_response, with_type};
 pub use service::InProcess;
 pub use warnings::Warnings;

@@ -12,6 +12,7 @@ mod eviction;
 mod faults;
 mod forms;
 mod grants;
+mod hostile;
 mod lists;
 mod many;
 mod nodes;
