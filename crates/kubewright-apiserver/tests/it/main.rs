@@ -4,6 +4,7 @@ mod access;
 mod behaviour;
 mod caller;
 mod client;
+mod corpus;
 mod custom;
 mod deletes;
 mod deletion;
