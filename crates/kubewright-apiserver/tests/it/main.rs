@@ -20,6 +20,7 @@ mod nodes;
 mod objects;
 mod openapi;
 mod patches;
+mod placing;
 mod policies;
 mod races;
 mod scale;
