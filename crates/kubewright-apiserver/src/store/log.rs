@@ -240,7 +240,9 @@ mod tests {
             100,
             1,
         );
-        log.push(Arc::new(rewrite(&before.after, 100, 2)));
+        let after = rewrite(&before.after, 100, 2);
+        log.push(Arc::new(before));
+        log.push(Arc::new(after));
         assert_eq!(since(&log, 1, None), Ok(vec![2]));
     }
 }
