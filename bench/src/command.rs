@@ -117,12 +117,22 @@ pub(crate) struct ClusterOptions {
     /// How often each server runs; the medians count.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: u32,
-    /// One line of JSON a measurement instead of the table.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportOptions,
     /// One run at a small size: shows that it works, and measures nothing.
     #[arg(long)]
     quick: bool,
+}
+
+/// What becomes of the figures of the benchmark `cluster`.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ReportOptions {
+    /// Fails when a promise of the benchmark is not held.
+    #[arg(long)]
+    pub(crate) hold: bool,
+    /// One line of JSON a measurement instead of the table.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 impl ClusterOptions {

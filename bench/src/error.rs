@@ -84,7 +84,7 @@ pub(crate) enum Error {
         wanted: u64,
     },
     #[error("hold {bound}: it is {found:.3}")]
-    AboveBound { bound: Bound, found: f64 },
+    BrokenBound { bound: Bound, found: f64 },
     #[error("hold {bound}: nobody measured it; run all subjects")]
     NothingToHold { bound: Bound },
     #[error(

@@ -162,16 +162,18 @@ pub(crate) fn agree(runs: &[Readings]) -> Result<(), Error> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bound {
     pub(crate) metric: &'static str,
-    pub(crate) most: Most,
+    pub(crate) limit: Limit,
 }
 
-/// How large a reading may be.
+/// How large a reading may be, or must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Most {
-    /// So many times the peer's.
-    Ratio(f64),
-    /// This.
-    Value(f64),
+pub(crate) enum Limit {
+    /// At most so many times the peer's.
+    MostRatio(f64),
+    /// At most this.
+    Most(f64),
+    /// At least so many times the peer's.
+    LeastRatio(f64),
 }
 
 impl Bound {
@@ -179,7 +181,7 @@ impl Bound {
     pub(crate) const fn ratio(metric: &'static str, most: f64) -> Self {
         Self {
             metric,
-            most: Most::Ratio(most),
+            limit: Limit::MostRatio(most),
         }
     }
 
@@ -187,16 +189,41 @@ impl Bound {
     pub(crate) const fn value(metric: &'static str, most: f64) -> Self {
         Self {
             metric,
-            most: Most::Value(most),
+            limit: Limit::Most(most),
+        }
+    }
+
+    /// At least so many times the peer's.
+    pub(crate) const fn at_least(metric: &'static str, least: f64) -> Self {
+        Self {
+            metric,
+            limit: Limit::LeastRatio(least),
+        }
+    }
+
+    /// Whether our reading is within the limit, given the peer's.
+    fn check(self, own: Option<f64>, base: Option<f64>) -> Result<(), Error> {
+        let ratio = || own.zip(base).map(|(own, base)| own / base);
+        let (found, is_kept): (_, fn(f64, f64) -> bool) = match self.limit {
+            Limit::Most(_) => (own, |found, most| found <= most),
+            Limit::MostRatio(_) => (ratio(), |found, most| found <= most),
+            Limit::LeastRatio(_) => (ratio(), |found, least| found >= least),
+        };
+        let (Limit::Most(bound) | Limit::MostRatio(bound) | Limit::LeastRatio(bound)) = self.limit;
+        match found {
+            None => Err(Error::NothingToHold { bound: self }),
+            Some(found) if is_kept(found, bound) => Ok(()),
+            Some(found) => Err(Error::BrokenBound { bound: self, found }),
         }
     }
 }
 
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.most {
-            Most::Ratio(most) => write!(f, "{} at most {most}x", self.metric),
-            Most::Value(most) => write!(f, "{} at most {most}", self.metric),
+        match self.limit {
+            Limit::MostRatio(most) => write!(f, "{} at most {most}x", self.metric),
+            Limit::Most(most) => write!(f, "{} at most {most}", self.metric),
+            Limit::LeastRatio(least) => write!(f, "{} at least {least}x", self.metric),
         }
     }
 }
@@ -205,25 +232,19 @@ impl fmt::Display for Bound {
 pub(crate) fn hold(rows: &[Readings], promised: &[Bound]) -> Result<(), Error> {
     let own = rows.iter().find(|row| row.subject == Subject::Kubewright);
     let base = rows.iter().find(|row| row.subject.is_baseline());
-    for bound in promised {
-        let value = |row: Option<&Readings>| row?.values.get(bound.metric).copied();
-        let found = match bound.most {
-            Most::Value(_) => value(own),
-            Most::Ratio(_) => value(own).zip(value(base)).map(|(own, base)| own / base),
-        };
-        let (Most::Value(most) | Most::Ratio(most)) = bound.most;
-        match found {
-            None => return Err(Error::NothingToHold { bound: *bound }),
-            Some(found) if found > most => {
-                return Err(Error::AboveBound {
-                    bound: *bound,
-                    found,
-                });
-            }
-            Some(_) => {}
-        }
-    }
-    Ok(())
+    let value = |row: Option<&Readings>, metric: &str| row?.values.get(metric).copied();
+    hold_figures(promised, |metric| (value(own, metric), value(base, metric)))
+}
+
+/// The same for figures by name, each ours and the peer's.
+pub(crate) fn hold_figures(
+    promised: &[Bound],
+    figures: impl Fn(&str) -> (Option<f64>, Option<f64>),
+) -> Result<(), Error> {
+    promised.iter().try_for_each(|bound| {
+        let (own, base) = figures(bound.metric);
+        bound.check(own, base)
+    })
 }
 
 #[cfg(test)]
@@ -275,6 +296,13 @@ mod tests {
         assert!(hold(&rows[1..], &[Bound::value("item_ns_1", 11.0)]).is_ok());
         assert!(hold(&rows[1..], &[Bound::value("item_ns_1", 10.0)]).is_err());
         assert!(hold(&rows, &[Bound::value("absent", 10.0)]).is_err());
+        assert!(hold(&rows, &[Bound::at_least("item_ns_1", 0.1)]).is_ok());
+        assert_eq!(
+            hold(&rows, &[Bound::at_least("item_ns_1", 0.2)])
+                .unwrap_err()
+                .to_string(),
+            "hold item_ns_1 at least 0.2x: it is 0.110"
+        );
     }
 
     #[test]

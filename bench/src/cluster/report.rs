@@ -3,7 +3,18 @@ use serde_json::json;
 
 use super::measure::Figures;
 use super::subject::Server;
+use crate::error::Error;
+use crate::reading::{Bound, hold_figures};
 use crate::table::{align, three_digits};
+
+/// What the embedded server promises, alone and beside the real one.
+pub(super) const PROMISED: [Bound; 5] = [
+    Bound::value("ready_ms", 50.0),
+    Bound::value("idle_mb", 30.0),
+    Bound::at_least("creates_per_s", 5.0),
+    Bound::ratio("list_ms", 1.0),
+    Bound::ratio("fanout_ms", 1.0),
+];
 
 /// What stands in a column; some servers have nothing there.
 type Column = fn(&Figures) -> Option<f64>;
@@ -52,6 +63,21 @@ pub(super) fn render(runs: &Runs) -> String {
     align(&rows)
 }
 
+/// Whether the medians are within what is promised.
+pub(super) fn hold(runs: &Runs) -> Result<(), Error> {
+    let figure = |wanted: Server, metric: &str| {
+        let (_, column) = COLUMNS.into_iter().find(|(name, _)| *name == metric)?;
+        let (_, own) = runs.iter().find(|(server, _)| *server == wanted)?;
+        figure(own, column)
+    };
+    hold_figures(&PROMISED, |metric| {
+        (
+            figure(Server::Kubewright, metric),
+            figure(Server::Kubernetes, metric),
+        )
+    })
+}
+
 /// One line of JSON a measurement.
 pub(super) fn json_lines(runs: &Runs) -> String {
     let lines = runs.iter().flat_map(|(server, own)| {
@@ -69,7 +95,59 @@ pub(super) fn json_lines(runs: &Runs) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figures, Server, json_lines, render};
+    use super::{Figures, Server, hold, json_lines, render};
+
+    #[test]
+    fn each_promise_is_held_or_named() {
+        let real = Figures {
+            ready_ms: 3000.0,
+            idle_mb: 300.0,
+            creates_per_s: 100.0,
+            list_ms: 50.0,
+            fanout_ms: 2.0,
+            ..Figures::default()
+        };
+        let kept = Figures {
+            ready_ms: 50.0,
+            idle_mb: 30.0,
+            creates_per_s: 500.0,
+            list_ms: 50.0,
+            fanout_ms: 2.0,
+            ..Figures::default()
+        };
+        let held = |ours: Figures| {
+            let runs = vec![
+                (Server::Kubernetes, vec![real.clone()]),
+                (Server::Kubewright, vec![ours]),
+            ];
+            hold(&runs).map_err(|error| error.to_string())
+        };
+        assert_eq!(held(kept.clone()), Ok(()));
+        let slow = Figures {
+            ready_ms: 51.0,
+            ..kept.clone()
+        };
+        assert_eq!(
+            held(slow),
+            Err("hold ready_ms at most 50: it is 51.000".to_owned())
+        );
+        let slow = Figures {
+            creates_per_s: 499.0,
+            ..kept.clone()
+        };
+        assert_eq!(
+            held(slow),
+            Err("hold creates_per_s at least 5x: it is 4.990".to_owned())
+        );
+        let slow = Figures {
+            fanout_ms: 3.0,
+            ..kept
+        };
+        assert_eq!(
+            held(slow),
+            Err("hold fanout_ms at most 1x: it is 1.500".to_owned())
+        );
+    }
 
     #[test]
     fn each_server_has_a_row_with_its_ratio_to_the_real_one() {

@@ -4,7 +4,7 @@ use kubewright_testing::control_plane::{ControlPlane, Release};
 use tokio::time::Instant;
 
 use super::measure::{measure, milliseconds};
-use super::report::{json_lines, render};
+use super::report::{PROMISED, Runs, hold, json_lines, render};
 use super::subject::{Server, Started};
 use crate::command::ClusterOptions;
 use crate::error::Error;
@@ -40,22 +40,33 @@ pub(crate) async fn run(options: &ClusterOptions) -> Result<(), Error> {
         ours.push(figures);
     }
     let runs = vec![(Server::Kubernetes, real), (Server::Kubewright, ours)];
-    if options.json {
-        return output::result(&json_lines(&runs));
+    let text = match options.report.json {
+        true => json_lines(&runs),
+        false => table(options, &runs, before),
+    };
+    output::result(&text)?;
+    match options.report.hold {
+        true => hold(&runs),
+        false => Ok(()),
     }
+}
+
+fn table(options: &ClusterOptions, runs: &Runs, before: Option<f64>) -> String {
+    let promised: Vec<String> = PROMISED.iter().map(ToString::to_string).collect();
     let load = |load: Option<f64>| load.map_or("unknown".to_owned(), |load| format!("{load:.2}"));
-    output::result(&format!(
+    format!(
         "cluster: {} creates, {} Pods, median of {} alternating runs\n\n{}\n\
-         ratios: to kubernetes (etcd with --unsafe-no-fsync)\nmachine: {}\n\
+         ratios: to kubernetes (etcd with --unsafe-no-fsync)\npromised: {}\nmachine: {}\n\
          load average: {} before the runs, {} after\n",
         options.creates,
         options.objects,
         options.runs,
-        render(&runs),
+        render(runs),
+        promised.join(", "),
         Machine::here(),
         load(before),
         load(load_average()),
-    ))
+    )
 }
 
 /// From nothing to the answer of the first request, in this process.

@@ -10,6 +10,8 @@ mod catalog;
 mod cel;
 mod crd;
 mod discovery;
+#[doc(hidden)]
+pub mod fuzz;
 mod go_regex;
 mod kinds;
 mod may;

@@ -11,9 +11,9 @@ use crate::behaviour::{NodeControl, OrderBook, PodControl};
 use crate::bootstrap;
 use crate::catalog::Catalog;
 use crate::may::{Access, AuthorizationWebhook};
-use crate::request::InProcess;
+use crate::request::{BodyRoom, InProcess};
 use crate::seeded::SeededFault;
-use crate::store::{Random, Store};
+use crate::store::{History, Random, Store};
 use crate::who::{Credentials, User};
 
 /// An embedded Kubernetes API server. Clones are handles to the same server.
@@ -40,6 +40,7 @@ struct Inner {
     webhooks: WebhookEndpoints,
     connections: Connections,
     policies: PolicyCache,
+    body_room: BodyRoom,
     admission: AdmissionPlugins,
     authorizer: Option<AuthorizationWebhook>,
     seeded: Option<SeededFault>,
@@ -66,6 +67,9 @@ pub struct ServerOptions {
     pub seed: u64,
     /// How many writes the log keeps for watches and lists of the past.
     pub history: usize,
+    /// About how many bytes of past states the log keeps at most; who is behind is told so (410)
+    /// and lists again.
+    pub history_bytes: usize,
     /// Who changes and checks objects on their way to the store.
     pub admission: AdmissionPlugins,
     /// Who is asked before the roles what users may do.
@@ -75,16 +79,26 @@ pub struct ServerOptions {
     pub seeded: Option<SeededFault>,
 }
 
-/// The system's clock, seed 1, the last 8192 writes, all plugins.
+/// The system's clock, seed 1, the last 8192 writes within 64 MB, all plugins.
 impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             clock: Clock::system(),
             seed: 1,
-            history: 8192,
+            history: History::default().writes,
+            history_bytes: History::default().bytes,
             admission: AdmissionPlugins::Default,
             authorizer: None,
             seeded: None,
+        }
+    }
+}
+
+impl ServerOptions {
+    fn reach(&self) -> History {
+        History {
+            writes: self.history,
+            bytes: self.history_bytes,
         }
     }
 }
@@ -93,7 +107,7 @@ impl Server {
     /// A server with what every cluster has from its start: four namespaces and the roles
     /// that Kubernetes needs.
     pub fn new(options: ServerOptions) -> Self {
-        let store = Store::new(options.history);
+        let store = Store::new(options.reach());
         let access = Access::new(store.clone());
         Self::with(options, store, access)
     }
@@ -109,7 +123,7 @@ impl Server {
     ) -> Result<Self, crate::store::DiskError> {
         let disk = crate::store::Disk::open(folder)?;
         let key = disk.secret("token-key", crate::who::TokenSigner::new_key)?;
-        let store = Store::on_disk(disk, options.history)?;
+        let store = Store::on_disk(disk, options.reach())?;
         let access = Access::signing_with(store.clone(), key);
         Ok(Self::with(options, store, access))
     }
@@ -126,6 +140,7 @@ impl Server {
                 webhooks: WebhookEndpoints::default(),
                 connections: Connections::default(),
                 policies: PolicyCache::default(),
+                body_room: BodyRoom::default(),
                 admission: options.admission,
                 authorizer: options.authorizer,
                 seeded: options.seeded,
@@ -168,6 +183,7 @@ impl Server {
                 webhooks: WebhookEndpoints::default(),
                 connections: Connections::default(),
                 policies: PolicyCache::default(),
+                body_room: self.inner.body_room.clone(),
                 admission: options.admission,
                 authorizer: options.authorizer,
                 seeded: options.seeded,
@@ -233,6 +249,11 @@ impl Server {
 
     pub(crate) fn catalog(&self) -> &Catalog {
         &self.inner.catalog
+    }
+
+    /// What the bodies of requests under way may take.
+    pub(crate) fn body_room(&self) -> &BodyRoom {
+        &self.inner.body_room
     }
 
     pub(crate) fn policies(&self) -> &PolicyCache {

@@ -112,6 +112,10 @@ async fn run_on<R: TestOutcome>(
 ) -> R {
     cluster.understand_skips();
     let result = AssertUnwindSafe(body(cluster.clone())).catch_unwind().await;
+    let unmoved = cluster.unmoved();
+    if !unmoved.is_empty() {
+        say(format_args!("{}: {unmoved}", case.name));
+    }
     let ended = cluster.finish().await;
     let result = match result {
         Err(panic) => match panic.downcast::<Skip>() {

@@ -5,6 +5,8 @@
 
 pub mod apply;
 pub mod fields;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod patch;
 pub mod protobuf;
 pub mod record;

@@ -4,7 +4,7 @@ use kubewright_wire::schema::Quantity;
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
 
-use super::Attributes;
+use super::{Attributes, is_in_scope};
 use crate::kinds::pod_amounts;
 use crate::store::{Expected, Key, Object};
 
@@ -150,10 +150,7 @@ fn charged(
     usage: &Usage,
 ) -> Result<Option<Value>, Status> {
     let value = quota.value();
-    let has_scopes = ["scopes", "scopeSelector"]
-        .iter()
-        .any(|field| value["spec"].get(*field).is_some());
-    if has_scopes {
+    if !is_in_scope(value, &attributes.served.id, object) {
         return Ok(None);
     }
     let hard = value["status"]["hard"].as_object();

@@ -5,8 +5,8 @@
 //! controller that has nothing to do waits for the next write or for its next deadline, so that
 //! paused time can jump. What is lost with the log is read again from a snapshot.
 //!
-//! Not there yet: StatefulSets, DaemonSets, Jobs and CronJobs, affinity between Pods, preemption,
-//! probes.
+//! Not there yet: StatefulSets, DaemonSets, Jobs and CronJobs, what Pods only prefer of their
+//! place, preemption, probes.
 
 mod accounts;
 mod budget;

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::cluster::QUOTAS;
 use super::view::status_patch;
 use super::{Cluster, Controller, Event, Step, Work};
-use crate::admission::quota_usage;
+use crate::admission::{is_in_scope, quota_usage};
 use crate::store::{Key, Object};
 
 const QUOTA_KEYS: &str = "resourcequotas";
@@ -94,13 +94,7 @@ async fn count(cluster: &Cluster, key: &Key, quota: &Object) -> Result<(), Statu
     let Some(hard) = value["spec"]["hard"].as_object() else {
         return Ok(());
     };
-    let has_scopes = ["scopes", "scopeSelector"]
-        .iter()
-        .any(|field| value["spec"].get(*field).is_some());
-    if has_scopes {
-        return Ok(());
-    }
-    let used = usage(cluster, key.namespace().unwrap_or_default(), hard);
+    let used = usage(cluster, key.namespace().unwrap_or_default(), value, hard);
     let status = json!({"hard": hard, "used": used});
     let same = value["status"]["hard"] == status["hard"] && value["status"]["used"] == used;
     if same {
@@ -112,7 +106,7 @@ async fn count(cluster: &Cluster, key: &Key, quota: &Object) -> Result<(), Statu
 }
 
 /// How much of each thing that is limited the namespace uses.
-fn usage(cluster: &Cluster, namespace: &str, hard: &Map<String, Value>) -> Value {
+fn usage(cluster: &Cluster, namespace: &str, quota: &Value, hard: &Map<String, Value>) -> Value {
     let mut sums: BTreeMap<String, Quantity> = hard
         .keys()
         .map(|name| (name.clone(), Quantity::zero()))
@@ -121,7 +115,8 @@ fn usage(cluster: &Cluster, namespace: &str, hard: &Map<String, Value>) -> Value
     let inside = snapshot
         .iter()
         .filter(|(key, _)| key.namespace() == Some(namespace));
-    for (key, object) in inside {
+    let counted = inside.filter(|(key, object)| is_in_scope(quota, key.resource(), object.value()));
+    for (key, object) in counted {
         for (name, amount) in quota_usage(key.resource(), object.value()) {
             if let Some(sum) = sums.get_mut(&name) {
                 *sum = sum.plus(amount);

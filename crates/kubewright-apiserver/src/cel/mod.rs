@@ -27,6 +27,7 @@ mod nodes;
 mod parse;
 mod problem;
 mod program;
+mod promises;
 #[cfg(test)]
 mod robust;
 mod signatures;
@@ -44,5 +45,6 @@ pub(crate) use functions::{parse_date, parse_duration, parse_timestamp};
 pub(crate) use made::{Made, PATCH, patch_type, type_mismatches};
 pub(crate) use problem::{Fault, Refusal};
 pub(crate) use program::{Program, Variables};
+pub use promises::cel;
 pub(crate) use types::{ListShape, ObjectType, Type};
 pub(crate) use value::Value;

@@ -2,11 +2,12 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use kubewright_wire::route::Query;
 use kubewright_wire::status::Status;
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
 
-use super::{aggregated, legacy, version};
+use super::{aggregated, health, legacy, version};
 use crate::catalog::builtins;
 use crate::openapi;
 use crate::request::{ServerBody, accepted, value_response, with_type};
@@ -29,7 +30,11 @@ pub(crate) fn answer(
     let value = match segments.as_slice() {
         [] => Some(legacy::paths(server)),
         ["version"] => Some(version::version()),
-        ["healthz" | "livez" | "readyz", ..] => return Ok(plain(b"ok")),
+        [endpoint @ ("healthz" | "livez" | "readyz"), rest @ ..] => {
+            let query = Query::parse(parts.uri.query().unwrap_or_default());
+            let health = health::answer(endpoint, rest, &query);
+            return Ok(health.unwrap_or_else(page_not_found));
+        }
         ["openapi", "v2"] => {
             return Err(Status::not_implemented(
                 "/openapi/v2 is not implemented yet: ask for /openapi/v3",
@@ -121,11 +126,6 @@ fn etag(value: &Value) -> String {
         .map(|byte| format!("{byte:02X}"))
         .collect();
     format!("\"{hex}\"")
-}
-
-fn plain(text: &'static [u8]) -> Response<ServerBody> {
-    let body = ServerBody::whole(Bytes::from_static(text));
-    with_type(StatusCode::OK, "text/plain; charset=utf-8", body)
 }
 
 /// How the real server says that there is no such document.

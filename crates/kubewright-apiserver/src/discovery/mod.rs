@@ -4,6 +4,7 @@
 
 mod aggregated;
 mod answer;
+mod health;
 mod legacy;
 mod version;
 

@@ -6,7 +6,7 @@ use super::is_validated;
 /// this server does not do yet.
 pub(crate) fn notices(kind: &Kind) -> Vec<String> {
     let mut notices = Vec::new();
-    if !is_validated(kind) {
+    if !is_validated(kind) && !is_checked_at_admission(kind) {
         notices.push(format!(
             "kubewright: validation of {} is not implemented yet",
             kind.kind
@@ -19,6 +19,15 @@ pub(crate) fn notices(kind: &Kind) -> Vec<String> {
         ));
     }
     notices
+}
+
+/// Kinds whose rules are with the part of the server that acts on them.
+fn is_checked_at_admission(kind: &Kind) -> bool {
+    kind.group() == "admissionregistration.k8s.io"
+        && matches!(
+            kind.kind.as_str(),
+            "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration"
+        )
 }
 
 /// Why no object of a kind is taken: it would be trusted to guard or serve requests, and nothing
@@ -63,6 +72,13 @@ mod tests {
         assert_eq!(notices(&Kind::new("apps", "v1", "StatefulSet")).len(), 2);
         assert!(notices(&Kind::new("apps", "v1", "Deployment")).is_empty());
         assert!(notices(&Kind::new("", "v1", "Pod")).is_empty());
+        let group = "admissionregistration.k8s.io";
+        for kind in [
+            "ValidatingWebhookConfiguration",
+            "MutatingWebhookConfiguration",
+        ] {
+            assert!(notices(&Kind::new(group, "v1", kind)).is_empty(), "{kind}");
+        }
         assert_eq!(
             notices(&Kind::new("", "v1", "LimitRange")),
             ["kubewright: validation of LimitRange is not implemented yet"]

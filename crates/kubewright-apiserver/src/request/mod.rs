@@ -26,7 +26,9 @@ mod negotiate;
 mod options;
 mod ownership;
 mod patch;
+mod promises;
 mod read;
+mod receive;
 mod respond;
 #[cfg(test)]
 mod robust;
@@ -50,6 +52,8 @@ pub use execute::{ApiRequest, Content, PatchKind};
 pub(crate) use json_patch::{DEEPEST, JsonPatchError, height, json_patch_listed};
 pub use list::List;
 pub(crate) use negotiate::accepted;
+pub use promises::{continue_token, json, json_patch_promise};
+pub(crate) use receive::BodyRoom;
 pub(crate) use respond::{value_response, with_type};
 pub use service::InProcess;
 pub use warnings::Warnings;

@@ -1,11 +1,9 @@
 use std::collections::BTreeSet;
 
-use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, USER_AGENT, WARNING};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use kubewright_core::Verb;
 use kubewright_wire::protobuf::{Messages, ProtobufError, from_protobuf};
 use kubewright_wire::route::{Query, ResourceRoute, Route};
@@ -15,6 +13,7 @@ use serde_json::Value;
 
 use super::execute::{ApiRequest, Content};
 use super::negotiate::{Asked, BodyType, Format, accepted, body_type, negotiated, patch_kind};
+use super::receive::Received;
 use super::{ApiBody, ApiResponse, ServerBody, Warnings, gzip};
 use crate::discovery;
 use crate::may::{Envelope, Refusal};
@@ -22,8 +21,6 @@ use crate::server::Server;
 use crate::table::Form;
 use crate::who::{Credentials, User};
 
-/// What a request may hold at most, as in Kubernetes.
-const BODY_LIMIT: usize = 3 * 1024 * 1024;
 const LONGEST_WARNINGS: usize = 4096;
 const SHORTENED_WARNING: usize = 256;
 const AUDIT_ID: &str = "audit-id";
@@ -90,13 +87,14 @@ where
                 _ => Asked::Object,
             };
             let (format, form) = negotiated(&parts.headers, &query, asked)?;
-            let mut request = read(user, route, &parts, body).await?;
+            let (mut request, received) = read(server, user, route, &parts, body).await?;
             request.form = form;
             let warnings = request.warnings.clone();
             let mut response = match server.execute(request).await {
                 Ok(response) => encode(response, format),
                 Err(status) => failure(&status, format),
             };
+            drop(received);
             warn(response.headers_mut(), &warnings.texts());
             Ok(response)
         }
@@ -130,12 +128,14 @@ async fn refused(
     }
 }
 
+/// The request, and the room that its body takes until it is answered.
 async fn read<B>(
+    server: &Server,
     user: User,
     route: ResourceRoute,
     parts: &Parts,
     body: B,
-) -> Result<ApiRequest, Status>
+) -> Result<(ApiRequest, Received), Status>
 where
     B: Body + Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -152,21 +152,21 @@ where
         Method::DELETE => Some(body_type(&parts.headers).unwrap_or(BodyType::Json)),
         _ => None,
     };
+    let received = match body_type {
+        None => Received::default(),
+        Some(_) => server.body_room().receive(body).await?,
+    };
+    let bytes = received.bytes.clone();
     let content = match body_type {
+        _ if bytes.is_empty() => Content::Empty,
         None => Content::Empty,
-        Some(body_type) => {
-            let bytes = collect(body).await?;
-            match body_type {
-                _ if bytes.is_empty() => Content::Empty,
-                BodyType::Json => Content::Json(bytes),
-                BodyType::Yaml => Content::Yaml(bytes),
-                BodyType::Protobuf => Content::Value(read_protobuf(&bytes)?),
-            }
-        }
+        Some(BodyType::Json) => Content::Json(bytes),
+        Some(BodyType::Yaml) => Content::Yaml(bytes),
+        Some(BodyType::Protobuf) => Content::Value(read_protobuf(&bytes)?),
     };
     let agent = parts.headers.get(USER_AGENT);
     let agent = agent.and_then(|value| value.to_str().ok());
-    Ok(ApiRequest {
+    let request = ApiRequest {
         user,
         route,
         query: Query::parse(parts.uri.query().unwrap_or_default()),
@@ -175,7 +175,8 @@ where
         form: Form::Whole,
         user_agent: agent.unwrap_or_default().to_owned(),
         warnings: Warnings::default(),
-    })
+    };
+    Ok((request, received))
 }
 
 /// A custom resource is never sent so.
@@ -184,18 +185,6 @@ fn read_protobuf(bytes: &[u8]) -> Result<Value, Status> {
         ProtobufError::Kind(_) => Status::unsupported_media_type(),
         error => Status::bad_request(error.to_string()),
     })
-}
-
-async fn collect<B>(body: B) -> Result<Bytes, Status>
-where
-    B: Body + Send,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    match Limited::new(body, BODY_LIMIT).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(Status::too_large(BODY_LIMIT)),
-        Err(error) => Err(Status::bad_request(format!("read the body: {error}"))),
-    }
 }
 
 /// The last step: an answer in the form that the client accepts.

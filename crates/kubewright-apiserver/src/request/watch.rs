@@ -27,8 +27,9 @@ const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
 const LIFETIME: Duration = Duration::from_secs(30 * 60);
 /// What a client gets who asks for more time than there is.
 const LONGEST_LIFETIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-/// How many initial events one chunk holds.
-const INITIAL_BATCH: usize = 128;
+/// About how large the pieces are in which events are sent, so that a reader who is slow holds no
+/// more than one of them, or one object.
+const PIECE: usize = 256 * 1024;
 
 /// The changes of a collection, as one JSON object per line. Nothing is buffered for a reader who
 /// is slow: it reads the store's log when it comes back, and is told when the log has moved on.
@@ -156,18 +157,19 @@ impl Watch {
         let Start::Initial(objects) = &mut self.start else {
             return lines;
         };
-        let batch: Vec<Arc<Object>> = objects.by_ref().take(INITIAL_BATCH).collect();
-        let is_last = objects.len() == 0;
-        for object in batch {
+        let mut rest = std::mem::take(objects);
+        while lines.len() < PIECE {
+            let Some(object) = rest.next() else {
+                self.start = Start::Done;
+                if self.sends_bookmarks {
+                    let annotations = json!({"k8s.io/initial-events-end": "true"});
+                    self.write_bookmark(&mut lines, Some(annotations));
+                }
+                return lines;
+            };
             self.write_event(&mut lines, "ADDED", &object);
         }
-        if is_last {
-            self.start = Start::Done;
-            if self.sends_bookmarks {
-                let annotations = json!({"k8s.io/initial-events-end": "true"});
-                self.write_bookmark(&mut lines, Some(annotations));
-            }
-        }
+        self.start = Start::Initial(rest);
         lines
     }
 
@@ -204,14 +206,18 @@ impl Watch {
     /// Dropped on its way, it writes the same changes again.
     async fn write_pending(&mut self) -> Vec<u8> {
         let mut lines = Vec::new();
-        let changes = self.pending.clone();
-        for change in &changes {
-            if let Err(status) = self.write_change(&mut lines, change).await {
+        let mut written = 0;
+        while lines.len() < PIECE
+            && let Some(change) = self.pending.get(written).cloned()
+        {
+            if let Err(status) = self.write_change(&mut lines, &change).await {
+                self.pending.clear();
                 lines.extend(self.fail(&status));
-                break;
+                return lines;
             }
+            written += 1;
         }
-        self.pending.clear();
+        self.pending.drain(..written);
         lines
     }
 

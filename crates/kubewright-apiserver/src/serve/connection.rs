@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "http2")]
 use super::http2;
+use super::patient::Patient;
 use crate::server::Server;
 use crate::who::{Credentials, user_of_certificate};
 
@@ -30,7 +31,7 @@ pub(super) async fn serve_connection(
 ) {
     let handshake = tokio::select! {
         () = cancel.cancelled() => return,
-        handshake = timeout(PATIENCE, acceptor.accept(stream)) => handshake,
+        handshake = timeout(PATIENCE, acceptor.accept(Patient::new(stream))) => handshake,
     };
     let stream = match handshake {
         Ok(Ok(stream)) => stream,

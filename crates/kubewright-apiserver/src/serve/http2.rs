@@ -1,4 +1,5 @@
 use std::pin::pin;
+use std::time::Duration;
 
 use hyper::rt::Executor;
 use hyper::server::conn::http2;
@@ -15,6 +16,10 @@ use crate::request::InProcess;
 
 /// The most requests that one connection has open; Kubernetes' own number.
 const STREAMS: u32 = 100;
+/// How often a client that says nothing is asked whether it is still there.
+const PING: Duration = Duration::from_secs(30);
+/// How long it may take to answer that.
+const PONG: Duration = Duration::from_secs(20);
 
 /// Whether the client has chosen it. Over TLS nobody speaks it unasked (RFC 9113, 3.2).
 pub(super) fn is_chosen<S>(stream: &TlsStream<S>) -> bool {
@@ -34,6 +39,8 @@ pub(super) async fn serve<S>(
         .timer(TokioTimer::new())
         .max_header_list_size(HEADERS)
         .max_concurrent_streams(STREAMS)
+        .keep_alive_interval(PING)
+        .keep_alive_timeout(PONG)
         .serve_connection(TokioIo::new(stream), service);
     drive(pin!(connection), cancel).await;
     requests.close();

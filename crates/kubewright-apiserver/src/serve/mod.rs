@@ -6,6 +6,7 @@ mod error;
 mod http2;
 mod identity;
 mod listen;
+mod patient;
 
 pub use error::Error;
 pub use identity::ServingIdentity;

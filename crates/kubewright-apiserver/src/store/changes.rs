@@ -7,6 +7,33 @@ use super::{Change, Compacted, Store};
 
 /// How many changes one call hands out, so that a reader far behind does not hold them all.
 const BATCH: usize = 128;
+/// About how many bytes it hands out, once one change has been: objects may be of any size.
+const BATCH_BYTES: usize = 256 * 1024;
+
+/// What of a batch is still free.
+#[derive(Debug)]
+pub(super) struct Batch {
+    changes: usize,
+    bytes: usize,
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            changes: BATCH,
+            bytes: BATCH_BYTES,
+        }
+    }
+}
+
+impl Batch {
+    /// Takes the room of a change; whether nothing is left then.
+    pub(super) fn is_filled_by(&mut self, change: &Change) -> bool {
+        self.changes = self.changes.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(change.weight());
+        self.changes == 0 || self.bytes == 0
+    }
+}
 
 /// Follows the writes to a store, in order, from a revision on.
 #[derive(Debug)]
@@ -41,9 +68,9 @@ impl Changes {
     pub fn now(&mut self) -> Result<Vec<Arc<Change>>, Compacted> {
         // Seen before reading: a write that comes after the read wakes the next wait.
         self.wake.mark_unchanged();
-        let (changes, at) = self
-            .store
-            .read_log(self.at, self.resource.as_deref(), BATCH)?;
+        let (changes, at) =
+            self.store
+                .read_log(self.at, self.resource.as_deref(), Batch::default())?;
         self.at = at;
         Ok(changes)
     }
@@ -110,5 +137,21 @@ mod tests {
         }
         let compacted = pods.next().await.unwrap_err();
         assert_eq!(compacted.to_string(), "too old resource version: 0 (2)");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_batch_ends_by_bytes_and_nothing_is_left_out() {
+        let store = Store::new(100);
+        let mut pods = store.watch_resource_from("pods", Revision::default());
+        for n in 0..10 {
+            let (name, large) = (format!("p{n}"), "x".repeat(100_000));
+            let value = json!({"metadata": {"name": name}, "data": large});
+            store.put(key(&name), Expected::Absent, value).unwrap();
+        }
+        let mut batches = Vec::new();
+        while pods.position() < store.revision() {
+            batches.push(pods.next().await.unwrap().len());
+        }
+        assert_eq!(batches, [2; 5]);
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use imbl::{OrdMap, Vector};
 use kubewright_core::Revision;
 
-use super::{Key, Object};
+use super::{History, Key, Object};
 
 /// One write as the log keeps it.
 #[derive(Clone, Debug)]
@@ -34,6 +34,23 @@ impl Change {
     pub fn revision(&self) -> Revision {
         self.after.revision()
     }
+
+    /// About how much memory whoever holds it keeps from being freed.
+    pub(super) fn weight(&self) -> usize {
+        let before = self.before.as_ref().map_or(0, |before| before.weight());
+        before.saturating_add(self.after.weight())
+    }
+
+    /// About how much memory the log keeps for its sake: the state it replaced, which is nowhere
+    /// else any more, and of a removal the last state too.
+    fn past_weight(&self) -> usize {
+        match self.kind {
+            ChangeKind::Deleted => self.weight(),
+            ChangeKind::Added | ChangeKind::Modified => {
+                self.weight().saturating_sub(self.after.weight())
+            }
+        }
+    }
 }
 
 /// The log no longer holds what was asked for; the reader lists again.
@@ -58,27 +75,30 @@ pub(super) struct Log {
     lost: OrdMap<Arc<str>, Revision>,
     /// Nothing before this was ever in the log.
     floor: Revision,
-    capacity: usize,
+    /// What the entries keep from being freed, in bytes.
+    weight: usize,
+    bounds: History,
 }
 
 impl Log {
-    pub(super) fn new(capacity: usize) -> Self {
+    pub(super) fn new(bounds: History) -> Self {
         Self {
             entries: Vector::new(),
             begin: Revision::default(),
             lost: OrdMap::new(),
             floor: Revision::default(),
-            capacity: capacity.max(1),
+            weight: 0,
+            bounds,
         }
     }
 
     /// A log of what comes after a revision.
     #[cfg(feature = "disk")]
-    pub(super) fn starting_at(revision: Revision, capacity: usize) -> Self {
+    pub(super) fn starting_at(revision: Revision, bounds: History) -> Self {
         Self {
             begin: revision,
             floor: revision,
-            ..Self::new(capacity)
+            ..Self::new(bounds)
         }
     }
 
@@ -88,14 +108,22 @@ impl Log {
     }
 
     pub(super) fn push(&mut self, change: Arc<Change>) {
+        self.weight = self.weight.saturating_add(change.past_weight());
         self.entries.push_back(change);
-        while self.entries.len() > self.capacity {
+        while self.is_too_large() {
             if let Some(oldest) = self.entries.pop_front() {
+                self.weight = self.weight.saturating_sub(oldest.past_weight());
                 self.begin = oldest.revision();
                 self.lost
                     .insert(oldest.key.resource().into(), oldest.revision());
             }
         }
+    }
+
+    /// The last write stays, whatever its size: those who follow closely must see it.
+    fn is_too_large(&self) -> bool {
+        let (length, bounds) = (self.entries.len(), self.bounds);
+        length > 1 && (length > bounds.writes || self.weight > bounds.bytes)
     }
 
     /// Entries after `after`, oldest first, of one resource or of all.
@@ -131,7 +159,7 @@ mod tests {
     use kubewright_core::Revision;
     use serde_json::json;
 
-    use super::{Change, ChangeKind, Key, Log, Object};
+    use super::{Change, ChangeKind, History, Key, Log, Object};
 
     fn change(resource: &str, revision: u64) -> Arc<Change> {
         Arc::new(Change {
@@ -150,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_full_log_forgets_the_oldest_and_says_so() {
-        let mut log = Log::new(2);
+        let mut log = Log::new(2.into());
         for revision in 1..=4 {
             log.push(change("pods", revision));
         }
@@ -162,11 +190,59 @@ mod tests {
 
     #[test]
     fn a_quiet_resource_can_be_followed_from_before_the_log() {
-        let mut log = Log::new(1);
+        let mut log = Log::new(1.into());
         for revision in 1..=3 {
             log.push(change("pods", revision));
         }
         assert_eq!(since(&log, 1, Some("nodes")), Ok(vec![3]));
         assert_eq!(since(&log, 1, Some("pods")), Err(2));
+    }
+
+    fn rewrite(before: &Arc<Object>, size: usize, revision: u64) -> Change {
+        let value = json!({"data": "x".repeat(size)});
+        Change {
+            key: Key::new("pods", None, "a"),
+            before: Some(Arc::clone(before)),
+            after: Arc::new(Object::new(value, Revision::new(revision))),
+            kind: ChangeKind::Modified,
+        }
+    }
+
+    #[test]
+    fn large_states_leave_the_log_before_many_small_ones_would() {
+        let bounds = History {
+            writes: 100,
+            bytes: 1_000_000,
+        };
+        let mut log = Log::new(bounds);
+        let mut before = Arc::new(Object::new(json!({}), Revision::default()));
+        for revision in 1..=50 {
+            let change = rewrite(&before, 100_000, revision);
+            before = Arc::clone(&change.after);
+            log.push(Arc::new(change));
+        }
+        let oldest = since(&log, 0, None).unwrap_err();
+        let kept = since(&log, oldest, None).unwrap();
+        // Each state is held as a value and as the bytes it was sent as.
+        assert_eq!(kept.len(), 4, "{kept:?}");
+        assert_eq!(since(&log, 10, Some("pods")), Err(oldest));
+        assert_eq!(since(&log, 10, Some("nodes")).map(|kept| kept.len()), Ok(4));
+    }
+
+    #[test]
+    fn a_write_larger_than_the_log_may_be_is_still_seen() {
+        let mut log = Log::new(History {
+            writes: 100,
+            bytes: 10,
+        });
+        let before = rewrite(
+            &Arc::new(Object::new(json!({}), Revision::default())),
+            100,
+            1,
+        );
+        let after = rewrite(&before.after, 100, 2);
+        log.push(Arc::new(before));
+        log.push(Arc::new(after));
+        assert_eq!(since(&log, 1, None), Ok(vec![2]));
     }
 }

@@ -13,6 +13,7 @@ mod changes;
 mod disk;
 mod expected;
 mod followers;
+mod history;
 #[cfg(feature = "disk")]
 mod keeper;
 mod key;
@@ -29,6 +30,7 @@ pub(crate) use disk::Disk;
 pub use disk::DiskError;
 pub(crate) use expected::NotStored;
 pub use expected::{Expected, Race, Seen};
+pub use history::History;
 pub use key::Key;
 pub use log::{Change, ChangeKind, Compacted};
 pub use object::Object;

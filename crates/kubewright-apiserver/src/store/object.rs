@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 pub struct Object {
     value: Value,
     revision: Revision,
+    weight: usize,
     /// Written when first asked for, outside every lock, and then shared by all who read.
     encoded: OnceLock<Encoded>,
 }
@@ -37,6 +38,7 @@ impl Object {
     /// The value as it is: an answer to a dry run carries the revision of the stored object.
     pub(crate) fn encoded(value: Value, revision: Revision) -> Self {
         Self {
+            weight: weight(&value),
             value,
             revision,
             encoded: OnceLock::new(),
@@ -70,6 +72,11 @@ impl Object {
     /// The revision of the write that stored it.
     pub fn revision(&self) -> Revision {
         self.revision
+    }
+
+    /// About how much memory it takes, once it was sent to somebody.
+    pub(super) fn weight(&self) -> usize {
+        self.weight
     }
 
     /// A member of `metadata`.
@@ -150,6 +157,22 @@ impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&String::from_utf8_lossy(self.bytes()))
     }
+}
+
+/// About what a value and its JSON take: each text is in both.
+fn weight(value: &Value) -> usize {
+    const PLACE: usize = size_of::<Value>();
+    const NAME: usize = size_of::<String>();
+    let parts: usize = match value {
+        Value::String(text) => 2 * text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| NAME + 2 * name.len() + weight(member))
+            .sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    PLACE + parts
 }
 
 /// The metadata of an object under construction; made when it is absent.

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use super::changes::Batch;
 #[cfg(feature = "disk")]
 use super::disk::{Disk, DiskError};
 use super::expected::{Expected, NotStored, Race, Seen};
@@ -14,7 +15,7 @@ use super::followers::Followers;
 #[cfg(feature = "disk")]
 use super::keeper::Keeper;
 use super::log::Log;
-use super::{Change, ChangeKind, Changes, Compacted, Key, Object, Snapshot};
+use super::{Change, ChangeKind, Changes, Compacted, History, Key, Object, Snapshot};
 
 /// The objects of a cluster. Clones share them; [`Store::fork`] parts from them.
 #[derive(Clone)]
@@ -40,13 +41,13 @@ struct State {
 }
 
 impl Store {
-    /// An empty store whose log keeps the last `history` writes.
-    pub fn new(history: usize) -> Self {
+    /// An empty store whose log reaches back as far as `history` says.
+    pub fn new(history: impl Into<History>) -> Self {
         Self::with_state(State {
             objects: OrdMap::new(),
             revision: Revision::default(),
             latest: OrdMap::new(),
-            log: Log::new(history),
+            log: Log::new(history.into()),
         })
     }
 
@@ -72,7 +73,7 @@ impl Store {
 
     /// The store that is kept on a disk; its history begins with what is there.
     #[cfg(feature = "disk")]
-    pub(crate) fn on_disk(disk: Disk, history: usize) -> Result<Self, DiskError> {
+    pub(crate) fn on_disk(disk: Disk, history: History) -> Result<Self, DiskError> {
         let kept = disk.load()?;
         let mut latest = OrdMap::new();
         for key in kept.objects.keys() {
@@ -277,12 +278,12 @@ impl Store {
         state.revision
     }
 
-    /// Up to `limit` log entries after `at`, and how far they were read.
+    /// The log entries after `at` that fill a batch, and how far they were read.
     pub(super) fn read_log(
         &self,
         at: Revision,
         resource: Option<&str>,
-        limit: usize,
+        mut batch: Batch,
     ) -> Result<(Vec<Arc<Change>>, Revision), Compacted> {
         let state = self.shared.state.lock();
         let visible = self.visible(&state);
@@ -291,10 +292,11 @@ impl Store {
             if change.revision() > visible {
                 break;
             }
-            if resource.is_none_or(|resource| change.key.resource() == resource) {
-                found.push(Arc::clone(change));
+            if resource.is_some_and(|resource| change.key.resource() != resource) {
+                continue;
             }
-            if found.len() == limit {
+            found.push(Arc::clone(change));
+            if batch.is_filled_by(change) {
                 return Ok((found, change.revision()));
             }
         }

@@ -54,3 +54,39 @@ async fn health_is_plain_text() {
         assert_eq!((answer.code, answer.text.as_str()), (200, "ok"), "{path}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn health_is_told_check_by_check() {
+    let client = Client::admin(&server());
+    for path in [
+        "/healthz",
+        "/livez",
+        "/readyz",
+        "/readyz/ping",
+        "/livez/etcd",
+    ] {
+        let answer = client.get(path).await;
+        assert_eq!((answer.code, answer.text.as_str()), (200, "ok"), "{path}");
+    }
+    let told = client.get("/livez?verbose&exclude=etcd&exclude=moon").await;
+    assert_eq!(
+        told.text,
+        "[+]ping ok\n[+]log ok\n[+]etcd excluded: ok\nwarn: some health checks cannot be \
+         excluded: no matches for \"moon\"\nlivez check passed\n"
+    );
+    let told = client.get("/readyz?verbose").await;
+    assert!(told.text.starts_with("[+]ping ok\n"), "{}", told.text);
+    assert!(
+        told.text.ends_with("readyz check passed\n"),
+        "{}",
+        told.text
+    );
+    for path in ["/readyz/moon", "/livez/shutdown", "/healthz/ping/more"] {
+        let answer = client.get(path).await;
+        assert_eq!(
+            (answer.code, answer.text.as_str()),
+            (404, "404 page not found\n"),
+            "{path}"
+        );
+    }
+}

@@ -1,5 +1,8 @@
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
 use http::Request;
 use http_body_util::{BodyExt as _, Full};
+use kubewright_apiserver::{Server, ServerOptions};
 use serde_json::{Value, json};
 
 use crate::client::{Client, server};
@@ -142,4 +145,36 @@ async fn a_large_list_is_compressed_when_asked_for() {
         .read_to_string(&mut read)
         .expect("it is whole");
     assert_eq!(read, plain.text);
+}
+
+/// A server that remembers four writes, and two pieces of a list that were begun before five more.
+#[tokio::test(start_paused = true)]
+async fn a_list_of_the_forgotten_past_is_gone_and_a_token_leads_to_the_present() {
+    let client = Client::admin(&Server::new(ServerOptions {
+        history: 4,
+        ..ServerOptions::default()
+    }));
+    three(&client).await;
+    let first = client.get(&format!("{MAPS}?limit=1")).await;
+    let revision = first.body["metadata"]["resourceVersion"].as_str();
+    let token = first.body["metadata"]["continue"].as_str();
+    let (revision, token) = (revision.unwrap(), token.unwrap());
+    for name in ["b2", "d", "e", "f", "g"] {
+        client.post(MAPS, json!({"metadata": {"name": name}})).await;
+    }
+    let exact = format!("{MAPS}?resourceVersion={revision}&resourceVersionMatch=Exact");
+    let gone = client.get(&exact).await;
+    assert_eq!((gone.code, &gone.body["reason"]), (410, &json!("Expired")));
+    assert_eq!(
+        gone.message(),
+        "The resourceVersion for the provided list is too old."
+    );
+    let gone = client
+        .get(&format!("{MAPS}?limit=1&continue={token}"))
+        .await;
+    assert_eq!((gone.code, &gone.body["reason"]), (410, &json!("Expired")));
+    assert!(gone.message().contains("continue parameter is too old"));
+    let onward = gone.body["metadata"]["continue"].as_str().unwrap();
+    let rest = client.get(&format!("{MAPS}?continue={onward}")).await;
+    assert_eq!(names(&rest.body), ["b", "b2", "c", "d", "e", "f", "g"]);
 }

@@ -300,3 +300,36 @@ async fn a_body_in_protobuf_is_read_as_its_json() {
     let junk = client.send(Method::POST, MAPS, protobuf, "{}").await;
     assert_eq!(junk.code, 400);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_namespace_whose_pod_security_would_not_be_enforced_is_refused() {
+    let client = Client::admin(&server());
+    let namespace = |label: &str, value: &str| {
+        let label = format!("pod-security.kubernetes.io/{label}");
+        json!({"metadata": {"name": "safe", "labels": {label: value}}})
+    };
+    let namespaces = "/api/v1/namespaces";
+    let refused = client
+        .post(namespaces, namespace("enforce", "restricted"))
+        .await;
+    assert_eq!(refused.code, 501, "{}", refused.text);
+    assert!(refused.message().contains("PodSecurity level restricted"));
+    let wrong = client.post(namespaces, namespace("enforce", "foo")).await;
+    assert_eq!(wrong.code, 422, "{}", wrong.text);
+    assert_eq!(
+        wrong.message(),
+        "Namespace \"safe\" is invalid: metadata.labels[pod-security.kubernetes.io/enforce]: \
+         Invalid value: \"foo\": must be one of privileged, baseline, restricted"
+    );
+    let wrong = client
+        .post(namespaces, namespace("warn-version", "v1.01"))
+        .await;
+    assert!(wrong.message().ends_with("must be \"latest\" or \"v1.x\""));
+    let fine = client
+        .post(namespaces, namespace("enforce", "privileged"))
+        .await;
+    assert_eq!(fine.code, 201, "{}", fine.text);
+    let later = namespace("enforce", "baseline");
+    let refused = client.merge("/api/v1/namespaces/safe", later).await;
+    assert_eq!(refused.code, 501, "{}", refused.text);
+}

@@ -1,142 +1,15 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
-use std::net::SocketAddr;
-use std::sync::Arc;
-
-use bytes::Bytes;
-use http::{Request, Version};
-use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
-use kubewright_apiserver::pki::{Authority, Identity, Subject, Usage};
-use kubewright_apiserver::{Server, ServerOptions, ServingIdentity, User};
-use rustls::{ClientConfig, RootCertStore};
-use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use serde_json::{Value, json};
+use http::Request;
+use http_body_util::Full;
+use kubewright_apiserver::pki::{Authority, Subject};
+use kubewright_apiserver::{Server, ServerOptions, User};
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
-use tokio_util::sync::CancellationToken;
+use tokio::net::TcpStream;
 
 use crate::caller::Caller;
-
-struct Socket {
-    address: SocketAddr,
-    authority: Authority,
-    cancel: CancellationToken,
-    tasks: JoinSet<()>,
-}
-
-impl Socket {
-    async fn open(server: &Server) -> Self {
-        let authority = Authority::new("ca").unwrap();
-        let serving = authority
-            .issue(&Subject {
-                common_name: "kube-apiserver".to_owned(),
-                usage: Usage::Server,
-                names: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
-                ..Subject::default()
-            })
-            .unwrap();
-        let identity = ServingIdentity {
-            certificate_pem: serving.certificate_pem,
-            key_pem: serving.key_pem,
-            client_authority_pem: authority.certificate_pem(),
-        };
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let cancel = CancellationToken::new();
-        let mut tasks = JoinSet::new();
-        let (server, stop) = (server.clone(), cancel.clone());
-        tasks.spawn(async move { server.serve(listener, identity, stop).await.unwrap() });
-        Self {
-            address,
-            authority,
-            cancel,
-            tasks,
-        }
-    }
-
-    async fn connect(
-        &self,
-        client: Option<Identity>,
-        protocols: &[&str],
-    ) -> std::io::Result<TlsStream<TcpStream>> {
-        let mut roots = RootCertStore::empty();
-        let authority = self.authority.certificate_pem();
-        roots
-            .add(CertificateDer::from_pem_slice(authority.as_bytes()).unwrap())
-            .unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots);
-        let mut config = match client {
-            None => config.with_no_client_auth(),
-            Some(client) => {
-                let chain = vec![
-                    CertificateDer::from_pem_slice(client.certificate_pem.as_bytes()).unwrap(),
-                ];
-                let key = PrivateKeyDer::from_pem_slice(client.key_pem.as_bytes()).unwrap();
-                config.with_client_auth_cert(chain, key).unwrap()
-            }
-        };
-        config.alpn_protocols = protocols
-            .iter()
-            .map(|name| name.as_bytes().to_vec())
-            .collect();
-        let stream = TcpStream::connect(self.address).await?;
-        let name = ServerName::try_from("localhost").unwrap();
-        TlsConnector::from(Arc::new(config))
-            .connect(name, stream)
-            .await
-    }
-
-    /// The status and body of one request over a connection of its own.
-    async fn call(&self, client: Option<Identity>, request: Request<Full<Bytes>>) -> (u16, Value) {
-        let stream = self.connect(client, &["http/1.1"]).await.unwrap();
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
-        let answer = async {
-            let answer = sender.send_request(request).await.unwrap();
-            assert_eq!(answer.version(), Version::HTTP_11);
-            let code = answer.status().as_u16();
-            let bytes = answer.into_body().collect().await.unwrap().to_bytes();
-            (code, serde_json::from_slice(&bytes).unwrap_or_default())
-        };
-        tokio::select! {
-            answer = answer => answer,
-            ended = connection => unreachable!("the connection ended first: {ended:?}"),
-        }
-    }
-
-    fn client(&self, name: &str, groups: &[&str]) -> Identity {
-        let subject = Subject {
-            common_name: name.to_owned(),
-            organizations: groups.iter().map(|&group| group.to_owned()).collect(),
-            usage: Usage::Client,
-            ..Subject::default()
-        };
-        self.authority.issue(&subject).unwrap()
-    }
-
-    async fn close(mut self) {
-        self.cancel.cancel();
-        while let Some(ended) = self.tasks.join_next().await {
-            ended.unwrap();
-        }
-    }
-}
-
-fn get(path: &str) -> Request<Full<Bytes>> {
-    Request::get(path)
-        .header("host", "localhost")
-        .body(Full::default())
-        .unwrap()
-}
+use crate::socket::{Socket, get};
 
 #[tokio::test]
 async fn a_certificate_names_the_user_and_his_groups() {
@@ -224,7 +97,7 @@ mod http2 {
     use kubewright_apiserver::{Server, ServerOptions};
     use tokio_util::task::TaskTracker;
 
-    use super::Socket;
+    use crate::socket::Socket;
 
     #[tokio::test]
     async fn http2_is_offered_and_a_stop_ends_watches_under_way() {

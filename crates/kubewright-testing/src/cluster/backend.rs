@@ -14,6 +14,7 @@ use super::embedded::Embedded;
 use super::existing::{Existing, LABEL};
 use super::pool::Lease;
 use super::refusals::Refusals;
+use super::unmoved::Unmoved;
 use crate::faults::{Door, Script};
 use crate::real::Parts;
 use crate::{Choice, Error};
@@ -100,6 +101,14 @@ impl Backend {
     pub(super) fn revisions(&self) -> Option<watch::Receiver<Revision>> {
         match self {
             Self::Embedded(embedded) => Some(embedded.revisions()),
+            Self::Real(_) | Self::Existing(_) => None,
+        }
+    }
+
+    /// What was written that nothing acts on, where the cluster is not a whole one.
+    pub(super) fn unmoved(&self) -> Option<&Unmoved> {
+        match self {
+            Self::Embedded(embedded) => Some(embedded.unmoved()),
             Self::Real(_) | Self::Existing(_) => None,
         }
     }

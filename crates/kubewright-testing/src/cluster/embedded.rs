@@ -16,6 +16,7 @@ use tower::Layer as _;
 
 use super::address::Address;
 use super::refusals::Refusals;
+use super::unmoved::Unmoved;
 use crate::Error;
 use crate::faults::Door;
 use crate::real::{AuthorizerAddress, Parts};
@@ -32,6 +33,8 @@ pub(super) struct Embedded {
     tasks: TaskTracker,
     /// Where others reach it, once somebody asked.
     address: Mutex<Option<Address>>,
+    /// What its clients wrote that nothing acts on.
+    unmoved: Unmoved,
 }
 
 /// What every cluster has from its start, made once: a new cluster is a fork of it.
@@ -80,6 +83,7 @@ impl Embedded {
             cancel: cancel.drop_guard(),
             tasks,
             address: Mutex::new(None),
+            unmoved: Unmoved::default(),
         }
     }
 
@@ -123,8 +127,13 @@ impl Embedded {
         refusals: &Refusals,
         door: &Door,
     ) -> Client {
-        let service = refusals.layer(self.server.service(user.clone()));
-        Client::new(door.layer(service), namespace)
+        let service = self.unmoved.layer(self.server.service(user.clone()));
+        Client::new(door.layer(refusals.layer(service)), namespace)
+    }
+
+    /// What was written to it that nothing acts on.
+    pub(super) fn unmoved(&self) -> &Unmoved {
+        &self.unmoved
     }
 
     /// A kubeconfig file for other programs; the first call opens a port.

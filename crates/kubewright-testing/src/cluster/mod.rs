@@ -17,6 +17,7 @@ mod policies;
 mod pool;
 mod refusals;
 mod sweep;
+mod unmoved;
 mod usage;
 mod wait;
 mod webhooks;

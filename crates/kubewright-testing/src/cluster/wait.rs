@@ -75,9 +75,13 @@ impl Cluster {
                 }
             };
             let (waited, seen) = (start.elapsed(), self.seen());
+            let unmoved = match self.unmoved() {
+                none if none.is_empty() => none,
+                some => format!("; {some}"),
+            };
             fail(
                 location,
-                format_args!("waited {waited:?} for {what}{why}; last seen: {seen}"),
+                format_args!("waited {waited:?} for {what}{why}; last seen: {seen}{unmoved}"),
             );
         }
     }
@@ -186,6 +190,13 @@ impl Cluster {
             *seen = before;
         }
         answer
+    }
+
+    /// Which of the kinds that were written nothing acts on here, in a sentence; empty when there
+    /// are none.
+    pub(crate) fn unmoved(&self) -> String {
+        let unmoved = self.shared.backend.unmoved();
+        unmoved.map(ToString::to_string).unwrap_or_default()
     }
 
     fn seen(&self) -> String {

@@ -219,6 +219,12 @@ impl Status {
         Self::failure(429, Some(Reason::TooManyRequests), message).retry_after(retry_after_seconds)
     }
 
+    /// 504: the request took too long.
+    pub fn timeout(message: &str) -> Self {
+        let message = format!("Timeout: {message}");
+        Self::failure(504, Some(Reason::Timeout), message).retry_after(0)
+    }
+
     /// 504: the revision asked for has not happened yet.
     pub fn revision_too_large(asked: u64, current: u64) -> Self {
         let message = format!("Timeout: Too large resource version: {asked}, current: {current}");

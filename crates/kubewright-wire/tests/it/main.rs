@@ -1,6 +1,7 @@
 //! What the crate promises as a whole.
 
 mod apply;
+mod corpus;
 mod fields;
 mod robust;
 mod schema;

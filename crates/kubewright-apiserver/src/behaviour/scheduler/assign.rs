@@ -3,10 +3,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
-use super::amounts::Amounts;
 use super::fit::{Load, Misfit, explain, misfit};
+use super::neighbour::{Namespaces, Neighbour, labels};
 use super::node_facts::NodeFacts;
 use super::pod_needs::PodNeeds;
+use super::surroundings::{Placed, Surroundings};
 use crate::behaviour::cluster::PODS;
 use crate::behaviour::events::Report;
 use crate::behaviour::view::{items, status_patch, text, with_condition};
@@ -17,12 +18,17 @@ use crate::store::{Key, Object};
 #[derive(Debug, Default)]
 pub(in crate::behaviour) struct Scheduler {
     nodes: BTreeMap<String, NodeFacts>,
-    /// Where Pods are that take up room, and how much.
-    assigned: BTreeMap<Key, (String, Amounts)>,
+    namespaces: Namespaces,
+    /// The Pods that take up room.
+    assigned: BTreeMap<Key, Neighbour>,
+    /// Those of them that do not want others near.
+    repelling: BTreeSet<Key>,
     /// What those on each node take up together.
     load: BTreeMap<String, Load>,
     /// Pods that fitted nowhere: looked at again when a node changes or room is made.
     unschedulable: BTreeSet<Key>,
+    /// Those of them that one more Pod somewhere may help, or one with other labels.
+    looking_around: BTreeSet<Key>,
     pods: Work<Key>,
 }
 
@@ -31,6 +37,7 @@ impl Controller for Scheduler {
         match event.key.resource() {
             "nodes" => self.observe_node(event),
             "pods" => self.observe_pod(event),
+            "namespaces" => self.observe_namespace(event),
             _ => {}
         }
     }
@@ -62,8 +69,25 @@ impl Scheduler {
         self.try_again();
     }
 
+    fn observe_namespace(&mut self, event: &Event<'_>) {
+        let name = event.key.name();
+        let labels = event.now.map(|namespace| labels(namespace.value()));
+        if self.namespaces.get(name) == labels.as_ref() {
+            return;
+        }
+        match labels {
+            Some(labels) => self.namespaces.insert(name.to_owned(), labels),
+            None => self.namespaces.remove(name),
+        };
+        self.look_around_again();
+    }
+
     fn observe_pod(&mut self, event: &Event<'_>) {
-        let taken = event.now.and_then(|pod| taken(pod.value()));
+        let taken = event.now.and_then(|pod| Neighbour::read(pod.value()));
+        match taken.as_ref().is_some_and(|pod| !pod.repels.is_empty()) {
+            true => self.repelling.insert(event.key.clone()),
+            false => self.repelling.remove(event.key),
+        };
         let old = match &taken {
             Some(taken) => self.assigned.insert(event.key.clone(), taken.clone()),
             None => self.assigned.remove(event.key),
@@ -78,25 +102,35 @@ impl Scheduler {
             }
         } else {
             self.unschedulable.remove(event.key);
+            self.looking_around.remove(event.key);
         }
     }
 
-    fn count(&mut self, left: Option<(String, Amounts)>, taken: Option<(String, Amounts)>) {
-        if let Some((node, amounts)) = taken {
-            let load = self.load.entry(node).or_default();
+    fn count(&mut self, left: Option<Neighbour>, taken: Option<Neighbour>) {
+        if let Some(taken) = taken {
+            let load = self.load.entry(taken.node).or_default();
             load.pods += 1;
-            load.used.add(&amounts);
+            load.used.add(&taken.amounts);
         }
-        if let Some((node, amounts)) = left
-            && let Some(load) = self.load.get_mut(&node)
+        if let Some(left) = left
+            && let Some(load) = self.load.get_mut(&left.node)
         {
             load.pods = load.pods.saturating_sub(1);
-            load.used.subtract(&amounts);
+            load.used.subtract(&left.amounts);
             self.try_again();
+        }
+        self.look_around_again();
+    }
+
+    fn look_around_again(&mut self) {
+        for key in std::mem::take(&mut self.looking_around) {
+            self.unschedulable.remove(&key);
+            self.pods.add(key);
         }
     }
 
     fn try_again(&mut self) {
+        self.looking_around.clear();
         for key in std::mem::take(&mut self.unschedulable) {
             self.pods.add(key);
         }
@@ -130,6 +164,9 @@ impl Scheduler {
                 let event = Report::warning("FailedScheduling", message);
                 cluster.report(&PODS, pod, event).await;
                 self.unschedulable.insert(key.clone());
+                if needs.looks_around() || misfits.contains(&Misfit::ExistingAntiAffinity) {
+                    self.looking_around.insert(key.clone());
+                }
                 Ok(())
             }
         }
@@ -137,12 +174,13 @@ impl Scheduler {
 
     /// The node with the fewest Pods among those that fit, or why each does not.
     fn choose(&self, pod: &PodNeeds) -> Result<&str, Vec<Misfit>> {
+        let around = self.around(pod);
         let none = Load::default();
         let mut misfits = Vec::new();
         let mut best: Option<(usize, &str)> = None;
         for (name, node) in &self.nodes {
             let load = self.load.get(name).unwrap_or(&none);
-            match misfit(pod, node, load) {
+            match misfit(pod, node, load).or_else(|| around.misfit(pod, node)) {
                 Some(misfit) => misfits.push(misfit),
                 None if best.is_none_or(|(fewest, _)| load.pods < fewest) => {
                     best = Some((load.pods, name));
@@ -152,14 +190,35 @@ impl Scheduler {
         }
         best.map(|(_, name)| name).ok_or(misfits)
     }
-}
 
-/// The node on which a Pod takes up room, and how much: one that has ended takes up none.
-fn taken(pod: &Value) -> Option<(String, Amounts)> {
-    let has_ended = matches!(text(pod, "/status/phase"), "Succeeded" | "Failed");
-    let node = text(pod, "/spec/nodeName");
-    let is_taken = !node.is_empty() && !has_ended;
-    is_taken.then(|| (node.to_owned(), Amounts::of_pod(&pod["spec"])))
+    /// What the Pods that are placed mean for this one. To most Pods only those matter that repel
+    /// others, and there are few.
+    fn around<'p>(&self, pod: &'p PodNeeds) -> Surroundings<'p> {
+        let (nodes, namespaces) = (&self.nodes, &self.namespaces);
+        if pod.looks_around() {
+            let pods = self.assigned.values();
+            return Surroundings::of(
+                pod,
+                Placed {
+                    pods,
+                    nodes,
+                    namespaces,
+                },
+            );
+        }
+        let pods = self
+            .repelling
+            .iter()
+            .filter_map(|key| self.assigned.get(key));
+        Surroundings::of(
+            pod,
+            Placed {
+                pods,
+                nodes,
+                namespaces,
+            },
+        )
+    }
 }
 
 /// Whether the Pod is to be given a node by this scheduler.

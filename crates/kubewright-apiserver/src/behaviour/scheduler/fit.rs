@@ -14,6 +14,16 @@ pub(super) enum Misfit {
     Affinity,
     /// There is too little of something; of what, as the scheduler says it.
     Room(Vec<String>),
+    /// Too many Pods of those that are spread are near already.
+    Spread,
+    /// The node has no label that says where it is.
+    SpreadLabel,
+    /// None of the Pods that it must be near to is near.
+    PodAffinity,
+    /// One of the Pods that it must not be near to is near.
+    PodAntiAffinity,
+    /// One that does not want it near is near.
+    ExistingAntiAffinity,
 }
 
 impl Misfit {
@@ -24,13 +34,24 @@ impl Misfit {
             Self::Taint => vec!["node(s) had untolerated taint(s)"],
             Self::Affinity => vec!["node(s) didn't match Pod's node affinity/selector"],
             Self::Room(lacking) => lacking.iter().map(String::as_str).collect(),
+            Self::Spread => vec!["node(s) didn't match pod topology spread constraints"],
+            Self::SpreadLabel => vec![
+                "node(s) didn't match pod topology spread constraints (missing required label)",
+            ],
+            Self::PodAffinity => vec!["node(s) didn't match pod affinity rules"],
+            Self::PodAntiAffinity => vec!["node(s) didn't match pod anti-affinity rules"],
+            Self::ExistingAntiAffinity => {
+                vec!["node(s) didn't satisfy existing pods anti-affinity rules"]
+            }
         }
     }
 
     /// What the scheduler finds when it looks for Pods that could make room.
     fn preemption(&self) -> &'static str {
         match self {
-            Self::Room(_) => "No preemption victims found for incoming pod",
+            Self::Room(_) | Self::Spread | Self::PodAntiAffinity | Self::ExistingAntiAffinity => {
+                "No preemption victims found for incoming pod"
+            }
             _ => "Preemption is not helpful for scheduling",
         }
     }
@@ -53,19 +74,10 @@ pub(super) fn misfit(pod: &PodNeeds, node: &NodeFacts, load: &Load) -> Option<Mi
     if node.is_unschedulable && !pod.tolerates(&cordon()) {
         return Some(Misfit::Unschedulable);
     }
-    let repels = |taint: &Taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute");
-    if node
-        .taints
-        .iter()
-        .any(|taint| repels(taint) && !pod.tolerates(taint))
-    {
+    if is_repelled_by_taints(pod, node) {
         return Some(Misfit::Taint);
     }
-    let selected = pod
-        .node_selector
-        .iter()
-        .all(|(key, value)| node.labels.get(key) == Some(value));
-    if !selected || affinity.is_some_and(|terms| !terms.matches(&node.name, &node.labels)) {
+    if !is_admitted_by_affinity(pod, node) {
         return Some(Misfit::Affinity);
     }
     let mut lacking = Vec::new();
@@ -75,6 +87,21 @@ pub(super) fn misfit(pod: &PodNeeds, node: &NodeFacts, load: &Load) -> Option<Mi
     let short = node.room.lacking(&load.used, &pod.requests);
     lacking.extend(short.iter().map(|name| format!("Insufficient {name}")));
     (!lacking.is_empty()).then_some(Misfit::Room(lacking))
+}
+
+/// Whether a node has a taint that the Pod does not tolerate.
+pub(super) fn is_repelled_by_taints(pod: &PodNeeds, node: &NodeFacts) -> bool {
+    let repels = |taint: &Taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute");
+    let mut taints = node.taints.iter();
+    taints.any(|taint| repels(taint) && !pod.tolerates(taint))
+}
+
+/// Whether a node is one of those that the Pod selects.
+pub(super) fn is_admitted_by_affinity(pod: &PodNeeds, node: &NodeFacts) -> bool {
+    let mut wanted = pod.node_selector.iter();
+    let affinity = pod.required_affinity();
+    wanted.all(|(key, value)| node.labels.get(key) == Some(value))
+        && affinity.is_none_or(|terms| terms.matches(&node.name, &node.labels))
 }
 
 /// What the Pod's condition says when no node fits.

@@ -5,7 +5,11 @@ use serde_json::Value;
 
 use super::affinity::NodeSelector;
 use super::amounts::Amounts;
+use super::neighbour::{Labels, labels, required};
 use super::node_facts::Taint;
+use super::pod_term::PodTerm;
+use super::spread::Spread;
+use crate::behaviour::view::text;
 
 /// What the scheduler looks at of a Pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -17,6 +21,19 @@ pub(in crate::behaviour) struct PodNeeds {
     /// What the Pod asks of each resource.
     #[serde(skip)]
     pub(super) requests: Amounts,
+    #[serde(skip)]
+    pub(super) namespace: String,
+    #[serde(skip)]
+    pub(super) labels: Labels,
+    /// The Pods that it must be near to.
+    #[serde(skip)]
+    pub(super) attracted: Vec<PodTerm>,
+    /// The Pods that it must not be near to.
+    #[serde(skip)]
+    pub(super) repelled: Vec<PodTerm>,
+    /// How it must be spread.
+    #[serde(skip)]
+    pub(super) spreads: Vec<Spread>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -48,7 +65,17 @@ impl PodNeeds {
         let spec = pod.get("spec")?;
         let mut needs = Self::deserialize(spec).ok()?;
         needs.requests = Amounts::of_pod(spec);
+        needs.namespace = text(pod, "/metadata/namespace").to_owned();
+        needs.labels = labels(pod);
+        needs.attracted = required(pod, "podAffinity");
+        needs.repelled = required(pod, "podAntiAffinity");
+        needs.spreads = Spread::of_pod(pod);
         Some(needs)
+    }
+
+    /// Whether it matters to the Pod where others are.
+    pub(super) fn looks_around(&self) -> bool {
+        !(self.attracted.is_empty() && self.repelled.is_empty() && self.spreads.is_empty())
     }
 
     /// The tolerations that cover these taints; none when a taint is not covered.

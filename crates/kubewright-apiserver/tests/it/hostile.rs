@@ -1,0 +1,294 @@
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
+//! Clients that send what they should not, or not what they should, or do not read: each is
+//! answered or left, costs little, and disturbs nobody.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Request;
+use http_body_util::{BodyExt, Full};
+use kubewright_apiserver::{Server, ServerOptions, User};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, split};
+use tokio::net::TcpStream;
+use tokio::time::{pause, resume, sleep, timeout};
+use tokio_rustls::client::TlsStream;
+use tower::ServiceExt;
+
+use crate::caller::Caller;
+use crate::socket::{Socket, get};
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+/// Longer than any of these takes, so that a test that hangs fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+const MEGABYTE: usize = 1024 * 1024;
+
+async fn connected(socket: &Socket) -> TlsStream<TcpStream> {
+    let admin = socket.client("root", &["system:masters"]);
+    socket.connect(Some(admin), &["http/1.1"]).await.unwrap()
+}
+
+fn create(framing: &str) -> String {
+    format!(
+        "POST {MAPS} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{framing}\r\n\r\n"
+    )
+}
+
+async fn serves_others(socket: &Socket) {
+    let admin = socket.client("other", &["system:masters"]);
+    let request = socket.call(Some(admin), get("/api/v1/namespaces"));
+    let (code, _) = timeout(PATIENCE, request).await.unwrap();
+    assert_eq!(code, 200);
+}
+
+/// Everything the server still says. An end without TLS's own is an end.
+async fn rest(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
+    let mut rest = Vec::new();
+    timeout(PATIENCE, stream.read_to_end(&mut rest))
+        .await
+        .expect("the server keeps the connection open")
+        .ok();
+    String::from_utf8_lossy(&rest).into_owned()
+}
+
+async fn add_large_maps(server: &Server, count: usize) {
+    let admin = Caller::new(server, User::admin());
+    let data = "x".repeat(MEGABYTE);
+    for n in 0..count {
+        let map = json!({"metadata": {"name": format!("m{n}")}, "data": {"d": data}});
+        admin.post(MAPS, &map).await.ok();
+    }
+}
+
+#[tokio::test]
+async fn half_a_body_is_answered_after_a_minute_and_leaves_no_connection_behind() {
+    let server = Server::new(ServerOptions::default());
+    let socket = Socket::open(&server).await;
+    let mut stream = connected(&socket).await;
+    let half = create("content-length: 100") + "{\"metadata\":";
+    stream.write_all(half.as_bytes()).await.unwrap();
+    stream.flush().await.unwrap();
+    serves_others(&socket).await;
+    pause();
+    sleep(Duration::from_secs(61)).await;
+    resume();
+    let answer = rest(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 504 "), "{answer}");
+    assert!(
+        answer.contains(
+            "\"message\":\"Timeout: request did not complete within the allotted timeout\""
+        ),
+        "{answer}"
+    );
+    socket.close().await;
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_creates_nothing_and_disturbs_nobody() {
+    let server = Server::new(ServerOptions::default());
+    let socket = Socket::open(&server).await;
+    let whole = json!({"metadata": {"name": "a"}}).to_string();
+    for framing in [
+        format!("content-length: {}", whole.len() + 1),
+        "transfer-encoding: chunked".to_owned(),
+    ] {
+        let mut stream = connected(&socket).await;
+        let mut sent = create(&framing);
+        if framing.starts_with("transfer") {
+            sent += &format!("{:x}\r\n", whole.len() + 1);
+        }
+        stream.write_all((sent + &whole).as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        rest(&mut stream).await;
+    }
+    serves_others(&socket).await;
+    let admin = Caller::new(&server, User::admin());
+    assert_eq!(admin.get(&format!("{MAPS}/a")).await.code, 404);
+    socket.close().await;
+}
+
+#[tokio::test]
+async fn a_body_that_says_it_has_100_megabytes_is_refused_unread() {
+    let server = Server::new(ServerOptions::default());
+    let socket = Socket::open(&server).await;
+    let mut stream = connected(&socket).await;
+    let head = create("content-length: 104857600");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let answer = rest(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    assert!(
+        answer.contains("Request entity too large: limit is 3145728"),
+        "{answer}"
+    );
+    socket.close().await;
+}
+
+#[tokio::test]
+async fn a_body_of_100_megabytes_in_pieces_is_refused_after_three_and_not_kept() {
+    let server = Server::new(ServerOptions::default());
+    let socket = Socket::open(&server).await;
+    serves_others(&socket).await;
+    let before = resident();
+    let (mut reader, mut writer) = split(connected(&socket).await);
+    let head = create("transfer-encoding: chunked");
+    writer.write_all(head.as_bytes()).await.unwrap();
+    let (answer, sent) = tokio::join!(rest(&mut reader), async {
+        let mut piece = b"10000\r\n".to_vec();
+        piece.extend([b' '; 0x10000]);
+        piece.extend(b"\r\n");
+        let mut sent = 0;
+        while sent < 100 * MEGABYTE && writer.write_all(&piece).await.is_ok() {
+            sent += piece.len();
+        }
+        sent
+    });
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}, {sent}");
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 64 * MEGABYTE, "{grown}");
+    serves_others(&socket).await;
+    socket.close().await;
+}
+
+#[tokio::test]
+async fn a_watch_whose_client_closed_its_half_ends() {
+    let server = Server::new(ServerOptions::default());
+    let socket = Socket::open(&server).await;
+    let mut stream = connected(&socket).await;
+    let watch =
+        format!("GET {MAPS}?watch=1&allowWatchBookmarks=true HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    stream.write_all(watch.as_bytes()).await.unwrap();
+    let mut head = [0; 15];
+    stream.read_exact(&mut head).await.unwrap();
+    assert_eq!(&head, b"HTTP/1.1 200 OK");
+    stream.shutdown().await.unwrap();
+    rest(&mut stream).await;
+    serves_others(&socket).await;
+    socket.close().await;
+}
+
+#[tokio::test]
+async fn a_client_that_never_reads_its_watch_is_left_after_a_minute() {
+    let server = Server::new(ServerOptions::default());
+    add_large_maps(&server, 16).await;
+    let socket = Socket::open(&server).await;
+    let mut stream = connected(&socket).await;
+    let watch = format!("GET {MAPS}?watch=1 HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    stream.write_all(watch.as_bytes()).await.unwrap();
+    serves_others(&socket).await;
+    pause();
+    sleep(Duration::from_secs(61)).await;
+    resume();
+    let seen = rest(&mut stream).await;
+    assert!(seen.starts_with("HTTP/1.1 200 OK"));
+    assert!(seen.len() < 16 * MEGABYTE, "{}", seen.len());
+    socket.close().await;
+}
+
+#[tokio::test]
+async fn many_half_bodies_and_silent_watches_leave_the_others_served() {
+    let server = Server::new(ServerOptions::default());
+    add_large_maps(&server, 8).await;
+    let socket = Socket::open(&server).await;
+    let mut held = Vec::new();
+    for n in 0..20 {
+        let mut stream = connected(&socket).await;
+        let sent = match n % 2 {
+            0 => create("content-length: 3000000") + "{",
+            _ => format!("GET {MAPS}?watch=1 HTTP/1.1\r\nhost: localhost\r\n\r\n"),
+        };
+        stream.write_all(sent.as_bytes()).await.unwrap();
+        stream.flush().await.unwrap();
+        held.push(stream);
+    }
+    serves_others(&socket).await;
+    let admin = socket.client("writer", &["system:masters"]);
+    let map = json!({"metadata": {"name": "between"}}).to_string();
+    let request = Request::post(MAPS)
+        .header("host", "localhost")
+        .header("content-type", "application/json")
+        .body(Full::<Bytes>::from(map))
+        .unwrap();
+    let (code, _) = timeout(PATIENCE, socket.call(Some(admin), request))
+        .await
+        .unwrap();
+    assert_eq!(code, 201);
+    drop(held);
+    socket.close().await;
+}
+
+/// Of a watch that is behind, only the piece that is being sent is in memory.
+#[tokio::test(start_paused = true)]
+async fn large_objects_come_to_a_watch_in_small_pieces() {
+    let server = Server::new(ServerOptions::default());
+    add_large_maps(&server, 6).await;
+    let pieces = async |path: &str| {
+        let request = Request::get(path).body(Full::<Bytes>::default()).unwrap();
+        let answer = server.service(User::admin()).oneshot(request).await;
+        let mut body = answer.unwrap().into_body();
+        let mut pieces = Vec::new();
+        while let Some(frame) = body.frame().await {
+            pieces.push(frame.unwrap().into_data().unwrap().len() / MEGABYTE);
+        }
+        pieces
+    };
+    let state = pieces(&format!("{MAPS}?watch=1&timeoutSeconds=1")).await;
+    assert_eq!(state, [1; 6]);
+    let first = server.store().revision().number() - 6;
+    let changes = format!("{MAPS}?watch=1&timeoutSeconds=1&resourceVersion={first}");
+    assert_eq!(pieces(&changes).await, [1; 6]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_falls_behind_large_writes_is_told_to_list_again() {
+    let server = Server::new(ServerOptions {
+        history_bytes: 10 * MEGABYTE,
+        ..ServerOptions::default()
+    });
+    let admin = Caller::new(&server, User::admin());
+    add_large_maps(&server, 1).await;
+    let begin = server.store().revision();
+    let path = format!("{MAPS}/m0");
+    for n in 0..8 {
+        let data = format!("{n}").repeat(MEGABYTE);
+        admin.patch(&path, &json!({"data": {"d": data}})).await.ok();
+    }
+    let events = |from: u64| {
+        let path = format!("{MAPS}?watch=1&timeoutSeconds=1&resourceVersion={from}");
+        let admin = admin.clone();
+        async move { admin.events(&path).await }
+    };
+    let behind = events(begin.number()).await;
+    assert_eq!(behind[0]["type"], "ERROR");
+    assert_eq!(behind[0]["object"]["code"], 410);
+    assert_eq!(events(begin.number() + 7).await[0]["type"], "MODIFIED");
+}
+
+/// What this process holds in memory, in bytes.
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let kilobytes = line.unwrap().split_whitespace().nth(1).unwrap();
+    kilobytes.parse::<usize>().unwrap() * 1024
+}
+
+#[cfg(feature = "http2")]
+#[tokio::test]
+async fn a_client_of_http2_that_answers_nothing_is_left() {
+    let server = Server::new(ServerOptions::default());
+    let socket = Socket::open(&server).await;
+    let admin = socket.client("root", &["system:masters"]);
+    let mut stream = socket.connect(Some(admin), &["h2"]).await.unwrap();
+    let empty_settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    stream
+        .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        .await
+        .unwrap();
+    stream.write_all(&empty_settings).await.unwrap();
+    serves_others(&socket).await;
+    pause();
+    sleep(Duration::from_secs(60)).await;
+    resume();
+    rest(&mut stream).await;
+    socket.close().await;
+}
