@@ -3,10 +3,9 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use kubewright::{Candidacy, Operator, RunOptions, Running};
-use kubewright_apiserver::{User, WebhookEndpoint};
+use kubewright_apiserver::User;
 use tokio::time::Instant;
 
-use super::backend::Backend;
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
 use super::usage::note_used;
@@ -24,8 +23,6 @@ pub(super) struct UnderTest {
     door: Door,
     /// Which of several replicas it is; the first is 0.
     number: usize,
-    /// Where the embedded server finds the present run.
-    endpoint: Option<WebhookEndpoint>,
 }
 
 impl UnderTest {
@@ -42,7 +39,6 @@ impl UnderTest {
             running: None,
             door: Door::default(),
             number: 0,
-            endpoint: None,
         }
     }
 
@@ -60,17 +56,6 @@ impl UnderTest {
         if self.number == number {
             self.running = None;
         }
-    }
-
-    /// Ends the present run in order, if it is that replica: nobody new is led there first.
-    pub(super) async fn stop(&mut self, number: usize, backend: &Backend) {
-        if self.number != number {
-            return;
-        }
-        if let (Some(endpoint), Backend::Embedded(embedded)) = (self.endpoint.take(), backend) {
-            embedded.webhooks().forget(&endpoint);
-        }
-        self.end().await;
     }
 
     /// Ends the present run: in order, unless it has crashed.
@@ -270,12 +255,9 @@ impl Cluster {
             0 => Replica::First,
             _ => Replica::Further,
         };
-        let (webhooks, endpoint) = match &under_test.webhooks {
-            Some(wiring) => {
-                let (serving, endpoint) = wiring.serving(backend, replica).await?;
-                (Some(serving), endpoint)
-            }
-            None => (None, None),
+        let webhooks = match &under_test.webhooks {
+            Some(wiring) => Some(wiring.serving(backend, replica).await?),
+            None => None,
         };
         let options = RunOptions {
             clock: self.clock(),
@@ -298,7 +280,6 @@ impl Cluster {
         }
         under_test.running = Some(running);
         under_test.door = door;
-        under_test.endpoint = endpoint;
         Ok(under_test)
     }
 }

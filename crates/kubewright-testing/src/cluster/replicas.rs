@@ -59,19 +59,4 @@ impl Cluster {
             under_test.kill(number);
         }
     }
-
-    /// Ends one replica in order: it answers what it was asked.
-    /// [`restart_operator`](Self::restart_operator) starts it again.
-    ///
-    /// # Cancel safety
-    ///
-    /// When dropped, the replica ends at once, and is not started again.
-    pub async fn stop_replica(&self, number: usize) {
-        self.needs_own_operator("stop");
-        let mut operators = std::mem::take(&mut *self.shared.operators.lock());
-        for under_test in &mut operators {
-            under_test.stop(number, &self.shared.backend).await;
-        }
-        self.shared.operators.lock().extend(operators);
-    }
 }

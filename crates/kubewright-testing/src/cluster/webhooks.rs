@@ -5,7 +5,6 @@ use kubewright::{
     CertificateSource, Certificates, Incoming, LocalAuthority, ManagedCertificates, Repetition,
     WebhookServing,
 };
-use kubewright_apiserver::WebhookEndpoint;
 use kubewright_core::{Description, WebhookKind};
 use kubewright_manifest::{ManifestOptions, WebhookCertificates, webhook_service};
 use kubewright_webhook::pipe;
@@ -131,13 +130,12 @@ impl WebhookWiring {
         }
     }
 
-    /// What one run serves, and how the embedded server finds it.
+    /// What one run serves.
     pub(super) async fn serving(
         &self,
         backend: &Backend,
         replica: Replica,
-    ) -> Result<(WebhookServing, Option<WebhookEndpoint>), Error> {
-        let mut endpoint = None;
+    ) -> Result<WebhookServing, Error> {
         let incoming = match (&self.place, backend) {
             (Place::Service(host), Backend::Embedded(embedded)) => {
                 let (connector, listener) = pipe();
@@ -147,10 +145,10 @@ impl WebhookWiring {
                     Box::pin(connected) as futures_util::future::BoxFuture<'static, _>
                 };
                 let (webhooks, connect) = (embedded.webhooks(), Arc::new(connect));
-                endpoint = Some(match replica {
+                match replica {
                     Replica::First => webhooks.register(host, connect),
                     Replica::Further => webhooks.add(host, connect),
-                });
+                };
                 Incoming::Pipe(listener)
             }
             (Place::Address { listen, .. }, _) => Incoming::Socket(match &self.balancer {
@@ -171,13 +169,12 @@ impl WebhookWiring {
                 (Certificates::none(), source)
             }
         };
-        let serving = WebhookServing {
+        Ok(WebhookServing {
             incoming,
             certificates,
             source,
             repetition: Repetition::Checked,
-        };
-        Ok((serving, endpoint))
+        })
     }
 }
 

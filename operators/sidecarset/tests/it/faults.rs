@@ -158,14 +158,6 @@ async fn a_webhook_replica_killed_under_load_loses_no_pod_and_injects_none_twice
     cluster.create(pod("later", "replicas")).await;
 }
 
-#[kubewright_testing::test(cluster = embedded, nodes = 1)]
-async fn a_webhook_replica_that_stops_in_order_under_load_costs_no_create(cluster: Cluster) {
-    cluster.run_replicas(operator, 2).await;
-    active(&cluster, set("stopped", json!({}))).await;
-    let refusals = under_load(&cluster, "stopped", async || cluster.stop_replica(0).await).await;
-    assert_eq!(refusals, [0; TASKS]);
-}
-
 /// Twice: in the middle of a roll-out, and while there is nothing to do.
 #[kubewright_testing::test(nodes = 1, needs = [Restarts])]
 async fn an_api_server_that_restarts_under_the_operator_stops_no_roll_out(cluster: Cluster) {

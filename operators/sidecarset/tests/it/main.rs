@@ -14,5 +14,6 @@ mod revisions;
 mod roll_out;
 mod rules;
 mod samples;
+mod steps;
 mod versions;
 mod world;
