@@ -77,6 +77,29 @@ async fn the_webhook_for_pods_refuses_another_kind_and_goes_on(cluster: Cluster)
 }
 
 #[kubewright_testing::test(nodes = 1)]
+async fn the_webhook_for_pods_leaves_a_pod_alone_that_changes_or_goes(cluster: Cluster) {
+    cluster.run(operator).await;
+    active(&cluster, set("changes", json!({}))).await;
+    let client = client_config(&cluster, "/mutate--v1-pod").await;
+    let rule = json!({"operations": ["UPDATE", "DELETE"], "apiGroups": [""],
+        "apiVersions": ["v1"], "resources": ["pods"]});
+    ask(&cluster, &client, rule).await;
+    let before = cluster.create(pod("a", "changes")).await;
+    let label = json!({"metadata": {"labels": {"astray": "yes"}}});
+    let after = cluster.patch::<Pod>("a", label).await;
+    let of = |pod: &Pod| pod.spec.clone().map(|spec| spec.containers);
+    assert_eq!(of(&after), of(&before));
+    assert_eq!(after.annotations(), before.annotations());
+    cluster.delete::<Pod>("a").await;
+    cluster
+        .eventually("the Pod is gone", async |c| {
+            c.get::<Pod>("a").await.is_none()
+        })
+        .await;
+    still_works(&cluster, "after", "changes").await;
+}
+
+#[kubewright_testing::test(nodes = 1)]
 async fn a_kind_that_nobody_converts_is_answered_and_sets_are_converted_on(cluster: Cluster) {
     cluster.run(operator).await;
     active(&cluster, set("convert", json!({}))).await;
