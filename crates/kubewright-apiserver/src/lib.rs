@@ -25,7 +25,7 @@ pub mod store;
 mod table;
 mod who;
 
-pub use admission::webhook::{WebhookConnector, WebhookEndpoints};
+pub use admission::webhook::{WebhookConnector, WebhookEndpoint, WebhookEndpoints};
 pub use behaviour::{Behaviour, Behaviours, NodeControl, PodControl, PodFate, PodSelector, node};
 pub use may::{AuthorizationFailure, AuthorizationWebhook};
 pub use request::{

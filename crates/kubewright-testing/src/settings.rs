@@ -1,5 +1,6 @@
 use std::ffi::OsString;
 use std::fmt;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -37,6 +38,10 @@ pub struct Settings {
     pub operator: OperatorChoice,
     /// `KUBEWRIGHT_TEST_NODES=simulated`: whether tests may add nodes to an existing cluster.
     pub nodes: NodeChoice,
+    /// `KUBEWRIGHT_TEST_WEBHOOK_HOST`: the name or address by which an existing cluster reaches
+    /// this machine, to call the webhooks of operators under test. Without it loopback, where that
+    /// is where the cluster is.
+    pub webhook_host: Option<String>,
 }
 
 /// The operator that a test on an existing cluster runs against.
@@ -139,6 +144,14 @@ impl Settings {
                 return Err(wrong("KUBEWRIGHT_TEST_NODES", other.to_owned(), known));
             }
         };
+        let webhook_host = match text("KUBEWRIGHT_TEST_WEBHOOK_HOST") {
+            Some(host) if cluster != Choice::Existing || !is_host(&host) => {
+                let known = "with KUBEWRIGHT_TEST_CLUSTER=existing, a host name or an address, \
+                             without a port";
+                return Err(wrong("KUBEWRIGHT_TEST_WEBHOOK_HOST", host, known));
+            }
+            host => host,
+        };
         let number = |name: &'static str, otherwise: u64, known: &'static str| {
             text(name).map_or(Ok(otherwise), |value| {
                 value.parse().map_err(|_| wrong(name, value, known))
@@ -164,6 +177,7 @@ impl Settings {
             seed,
             operator,
             nodes,
+            webhook_host,
         })
     }
 }
@@ -185,8 +199,17 @@ impl Default for Settings {
             seed: SEED,
             operator: OperatorChoice::default(),
             nodes: NodeChoice::default(),
+            webhook_host: None,
         }
     }
+}
+
+/// Whether it is what a URL could have there; IPv6 addresses come without brackets.
+fn is_host(text: &str) -> bool {
+    let is_name = text
+        .chars()
+        .all(|one| one.is_ascii_alphanumeric() || "-.".contains(one));
+    is_name || text.parse::<IpAddr>().is_ok()
 }
 
 fn platform_cache(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
@@ -285,6 +308,25 @@ mod tests {
             let error = read(&[(variable, value)]).unwrap_err().to_string();
             assert!(error.contains(variable), "{error}");
         }
+    }
+
+    #[test]
+    fn an_existing_cluster_is_told_how_it_reaches_this_machine() {
+        let host = |cluster: &'static str, host: &'static str| {
+            let settings = read(&[
+                ("KUBEWRIGHT_TEST_CLUSTER", cluster),
+                ("KUBEWRIGHT_TEST_WEBHOOK_HOST", host),
+            ]);
+            settings.map(|settings| settings.webhook_host)
+        };
+        for known in ["192.168.1.7", "fd00::7", "host.docker.internal"] {
+            assert_eq!(host("existing", known).unwrap().as_deref(), Some(known));
+        }
+        for wrong in ["https://host", "host:443", "[fd00::7]"] {
+            let error = host("existing", wrong).unwrap_err().to_string();
+            assert!(error.contains("without a port"), "{error}");
+        }
+        assert!(host("real", "192.168.1.7").is_err(), "nobody would look");
     }
 
     #[test]

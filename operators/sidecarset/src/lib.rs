@@ -11,6 +11,7 @@ mod fresh;
 mod hash;
 mod inject;
 mod kind;
+mod narrow;
 mod operator;
 mod place;
 mod policy;
@@ -36,6 +37,7 @@ pub use kind::{
     SidecarSetStatus, SourceContainerName, TargetContainersMode, TransferEnv, UpdateStrategy,
     UpdateType, UpgradeStrategy, UpgradeType, WeightTerm,
 };
+pub use narrow::narrowed;
 pub use operator::{operator, operator_with};
 pub use place::{Place, selects};
 pub use policy::{
@@ -53,6 +55,6 @@ pub use roll_out::{
     Member, PROGRESSING, Plan, Progress, Update, changed_fields, flipped, is_active, member, plan,
     updated,
 };
-pub use scope::{Scope, narrowed, scope};
+pub use scope::{Scope, scopes};
 pub use status::{INJECTED_CONDITION, Report, report};
 pub use upgradable::UPGRADABLE;

@@ -7,12 +7,12 @@ use kubewright::{Cache, Reinvocation};
 
 use crate::check::{Neighbours, check};
 use crate::inject::base_of;
-use crate::place::Place;
+use crate::narrow::narrowed;
+use crate::place::{NAME_LABEL, Place};
 use crate::policy::{Injection, is_by_policy};
 use crate::reconcile::Sets;
 use crate::record::injected_list;
 use crate::revision::SET_LABEL;
-use crate::scope::narrowed;
 use crate::selector::matches;
 use crate::v1alpha1::{from_v1beta1, to_v1beta1};
 use crate::{Error, SidecarSet, Surroundings, fill_in, inject};
@@ -58,6 +58,8 @@ pub fn operator_with(injection: Injection) -> Operator {
         .webhook(
             Webhook::mutates(admit)
                 .on(Operation::Create)
+                // None, until the operator runs and says which: every namespace has a name.
+                .namespaces(format!("!{NAME_LABEL}"))
                 .reads(kind::<SidecarSet>())
                 .reads(kind::<Namespace>())
                 .reads(kind::<ControllerRevision>().labels(SET_LABEL))

@@ -58,9 +58,11 @@ pub fn from_v1beta1(new: crate::SidecarSet) -> SidecarSet {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::prop;
+    use proptest::{prop_assert, prop_assert_eq, proptest};
     use serde_json::{Value, json};
 
-    use super::{SidecarSet, from_v1beta1, to_v1beta1};
+    use super::{CUSTOM_VERSION_LABEL, SidecarSet, from_v1beta1, to_v1beta1};
 
     const EVERY_FIELD: &str = include_str!("../samples/versions/v1alpha1.yaml");
 
@@ -80,6 +82,66 @@ mod tests {
         old.spec.namespace_selector = serde_json::from_value(wanted).unwrap();
         assert_eq!(json!(back), json!(old));
         assert_eq!(json!(to_v1beta1(back)), json!(new));
+    }
+
+    /// A part of a value: what is dropped is decided one after another.
+    fn part(value: &Value, keep: &mut dyn Iterator<Item = bool>) -> Value {
+        let mut is_kept = |_: &Value| keep.next().unwrap_or(true);
+        match value {
+            Value::Object(members) => {
+                let kept: Vec<_> = members.iter().filter(|(_, one)| is_kept(one)).collect();
+                let parts = kept
+                    .into_iter()
+                    .map(|(key, one)| (key.clone(), part(one, keep)));
+                Value::Object(parts.collect())
+            }
+            Value::Array(all) => {
+                let kept: Vec<_> = all.iter().filter(|one| is_kept(one)).collect();
+                kept.into_iter().map(|one| part(one, keep)).collect()
+            }
+            other => other.clone(),
+        }
+    }
+
+    proptest! {
+        /// A failure prints the smallest case and its seed.
+        #[test]
+        fn any_set_comes_back_from_the_other_version(
+            keep in prop::collection::vec(prop::bool::weighted(0.8), 300),
+            version in prop::option::of("[a-z]{1,5}"),
+            labels in prop::collection::btree_map("[a-z]{1,3}", "[a-z]{0,3}", 0..3),
+        ) {
+            let every: Value = serde_saphyr::from_str(EVERY_FIELD).unwrap();
+            let spec = part(&every["spec"], &mut keep.into_iter());
+            let status = json!({"matchedPods": 3, "observedGeneration": 2});
+            let mut set = json!({"metadata": {"name": "s"}, "spec": spec, "status": status});
+            if !labels.is_empty() {
+                set["metadata"]["labels"] = json!(labels);
+            }
+
+            let mut newer = set.clone();
+            newer["apiVersion"] = json!("apps.kruise.io/v1beta1");
+            newer["kind"] = json!("SidecarSet");
+            newer["spec"].as_object_mut().unwrap().remove("namespace");
+            newer["spec"]["customVersion"] = json!(version);
+            let newer: crate::SidecarSet = serde_json::from_value(newer).unwrap();
+            prop_assert_eq!(json!(to_v1beta1(from_v1beta1(newer.clone()))), json!(newer));
+
+            let mut older = set;
+            older["apiVersion"] = json!("apps.kruise.io/v1alpha1");
+            older["kind"] = json!("SidecarSet");
+            if let Some(version) = version {
+                older["metadata"]["labels"][CUSTOM_VERSION_LABEL] = json!(version);
+            }
+            let mut older: SidecarSet = serde_json::from_value(older).unwrap();
+            let back = from_v1beta1(to_v1beta1(older.clone()));
+            // The one thing that the newer version says in another way.
+            if older.spec.namespace.take().is_some() {
+                older.spec.namespace_selector = back.spec.namespace_selector.clone();
+                prop_assert!(older.spec.namespace_selector.is_some());
+            }
+            prop_assert_eq!(json!(back), json!(older));
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::capability::Capability;
 use super::embedded::Embedded;
 use super::existing::{Existing, LABEL};
 use super::pool::Lease;
+use super::reach::Reach;
 use super::refusals::Refusals;
 use super::unmoved::Unmoved;
 use crate::faults::{Door, Script};
@@ -44,6 +45,15 @@ impl Backend {
             Self::Embedded(_) => Choice::Embedded,
             Self::Real(_) => Choice::Real,
             Self::Existing(_) => Choice::Existing,
+        }
+    }
+
+    /// From where its API server calls webhooks of this process.
+    pub(super) fn reach(&self) -> Result<Reach, Error> {
+        match self {
+            Self::Embedded(_) => Ok(Reach::Process),
+            Self::Real(_) => Ok(Reach::Machine),
+            Self::Existing(existing) => existing.webhook_host().map(Reach::Host),
         }
     }
 

@@ -11,6 +11,7 @@ use super::embedded::Embedded;
 use super::existing::Existing;
 use super::handle::Cluster;
 use super::pool::Lease;
+use super::reach::Reach;
 use super::webhooks::{CertificateMaker, WebhookWiring};
 use crate::progress::say;
 use crate::real::{AuthorizerAddress, Parts, RealOptions};
@@ -174,8 +175,8 @@ impl ClusterBuilder {
         let settings = Settings::from_environment()?;
         let wiring = match &self.authorizer {
             Some(Make(make)) => {
-                WebhookWiring::new(self.choice, &make().description(), CertificateMaker::Kit)
-                    .await?
+                let (description, maker) = (make().description(), CertificateMaker::Kit);
+                Some(WebhookWiring::new(self.authorizer_reach()?, &description, maker).await?)
             }
             None => None,
         };
@@ -217,6 +218,18 @@ impl ClusterBuilder {
             cluster.run_wired(make, wiring).await?;
         }
         Ok(cluster)
+    }
+
+    /// From where the API server asks its authorizer.
+    fn authorizer_reach(&self) -> Result<Reach, Error> {
+        match self.choice {
+            Choice::Embedded => Ok(Reach::Process),
+            Choice::Real => Ok(Reach::Machine),
+            Choice::Existing => Err(Error::Unsupported {
+                asked: "have the API server ask an authorizer".to_owned(),
+                why: "that of an existing cluster was started by others",
+            }),
+        }
     }
 
     /// As [`start`](Self::start), but none where Go is missing or too old and nothing is built yet: a line

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep};
 
+use super::reach::is_loopback;
 use super::refusals::Refusals;
 use crate::faults::Door;
 use crate::{Error, NodeChoice, OperatorChoice, Settings};
@@ -36,6 +38,7 @@ pub(super) struct Existing {
     made: Mutex<Vec<String>>,
     operator: OperatorChoice,
     nodes: NodeChoice,
+    webhook_host: Option<String>,
     /// Whether the test has asked for an operator that the cluster runs.
     has_run: AtomicBool,
     _turn: OwnedSemaphorePermit,
@@ -59,9 +62,26 @@ impl Existing {
             made: Mutex::default(),
             operator: settings.operator,
             nodes: settings.nodes,
+            webhook_host: settings.webhook_host.clone(),
             has_run: AtomicBool::new(false),
             _turn: turn,
         })
+    }
+
+    /// By which name or address the cluster reaches this machine.
+    pub(super) fn webhook_host(&self) -> Result<String, Error> {
+        if let Some(host) = &self.webhook_host {
+            return Ok(host.clone());
+        }
+        let server = self.config.cluster_url.host().unwrap_or_default();
+        match is_loopback(server) {
+            true => Ok(Ipv4Addr::LOCALHOST.to_string()),
+            false => Err(Error::Unsupported {
+                asked: format!("serve webhooks to the cluster at {server}"),
+                why: "how it reaches this machine is not known; say so by \
+                      KUBEWRIGHT_TEST_WEBHOOK_HOST",
+            }),
+        }
     }
 
     /// Whether a test may add nodes.

@@ -2,6 +2,7 @@
 
 mod address;
 mod backend;
+mod balancer;
 mod builder;
 mod capability;
 mod deployed;
@@ -10,12 +11,15 @@ mod existing;
 mod failure;
 mod faults;
 mod handle;
+mod install;
 mod nodes;
 mod objects;
 mod operator;
 mod policies;
 mod pool;
+mod reach;
 mod refusals;
+mod replicas;
 mod sweep;
 mod unmoved;
 mod usage;

@@ -1,20 +1,15 @@
-use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use kube::core::{ApiResource, GroupVersionKind};
 use kubewright::{Candidacy, Operator, RunOptions, Running};
 use kubewright_apiserver::User;
-use kubewright_core::Description;
-use parking_lot::Mutex;
-use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
 use super::usage::note_used;
-use super::webhooks::{CertificateMaker, WebhookWiring};
+use super::webhooks::{CertificateMaker, Replica, WebhookWiring};
 use crate::Error;
 use crate::faults::Door;
 
@@ -26,9 +21,43 @@ pub(super) struct UnderTest {
     running: Option<Running>,
     /// The way out of the present run.
     door: Door,
+    /// Which of several replicas it is; the first is 0.
+    number: usize,
 }
 
 impl UnderTest {
+    /// One that is installed and does not run yet.
+    pub(super) fn new(
+        make: Arc<dyn Fn() -> Operator + Send + Sync>,
+        account: User,
+        webhooks: Option<WebhookWiring>,
+    ) -> Self {
+        Self {
+            make,
+            account,
+            webhooks,
+            running: None,
+            door: Door::default(),
+            number: 0,
+        }
+    }
+
+    /// The same operator once more, not yet running.
+    pub(super) fn replica(&self, number: usize) -> Self {
+        let (make, account) = (Arc::clone(&self.make), self.account.clone());
+        Self {
+            number,
+            ..Self::new(make, account, self.webhooks.clone())
+        }
+    }
+
+    /// Ends the present run at once, if it is that replica.
+    pub(super) fn kill(&mut self, number: usize) {
+        if self.number == number {
+            self.running = None;
+        }
+    }
+
     /// Ends the present run: in order, unless it has crashed.
     async fn end(&mut self) {
         let Some(running) = self.running.take() else {
@@ -116,9 +145,8 @@ impl Cluster {
         make: Arc<dyn Fn() -> Operator + Send + Sync>,
         maker: CertificateMaker,
     ) -> Result<(), Error> {
-        let choice = self.shared.backend.choice();
-        let webhooks = WebhookWiring::new(choice, &make().description(), maker).await?;
-        self.run_wired(make, webhooks).await
+        let under_test = self.install_here(make, maker).await?;
+        self.run_installed(under_test).await
     }
 
     /// The same with a place for its webhooks that was chosen before.
@@ -127,7 +155,11 @@ impl Cluster {
         make: Arc<dyn Fn() -> Operator + Send + Sync>,
         webhooks: Option<WebhookWiring>,
     ) -> Result<(), Error> {
-        let under_test = self.install(make, webhooks).await?;
+        let under_test = self.install_wired(make, webhooks).await?;
+        self.run_installed(under_test).await
+    }
+
+    pub(super) async fn run_installed(&self, under_test: UnderTest) -> Result<(), Error> {
         let under_test = self.start(under_test).await?;
         self.shared.operators.lock().push(under_test);
         Ok(())
@@ -206,159 +238,6 @@ impl Cluster {
         closed
     }
 
-    /// Applies what the operator's `manifests` print.
-    async fn install(
-        &self,
-        make: Arc<dyn Fn() -> Operator + Send + Sync>,
-        webhooks: Option<WebhookWiring>,
-    ) -> Result<UnderTest, Error> {
-        let description = make().description();
-        let options = webhooks.as_ref().map(WebhookWiring::options);
-        let options = options.unwrap_or_default();
-        self.serves_policies(&description).await?;
-        let objects = kubewright_manifest::objects(&description, &options);
-        let mut account = None;
-        for object in &objects {
-            self.install_object(object).await?;
-            if object["kind"] == "ServiceAccount" {
-                let part = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
-                account = Some(User::service_account(part("namespace"), part("name")));
-            }
-        }
-        let account = account.ok_or_else(|| Error::Unsupported {
-            asked: format!("run operator {}", description.name),
-            why: "its manifests hold no ServiceAccount to run as",
-        })?;
-        self.permitted(&description, &account).await?;
-        let secret = webhooks.as_ref().and_then(|one| one.secret(&description));
-        if let Some((namespace, name)) = secret {
-            let read = json!({"namespace": namespace, "name": name, "group": "",
-                "resource": "secrets", "verb": "get"});
-            self.allowed(&account, &read).await?;
-        }
-        self.webhooks_act(&description).await?;
-        self.policies_act(&description).await?;
-        Ok(UnderTest {
-            make,
-            account,
-            webhooks,
-            running: None,
-            door: Door::default(),
-        })
-    }
-
-    async fn install_object(&self, object: &Value) -> Result<(), Error> {
-        let (kind, path) = self.path_of(object).await?;
-        let mut object = object.clone();
-        self.shared.backend.claim(&mut object, &path).await?;
-        let object = &object;
-        let tried = || format!("install {kind} {}", object["metadata"]["name"]);
-        self.send(
-            "APPLY",
-            &format!("{path}?fieldManager=kubewright-test&force=true"),
-            object,
-        )
-        .await
-        .map_err(failed(tried()))?;
-        if kind != "CustomResourceDefinition" {
-            return Ok(());
-        }
-        self.until(&tried(), async || {
-            let stored = self.read(&path).await.map_err(failed(tried()))?;
-            let conditions = stored["status"]["conditions"].as_array();
-            let mut conditions = conditions.into_iter().flatten();
-            let established =
-                conditions.any(|one| one["type"] == "Established" && one["status"] == "True");
-            Ok((!established).then(|| "not Established".to_owned()))
-        })
-        .await
-    }
-
-    /// The kind and path of an object, as the server's discovery tells.
-    async fn path_of(&self, object: &Value) -> Result<(String, String), Error> {
-        let text = |field: &str| object[field].as_str().unwrap_or_default();
-        let version = kubewright_core::GroupVersion::from_api_version(text("apiVersion"));
-        let kind = GroupVersionKind::gvk(&version.group, &version.version, text("kind"));
-        let plural = self.plural(&kind).await?;
-        let metadata = &object["metadata"];
-        let root = if version.group.is_empty() {
-            "/api"
-        } else {
-            "/apis"
-        };
-        let namespace = metadata["namespace"].as_str();
-        let namespace = namespace
-            .map(|name| format!("/namespaces/{name}"))
-            .unwrap_or_default();
-        let name = metadata["name"].as_str().unwrap_or_default();
-        let path = format!("{root}/{version}{namespace}/{plural}/{name}");
-        Ok((kind.kind, path))
-    }
-
-    /// What the server calls a kind in its paths. It is asked once in the life of the process for
-    /// the kinds of Kubernetes itself, which are the same on every cluster.
-    pub(super) async fn plural(&self, kind: &GroupVersionKind) -> Result<String, Error> {
-        static KNOWN: Mutex<BTreeMap<(String, String), String>> = Mutex::new(BTreeMap::new());
-
-        let key = (kind.api_version(), kind.kind.clone());
-        if let Some(plural) = KNOWN.lock().get(&key) {
-            return Ok(plural.clone());
-        }
-        let found = kube::discovery::pinned_kind(&self.client, kind).await;
-        let (resource, _): (ApiResource, _) =
-            found.map_err(failed(format!("ask how {} is served", kind.kind)))?;
-        if kind.group.is_empty() || kind.group.ends_with(".k8s.io") {
-            KNOWN.lock().insert(key, resource.plural.clone());
-        }
-        Ok(resource.plural)
-    }
-
-    /// Waits until the server acts on the new role: it learns of roles by watching them.
-    async fn permitted(&self, description: &Description, account: &User) -> Result<(), Error> {
-        let place = description.namespaces.first();
-        let rules = match place {
-            Some(_) => description.namespace_rules(),
-            None => description.rules(),
-        };
-        let first = |list: &[String]| list.first().cloned();
-        let Some((rule, resource)) = rules
-            .iter()
-            .find_map(|rule| Some((rule, first(&rule.resources)?)))
-        else {
-            return Ok(());
-        };
-        let (resource, subresource) = resource.split_once('/').unwrap_or((&resource, ""));
-        let attributes = json!({
-            "namespace": place,
-            "group": first(&rule.api_groups),
-            "resource": resource,
-            "subresource": subresource,
-            "verb": first(&rule.verbs),
-        });
-        self.allowed(account, &attributes).await
-    }
-
-    /// Waits until the server lets an account do something.
-    async fn allowed(&self, account: &User, attributes: &Value) -> Result<(), Error> {
-        let review = json!({
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SubjectAccessReview",
-            "spec": {
-                "user": account.name,
-                "groups": account.groups,
-                "resourceAttributes": attributes,
-            },
-        });
-        let tried = format!("wait until {} may work", account.name);
-        self.until(&tried, async || {
-            let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-            let answer = self.send("POST", path, &review).await;
-            let answer = answer.map_err(failed(tried.clone()))?;
-            Ok((answer["status"]["allowed"] != true).then(|| "not allowed".to_owned()))
-        })
-        .await
-    }
-
     async fn start(&self, mut under_test: UnderTest) -> Result<UnderTest, Error> {
         let operator = (under_test.make)();
         let name = operator.name().to_owned();
@@ -372,8 +251,12 @@ impl Cluster {
         let client = backend
             .client(&under_test.account, &self.namespace, refusals, &door)
             .await?;
+        let replica = match under_test.number {
+            0 => Replica::First,
+            _ => Replica::Further,
+        };
         let webhooks = match &under_test.webhooks {
-            Some(wiring) => Some(wiring.serving(backend).await?),
+            Some(wiring) => Some(wiring.serving(backend, replica).await?),
             None => None,
         };
         let options = RunOptions {
@@ -409,11 +292,4 @@ fn candidacy(operator: &Operator, account: &User) -> Option<Candidacy> {
 
 fn home(account: &User) -> Option<&str> {
     account.as_service_account().map(|(namespace, _)| namespace)
-}
-
-fn failed(tried: String) -> impl FnOnce(kube::Error) -> Error {
-    |source| Error::Request {
-        tried,
-        source: Box::new(source),
-    }
 }

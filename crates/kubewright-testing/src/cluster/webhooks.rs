@@ -1,4 +1,3 @@
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -6,23 +5,34 @@ use kubewright::{
     CertificateSource, Certificates, Incoming, LocalAuthority, ManagedCertificates, Repetition,
     WebhookServing,
 };
-use kubewright_core::{Clock, Description, WebhookKind};
+use kubewright_core::{Description, WebhookKind};
 use kubewright_manifest::{ManifestOptions, WebhookCertificates, webhook_service};
 use kubewright_webhook::pipe;
 use serde_json::json;
-use tokio::net::TcpListener;
 
 use super::backend::Backend;
-use super::embedded::Embedded;
+use super::balancer::Balancer;
 use super::handle::Cluster;
+use super::reach::{Place, Reach, bind};
+use crate::Error;
 use crate::real::AuthorizerAddress;
-use crate::{Choice, Error};
 
 /// How the cluster reaches the webhooks of an operator under test, from one run to the next.
 #[derive(Clone, Debug)]
 pub(super) struct WebhookWiring {
     place: Place,
     trust: Trust,
+    /// What several replicas share, where a Service is not there for that.
+    balancer: Option<Arc<Balancer>>,
+}
+
+/// One of several runs at the same place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Replica {
+    /// Whoever served there before does not any more.
+    First,
+    /// Beside the others.
+    Further,
 }
 
 /// Who makes the certificate of webhooks under test.
@@ -43,43 +53,17 @@ enum Trust {
     Managed(ManagedCertificates),
 }
 
-#[derive(Clone, Debug)]
-enum Place {
-    /// The embedded server calls a Service, in this process.
-    Service(String),
-    /// The real one calls a socket of this machine.
-    Address(SocketAddr),
-}
-
 impl WebhookWiring {
-    /// Chooses a place and a certificate for it; none when there are no webhooks.
+    /// Chooses a place and a certificate for it.
     pub(super) async fn new(
-        choice: Choice,
+        reach: Reach,
         description: &Description,
         maker: CertificateMaker,
-    ) -> Result<Option<Self>, Error> {
-        if !description.serves() {
-            return Ok(None);
-        }
+    ) -> Result<Self, Error> {
         let name = &description.name;
-        let (place, now) = match choice {
-            Choice::Embedded => {
-                let host = format!("{}.{}.svc", webhook_service(name), system_namespace(name));
-                (Place::Service(host), Embedded::beginning())
-            }
-            Choice::Existing => {
-                return Err(Error::Unsupported {
-                    asked: format!("serve the webhooks of {name}"),
-                    why: "an existing cluster reaches no address of this process",
-                });
-            }
-            // Free now, and bound again by each run.
-            Choice::Real => {
-                let listener = bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-                let address = listener.local_addr().map_err(Error::Listen)?;
-                (Place::Address(address), Clock::system().now())
-            }
-        };
+        let now = reach.now();
+        let service = format!("{}.{}.svc", webhook_service(name), system_namespace(name));
+        let place = reach.place(service).await?;
         let trust = match maker {
             CertificateMaker::Kit => Trust::given(name, &place.host(), now),
             CertificateMaker::Operator => Ok(Trust::managed(name, &place)),
@@ -88,7 +72,20 @@ impl WebhookWiring {
             name: name.clone(),
             source: Box::new(source.into()),
         })?;
-        Ok(Some(Self { place, trust }))
+        Ok(Self {
+            place,
+            trust,
+            balancer: None,
+        })
+    }
+
+    /// The same place for several runs at once.
+    pub(super) async fn shared(mut self) -> Result<Self, Error> {
+        if let Place::Address { listen, .. } = &self.place {
+            let balancer = Balancer::start(bind(*listen).await?);
+            self.balancer = Some(Arc::new(balancer));
+        }
+        Ok(self)
     }
 
     /// What makes the manifests point here.
@@ -96,7 +93,7 @@ impl WebhookWiring {
         ManifestOptions {
             webhook_url: match &self.place {
                 Place::Service(_) => None,
-                Place::Address(address) => Some(format!("https://{address}")),
+                Place::Address { .. } => Some(self.place.url()),
             },
             webhook_ca: self.authority_pem().map(str::to_owned),
             certificates: match &self.trust {
@@ -127,18 +124,18 @@ impl WebhookWiring {
 
     /// Where the operator's authorizer is.
     pub(super) fn authorizer(&self) -> AuthorizerAddress {
-        let url = match &self.place {
-            Place::Service(host) => format!("https://{host}/authorize"),
-            Place::Address(address) => format!("https://{address}/authorize"),
-        };
         AuthorizerAddress {
-            url,
+            url: format!("{}/authorize", self.place.url()),
             ca_pem: self.authority_pem().unwrap_or_default().to_owned(),
         }
     }
 
     /// What one run serves.
-    pub(super) async fn serving(&self, backend: &Backend) -> Result<WebhookServing, Error> {
+    pub(super) async fn serving(
+        &self,
+        backend: &Backend,
+        replica: Replica,
+    ) -> Result<WebhookServing, Error> {
         let incoming = match (&self.place, backend) {
             (Place::Service(host), Backend::Embedded(embedded)) => {
                 let (connector, listener) = pipe();
@@ -147,10 +144,17 @@ impl WebhookWiring {
                     let connected = async move { connector.connect().await };
                     Box::pin(connected) as futures_util::future::BoxFuture<'static, _>
                 };
-                embedded.webhooks().register(host, Arc::new(connect));
+                let (webhooks, connect) = (embedded.webhooks(), Arc::new(connect));
+                match replica {
+                    Replica::First => webhooks.register(host, connect),
+                    Replica::Further => webhooks.add(host, connect),
+                };
                 Incoming::Pipe(listener)
             }
-            (Place::Address(address), _) => Incoming::Socket(bind(*address).await?),
+            (Place::Address { listen, .. }, _) => Incoming::Socket(match &self.balancer {
+                Some(balancer) => balancer.replica().await?,
+                None => bind(*listen).await?,
+            }),
             (Place::Service(host), _) => {
                 return Err(Error::Unsupported {
                     asked: format!("serve webhooks as {host}"),
@@ -174,16 +178,6 @@ impl WebhookWiring {
     }
 }
 
-impl Place {
-    /// What the certificate is for.
-    fn host(&self) -> String {
-        match self {
-            Self::Service(host) => host.clone(),
-            Self::Address(address) => address.ip().to_string(),
-        }
-    }
-}
-
 impl Trust {
     /// A certificate of an authority of its own.
     fn given(name: &str, host: &str, now: Timestamp) -> Result<Self, kubewright_webhook::Error> {
@@ -198,7 +192,7 @@ impl Trust {
 
     fn managed(name: &str, place: &Place) -> Self {
         let mut managed = ManagedCertificates::of_service(name, &system_namespace(name));
-        if let Place::Address(_) = place {
+        if let Place::Address { .. } = place {
             managed.names = vec![place.host()];
         }
         Self::Managed(managed)
@@ -208,10 +202,6 @@ impl Trust {
 /// Where manifests put an operator unless they are told otherwise.
 fn system_namespace(name: &str) -> String {
     format!("{name}-system")
-}
-
-async fn bind(address: SocketAddr) -> Result<TcpListener, Error> {
-    TcpListener::bind(address).await.map_err(Error::Listen)
 }
 
 impl Cluster {
@@ -255,6 +245,7 @@ impl Cluster {
                     "resources": ["configmaps"]}],
             }],
         });
+        self.shared.backend.remember(&format!("{path}/{name}"));
         self.send("POST", &path, &probe).await.map_err(failed)?;
         let probed = json!({"metadata": {"name": "probe", "labels": label}});
         let create = format!(

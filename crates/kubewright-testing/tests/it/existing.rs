@@ -2,6 +2,7 @@
 
 use std::process::Output;
 
+use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -11,16 +12,17 @@ use serde_json::json;
 use tokio::process::Command;
 
 const GUEST: &str = "operator::an_operator_works_under_the_role_of_its_manifests";
+const WEBHOOK_GUEST: &str = "operator::a_webhook_of_this_process_is_asked_by_the_cluster";
 
 /// Runs another test of this program as a guest of the cluster.
 async fn guest(cluster: &Cluster) -> Output {
-    guest_with(cluster, &[]).await
+    guest_with(cluster, GUEST, &[]).await
 }
 
-async fn guest_with(cluster: &Cluster, settings: &[(&str, &str)]) -> Output {
+async fn guest_with(cluster: &Cluster, test: &str, settings: &[(&str, &str)]) -> Output {
     let program = std::env::current_exe().expect("this program");
     let run = Command::new(program)
-        .args([GUEST, "--exact", "--nocapture"])
+        .args([test, "--exact", "--nocapture"])
         .env("KUBEWRIGHT_TEST_CLUSTER", "existing")
         .env("KUBECONFIG", cluster.kubeconfig().expect("a kubeconfig"))
         .envs(settings.iter().copied())
@@ -45,6 +47,8 @@ async fn names(cluster: &Cluster) -> Vec<String> {
     names.extend(all.iter().map(|one| format!("role {}", one.name_any())));
     let all = cluster.list::<ClusterRoleBinding>().await;
     names.extend(all.iter().map(|one| format!("binding {}", one.name_any())));
+    let all = cluster.list::<ValidatingWebhookConfiguration>().await;
+    names.extend(all.iter().map(|one| format!("webhooks {}", one.name_any())));
     names
 }
 
@@ -62,6 +66,31 @@ async fn a_test_on_an_existing_cluster_leaves_it_as_it_was(cluster: Cluster) {
     assert_eq!(names(&cluster).await, before);
 }
 
+/// By itself on loopback, where this cluster is, and by the name that a setting gives.
+#[kubewright_testing::test(cluster = real)]
+async fn webhooks_under_test_are_served_to_an_existing_cluster(cluster: Cluster) {
+    let before = names(&cluster).await;
+    for settings in [vec![], vec![("KUBEWRIGHT_TEST_WEBHOOK_HOST", "localhost")]] {
+        let output = guest_with(&cluster, WEBHOOK_GUEST, &settings).await;
+        assert!(output.status.success(), "{}", said(&output));
+        assert!(said(&output).contains("1 passed"), "{}", said(&output));
+        assert_eq!(names(&cluster).await, before);
+    }
+    // It leads elsewhere: nobody answers there.
+    let nowhere = [
+        ("KUBEWRIGHT_TEST_WEBHOOK_HOST", "nowhere.invalid"),
+        ("KUBEWRIGHT_TEST_TIMEOUT", "5"),
+    ];
+    let output = guest_with(&cluster, WEBHOOK_GUEST, &nowhere).await;
+    assert!(!output.status.success());
+    assert!(
+        said(&output).contains("nowhere.invalid"),
+        "{}",
+        said(&output)
+    );
+    assert_eq!(names(&cluster).await, before);
+}
+
 #[kubewright_testing::test(cluster = real)]
 async fn a_deployed_operator_that_is_not_there_fails_the_test_and_nothing_is_installed(
     cluster: Cluster,
@@ -71,7 +100,7 @@ async fn a_deployed_operator_that_is_not_there_fails_the_test_and_nothing_is_ins
         ("KUBEWRIGHT_TEST_OPERATOR", "deployed"),
         ("KUBEWRIGHT_TEST_TIMEOUT", "5"),
     ];
-    let output = guest_with(&cluster, &settings).await;
+    let output = guest_with(&cluster, GUEST, &settings).await;
     assert!(!output.status.success());
     let said = said(&output);
     assert!(said.contains("`kubewright deploy` brings it"), "{said}");

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::Api;
-use kube::api::{ListParams, ObjectMeta};
+use kube::api::{ListParams, ObjectMeta, PostParams};
 use kubewright::prelude::*;
 use kubewright_testing::{Choice, Cluster, TestCase};
 use schemars::JsonSchema;
@@ -53,6 +53,57 @@ async fn an_operator_works_under_the_role_of_its_manifests(cluster: Cluster) {
         .eventually("a page", async |c| {
             text(c).await.as_deref() == Some("hello")
         })
+        .await;
+}
+
+fn check(change: &Change<Site>, findings: &mut Findings) {
+    if change
+        .object()
+        .is_some_and(|site| site.spec.text.is_empty())
+    {
+        findings.required("spec.text", "");
+    }
+}
+
+fn strict() -> Operator {
+    operator().webhook(Webhook::validates(check))
+}
+
+#[kubewright_testing::test]
+async fn a_webhook_of_this_process_is_asked_by_the_cluster(cluster: Cluster) {
+    cluster.run(strict).await;
+    let sites: Api<Site> = Api::namespaced(cluster.client(), cluster.namespace());
+    let refused = sites.create(&PostParams::default(), &site("")).await;
+    assert!(
+        matches!(&refused, Err(kube::Error::Api(status)) if status.code == 422),
+        "{refused:?}"
+    );
+    cluster.create(site("hello")).await;
+}
+
+/// Adds a line each time it is asked.
+fn repetitive() -> Operator {
+    let append = |site: &mut Site| site.spec.text.push('!');
+    operator().webhook(Webhook::defaults(append))
+}
+
+#[test]
+fn a_mutator_that_is_not_idempotent_fails_the_test() {
+    let message = failure(async |cluster: Cluster| {
+        cluster.run(repetitive).await;
+        cluster.create(site("hello")).await;
+    });
+    assert!(message.contains("not idempotent"), "{message}");
+}
+
+#[kubewright_testing::test]
+async fn an_operator_that_is_only_installed_does_nothing_until_it_is_started(cluster: Cluster) {
+    cluster.install(operator).await;
+    cluster.apply(site("hello")).await;
+    assert_eq!(text(&cluster).await, None);
+    cluster.restart_operator().await;
+    cluster
+        .eventually("a page", async |c| text(c).await.is_some())
         .await;
 }
 

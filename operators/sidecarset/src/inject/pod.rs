@@ -255,3 +255,7 @@ pub(crate) fn entry(set: &SidecarSet, hash: String) -> Injected {
 #[cfg(test)]
 #[path = "pod_tests.rs"]
 pub(crate) mod tests;
+
+#[cfg(test)]
+#[path = "pod_properties.rs"]
+mod properties;

@@ -109,3 +109,7 @@ fn max_unavailable(set: &SidecarSet, all: usize) -> usize {
 #[cfg(test)]
 #[path = "plan_tests.rs"]
 pub(crate) mod tests;
+
+#[cfg(test)]
+#[path = "plan_properties.rs"]
+mod properties;

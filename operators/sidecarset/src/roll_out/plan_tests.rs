@@ -1,8 +1,6 @@
 use std::sync::Arc;
 
 use kubewright::prelude::*;
-use proptest::prelude::{ProptestConfig, any, prop};
-use proptest::{prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
 use super::{Plan, plan};
@@ -245,58 +243,4 @@ fn a_pod_whose_former_update_is_under_way_is_waited_for() {
     assert_eq!(names(&waits.update), "");
     let arrived = plan(&three, &[member(&three, &Arc::new(settled(once))).unwrap()]);
     assert_eq!(names(&arrived.update), "p");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-
-    /// Kubelets answer in any order and at any time; Pods are unready at random.
-    #[test]
-    fn a_roll_out_keeps_its_bounds_and_ends(
-        pods in 1_usize..8,
-        partition in 0_usize..9,
-        most in 1_usize..4,
-        events in prop::collection::vec((any::<prop::sample::Index>(), 0_u8..3), 0..15),
-    ) {
-        let old = set_of("i:1", json!({}));
-        let strategy = json!({"partition": partition, "maxUnavailable": most});
-        let new = set_of("i:2", json!({"updateStrategy": strategy}));
-        let mut all: Vec<Pod> = (0..pods).map(|n| pod_of(&old, &format!("p{n}"))).collect();
-        let mut events = events.into_iter();
-        let seen = |all: &[Pod]| -> Vec<Member> {
-            let all = all.iter().map(|pod| Arc::new(pod.clone()));
-            all.map(|pod| member(&new, &pod).unwrap()).collect()
-        };
-        for round in 0..60 {
-            let members = seen(&all);
-            let next = plan(&new, &members);
-            let backwards: Vec<_> = members.iter().rev().cloned().collect();
-            prop_assert_eq!(names(&next.update), names(&plan(&new, &backwards).update));
-            let down = members.iter().filter(|one| one.is_updated && !one.is_ready).count();
-            let is_chosen = |one: &&Member| next.update.iter().any(|pod| Arc::ptr_eq(pod, &one.pod));
-            let taken = members.iter().filter(is_chosen).filter(|one| one.is_ready).count();
-            prop_assert!(taken + down <= most.max(down), "{taken} of the ready while {down} are down");
-            for pod in &next.update {
-                let place = all.iter().position(|one| one.name_any() == pod.name_any()).unwrap();
-                all[place] = updated(&new, pod, "s-1", "now").unwrap().pod;
-            }
-            let outdated = seen(&all).iter().filter(|one| !one.is_updated).count();
-            prop_assert!(outdated >= partition.min(pods));
-            match events.next() {
-                Some((index, kind)) => {
-                    let pod = &mut all[index.index(pods)];
-                    *pod = settled(pod.clone());
-                    if kind == 0 {
-                        let unready = json!([{"type": "Ready", "status": "False"}]);
-                        let status = pod.status.as_mut().unwrap();
-                        status.conditions = serde_json::from_value(unready).unwrap();
-                    }
-                }
-                None if next.update.is_empty() && round > 15 => break,
-                None => all = all.into_iter().map(settled).collect(),
-            }
-        }
-        let outdated = seen(&all).iter().filter(|one| !one.is_updated).count();
-        prop_assert_eq!(outdated, partition.min(pods));
-    }
 }

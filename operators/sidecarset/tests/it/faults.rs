@@ -6,6 +6,8 @@ use kubewright::prelude::*;
 use kubewright_testing::{Cluster, Fault};
 use serde_json::json;
 use sidecarset::{SidecarSet, operator};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 use crate::world::{IMAGE, NEWER, active, change, containers, images, pod, running, set, status};
 
@@ -95,6 +97,65 @@ async fn a_webhook_killed_under_load_loses_no_pod_and_injects_none_twice(cluster
     for pod in &all {
         assert_eq!(containers(pod), ["side", "app"]);
     }
+}
+
+const TASKS: usize = 8;
+const EACH: usize = 50;
+
+/// Makes Pods from several tasks at once, and lets something happen in the middle. What is refused
+/// because nobody answered is tried again, as whoever makes Pods does; answers how often each task
+/// had to.
+async fn under_load(cluster: &Cluster, set: &str, happens: impl AsyncFnOnce()) -> Vec<usize> {
+    let (tell, mut made) = mpsc::channel(TASKS * EACH);
+    let mut tasks = JoinSet::new();
+    for task in 0..TASKS {
+        let pods: Api<Pod> = Api::namespaced(cluster.client(), cluster.namespace());
+        let all: Vec<_> = (0..EACH)
+            .map(|number| pod(&format!("p{task}-{number}"), set))
+            .collect();
+        let tell = tell.clone();
+        tasks.spawn(async move {
+            let mut refusals = 0;
+            for pod in all {
+                while let Err(error) = pods.create(&PostParams::default(), &pod).await {
+                    let text = error.to_string();
+                    assert!(text.contains("failed calling webhook"), "{text}");
+                    refusals += 1;
+                }
+                tell.send(()).await.expect("somebody counts");
+            }
+            refusals
+        });
+    }
+    for _ in 0..TASKS * EACH / 3 {
+        made.recv().await.expect("the tasks make Pods");
+    }
+    happens().await;
+    let refusals = tasks.join_all().await;
+    let all = cluster.list::<Pod>().await;
+    assert_eq!(all.len(), TASKS * EACH);
+    for pod in &all {
+        assert_eq!(containers(pod), ["side", "app"]);
+    }
+    refusals
+}
+
+/// What it was asked at that moment is lost and no more: the other one answers.
+#[kubewright_testing::test(nodes = 1)]
+async fn a_webhook_replica_killed_under_load_loses_no_pod_and_injects_none_twice(cluster: Cluster) {
+    cluster.run_replicas(operator, 2).await;
+    active(&cluster, set("replicas", json!({}))).await;
+    let refusals = under_load(&cluster, "replicas", async || cluster.kill_replica(0)).await;
+    assert!(refusals.iter().all(|&one| one <= 1), "{refusals:?}");
+    // With neither, nobody answers.
+    cluster.kill_replica(1);
+    let pods: Api<Pod> = Api::namespaced(cluster.client(), cluster.namespace());
+    let refused = pods
+        .create(&PostParams::default(), &pod("never", "replicas"))
+        .await;
+    assert!(refused.is_err(), "{refused:?}");
+    cluster.restart_operator().await;
+    cluster.create(pod("later", "replicas")).await;
 }
 
 /// Twice: in the middle of a roll-out, and while there is nothing to do.

@@ -5,15 +5,29 @@ use kubewright_testing::Cluster;
 use serde_json::json;
 use sidecarset::{HASH_ANNOTATION, INJECTED, SidecarSet, injected, operator, spec_hash};
 
+use crate::refusals::refused;
 use crate::world::{
-    NEWER, active, change, container, containers, images, newer, pod, reason, running, set, status,
+    NEWER, active, change, container, containers, happened, images, is_ready, newer, now, pod,
+    reason, running, set, status,
 };
 
-/// Create the set, see it filled in; create Pods, see them injected; the status counts them; change
-/// the image, see them updated one by one.
+/// Create a broken set, see it refused; create the set, see it filled in; create Pods, see them
+/// injected; the status counts them; change the image, see them updated one by one.
 #[kubewright_testing::test(nodes = 2)]
-async fn a_set_is_filled_in_its_pods_are_injected_counted_and_updated_in_place(cluster: Cluster) {
+async fn a_set_is_checked_and_filled_in_its_pods_are_injected_counted_and_updated_one_by_one(
+    cluster: Cluster,
+) {
     cluster.run(operator).await;
+    let broken = json!({"selector": {}, "containers": [{"name": "side"}]});
+    let answer = refused(&cluster, "flow", broken).await;
+    let causes = answer.details.map(|details| details.causes);
+    let causes = causes.unwrap_or_default();
+    let fields: Vec<_> = causes.iter().map(|cause| cause.field.as_str()).collect();
+    assert_eq!(
+        (answer.code, fields),
+        (422, vec!["spec.selector", "spec.containers[0].image"])
+    );
+
     let made = active(&cluster, set("flow", json!({}))).await;
     let side = &made.spec.containers[0].container;
     assert_eq!(side.image_pull_policy.as_deref(), Some("IfNotPresent"));
@@ -38,6 +52,7 @@ async fn a_set_is_filled_in_its_pods_are_injected_counted_and_updated_in_place(c
         })
         .await;
 
+    let (mut pods, since) = now(&cluster).await;
     change(&cluster, "flow", json!({})).await;
     cluster
         .eventually("all Pods are updated and ready", async |c| {
@@ -46,6 +61,13 @@ async fn a_set_is_filled_in_its_pods_are_injected_counted_and_updated_in_place(c
         })
         .await;
     assert_eq!(reason(&cluster, "flow").await, "Complete");
+    let mut most = 0;
+    for pod in happened(&cluster, &since).await {
+        pods.insert(pod.name_any(), pod);
+        let under_way = pods.values().filter(|pod| is_under_way(pod)).count();
+        most = most.max(under_way);
+    }
+    assert_eq!(most, 1, "Pods that were updated at once");
     for pod in cluster.list::<Pod>().await {
         let statuses = pod.status.and_then(|one| one.container_statuses);
         let restarts: Vec<_> = statuses
@@ -55,6 +77,14 @@ async fn a_set_is_filled_in_its_pods_are_injected_counted_and_updated_in_place(c
             .collect();
         assert_eq!(restarts, [("side".to_owned(), 1), ("app".to_owned(), 0)]);
     }
+}
+
+/// Whether it has the newer image and is not ready with it yet.
+fn is_under_way(pod: &Pod) -> bool {
+    let statuses = pod.status.iter();
+    let mut statuses = statuses.flat_map(|one| one.container_statuses.iter().flatten());
+    let has_arrived = statuses.any(|one| one.name == "side" && one.image == NEWER && one.ready);
+    container(pod, "side")["image"] == NEWER && !(has_arrived && is_ready(pod))
 }
 
 /// Kruise's holes: a Pod that goes, and labels of a namespace that change.

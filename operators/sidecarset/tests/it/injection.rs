@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sidecarset::operator;
 
 use crate::world::{
-    active, change, container, containers, known, pod, pod_with, sample, seen, set,
+    active, change, container, containers, known, pod, pod_with, read, sample, seen, set,
 };
 
 fn names(list: &Value, field: &str) -> Vec<String> {
@@ -168,6 +168,66 @@ async fn row_resources_policy(cluster: Cluster) {
         container(&made, "side")["resources"],
         json!({"limits": {"cpu": "500m", "memory": "536870912"}, "requests": {"cpu": "10m",
             "memory": "536870912"}})
+    );
+}
+
+#[kubewright_testing::test(nodes = 1)]
+async fn row_resources_policy_max(cluster: Cluster) {
+    cluster.run(operator).await;
+    active(&cluster, sample("rows/resources-policy-max")).await;
+    let limited =
+        |cpu: &str, memory: &str| json!({"resources": {"limits": {"cpu": cpu, "memory": memory}}});
+    let mut made = pod_with("a", "resources-policy-max", json!({}), limited("1", "64Mi"));
+    let spec = made.spec.get_or_insert_default();
+    for (name, resources) in [("app2", limited("2", "32Mi")), ("db", limited("8", "1Gi"))] {
+        let mut container = resources;
+        container["name"] = name.into();
+        container["image"] = crate::world::IMAGE.into();
+        spec.containers.push(read(container));
+    }
+    let made = cluster.create(made).await;
+    assert_eq!(
+        container(&made, "side")["resources"]["limits"],
+        json!({"cpu": "2", "memory": "67108864"})
+    );
+}
+
+#[kubewright_testing::test(nodes = 1)]
+async fn row_share_volume_device_policy(cluster: Cluster) {
+    cluster.run(operator).await;
+    active(&cluster, sample("rows/share-volume-device-policy")).await;
+    let devices = json!({"volumeDevices": [{"name": "disk", "devicePath": "/dev/disk"}]});
+    let mut made = pod_with(
+        "a",
+        "share-volume-device-policy",
+        json!({}),
+        devices.clone(),
+    );
+    let spec = made.spec.get_or_insert_default();
+    let claim = json!([{"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}]);
+    spec.volumes = Some(read(claim));
+    let made = cluster.create(made).await;
+    assert_eq!(
+        container(&made, "side")["volumeDevices"],
+        devices["volumeDevices"]
+    );
+}
+
+#[kubewright_testing::test(nodes = 1)]
+async fn row_transfer_env_from_a_label_and_several_names(cluster: Cluster) {
+    cluster.run(operator).await;
+    active(&cluster, sample("rows/transfer-env-from")).await;
+    let env = json!({"env": [{"name": "COLOR", "value": "blue"}, {"name": "OTHER", "value": "1"},
+        {"name": "SIZE", "value": "7"}]});
+    let labels = json!({"labels": {"main": "app"}});
+    let made = cluster
+        .create(pod_with("a", "transfer-env-from", labels, env))
+        .await;
+    let env = container(&made, "side")["env"].clone();
+    assert_eq!(names(&env, "name"), ["IS_INJECTED", "COLOR", "SIZE"]);
+    assert_eq!(
+        (&env[1]["value"], &env[2]["value"]),
+        (&json!("blue"), &json!("7"))
     );
 }
 

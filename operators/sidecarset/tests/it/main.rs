@@ -1,6 +1,7 @@
 //! SidecarSet on a cluster: embedded, or real with `KUBEWRIGHT_TEST_CLUSTER=real`.
 
 mod absence;
+mod bad_input;
 mod certificates;
 mod faults;
 mod flow;
@@ -11,7 +12,9 @@ mod program;
 mod refusals;
 mod revisions;
 mod roll_out;
+mod rules;
 mod samples;
+mod steps;
 mod versions;
 mod world;
 

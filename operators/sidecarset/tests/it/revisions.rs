@@ -1,12 +1,14 @@
 //! The versions of a set, and going back to one.
 
 use k8s_openapi::api::apps::v1::ControllerRevision;
+use kube::Api;
+use kube::api::PostParams;
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
 use serde_json::{Value, json};
 use sidecarset::{CUSTOM_VERSION_LABEL, SET_LABEL, SidecarSet, operator};
 
-use crate::world::{IMAGE, NAMESPACE, active, container, pod, sample, seen};
+use crate::world::{IMAGE, NAMESPACE, NEWER, active, container, pod, pod_with, sample, seen};
 
 async fn held(cluster: &Cluster, set: &str) -> Vec<(i64, String)> {
     let all = cluster.in_namespace(NAMESPACE);
@@ -76,4 +78,39 @@ async fn row_revision_history_limit_and_custom_version(cluster: Cluster) {
         })
         .await;
     cluster.delete::<SidecarSet>(name).await;
+}
+
+/// A new Pod gets what the roll-out would leave it with.
+#[kubewright_testing::test(nodes = 1)]
+async fn row_injection_strategy_revision_partial(cluster: Cluster) {
+    cluster.run(operator).await;
+    let name = "revision-partial";
+    active(&cluster, sample("rows/revision-partial")).await;
+    version(&cluster, name, ("3.9", "two")).await;
+    let tried = async |c: &Cluster, tier: &str| {
+        let params = PostParams {
+            dry_run: true,
+            ..PostParams::default()
+        };
+        let labels = json!({"labels": {"tier": tier}});
+        let pods: Api<Pod> = Api::namespaced(c.client(), c.namespace());
+        let pod = pod_with("a", name, labels, json!({}));
+        let made = pods.create(&params, &pod).await.expect("the Pod is taken");
+        container(&made, "side")["image"].clone()
+    };
+    for (tier, wanted) in [("test", NEWER), ("live", IMAGE)] {
+        cluster
+            .eventually(format!("a Pod of tier {tier} gets {wanted}"), async |c| {
+                tried(c, tier).await == wanted
+            })
+            .await;
+    }
+    // Nothing is rolled out while it is paused: all get the one that is named.
+    let paused = json!({"spec": {"updateStrategy": {"paused": true}}});
+    cluster.patch::<SidecarSet>(name, paused).await;
+    cluster
+        .eventually("all get the older one", async |c| {
+            tried(c, "test").await == IMAGE
+        })
+        .await;
 }

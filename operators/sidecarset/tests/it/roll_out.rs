@@ -97,6 +97,59 @@ async fn row_priority_strategy(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 1)]
+async fn row_order_priority(cluster: Cluster) {
+    cluster.run(operator).await;
+    let name = "order-priority";
+    active(&cluster, sample("rows/order-priority")).await;
+    let order = |order: &str| json!({"labels": {"order": order}});
+    // Numbers, not text: the tenth comes before the ninth.
+    let pods = [("a", "n-9"), ("b", "n-10"), ("c", "n-1")];
+    let pods = pods.map(|(pod, one)| pod_with(pod, name, order(one), json!({})));
+    running(&cluster, pods).await;
+    change(&cluster, name, json!({})).await;
+    rests(&cluster, name, (1, "Partition")).await;
+    assert_eq!(images(&cluster, "side").await["b"], NEWER);
+    strategy(&cluster, name, json!({"partition": 1})).await;
+    rests(&cluster, name, (2, "Partition")).await;
+    assert_eq!(images(&cluster, "side").await["a"], NEWER);
+}
+
+#[kubewright_testing::test(nodes = 1)]
+async fn row_update_strategy_selector(cluster: Cluster) {
+    cluster.run(operator).await;
+    let name = "update-selector";
+    active(&cluster, sample("rows/update-selector")).await;
+    let tier = |tier: &str| json!({"labels": {"tier": tier}});
+    let pods = [("a", "live"), ("b", "test"), ("c", "test")];
+    let pods = pods.map(|(pod, one)| pod_with(pod, name, tier(one), json!({})));
+    running(&cluster, pods).await;
+    change(&cluster, name, json!({})).await;
+    rests(&cluster, name, (2, "Selector")).await;
+    let images = images(&cluster, "side").await;
+    assert_eq!(
+        ["a", "b", "c"].map(|pod| images[pod].as_str()),
+        [IMAGE, NEWER, NEWER]
+    );
+}
+
+#[kubewright_testing::test(nodes = 1)]
+async fn row_partition_in_percent(cluster: Cluster) {
+    cluster.run(operator).await;
+    let name = "partition-percent";
+    active(&cluster, sample("rows/partition-percent")).await;
+    running(&cluster, ["a", "b", "c"].map(|one| pod(one, name))).await;
+    change(&cluster, name, json!({})).await;
+    // One and a half are two.
+    rests(&cluster, name, (1, "Partition")).await;
+    strategy(&cluster, name, json!({"partition": "34%"})).await;
+    cluster
+        .consistently(WHILE, "two are still kept", async |c| newer(c).await == 1)
+        .await;
+    strategy(&cluster, name, json!({"partition": "33%"})).await;
+    rests(&cluster, name, (2, "Partition")).await;
+}
+
+#[kubewright_testing::test(nodes = 1)]
 async fn row_scatter_strategy(cluster: Cluster) {
     cluster.run(operator).await;
     active(&cluster, sample("rows/scatter")).await;

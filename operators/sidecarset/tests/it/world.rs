@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
 use kube::Api;
-use kube::api::PostParams;
+use kube::api::{ListParams, PostParams, WatchParams};
+use kube::core::Request;
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
 use serde_json::{Value, json};
@@ -173,6 +175,34 @@ pub(crate) fn is_ready(pod: &Pod) -> bool {
     conditions.any(|one| one.type_ == "Ready" && one.status == "True")
 }
 
+/// The Pods as they are, by name, and the revision at which they are so.
+pub(crate) async fn now(cluster: &Cluster) -> (BTreeMap<String, Pod>, String) {
+    let pods: Api<Pod> = Api::namespaced(cluster.client(), cluster.namespace());
+    let list = pods.list(&ListParams::default()).await.expect("a list");
+    let revision = list.metadata.resource_version.expect("a revision");
+    let named = list.items.into_iter().map(|pod| (pod.name_any(), pod));
+    (named.collect(), revision)
+}
+
+/// All that became of Pods since that revision, in its order.
+pub(crate) async fn happened(cluster: &Cluster, since: &str) -> Vec<Pod> {
+    let path = format!("/api/v1/namespaces/{}/pods", cluster.namespace());
+    // The server tells what was, waits for more and ends by itself.
+    let params = WatchParams::default().timeout(2).disable_bookmarks();
+    let request = Request::new(path).watch(&params, since).expect("a watch");
+    let text = cluster
+        .client()
+        .request_text(request)
+        .await
+        .expect("events");
+    let events = text.lines().map(|line| {
+        let mut event: Value = serde_json::from_str(line).expect("an event");
+        assert_ne!(event["type"], "ERROR", "{event}");
+        read(event["object"].take())
+    });
+    events.collect()
+}
+
 /// Gives the set's container the newer image, and more.
 pub(crate) async fn change(cluster: &Cluster, name: &str, more: Value) -> SidecarSet {
     let set = cluster.get::<SidecarSet>(name).await.expect("the set");
@@ -185,4 +215,14 @@ pub(crate) async fn change(cluster: &Cluster, name: &str, more: Value) -> Sideca
     cluster
         .patch::<SidecarSet>(name, json!({"spec": spec}))
         .await
+}
+
+/// Whether the API server asks the operator about no Pod, once it has learnt so.
+pub(crate) async fn asks_nobody(cluster: &Cluster) -> bool {
+    let there = cluster
+        .get::<MutatingWebhookConfiguration>("sidecarset")
+        .await;
+    let webhooks = there.expect("it is installed").webhooks;
+    let mut names = webhooks.iter().flatten().map(|one| &one.name);
+    !names.any(|name| name.starts_with("scope-"))
 }

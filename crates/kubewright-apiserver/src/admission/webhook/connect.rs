@@ -43,8 +43,8 @@ pub(super) async fn connect(
             port,
             ..
         } => service(server, (namespace, name), *port, host).await?,
-        WebhookTarget::Url(_) => match server.webhooks().find(host) {
-            Some(connector) => pipe(connector().await)?,
+        WebhookTarget::Url(_) => match registered(server, host).await {
+            Some(stream) => stream?,
             None => tcp(host, uri.port_u16().unwrap_or(443)).await?,
         },
     };
@@ -65,8 +65,8 @@ async fn service(
     port: u64,
     host: &str,
 ) -> Result<Box<dyn Stream>, String> {
-    if let Some(connector) = server.webhooks().find(host) {
-        return pipe(connector().await);
+    if let Some(stream) = registered(server, host).await {
+        return stream;
     }
     let mut last = format!("no endpoints available for service {name:?}");
     for (host, port) in endpoints(server, (namespace, name), port)? {
@@ -78,11 +78,17 @@ async fn service(
     Err(last)
 }
 
-fn pipe(connected: io::Result<tokio::io::DuplexStream>) -> Result<Box<dyn Stream>, String> {
-    match connected {
-        Ok(stream) => Ok(Box::new(stream)),
-        Err(error) => Err(format!("dial pipe: {}", io_error(&error))),
+/// The first of those that programs of this process registered for a host and that listens; none
+/// when there are no such.
+async fn registered(server: &Server, host: &str) -> Option<Result<Box<dyn Stream>, String>> {
+    let mut last = None;
+    for connector in server.webhooks().find(host) {
+        match connector().await {
+            Ok(stream) => return Some(Ok(Box::new(stream))),
+            Err(error) => last = Some(Err(format!("dial pipe: {}", io_error(&error)))),
+        }
     }
+    last
 }
 
 async fn tcp(host: &str, port: u16) -> Result<Box<dyn Stream>, String> {

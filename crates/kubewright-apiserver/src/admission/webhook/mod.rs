@@ -22,7 +22,7 @@ mod validate;
 pub(crate) use call::{AnswerForm, Question, call};
 pub(crate) use configuration::{ClientConfig, is_used};
 pub(crate) use connections::Connections;
-pub use endpoints::{WebhookConnector, WebhookEndpoints};
+pub use endpoints::{WebhookConnector, WebhookEndpoint, WebhookEndpoints};
 pub(crate) use mutate::MutatingHooks;
 pub(crate) use rules::{client_causes, configuration_causes, configuration_refusal};
 pub(crate) use validate::validate;
