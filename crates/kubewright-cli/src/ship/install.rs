@@ -3,7 +3,7 @@ use serde_json::Value;
 
 use super::answer::{Action, Answer};
 use super::arguments::Target;
-use super::definitions::{count_instances, is_definition, keep_conversions, refuse_unsafe};
+use super::definitions::{count_instances, is_definition, keep_conversions};
 use super::plan::Plan;
 use super::remove::remove;
 use super::wait;
@@ -60,12 +60,8 @@ pub(crate) async fn install(arguments: &InstallArguments) -> Result<(), Error> {
     let mut definitions = definitions(target).await?;
     let client = target.access.client().await?;
     keep_conversions(&client, &mut definitions).await?;
-    let plan = Plan::make(&client, &definitions, arguments.force.ownership()).await?;
     let mut answer = Answer::to(target);
-    plan.show(&mut answer);
-    if !arguments.force.allow_unsafe {
-        refuse_unsafe(&client, &plan).await?;
-    }
+    let plan = Plan::make(&client, &definitions, &arguments.force, &mut answer).await?;
     if !target.dry_run {
         plan.apply(&client).await?;
         let form = target.answer.output;
