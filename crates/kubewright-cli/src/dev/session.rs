@@ -8,6 +8,7 @@ use super::board::Board;
 use super::cluster::DevCluster;
 use super::files::{Files, Saved};
 use super::install::Installed;
+use super::objects::Shown;
 use super::operator::{Happening, Operator};
 use super::view::{Screen, View};
 use super::webhooks::Webhooks;
@@ -53,6 +54,7 @@ pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
         operator: None,
         absent: Vec::new(),
         samples: Vec::new(),
+        shown: Shown::default(),
         board: Board::default(),
         cluster,
     };
@@ -97,6 +99,8 @@ struct Session {
     /// Versions of its kinds that the cluster does without.
     absent: Vec<AbsentVersion>,
     samples: Vec<Located>,
+    /// The kinds whose objects are on the board.
+    shown: Shown,
     board: Board,
     cluster: DevCluster,
 }
@@ -158,6 +162,7 @@ impl Session {
             flags.push("--no-webhooks".to_owned());
         }
         let Installed { account, removed } = install::install(&client, &objects).await?;
+        self.shown = Shown::of(&client, &objects).await?;
         let count = objects.len();
         self.view
             .note(format_args!("installed: {count} objects from `manifests`"));
@@ -169,12 +174,7 @@ impl Session {
         let token = install::token(&client, &account).await?;
         let kubeconfig = self.scratch.join("operator.yaml");
         self.cluster.write_kubeconfig(&kubeconfig, &token)?;
-        self.operator = Some(Operator::start(
-            &self.program,
-            &kubeconfig,
-            &flags,
-            self.words(),
-        )?);
+        self.operator = Some(Operator::start(&self.program, &kubeconfig, &flags)?);
         let Some(webhooks) = webhooks else {
             return Ok(());
         };
@@ -183,10 +183,7 @@ impl Session {
         loop {
             tokio::select! {
                 () = &mut serving => return Ok(()),
-                happening = next(&mut self.operator) => match happening {
-                    Happening::Said(line) => self.view.note(line),
-                    Happening::Ended(error) => return Err(error),
-                },
+                happening = next(&mut self.operator) => self.hear(happening)?,
             }
         }
     }
@@ -237,10 +234,7 @@ impl Session {
             }
             tokio::select! {
                 () = changes.next() => {}
-                happening = next(&mut self.operator) => match happening {
-                    Happening::Said(line) => self.view.note(line),
-                    Happening::Ended(error) => return Err(error),
-                },
+                happening = next(&mut self.operator) => self.hear(happening)?,
             }
         }
     }
@@ -264,7 +258,7 @@ impl Session {
     }
 
     async fn look(&mut self) -> Result<(), Error> {
-        let board = Board::look(&self.cluster.client(), &self.samples).await?;
+        let board = Board::look(&self.cluster.client(), &self.samples, &self.shown).await?;
         self.view.board(&board, &self.board);
         self.board = board;
         Ok(())
@@ -321,14 +315,21 @@ impl Session {
     }
 
     fn tell(&mut self, happening: Happening) {
+        if let Err(error) = self.hear(happening) {
+            self.operator = None;
+            self.view.fail(&error);
+            self.view.state("stopped; the next saved change starts it");
+        }
+    }
+
+    /// Shows what the operator says; its end is an error.
+    fn hear(&mut self, happening: Happening) -> Result<(), Error> {
         match happening {
             Happening::Said(line) => self.view.note(line),
-            Happening::Ended(error) => {
-                self.operator = None;
-                self.view.fail(&error);
-                self.view.state("stopped; the next saved change starts it");
-            }
+            Happening::Reconciled(reconciled) => self.view.reconciled(&reconciled),
+            Happening::Ended(error) => return Err(error),
         }
+        Ok(())
     }
 
     /// Whether programs speak to the terminal themselves.

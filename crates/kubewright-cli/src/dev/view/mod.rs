@@ -7,6 +7,7 @@ mod screen;
 use std::fmt::Display;
 
 use super::board::Board;
+use super::reconciled::Reconciled;
 use crate::error::Error;
 use crate::output::{note, say};
 pub(super) use screen::Screen;
@@ -25,6 +26,14 @@ impl View {
         match self {
             Self::Lines => note(line),
             Self::Screen(screen) => screen.log(&line.to_string()),
+        }
+    }
+
+    /// A reconcile that has ended.
+    pub(super) fn reconciled(&mut self, reconciled: &Reconciled) {
+        match self {
+            Self::Lines => note(format_args!("reconcile {reconciled}")),
+            Self::Screen(screen) => screen.reconciled(reconciled),
         }
     }
 
