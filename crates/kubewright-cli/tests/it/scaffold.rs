@@ -309,6 +309,37 @@ fn what_is_missing_or_wrong_is_named_with_what_would_do() {
 }
 
 #[test]
+fn each_flag_of_kubebuilders_is_answered_with_ours() {
+    let folder = project();
+    for (command, flags) in [
+        (
+            "init",
+            "--repo=x --plugins=go/v4 --multigroup --namespaced --fetch-deps --license-file=x",
+        ),
+        (
+            "create api",
+            "--controller-name=x --force --make --external-api-path=x --external-api-domain=x \
+             --external-api-module=x",
+        ),
+        (
+            "create webhook",
+            "--spoke=v2 --defaulting-path=/x --validation-path=/x --force",
+        ),
+    ] {
+        let before = files(folder.path());
+        for flag in flags.split(' ') {
+            let mut words: Vec<&str> = command.split(' ').collect();
+            words.push(flag);
+            let said = complaint(&run(folder.path(), &words));
+            let name = flag.split('=').next().unwrap_or_default();
+            let start = format!("error: `{command} {name}` is kubebuilder's; here it is: ");
+            assert!(said.starts_with(&start), "{words:?}: {said}");
+        }
+        assert_eq!(files(folder.path()), before);
+    }
+}
+
+#[test]
 fn an_owner_and_a_licence_stand_above_each_rust_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = [
