@@ -1,13 +1,14 @@
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
 use kube::api::ListParams;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::objects::Shown;
 use super::ready::{Readiness, is_ready_pod};
 use crate::error::Error;
+use crate::form::Form;
 use crate::objects::Located;
-use crate::output::{say, table};
+use crate::output::{print, say, table};
 
 /// What there is to see: the samples, objects, Pods and events of the cluster at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,8 +94,41 @@ impl Board {
         lines
     }
 
-    /// Prints what is there as tables.
-    pub(super) fn print(&self) {
+    /// Prints what is there.
+    pub(super) fn give(&self, form: Form) -> Result<(), Error> {
+        match form {
+            Form::Text => {
+                self.print();
+                Ok(())
+            }
+            Form::Json => print(&format!("{:#}\n", self.value())),
+        }
+    }
+
+    fn value(&self) -> Value {
+        let samples = self.samples.iter().map(|(name, missing)| {
+            json!({"sample": name, "ready": missing.is_none(), "missing": missing})
+        });
+        let pods = self
+            .pods
+            .iter()
+            .map(|[namespace, name, node, phase, ready]| {
+                json!({
+                    "namespace": namespace, "name": name, "node": node, "phase": phase,
+                    "ready": ready == "true",
+                })
+            });
+        let objects = self.objects.iter().map(|[kind, name, conditions]| {
+            json!({"kind": kind.trim_start(), "name": name, "conditions": conditions})
+        });
+        json!({
+            "samples": samples.collect::<Vec<_>>(),
+            "objects": objects.collect::<Vec<_>>(),
+            "pods": pods.collect::<Vec<_>>(),
+        })
+    }
+
+    fn print(&self) {
         say("");
         let rows: Vec<Vec<String>> = self.pods.iter().map(|pod| pod.to_vec()).collect();
         table(&["NAMESPACE", "POD", "NODE", "PHASE", "READY"], &rows);

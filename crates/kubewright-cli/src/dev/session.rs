@@ -29,6 +29,7 @@ use crate::program::{self, NO_POLICIES, Words};
 ///
 /// Dropping the future ends operator and cluster at once.
 pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
+    let form = arguments.form()?;
     let files = Files::look(&arguments.folder);
     let program = program::build(&arguments.folder, Words::Shown).await?;
     let mut interrupts = Interrupts::listen()?;
@@ -43,7 +44,7 @@ pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
         true => View::Screen(Box::new(Screen::open(title(&arguments.folder), kubectl)?)),
         false => {
             note(format_args!("cluster: {kubectl} get all -A"));
-            View::Lines
+            View::Lines(form)
         }
     };
     let mut session = Session {
@@ -229,8 +230,7 @@ impl Session {
             changes.seen();
             self.look().await?;
             if self.board.unready().is_none() {
-                self.board.print();
-                return Ok(());
+                return self.board.give(self.view.form());
             }
             tokio::select! {
                 () = changes.next() => {}
@@ -335,7 +335,7 @@ impl Session {
     /// Whether programs speak to the terminal themselves.
     fn words(&self) -> Words {
         match &self.view {
-            View::Lines => Words::Shown,
+            View::Lines(_) => Words::Shown,
             View::Screen(_) => Words::Kept,
         }
     }

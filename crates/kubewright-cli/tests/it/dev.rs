@@ -1,5 +1,7 @@
 use std::fs;
 
+use serde_json::{Value, json};
+
 use super::cluster::Served;
 use super::flow::{succeeds, workspace};
 use super::{complaint, kubewright, ship};
@@ -47,6 +49,20 @@ fn an_operator_is_ready_on_the_cluster_of_a_kubeconfig() {
     let served = Served::start(2);
     let kubeconfig = served.kubeconfig().to_str().expect("a path in UTF-8");
     shows_mydaemonset(&once("mydaemonset", &["--kubeconfig", kubeconfig]), 2);
+}
+
+#[test]
+fn a_script_reads_what_is_there_when_all_is_ready() {
+    let answer = once("mydaemonset", &["--nodes", "1", "--output", "json"]);
+    let answer: Value = serde_json::from_str(&answer).expect("one JSON value");
+    let sample = json!({"sample": "MyDaemonSet default/sample", "ready": true, "missing": null});
+    assert_eq!(answer["samples"], json!([sample]));
+    assert_eq!(answer["pods"][0]["node"], "node-1");
+    assert_eq!(answer["pods"][0]["ready"], true);
+    assert_eq!(answer["objects"][0]["kind"], "MyDaemonSet");
+    let output = kubewright(&["dev", "--output", "json"]).output();
+    let said = complaint(&output.expect("the command runs"));
+    assert!(said.contains("--once beside it"), "{said}");
 }
 
 #[tokio::test]
