@@ -175,7 +175,7 @@ fn unconverted(definition: &Value) -> String {
 }
 
 /// The operator's name, as its account has it.
-fn operator(objects: &[Value]) -> String {
+pub(super) fn operator(objects: &[Value]) -> String {
     let account = objects
         .iter()
         .find(|object| object["kind"] == "ServiceAccount");

@@ -82,8 +82,9 @@ impl Plan {
         let mut same = 0;
         for step in &self.steps {
             let action = match &step.difference {
-                Difference::New => {
+                Difference::New(lines) => {
                     answer.tell(format_args!("new      {}", step.located));
+                    answer.detail(lines);
                     Action::New
                 }
                 Difference::None => {

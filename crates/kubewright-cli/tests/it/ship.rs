@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use k8s_openapi::api::core::v1::Secret;
-use kube::api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams};
+use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
 use kubewright_testing::control_plane::{ControlPlane, Program, Release};
@@ -136,6 +136,7 @@ async fn kinds_come_and_go(ground: &Ground) {
         planned.contains(&format!("new      CustomResourceDefinition {DEFINITION}")),
         "{planned}"
     );
+    assert!(has_line(&planned, "+ ", "kind: MyDaemonSet"), "{planned}");
     assert!(
         ground.definition().await.is_none(),
         "a dry run changes nothing"
@@ -172,10 +173,43 @@ async fn kinds_come_and_go(ground: &Ground) {
         said.contains(&format!("1 of {DEFINITION} would go with them")),
         "{said}"
     );
+    let shown = ground.does("uninstall", &["--dry-run"]);
+    let line = format!("delete   CustomResourceDefinition {DEFINITION} (1 objects)");
+    assert!(shown.contains(&line), "{shown}");
+    assert!(shown.contains("--delete-instances"), "{shown}");
     assert!(ground.definition().await.is_some(), "nothing was deleted");
+    a_former_definition_is_named_and_stays(ground).await;
 
     what_objects_break_is_refused(ground, &sets).await;
     what_no_server_takes_is_told_before_it_is_asked(ground).await;
+}
+
+/// An earlier version of the operator had a kind more.
+async fn a_former_definition_is_named_and_stays(ground: &Ground) {
+    let name = "formers.apps.kubewright.dev";
+    let schema = json!({"openAPIV3Schema": {"type": "object"}});
+    let former = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": name, "labels": {"app.kubernetes.io/name": "mydaemonset"}},
+        "spec": {
+            "group": "apps.kubewright.dev", "scope": "Namespaced",
+            "names": {"kind": "Former", "plural": "formers"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}],
+        },
+    });
+    let definitions = ground.definitions();
+    let as_ours = PatchParams::apply("kubewright");
+    let applied = definitions
+        .patch(name, &as_ours, &Patch::Apply(&former))
+        .await;
+    applied.expect("the definition is stored");
+    let said = ground.does("install", &[]);
+    let line = format!("keep     CustomResourceDefinition {name}: the operator no longer has it");
+    assert!(said.contains(&line), "{said}");
+    let kept = definitions.get_opt(name).await.expect("the server answers");
+    assert!(kept.is_some(), "nothing was deleted");
+    let deleted = definitions.delete(name, &DeleteParams::default()).await;
+    deleted.expect("the definition goes");
 }
 
 /// A field goes that an object has; once no object has it, the change is let through.
@@ -318,7 +352,7 @@ async fn the_operator_comes_and_goes(ground: &Ground) {
     let managed = ground.does("deploy", &managed);
     let line = "new      Role mydaemonset-system/mydaemonset-webhook";
     assert!(managed.contains(line), "{managed}");
-    assert!(!managed.contains("Secret"), "{managed}");
+    assert!(!managed.contains("new      Secret"), "{managed}");
     let stale = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "rules": [],
         "metadata": {"name": "former", "labels": {"app.kubernetes.io/name": "mydaemonset"}},
@@ -409,7 +443,7 @@ async fn a_certificate_that_nobody_would_renew_is_replaced(ground: &Ground, imag
     assert!(!again.contains("Secret"), "{again}");
 }
 
-/// `kubectl apply --dry-run=server` takes what `manifests` prints of an operator.
+/// `kubectl apply --dry-run=server` takes what `manifests` prints of an operator, and its chart.
 async fn kubectl_takes_the_manifests(ground: &Ground, name: &str) {
     let Some(kubectl) = kubectl().await else {
         return;
@@ -430,17 +464,21 @@ async fn kubectl_takes_the_manifests(ground: &Ground, name: &str) {
     call.args(["--image", "registry.example.com/operator:1"]);
     let printed = call.output().expect("the command runs");
     assert!(printed.status.success(), "{printed:?}");
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("manifests.yaml");
-    fs::write(&file, &printed.stdout).expect("a file");
-    let taken = Command::new(kubectl)
-        .args(["apply", "--dry-run=server", "--kubeconfig"])
-        .arg(&ground.kubeconfig)
-        .arg("-f")
-        .arg(&file)
-        .output()
-        .expect("kubectl runs");
-    assert!(taken.status.success(), "{name}: {taken:?}");
+    let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+    let chart = super::charts::chart_of(name).await;
+    for text in [Some(printed), chart].into_iter().flatten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("manifests.yaml");
+        fs::write(&file, &text).expect("a file");
+        let taken = Command::new(&kubectl)
+            .args(["apply", "--dry-run=server", "--kubeconfig"])
+            .arg(&ground.kubeconfig)
+            .arg("-f")
+            .arg(&file)
+            .output()
+            .expect("kubectl runs");
+        assert!(taken.status.success(), "{name}: {taken:?}\n{text}");
+    }
 }
 
 #[tokio::test]
