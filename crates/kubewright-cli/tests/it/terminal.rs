@@ -1,11 +1,11 @@
-//! `kubewright dev` on a terminal.
+//! The command on a terminal.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::num::NonZero;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -118,13 +118,11 @@ impl Drop for Ends {
     }
 }
 
-/// The full screen of an operator of the workspace's.
-fn dev_of(terminal: &Terminal, operator: &str) -> Ends {
+/// A command that is typed at the terminal.
+fn typed(terminal: &Terminal, mut command: Command) -> Ends {
     let end = || terminal.slave.try_clone().expect("another handle");
-    let mut command = kubewright(&["dev"]);
     super::flow::of_this_package(&mut command);
     command
-        .arg(super::ship::operator(operator))
         .env("TERM", "xterm-256color")
         .env_remove("RUST_LOG")
         .stdin(end())
@@ -136,7 +134,9 @@ fn dev_of(terminal: &Terminal, operator: &str) -> Ends {
 #[test]
 fn the_full_screen_shows_what_happens_and_q_gives_the_terminal_back() {
     let mut terminal = Terminal::open();
-    let mut dev = dev_of(&terminal, "mydaemonset");
+    let mut command = kubewright(&["dev"]);
+    command.arg(super::ship::operator("mydaemonset"));
+    let mut dev = typed(&terminal, command);
     terminal.shows(ENTER);
     let picture = terminal.looks(has_settled);
     assert!(!terminal.is_as_a_shell_wants_it());
@@ -146,6 +146,43 @@ fn the_full_screen_shows_what_happens_and_q_gives_the_terminal_back() {
     let status = dev.0.wait().expect("it ends");
     assert!(status.success(), "{status}");
     assert!(terminal.is_as_a_shell_wants_it());
+}
+
+#[test]
+fn what_is_missing_is_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let init = kubewright(&["init", "--name", "demo"])
+        .current_dir(folder.path())
+        .output();
+    assert!(init.expect("the command runs").status.success());
+    let mut terminal = Terminal::open();
+    let mut command = kubewright(&["create", "api", "--version", "v1"]);
+    command.current_dir(folder.path());
+    let mut create = typed(&terminal, command);
+    for (question, answer) in [("group: ", "web\n"), ("kind: ", "Site\n")] {
+        terminal.shows(question);
+        terminal.master.write_all(answer.as_bytes()).expect("keys");
+    }
+    let status = create.0.wait().expect("it ends");
+    assert!(status.success(), "{status}");
+    let made = std::fs::read_to_string(folder.path().join("src/site.rs")).expect("the kind");
+    assert!(made.contains("kind = \"Site\""), "{made}");
+}
+
+#[test]
+fn no_color_keeps_colours_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shown = |value: &str| {
+        let mut terminal = Terminal::open();
+        let mut command = kubewright(&["cluster", "--log", "trace", "--kubeconfig"]);
+        command.arg(folder.path().join(format!("kubeconfig{value}")));
+        command.env("NO_COLOR", value);
+        let _served = typed(&terminal, command);
+        terminal.shows("TRACE");
+        String::from_utf8_lossy(&terminal.seen).contains("\u{1b}[")
+    };
+    assert!(shown(""), "a terminal has colours");
+    assert!(!shown("1"), "NO_COLOR keeps them out");
 }
 
 /// The sample is ready, its Pods run, and the reconcile that found it so has been told.
