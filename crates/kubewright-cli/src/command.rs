@@ -1,3 +1,4 @@
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::check::CheckArguments;
@@ -131,6 +132,18 @@ enum Generate {
 }
 
 impl Arguments {
+    /// Reads the command line. A flag that kubebuilder's command of the same name has is answered
+    /// with ours; anything else that is not understood ends the process with 2.
+    pub(crate) fn parse_or_answer() -> Result<Self, Error> {
+        Self::try_parse().or_else(|error| {
+            let typed: Vec<String> = std::env::args().skip(1).collect();
+            match unknown(&error).and_then(|flag| former::flag(&typed, &flag)) {
+                Some(answer) => Err(answer),
+                None => error.exit(),
+            }
+        })
+    }
+
     /// Does what was asked for.
     pub(crate) fn run(self) -> Result<(), Error> {
         match self.command {
@@ -145,6 +158,16 @@ impl Arguments {
             command => with_runtime(command),
         }
     }
+}
+
+/// The flag that is not known, without its value.
+fn unknown(error: &clap::Error) -> Option<String> {
+    let named = error.get(ContextKind::InvalidArg)?;
+    let ContextValue::String(flag) = named else {
+        return None;
+    };
+    let flag = flag.split('=').next()?;
+    (error.kind() == ErrorKind::UnknownArgument).then(|| flag.to_owned())
 }
 
 fn with_runtime(command: Command) -> Result<(), Error> {

@@ -335,6 +335,12 @@ pub(crate) enum Error {
         #[source]
         source: Box<kube::Error>,
     },
+    /// No API server takes a change of a definition.
+    #[error("change definitions: every API server refuses it, so nothing was sent\n  {reasons}")]
+    ImpossibleChange {
+        /// One line each, with the way out.
+        reasons: String,
+    },
     /// A definition would break what is there.
     #[error(
         "change definitions: objects that are there would break, so nothing was changed; \

@@ -1,4 +1,8 @@
+use std::fmt::Display;
+
 use clap::{Args, ValueEnum};
+
+use crate::output::{note, say};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -8,6 +12,16 @@ pub(crate) enum Form {
     Text,
     /// For programs: one JSON value on standard output.
     Json,
+}
+
+impl Form {
+    /// Tells what happens: people read it as the answer, programs beside it.
+    pub(crate) fn tell(self, line: impl Display) {
+        match self {
+            Self::Text => say(line),
+            Self::Json => note(line),
+        }
+    }
 }
 
 /// The flag that chooses it.

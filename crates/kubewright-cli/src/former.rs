@@ -24,6 +24,114 @@ pub(crate) fn answer(command: &str, arguments: &[String]) -> Error {
     Error::FormerCommand { typed, ours }
 }
 
+/// Flags of kubebuilder's that the commands of the same name have not, and what takes their place.
+const FLAGS: [(&str, &str, &str); 26] = [
+    (
+        "init",
+        "--repo",
+        "nothing to say: Cargo.toml names the package, and Cargo knows its sources",
+    ),
+    (
+        "init",
+        "--plugins",
+        "one layout for all; `kubewright manifests --helm DIR` writes the chart",
+    ),
+    (
+        "init",
+        "--multigroup",
+        "any number of groups: `kubewright create api --group GROUP`",
+    ),
+    (
+        "init",
+        "--namespaced",
+        "`Operator::namespaces([\"shop\"])` in src/lib.rs",
+    ),
+    (
+        "init",
+        "--fetch-deps",
+        "nothing to say: `cargo build` fetches what is missing",
+    ),
+    (
+        "init",
+        "--license-file",
+        "`license-file` in Cargo.toml; `--license` and `--owner` for headers",
+    ),
+    (
+        "init",
+        "--skip-go-version-check",
+        "`kubewright doctor`, which says what is missing",
+    ),
+    (
+        "create api",
+        "--controller-name",
+        "the function `controller` in the kind's file, by any name",
+    ),
+    (
+        "create api",
+        "--force",
+        "no overwriting: move your file away, or edit it",
+    ),
+    (
+        "create api",
+        "--make",
+        "nothing to run: there is no generated code",
+    ),
+    ("create api", "--external-api-path", TYPES),
+    ("create api", "--external-api-domain", TYPES),
+    ("create api", "--external-api-module", TYPES),
+    ("create api", "--image", IMAGE),
+    ("create api", "--image-container-command", IMAGE),
+    ("create api", "--image-container-port", IMAGE),
+    ("create api", "--run-as-user", IMAGE),
+    ("create api", "--plugins", IMAGE),
+    (
+        "create webhook",
+        "--spoke",
+        "`kubewright create api` with another --version of the kind",
+    ),
+    ("create webhook", "--defaulting-path", PATH),
+    ("create webhook", "--validation-path", PATH),
+    (
+        "create webhook",
+        "--force",
+        "no overwriting: move your file away, or edit it",
+    ),
+    (
+        "create webhook",
+        "--make",
+        "nothing to run: there is no generated code",
+    ),
+    (
+        "create webhook",
+        "--plural",
+        "the kind's own plural, which its type knows",
+    ),
+    ("create webhook", "--external-api-path", TYPES),
+    ("create webhook", "--external-api-domain", TYPES),
+];
+
+const TYPES: &str = "`kubewright generate types --crd NAME --to src/FILE.rs`, then `create webhook` \
+                     or a controller for the type";
+const IMAGE: &str = "`kubewright create api`, whose reconciler you change: the chapter on Memcached \
+                     makes such a Deployment";
+const PATH: &str = "nothing to say: the path follows from the kind";
+
+/// Answers a flag of kubebuilder's that the command of ours, as it was typed, does not have.
+pub(crate) fn flag(typed: &[String], flag: &str) -> Option<Error> {
+    let words = typed.iter().take_while(|word| !word.starts_with('-'));
+    let words: Vec<&str> = words.map(String::as_str).take(2).collect();
+    let line = words.join(" ");
+    let is_it = |(command, name, _): &&(&str, &str, &str)| {
+        let same = line == *command || line.starts_with(&format!("{command} "));
+        same && *name == flag
+    };
+    let (command, _, ours) = FLAGS.iter().find(is_it)?;
+    Some(Error::FormerCommand {
+        typed: format!("{command} {flag}"),
+        ours: (*ours).to_owned(),
+    })
+}
+
 fn mentions(arguments: &[String], word: &str) -> bool {
     arguments.iter().any(|argument| argument.contains(word))
 }
@@ -48,7 +156,7 @@ fn webhook(arguments: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::answer;
+    use super::{answer, flag};
 
     fn ours(line: &str) -> String {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
@@ -65,6 +173,19 @@ mod tests {
             ),
             "{answer}"
         );
+    }
+
+    #[test]
+    fn a_flag_of_kubebuilders_is_answered_on_the_command_that_had_it() {
+        let typed = |line: &str| -> Vec<String> { line.split(' ').map(str::to_owned).collect() };
+        let init = typed("init sites --repo example.com/sites");
+        let said = flag(&init, "--repo").map(|error| error.to_string());
+        assert!(said.is_some_and(|said| said.starts_with("`init --repo` is kubebuilder's")));
+        let webhook = typed("create webhook --kind Site --spoke v2");
+        let said = flag(&webhook, "--spoke").map(|error| error.to_string());
+        assert!(said.is_some_and(|said| said.contains("create api")));
+        assert!(flag(&typed("deploy --repo x"), "--repo").is_none());
+        assert!(flag(&init, "--reop").is_none());
     }
 
     #[test]

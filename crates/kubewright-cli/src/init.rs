@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::error::Error;
-use crate::output::say;
+use crate::form::FormFlag;
 use crate::project::{Changes, DEFAULT_DOMAIN, check_label, fill, full_group, header};
 use crate::source::formatted;
 
@@ -28,6 +28,8 @@ pub(crate) struct InitArguments {
     /// A folder with the sources of Kubewright, instead of the published crates.
     #[arg(long, value_name = "DIR")]
     kubewright_path: Option<PathBuf>,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 /// Files of an existing project that a new one cannot do without.
@@ -55,22 +57,21 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<(), Error> {
             path: folder.join(file),
         });
     }
+    let form = arguments.form.output;
     let mut changes = Changes::default();
     let mut count = 0;
     for (file, text) in files(arguments, &name)? {
         let path = folder.join(file);
         if path.exists() {
-            say(format_args!("kept     {file}"));
+            form.tell(format_args!("kept     {file}"));
             continue;
         }
         changes.make(path, text);
         count += 1;
     }
-    changes.write(folder)?;
-    say(format_args!("{count} files; next:"));
-    say("  kubewright create api --group web --version v1 --kind Site");
-    say("  cargo test");
-    Ok(())
+    let written = changes.write(folder, form)?;
+    let next = "next:\n  kubewright create api --group web --version v1 --kind Site\n  cargo test";
+    written.answer(count, next)
 }
 
 /// A folder that is there may be `.` or a link; one that is not has the name that was given.

@@ -26,13 +26,11 @@ mod version;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 #[global_allocator]
 static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;
 
 fn main() -> ExitCode {
-    match command::Arguments::parse().run() {
+    match command::Arguments::parse_or_answer().and_then(command::Arguments::run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             output::fail(&error);

@@ -1,28 +1,90 @@
-use serde_json::{Map, Value};
+use std::fmt;
+
+use serde_json::Value;
+
+use super::schema_change::Walk;
+
+/// A change of a definition that objects which are stored already may not survive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnsafeChange {
+    /// What it does to them.
+    pub hazard: Hazard,
+    /// The version whose schema changes; none when the definition as a whole does.
+    pub version: Option<String>,
+    change: String,
+}
+
+/// What a change of a definition does to objects that are stored already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hazard {
+    /// No API server takes it, objects or not.
+    Refused,
+    /// Objects mean something else afterwards, though each of them may be valid and whole.
+    Meaning,
+    /// Objects may be invalid afterwards, or lose fields: each of them tells when it is tried.
+    Validity,
+}
+
+impl UnsafeChange {
+    pub(super) fn of_schema(hazard: Hazard, version: &str, change: String) -> Self {
+        Self {
+            hazard,
+            version: Some(version.to_owned()),
+            change,
+        }
+    }
+
+    fn refused(change: String) -> Self {
+        Self {
+            hazard: Hazard::Refused,
+            version: None,
+            change,
+        }
+    }
+}
+
+impl fmt::Display for UnsafeChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.version {
+            Some(version) => write!(f, "{version}: {}", self.change),
+            None => f.write_str(&self.change),
+        }
+    }
+}
 
 /// Why a definition must not simply take the place of another: what each change would do to
 /// objects that are stored already. Nothing when every old object is still valid and whole.
 ///
-/// It is the set that the Operator Lifecycle Manager checks: scope, stored versions, and in the
-/// schema of each version fields that go, types that change, and values that are no longer
-/// allowed.
-pub fn unsafe_changes(old: &Value, new: &Value) -> Vec<String> {
-    let mut reasons = Vec::new();
+/// It is what the Operator Lifecycle Manager checks and more: scope, kind, stored versions, and in
+/// the schema of each version fields that go, types that change, values that are no longer
+/// allowed, rules that come, and what lists and defaults mean.
+pub fn unsafe_changes(old: &Value, new: &Value) -> Vec<UnsafeChange> {
+    let mut changes = Vec::new();
     let (before, after) = (&old["spec"], &new["spec"]);
-    if before["scope"] != after["scope"] {
-        reasons.push(format!(
-            "the scope changes from {} to {}: every object would have to be made again",
-            text(&before["scope"]),
-            text(&after["scope"])
-        ));
+    let refused = [
+        ("scope", &before["scope"], &after["scope"]),
+        ("kind", &before["names"]["kind"], &after["names"]["kind"]),
+    ];
+    for (name, former, present) in refused {
+        if former != present {
+            changes.push(UnsafeChange::refused(format!(
+                "the {name} changes from {} to {}: uninstall the definition, install the new one \
+                 and make every object again, or give the kind another name",
+                text(former),
+                text(present)
+            )));
+        }
     }
     let stored = old["status"]["storedVersions"].as_array();
     for version in stored.into_iter().flatten() {
         if version_of(after, version).is_none() {
-            reasons.push(format!(
-                "version {} goes, and objects are stored in it: migrate them first",
-                text(version)
-            ));
+            let name = text(version);
+            changes.push(UnsafeChange::refused(format!(
+                "version {name} goes, and objects are stored in it: migrate them first; keep it, \
+                 if need be not served, until each object is written anew and \
+                 status.storedVersions of the definition no longer has {name}"
+            )));
         }
     }
     for former in before["versions"].as_array().into_iter().flatten() {
@@ -30,13 +92,10 @@ pub fn unsafe_changes(old: &Value, new: &Value) -> Vec<String> {
         let Some(present) = version_of(after, name) else {
             continue;
         };
-        let mut walk = Walk {
-            version: text(name).to_owned(),
-            reasons: &mut reasons,
-        };
+        let mut walk = Walk::new(text(name), &mut changes);
         walk.compare(schema(former), schema(present), String::new());
     }
-    reasons
+    changes
 }
 
 fn version_of<'a>(spec: &'a Value, name: &Value) -> Option<&'a Value> {
@@ -48,119 +107,15 @@ fn schema(version: &Value) -> &Value {
     &version["schema"]["openAPIV3Schema"]
 }
 
-fn text(value: &Value) -> &str {
+pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or("nothing")
 }
-
-/// Two schemas of one version, side by side.
-struct Walk<'a> {
-    version: String,
-    reasons: &'a mut Vec<String>,
-}
-
-impl Walk<'_> {
-    fn compare(&mut self, old: &Value, new: &Value, path: String) {
-        if old["type"] != new["type"] && !old["type"].is_null() && !new["type"].is_null() {
-            let change = format!(
-                "becomes {} where it was {}",
-                text(&new["type"]),
-                text(&old["type"])
-            );
-            return self.say(&path, &change);
-        }
-        self.compare_required(old, new, &path);
-        self.compare_values(old, new, &path);
-        self.compare_properties(old, new, &path);
-        for keyword in ["items", "additionalProperties"] {
-            if old[keyword].is_object() && new[keyword].is_object() {
-                let inner = format!("{path}[]");
-                self.compare(&old[keyword], &new[keyword], inner);
-            }
-        }
-    }
-
-    fn compare_properties(&mut self, old: &Value, new: &Value, path: &str) {
-        let none = Map::new();
-        let after = new["properties"].as_object().unwrap_or(&none);
-        let keeps_unknown = new["x-kubernetes-preserve-unknown-fields"] == true
-            || new["additionalProperties"].is_object();
-        for (name, former) in old["properties"].as_object().unwrap_or(&none) {
-            let inner = format!("{path}.{name}");
-            match after.get(name) {
-                Some(present) => self.compare(former, present, inner),
-                None if keeps_unknown => {}
-                None => self.say(&inner, "goes: what objects say there would be dropped"),
-            }
-        }
-    }
-
-    fn compare_required(&mut self, old: &Value, new: &Value, path: &str) {
-        let none = Vec::new();
-        let before = old["required"].as_array().unwrap_or(&none);
-        for name in new["required"].as_array().unwrap_or(&none) {
-            let field = &new["properties"][text(name)];
-            if !before.contains(name) && field["default"].is_null() {
-                let inner = format!("{path}.{}", text(name));
-                self.say(&inner, "becomes required and has no default");
-            }
-        }
-    }
-
-    fn compare_values(&mut self, old: &Value, new: &Value, path: &str) {
-        if let Some(allowed) = new["enum"].as_array() {
-            let former = old["enum"].as_array();
-            let gone = former.map(|former| former.iter().find(|one| !allowed.contains(one)));
-            match gone {
-                None => self.say(path, "allows only listed values from now on"),
-                Some(Some(gone)) => self.say(path, &format!("no longer allows {gone}")),
-                Some(None) => {}
-            }
-        }
-        for (keyword, upper) in BOUNDS {
-            let (before, after) = (old[keyword].as_f64(), new[keyword].as_f64());
-            let narrower = match (before, after) {
-                (_, None) => false,
-                (None, Some(after)) => upper || after > 0.0 || keyword == "minimum",
-                (Some(before), Some(after)) if upper => after < before,
-                (Some(before), Some(after)) => after > before,
-            };
-            if narrower {
-                let change = format!("has the {keyword} {} from now on", new[keyword]);
-                self.say(path, &change);
-            }
-        }
-        if new["pattern"].is_string() && old["pattern"] != new["pattern"] {
-            self.say(
-                path,
-                &format!("has to match {} from now on", new["pattern"]),
-            );
-        }
-    }
-
-    fn say(&mut self, path: &str, change: &str) {
-        let path = if path.is_empty() { "." } else { path };
-        self.reasons
-            .push(format!("{}: {path} {change}", self.version));
-    }
-}
-
-/// The bounds of a schema, and whether each is an upper one.
-const BOUNDS: [(&str, bool); 8] = [
-    ("maximum", true),
-    ("maxLength", true),
-    ("maxItems", true),
-    ("maxProperties", true),
-    ("minimum", false),
-    ("minLength", false),
-    ("minItems", false),
-    ("minProperties", false),
-];
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::unsafe_changes;
+    use super::{Hazard, unsafe_changes};
 
     fn crd(versions: &[(&str, Value)]) -> Value {
         let versions: Vec<Value> = versions
@@ -170,7 +125,10 @@ mod tests {
                 json!({"name": name, "schema": {"openAPIV3Schema": schema}})
             })
             .collect();
-        json!({"spec": {"scope": "Namespaced", "versions": versions}, "status": {"storedVersions": ["v1"]}})
+        json!({
+            "spec": {"scope": "Namespaced", "names": {"kind": "Site"}, "versions": versions},
+            "status": {"storedVersions": ["v1"]},
+        })
     }
 
     fn spec(fields: Value, required: Value) -> Value {
@@ -178,7 +136,8 @@ mod tests {
     }
 
     fn changes(old: Value, new: Value) -> Vec<String> {
-        unsafe_changes(&crd(&[("v1", old)]), &crd(&[("v1", new)]))
+        let changes = unsafe_changes(&crd(&[("v1", old)]), &crd(&[("v1", new)]));
+        changes.iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -247,18 +206,35 @@ mod tests {
     #[test]
     fn a_version_that_objects_are_stored_in_stays() {
         let same = || spec(json!({}), json!([]));
-        let reasons = unsafe_changes(&crd(&[("v1", same())]), &crd(&[("v2", same())]));
-        assert_eq!(
-            reasons,
-            ["version v1 goes, and objects are stored in it: migrate them first"]
-        );
+        let changes = unsafe_changes(&crd(&[("v1", same())]), &crd(&[("v2", same())]));
+        let [change] = &changes[..] else {
+            panic!("{changes:?}");
+        };
+        assert_eq!(change.hazard, Hazard::Refused);
+        let start = "version v1 goes, and objects are stored in it: migrate them first; keep it";
+        assert!(change.to_string().starts_with(start), "{change}");
     }
 
     #[test]
-    fn the_scope_stays() {
+    fn scope_and_kind_stay() {
         let old = crd(&[]);
-        let mut new = crd(&[]);
-        new["spec"]["scope"] = json!("Cluster");
-        assert!(unsafe_changes(&old, &new)[0].starts_with("the scope changes from Namespaced"));
+        for (path, value, start) in [
+            (
+                "/spec/scope",
+                "Cluster",
+                "the scope changes from Namespaced to Cluster: ",
+            ),
+            (
+                "/spec/names/kind",
+                "Page",
+                "the kind changes from Site to Page: ",
+            ),
+        ] {
+            let mut new = crd(&[]);
+            *new.pointer_mut(path).expect("a field") = json!(value);
+            let changes = unsafe_changes(&old, &new);
+            assert_eq!(changes[0].hazard, Hazard::Refused);
+            assert!(changes[0].to_string().starts_with(start), "{changes:?}");
+        }
     }
 }

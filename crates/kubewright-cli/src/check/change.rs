@@ -22,7 +22,7 @@ pub(super) fn check_changes(former: &[Value], present: &[Value]) -> Vec<Finding>
         match new {
             Some(new) => {
                 for change in unsafe_changes(&as_stored(old), new) {
-                    findings.add(Rule::Change, "", change);
+                    findings.add(Rule::Change, "", change.to_string());
                 }
             }
             None => findings.add(
@@ -153,7 +153,8 @@ mod tests {
                 "change: CustomResourceDefinition a: the definition goes: whoever takes it out of a \
                  cluster deletes all its objects",
                 "change: CustomResourceDefinition b: version v1 goes, and objects are stored in it: \
-                 migrate them first",
+                 migrate them first; keep it, if need be not served, until each object is written \
+                 anew and status.storedVersions of the definition no longer has v1",
             ]
         );
         assert!(check_changes(&present, &present).is_empty());

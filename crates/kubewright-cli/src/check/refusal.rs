@@ -48,7 +48,15 @@ impl Judge {
         let is_told = known
             .iter()
             .any(|finding| OVERLAPPING.contains(&finding.rule));
-        for (field, message) in self.refusals(object).await? {
+        let refusals = self.refusals(object).await?;
+        let is_one_too_costly = refusals
+            .iter()
+            .any(|(_, message)| message.contains("cost exceeds budget"));
+        for (field, message) in refusals {
+            // Then the sum is too much as well, which says nothing new.
+            if is_one_too_costly && message.contains("cost total") {
+                continue;
+            }
             if is_rule(&field) {
                 findings.add(Rule::Cel, field, message);
             } else if !is_told {

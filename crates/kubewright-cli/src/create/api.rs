@@ -7,7 +7,7 @@ use super::known;
 use super::registration::{Registration, add_test, register};
 use super::version::{NewVersion, hub_of};
 use crate::error::Error;
-use crate::output::say;
+use crate::form::FormFlag;
 use crate::project::{
     Changes, Project, check_kind, check_label, check_version, count_files, fill, full_group,
     module_name,
@@ -40,6 +40,8 @@ pub(crate) struct ApiArguments {
     namespaced: Option<bool>,
     #[command(flatten)]
     made: Made,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 /// What is made.
@@ -72,7 +74,7 @@ pub(crate) fn run(arguments: &ApiArguments) -> Result<(), Error> {
     };
     let registration = Registration {
         module: &api.module,
-        declaration: &format!("pub mod {};", api.module),
+        declaration: Some(&format!("pub mod {};", api.module)),
         calls: &calls,
     };
     let by_hand = register(&tree, &registration, &mut changes)?;
@@ -89,15 +91,12 @@ pub(crate) fn run(arguments: &ApiArguments) -> Result<(), Error> {
         let template = include_str!("../../templates/sample.yaml.txt");
         changes.make(sample, api.filled(template, &project));
     }
-    changes.write(&project.folder)?;
+    let written = changes.write(&project.folder, arguments.form.output)?;
     if let Some(by_hand) = by_hand {
         return Err(by_hand.into_error());
     }
     let count = count_files(&project.folder);
-    say(format_args!(
-        "{count} files; next: cargo test, then kubewright dev"
-    ));
-    Ok(())
+    written.answer(count, "next: cargo test, then kubewright dev")
 }
 
 /// Adds a version to a kind that the project has in others.
@@ -146,6 +145,7 @@ fn another_version(
         tree,
         hub,
         version: &api.version,
+        form: arguments.form.output,
     };
     new.add()
 }
@@ -192,14 +192,13 @@ impl Api {
 
     /// The kind's own file.
     fn source(&self, arguments: &ApiArguments, project: &Project) -> String {
-        let template = match arguments.made.resource {
-            true => include_str!("../../templates/kind.rs.txt"),
-            false => include_str!("../../templates/known_kind.rs.txt"),
+        let template = match (arguments.made.resource, arguments.made.controller) {
+            (true, true) => include_str!("../../templates/kind.rs.txt"),
+            // Nobody here would write a status.
+            (true, false) => include_str!("../../templates/type.rs.txt"),
+            (false, _) => include_str!("../../templates/known_kind.rs.txt"),
         };
-        let controller = match arguments.made.controller {
-            true => include_str!("../../templates/reconcile.rs.txt"),
-            false => "",
-        };
+        let controller = include_str!("../../templates/reconcile.rs.txt");
         self.filled(&fill(template, &[("controller", controller)]), project)
     }
 

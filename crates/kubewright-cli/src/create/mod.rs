@@ -2,6 +2,7 @@
 
 mod api;
 mod ask;
+mod conversion;
 mod known;
 mod module_path;
 mod registration;

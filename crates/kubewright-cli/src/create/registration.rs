@@ -10,8 +10,8 @@ use crate::source::{AddedModule, Placed, Source, Tree, add_module, append_call, 
 pub(super) struct Registration<'a> {
     /// The module's name.
     pub(super) module: &'a str,
-    /// The line that declares it, such as `pub mod site;`.
-    pub(super) declaration: &'a str,
+    /// The line that declares it, such as `pub mod site;`; none for a module that is there.
+    pub(super) declaration: Option<&'a str>,
     /// Calls for `operator()`, with `{module}` where the module's path belongs.
     pub(super) calls: &'a [String],
 }
@@ -43,15 +43,7 @@ pub(super) fn register(
     changes: &mut Changes,
 ) -> Result<Option<ByHand>, Error> {
     let root = tree.root();
-    let declared = match add_module(root, registration.module, registration.declaration) {
-        AddedModule::Text(text) => Source::parse(&root.path, text)?,
-        AddedModule::Present => {
-            return Err(Error::ModuleIsThere {
-                path: root.path.clone(),
-                module: registration.module.to_owned(),
-            });
-        }
-    };
+    let declared = declared(root, registration)?;
     let mut by_hand = Some(ByHand {
         path: root.path.clone(),
         place: "no function `operator` was found in src; where the Operator is built".to_owned(),
@@ -82,8 +74,24 @@ pub(super) fn register(
         by_hand = None;
         break;
     }
-    changes.edit(&root.path, formatted_like(&root.text, new_root));
+    if new_root != root.text {
+        changes.edit(&root.path, formatted_like(&root.text, new_root));
+    }
     Ok(by_hand)
+}
+
+/// The crate's root with the module in it.
+fn declared(root: &Source, registration: &Registration<'_>) -> Result<Source, Error> {
+    let Some(declaration) = registration.declaration else {
+        return Source::parse(&root.path, root.text.clone());
+    };
+    match add_module(root, registration.module, declaration) {
+        AddedModule::Text(text) => Source::parse(&root.path, text),
+        AddedModule::Present => Err(Error::ModuleIsThere {
+            path: root.path.clone(),
+            module: registration.module.to_owned(),
+        }),
+    }
 }
 
 /// Adds each of the calls.

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 use super::module_path::{is_reachable, module_path, private_module};
 use super::registration::{Registration, add_test, register};
 use crate::error::Error;
+use crate::form::Form;
 use crate::objects::read_folder;
-use crate::output::{note, say};
+use crate::output::note;
 use crate::project::{Changes, Project, count_files, fill, module_name};
 use crate::source::{DerivedKind, Source, Tree, Twin, formatted, twin};
 
@@ -18,6 +19,8 @@ pub(super) struct NewVersion<'a> {
     pub(super) hub: (&'a Source, &'a DerivedKind),
     /// The new one.
     pub(super) version: &'a str,
+    /// How to answer.
+    pub(super) form: Form,
 }
 
 /// The version that all others are converted to: the one that is not in a file named after its
@@ -60,7 +63,7 @@ impl NewVersion<'_> {
         let mut changes = Changes::default();
         let registration = Registration {
             module: &module,
-            declaration: &format!("pub mod {module};"),
+            declaration: Some(&format!("pub mod {module};")),
             calls: &[".webhook({module}::converts())".to_owned()],
         };
         let by_hand = register(self.tree, &registration, &mut changes)?;
@@ -73,17 +76,17 @@ impl NewVersion<'_> {
                 hub.kind, hub.version
             )),
         }
-        changes.write(&self.project.folder)?;
+        let written = changes.write(&self.project.folder, self.form)?;
         if let Some(by_hand) = by_hand {
             return Err(by_hand.into_error());
         }
         let count = count_files(&self.project.folder);
-        say(format_args!(
-            "{count} files; {} stays the version that is stored; next: change the fields of {} \
-             and the two functions below them, then cargo test",
+        let next = format!(
+            "{} stays the version that is stored; next: change the fields of {} and the two \
+             functions below them, then cargo test",
             hub.version, self.version
-        ));
-        Ok(())
+        );
+        written.answer(count, &next)
     }
 
     fn source(&self, twin: &Twin, path: &str) -> String {
@@ -99,9 +102,12 @@ impl NewVersion<'_> {
             true => "status: object.status,",
             false => "",
         };
-        let text = include_str!("../../templates/version.rs.txt");
+        let text = fill(
+            include_str!("../../templates/version.rs.txt"),
+            &[("converts", include_str!("../../templates/converts.rs.txt"))],
+        );
         fill(
-            text,
+            &text,
             &[
                 ("header", &self.project.header()),
                 ("Kind", &hub.kind),
@@ -109,8 +115,10 @@ impl NewVersion<'_> {
                 ("hub", &hub.version),
                 ("imports", &imports.join("\n")),
                 ("path", path),
+                ("HubSpec", &twin.name),
                 ("Spec", &twin.name),
-                ("fields", &fields.join(", ")),
+                ("to_hub", &fields.join(", ")),
+                ("from_hub", &fields.join(", ")),
                 ("status", status),
                 // The user's own text, whatever it has: last.
                 ("item", &twin.item),

@@ -3,13 +3,14 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ask::required;
-use super::known;
 use super::module_path::module_path;
 use super::registration::{Registration, register};
+use super::{conversion, known};
 use crate::error::Error;
-use crate::output::{note, say};
+use crate::form::FormFlag;
+use crate::output::note;
 use crate::project::{Changes, Project, check_version, count_files, fill, full_group, module_name};
-use crate::source::{Tree, formatted};
+use crate::source::{Source, Tree, formatted, formatted_like, has_function, with_items};
 
 /// What `kubewright create webhook` is called with.
 #[derive(Args, Debug)]
@@ -31,6 +32,8 @@ pub(crate) struct WebhookArguments {
     /// When it is called.
     #[arg(long, value_delimiter = ',', value_enum, ignore_case = true)]
     operations: Vec<Operation>,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 /// What the webhook does.
@@ -74,97 +77,165 @@ impl Operation {
 /// Adds a webhook for a kind.
 pub(crate) fn run(arguments: &WebhookArguments) -> Result<(), Error> {
     let project = Project::read(&arguments.folder)?;
-    if arguments.parts.conversion > 0 {
-        return Err(Error::FormerCommand {
-            typed: "create webhook --conversion".to_owned(),
-            ours: "kubewright create api with another --version of the kind, \
-                   which adds the conversion, too"
-                .to_owned(),
-        });
-    }
     if arguments.parts.programmatic_validation > 0 {
         note("note: --programmatic-validation is --validation here");
     }
     let kind = required("--kind", arguments.kind.as_deref())?;
     let tree = Tree::read(&project.folder)?;
+    let form = arguments.form.output;
+    let mut earlier = None;
+    if arguments.parts.conversion > 0 {
+        let added = conversion::add(&project, &tree, &kind, form)?;
+        if arguments.wanted().is_empty() {
+            let count = count_files(&project.folder);
+            return added.written.answer(count, &added.next);
+        }
+        earlier = Some(added.written);
+    }
+    // A conversion that was just added is in the files, too.
+    let tree = Tree::read(&project.folder)?;
     let path = path_of(arguments, &project, &tree, &kind)?;
     let module = format!("{}_webhook", module_name(&kind));
     let file = project.folder.join(format!("src/{module}.rs"));
-    if file.exists() {
-        return Err(Error::WebhookIsThere { kind, path: file });
-    }
+    let is_there = file.exists();
     let mut changes = Changes::default();
+    let wanted = match is_there {
+        true => {
+            let present = Source::read(&file)?;
+            let wanted = missing(arguments, &present);
+            if wanted.is_empty() {
+                return Err(Error::WebhookIsThere { kind, path: file });
+            }
+            let text = added(arguments, &project, &kind, (&present, &wanted));
+            changes.edit(&file, formatted_like(&present.text, text));
+            wanted
+        }
+        false => {
+            changes.make(&file, formatted(&source(arguments, &project, &kind, &path)));
+            arguments.wanted()
+        }
+    };
+    let declaration = format!("mod {module};");
     let registration = Registration {
         module: &module,
-        declaration: &format!("mod {module};"),
-        calls: &calls(arguments),
+        declaration: (!is_there).then_some(declaration.as_str()),
+        calls: &calls(&wanted),
     };
     let by_hand = register(&tree, &registration, &mut changes)?;
-    changes.make(&file, formatted(&source(arguments, &project, &kind, &path)));
-    changes.write(&project.folder)?;
+    let mut written = changes.write(&project.folder, form)?;
     if let Some(by_hand) = by_hand {
         return Err(by_hand.into_error());
     }
+    if let Some(earlier) = earlier {
+        written = written.after(earlier);
+    }
     let count = count_files(&project.folder);
-    say(format_args!(
-        "{count} files; next: cargo test, then kubewright dev"
-    ));
-    Ok(())
+    written.answer(count, "next: cargo test, then kubewright dev")
 }
 
 impl WebhookArguments {
-    fn defaults(&self) -> bool {
-        self.parts.defaulting > 0
-    }
-
-    fn validates(&self) -> bool {
-        self.parts.validation + self.parts.programmatic_validation > 0
+    /// What the webhook's own file is to do.
+    fn wanted(&self) -> Vec<Part> {
+        let validation = self.parts.validation + self.parts.programmatic_validation;
+        let defaults = (self.parts.defaulting > 0).then_some(DEFAULTS);
+        let validates = (validation > 0).then_some(VALIDATES);
+        defaults.into_iter().chain(validates).collect()
     }
 }
 
-fn calls(arguments: &WebhookArguments) -> Vec<String> {
-    let defaults = arguments.defaults().then_some("defaults");
-    let validates = arguments.validates().then_some("validates");
-    let call = |function| format!(".webhook({{module}}::{function}())");
-    defaults.into_iter().chain(validates).map(call).collect()
+/// One thing that a webhook does, by the functions of the file that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    /// The function that is registered.
+    function: &'static str,
+    /// The slots of its code and of its test, with what belongs there.
+    code: (&'static str, &'static str),
+    test: (&'static str, &'static str),
 }
 
+const DEFAULTS: Part = Part {
+    function: "defaults",
+    code: ("fill_in", include_str!("../../templates/fill_in.rs.txt")),
+    test: (
+        "fill_in_test",
+        include_str!("../../templates/fill_in_test.rs.txt"),
+    ),
+};
+
+const VALIDATES: Part = Part {
+    function: "validates",
+    code: ("check", include_str!("../../templates/check.rs.txt")),
+    test: (
+        "check_test",
+        include_str!("../../templates/check_test.rs.txt"),
+    ),
+};
+
+fn calls(wanted: &[Part]) -> Vec<String> {
+    let call = |part: &Part| format!(".webhook({{module}}::{}())", part.function);
+    wanted.iter().map(call).collect()
+}
+
+/// What is wanted and not in the file.
+fn missing(arguments: &WebhookArguments, file: &Source) -> Vec<Part> {
+    let mut wanted = arguments.wanted();
+    wanted.retain(|part| !has_function(file, part.function));
+    wanted
+}
+
+/// A file of the webhook's alone.
 fn source(arguments: &WebhookArguments, project: &Project, kind: &str, path: &str) -> String {
-    let fill_in = [
-        ("fill_in", include_str!("../../templates/fill_in.rs.txt")),
-        (
-            "fill_in_test",
-            include_str!("../../templates/fill_in_test.rs.txt"),
-        ),
-    ];
-    let check = [
-        ("check", include_str!("../../templates/check.rs.txt")),
-        (
-            "check_test",
-            include_str!("../../templates/check_test.rs.txt"),
-        ),
-    ];
-    let part = |wanted: bool, parts: [(&'static str, &'static str); 2]| {
-        parts.map(|(name, text)| (name, if wanted { text } else { "" }))
-    };
-    let mut parts = part(arguments.defaults(), fill_in).to_vec();
-    parts.extend(part(arguments.validates(), check));
-    let template = fill(include_str!("../../templates/webhook.rs.txt"), &parts);
-    let operations = arguments.operations.iter();
-    let operations: String = operations
-        .map(|operation| format!(".on(Operation::{})", operation.rust_name()))
-        .collect();
-    let collections = match arguments.defaults() {
+    let wanted = arguments.wanted();
+    let slots = [DEFAULTS, VALIDATES].into_iter().flat_map(|part| {
+        let is_wanted = wanted.contains(&part);
+        [part.code, part.test].map(|(slot, text)| (slot, if is_wanted { text } else { "" }))
+    });
+    let slots: Vec<_> = slots.collect();
+    let template = fill(include_str!("../../templates/webhook.rs.txt"), &slots);
+    let collections = match wanted.contains(&DEFAULTS) {
         true => "use std::collections::BTreeMap;\n",
         false => "",
     };
-    fill(
+    let text = fill(
         &template,
         &[
             ("header", &project.header()),
             ("collections", collections),
-            ("Kind", kind),
             ("path", path),
+        ],
+    );
+    filled(arguments, project, kind, &text)
+}
+
+/// The text of the webhook's file with more parts.
+fn added(
+    arguments: &WebhookArguments,
+    project: &Project,
+    kind: &str,
+    (file, wanted): (&Source, &[Part]),
+) -> String {
+    let all = |text: fn(&Part) -> &'static str| -> String {
+        let texts: String = wanted.iter().map(text).collect();
+        let texts = filled(arguments, project, kind, &texts);
+        match file.text.contains("BTreeMap;") {
+            true => texts,
+            false => texts
+                .replace("BTreeMap<", "std::collections::BTreeMap<")
+                .replace("BTreeMap::", "std::collections::BTreeMap::"),
+        }
+    };
+    with_items(file, &all(|part| part.code.1), &all(|part| part.test.1))
+}
+
+fn filled(arguments: &WebhookArguments, project: &Project, kind: &str, text: &str) -> String {
+    let operations = arguments.operations.iter();
+    let operations: String = operations
+        .map(|operation| format!(".on(Operation::{})", operation.rust_name()))
+        .collect();
+    fill(
+        text,
+        &[
+            ("Kind", kind),
             ("name", &project.name),
             ("operations", &operations),
         ],

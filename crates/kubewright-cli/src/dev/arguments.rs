@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::error::Error;
+use crate::form::{Form, FormFlag};
 use crate::ship::Access;
 
 /// What `kubewright dev` is called with.
@@ -30,6 +32,8 @@ pub(crate) struct DevArguments {
     /// How many seconds `--once` waits for the samples.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     timeout: u64,
+    #[command(flatten)]
+    form: FormFlag,
 }
 
 impl DevArguments {
@@ -44,6 +48,18 @@ impl DevArguments {
     /// On a terminal, unless somebody wants lines.
     pub(super) fn is_full_screen(&self) -> bool {
         !self.once && !self.plain && io::stdout().is_terminal() && io::stdin().is_terminal()
+    }
+
+    /// How `--once` answers; without it there is no end that could be told.
+    pub(super) fn form(&self) -> Result<Form, Error> {
+        match (self.form.output, self.once) {
+            (Form::Json, false) => Err(Error::Argument {
+                flag: "--output",
+                value: "json".to_owned(),
+                wanted: "--once beside it: otherwise there is no end that could be told",
+            }),
+            (form, _) => Ok(form),
+        }
     }
 
     /// How long to wait for the samples; without it, the operator runs until Ctrl-C.

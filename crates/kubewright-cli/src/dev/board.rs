@@ -1,18 +1,22 @@
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
 use kube::api::ListParams;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::objects::Shown;
 use super::ready::{Readiness, is_ready_pod};
 use crate::error::Error;
+use crate::form::Form;
 use crate::objects::Located;
-use crate::output::{say, table};
+use crate::output::{print, say, table};
 
-/// What there is to see: the samples, Pods and events of the cluster at one moment.
+/// What there is to see: the samples, objects, Pods and events of the cluster at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Board {
     /// Each sample, and what it still lacks.
     pub(super) samples: Vec<(String, Option<String>)>,
+    /// Kind, name and conditions of the operator's objects.
+    pub(super) objects: Vec<[String; 3]>,
     /// Namespace, name, node, phase and readiness of each Pod.
     pub(super) pods: Vec<[String; 5]>,
     /// One line by event, oldest first.
@@ -25,20 +29,30 @@ impl Board {
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    pub(super) async fn look(client: &kube::Client, samples: &[Located]) -> Result<Self, Error> {
+    pub(super) async fn look(
+        client: &kube::Client,
+        samples: &[Located],
+        shown: &Shown,
+    ) -> Result<Self, Error> {
         let pods = pods(client).await?;
         let mut board = Self {
-            samples: Vec::new(),
             pods: pods.iter().map(row).collect(),
             events: events(client).await,
+            ..Self::default()
         };
+        let mut found = Vec::new();
         for sample in samples {
             let missing = match sample.find(client).await? {
-                Some(object) => missing(sample, &object, &owned(&object, &pods)),
+                Some(object) => {
+                    let missing = missing(sample, &object, &owned(&object, &pods));
+                    found.push((sample, object));
+                    missing
+                }
                 None => Some("it is gone".to_owned()),
             };
             board.samples.push((sample.to_string(), missing));
         }
+        board.objects = shown.look(client, &found).await;
         Ok(board)
     }
 
@@ -62,6 +76,10 @@ impl Board {
             let state = missing.as_deref().unwrap_or("ready");
             lines.push(format!("sample {name}: {state}"));
         }
+        let changed = |one: &&[String; 3]| !former.objects.contains(one);
+        for [kind, name, conditions] in self.objects.iter().filter(changed) {
+            lines.push(format!("object {} {name}: {conditions}", kind.trim_start()));
+        }
         for pod in self.pods.iter().filter(|pod| !former.pods.contains(pod)) {
             let [namespace, name, node, phase, ready] = pod;
             lines.push(format!(
@@ -76,11 +94,47 @@ impl Board {
         lines
     }
 
-    /// Prints what is there as a table.
-    pub(super) fn print(&self) {
+    /// Prints what is there.
+    pub(super) fn give(&self, form: Form) -> Result<(), Error> {
+        match form {
+            Form::Text => {
+                self.print();
+                Ok(())
+            }
+            Form::Json => print(&format!("{:#}\n", self.value())),
+        }
+    }
+
+    fn value(&self) -> Value {
+        let samples = self.samples.iter().map(|(name, missing)| {
+            json!({"sample": name, "ready": missing.is_none(), "missing": missing})
+        });
+        let pods = self
+            .pods
+            .iter()
+            .map(|[namespace, name, node, phase, ready]| {
+                json!({
+                    "namespace": namespace, "name": name, "node": node, "phase": phase,
+                    "ready": ready == "true",
+                })
+            });
+        let objects = self.objects.iter().map(|[kind, name, conditions]| {
+            json!({"kind": kind.trim_start(), "name": name, "conditions": conditions})
+        });
+        json!({
+            "samples": samples.collect::<Vec<_>>(),
+            "objects": objects.collect::<Vec<_>>(),
+            "pods": pods.collect::<Vec<_>>(),
+        })
+    }
+
+    fn print(&self) {
         say("");
         let rows: Vec<Vec<String>> = self.pods.iter().map(|pod| pod.to_vec()).collect();
         table(&["NAMESPACE", "POD", "NODE", "PHASE", "READY"], &rows);
+        say("");
+        let rows: Vec<Vec<String>> = self.objects.iter().map(|one| one.to_vec()).collect();
+        table(&["KIND", "NAME", "CONDITIONS"], &rows);
         say("");
         for (name, missing) in &self.samples {
             match missing {

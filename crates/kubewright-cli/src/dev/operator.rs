@@ -1,3 +1,4 @@
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -5,8 +6,8 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 
+use super::reconciled::{LOGGED, Reconciled};
 use crate::error::Error;
-use crate::program::Words;
 
 /// How long a stopping operator may take before it is ended.
 const GRACE: Duration = Duration::from_secs(10);
@@ -16,7 +17,7 @@ const GRACE: Duration = Duration::from_secs(10);
 pub(crate) struct Operator {
     command: String,
     child: Child,
-    /// What it logs, when that is not shown by itself.
+    /// What it logs, until that ends.
     log: Option<Lines<BufReader<ChildStderr>>>,
 }
 
@@ -25,6 +26,8 @@ pub(crate) struct Operator {
 pub(crate) enum Happening {
     /// It has logged a line.
     Said(String),
+    /// A reconcile of its has ended.
+    Reconciled(Reconciled),
     /// It has ended, which it should not.
     Ended(Error),
 }
@@ -35,7 +38,6 @@ impl Operator {
         program: &Path,
         kubeconfig: &Path,
         flags: &[String],
-        words: Words,
     ) -> Result<Self, Error> {
         let command = program.display().to_string();
         let mut child = Command::new(program)
@@ -43,8 +45,9 @@ impl Operator {
             .arg("--kubeconfig")
             .arg(kubeconfig)
             .args(flags)
+            .env("RUST_LOG", filter(std::env::var_os("RUST_LOG")))
             .stdin(Stdio::null())
-            .stderr(words.stdio())
+            .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
             .map_err(|source| Error::Start {
@@ -68,7 +71,10 @@ impl Operator {
         if let Some(log) = &mut self.log {
             // At the end of its log the process is about to end.
             if let Ok(Some(line)) = log.next_line().await {
-                return Happening::Said(line);
+                return match Reconciled::read(&line) {
+                    Some(reconciled) => Happening::Reconciled(reconciled),
+                    None => Happening::Said(line),
+                };
             }
             self.log = None;
         }
@@ -113,4 +119,14 @@ impl Operator {
             Err(_) => self.child.kill().await.map_err(failed),
         }
     }
+}
+
+/// What the operator logs: what the person at the keyboard wants, and each reconcile.
+fn filter(wanted: Option<OsString>) -> OsString {
+    let mut filter = wanted
+        .filter(|wanted| !wanted.is_empty())
+        .unwrap_or_else(|| "info".into());
+    filter.push(",");
+    filter.push(LOGGED);
+    filter
 }

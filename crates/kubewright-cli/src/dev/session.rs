@@ -8,6 +8,7 @@ use super::board::Board;
 use super::cluster::DevCluster;
 use super::files::{Files, Saved};
 use super::install::Installed;
+use super::objects::Shown;
 use super::operator::{Happening, Operator};
 use super::view::{Screen, View};
 use super::webhooks::Webhooks;
@@ -28,6 +29,7 @@ use crate::program::{self, NO_POLICIES, Words};
 ///
 /// Dropping the future ends operator and cluster at once.
 pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
+    let form = arguments.form()?;
     let files = Files::look(&arguments.folder);
     let program = program::build(&arguments.folder, Words::Shown).await?;
     let mut interrupts = Interrupts::listen()?;
@@ -42,7 +44,7 @@ pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
         true => View::Screen(Box::new(Screen::open(title(&arguments.folder), kubectl)?)),
         false => {
             note(format_args!("cluster: {kubectl} get all -A"));
-            View::Lines
+            View::Lines(form)
         }
     };
     let mut session = Session {
@@ -53,6 +55,7 @@ pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
         operator: None,
         absent: Vec::new(),
         samples: Vec::new(),
+        shown: Shown::default(),
         board: Board::default(),
         cluster,
     };
@@ -97,6 +100,8 @@ struct Session {
     /// Versions of its kinds that the cluster does without.
     absent: Vec<AbsentVersion>,
     samples: Vec<Located>,
+    /// The kinds whose objects are on the board.
+    shown: Shown,
     board: Board,
     cluster: DevCluster,
 }
@@ -158,6 +163,7 @@ impl Session {
             flags.push("--no-webhooks".to_owned());
         }
         let Installed { account, removed } = install::install(&client, &objects).await?;
+        self.shown = Shown::of(&client, &objects).await?;
         let count = objects.len();
         self.view
             .note(format_args!("installed: {count} objects from `manifests`"));
@@ -169,12 +175,7 @@ impl Session {
         let token = install::token(&client, &account).await?;
         let kubeconfig = self.scratch.join("operator.yaml");
         self.cluster.write_kubeconfig(&kubeconfig, &token)?;
-        self.operator = Some(Operator::start(
-            &self.program,
-            &kubeconfig,
-            &flags,
-            self.words(),
-        )?);
+        self.operator = Some(Operator::start(&self.program, &kubeconfig, &flags)?);
         let Some(webhooks) = webhooks else {
             return Ok(());
         };
@@ -183,10 +184,7 @@ impl Session {
         loop {
             tokio::select! {
                 () = &mut serving => return Ok(()),
-                happening = next(&mut self.operator) => match happening {
-                    Happening::Said(line) => self.view.note(line),
-                    Happening::Ended(error) => return Err(error),
-                },
+                happening = next(&mut self.operator) => self.hear(happening)?,
             }
         }
     }
@@ -232,15 +230,11 @@ impl Session {
             changes.seen();
             self.look().await?;
             if self.board.unready().is_none() {
-                self.board.print();
-                return Ok(());
+                return self.board.give(self.view.form());
             }
             tokio::select! {
                 () = changes.next() => {}
-                happening = next(&mut self.operator) => match happening {
-                    Happening::Said(line) => self.view.note(line),
-                    Happening::Ended(error) => return Err(error),
-                },
+                happening = next(&mut self.operator) => self.hear(happening)?,
             }
         }
     }
@@ -264,7 +258,7 @@ impl Session {
     }
 
     async fn look(&mut self) -> Result<(), Error> {
-        let board = Board::look(&self.cluster.client(), &self.samples).await?;
+        let board = Board::look(&self.cluster.client(), &self.samples, &self.shown).await?;
         self.view.board(&board, &self.board);
         self.board = board;
         Ok(())
@@ -321,20 +315,27 @@ impl Session {
     }
 
     fn tell(&mut self, happening: Happening) {
+        if let Err(error) = self.hear(happening) {
+            self.operator = None;
+            self.view.fail(&error);
+            self.view.state("stopped; the next saved change starts it");
+        }
+    }
+
+    /// Shows what the operator says; its end is an error.
+    fn hear(&mut self, happening: Happening) -> Result<(), Error> {
         match happening {
             Happening::Said(line) => self.view.note(line),
-            Happening::Ended(error) => {
-                self.operator = None;
-                self.view.fail(&error);
-                self.view.state("stopped; the next saved change starts it");
-            }
+            Happening::Reconciled(reconciled) => self.view.reconciled(&reconciled),
+            Happening::Ended(error) => return Err(error),
         }
+        Ok(())
     }
 
     /// Whether programs speak to the terminal themselves.
     fn words(&self) -> Words {
         match &self.view {
-            View::Lines => Words::Shown,
+            View::Lines(_) => Words::Shown,
             View::Screen(_) => Words::Kept,
         }
     }

@@ -7,8 +7,8 @@ const CONTEXT: usize = 2;
 /// What applying an object would change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
-    /// The object is not there yet.
-    New,
+    /// The object is not there yet; the lines that come.
+    New(Vec<String>),
     /// Nothing.
     None,
     /// Lines that go (`-`), come (`+`) and stay around them (` `).
@@ -18,7 +18,11 @@ pub(crate) enum Difference {
 /// Compares an object as it is with what would be stored.
 pub(crate) fn difference(live: Option<&Value>, result: &Value) -> Difference {
     let Some(live) = live else {
-        return Difference::New;
+        let mut new = comparable(result);
+        if new["kind"] == "Secret" {
+            hide_from(&mut new, &Value::Null, "(not shown)");
+        }
+        return Difference::New(text_difference("", &lines(&new).join("\n")));
     };
     let (mut old, mut new) = (comparable(live), comparable(result));
     if old == new {
@@ -29,6 +33,12 @@ pub(crate) fn difference(live: Option<&Value>, result: &Value) -> Difference {
     }
     let (old, new) = (lines(&old), lines(&new));
     Difference::Lines(shortened(&changes(&old, &new)))
+}
+
+/// Lines that go, come, and stay around them.
+pub(crate) fn text_difference(old: &str, new: &str) -> Vec<String> {
+    let lines = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
+    shortened(&changes(&lines(old), &lines(new)))
 }
 
 /// The object without what the server writes by itself.
@@ -166,7 +176,8 @@ mod tests {
             json!({"metadata": {"name": "a", "uid": "1", "generation": 3}, "status": {"x": 1}});
         let result = json!({"metadata": {"name": "a", "resourceVersion": "9"}});
         assert_eq!(difference(Some(&live), &result), Difference::None);
-        assert_eq!(difference(None, &result), Difference::New);
+        let lines = ["+ metadata:", "+   name: a"].map(str::to_owned).to_vec();
+        assert_eq!(difference(None, &result), Difference::New(lines));
     }
 
     #[test]
@@ -198,5 +209,9 @@ mod tests {
         );
         assert!(!shown.contains("c2FtZQ"), "{shown}");
         assert!(shown.contains("- ") && shown.contains("+ "), "{shown}");
+        let Difference::New(lines) = difference(None, &live) else {
+            panic!("it is new");
+        };
+        assert!(!lines.join("\n").contains("b2xk"), "{lines:?}");
     }
 }

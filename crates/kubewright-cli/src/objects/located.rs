@@ -140,6 +140,13 @@ impl Kinds {
         self.known.resolve_gvk(&kind).map(|(resource, _)| resource)
     }
 
+    /// The resource of this name, when the cluster serves it.
+    pub(crate) fn named(&self, group: &str, plural: &str) -> Option<ApiResource> {
+        let served = self.known.get(group)?.recommended_resources();
+        let mut served = served.into_iter().map(|(resource, _)| resource);
+        served.find(|resource| resource.plural == plural)
+    }
+
     fn resolve(&self, object: &Value) -> Option<Located> {
         let (group, version) = match object["apiVersion"].as_str()?.split_once('/') {
             Some((group, version)) => (group, version),

@@ -11,7 +11,7 @@ mod webhooks;
 pub(crate) use apply::{
     DEV_FIELD_MANAGER, FIELD_MANAGER, Ownership, apply_all, apply_one, try_apply,
 };
-pub(crate) use diff::{Difference, difference};
+pub(crate) use diff::{Difference, difference, text_difference};
 pub(crate) use left_over::{Former, KindName, left_over};
 pub(crate) use located::{Kinds, Located};
 pub(crate) use policies::{POLICY_KINDS, are_policies_served, is_policy};

@@ -1,7 +1,10 @@
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use crate::error::Error;
-use crate::output::say;
+use crate::form::Form;
+use crate::output::{print, say};
 
 /// Changes to a project's files that are made together: a file that must be new and is there
 /// already stops all of them.
@@ -22,8 +25,8 @@ impl Changes {
         self.edits.push((path.into(), text.into()));
     }
 
-    /// Does all of it and says each file, as seen from `folder`.
-    pub(crate) fn write(self, folder: &Path) -> Result<(), Error> {
+    /// Does all of it and tells each file, as seen from `folder`.
+    pub(crate) fn write(self, folder: &Path, form: Form) -> Result<Written, Error> {
         let present = self.new.iter().find(|(path, _)| path.exists());
         if let Some((path, _)) = present {
             return Err(Error::FileIsThere { path: path.clone() });
@@ -34,15 +37,56 @@ impl Changes {
                 .display()
                 .to_string()
         };
+        let mut written = Written {
+            form,
+            made: Vec::new(),
+            changed: Vec::new(),
+        };
         for (path, text) in &self.new {
             write(path, text)?;
-            say(format_args!("made     {}", shown(path)));
+            form.tell(format_args!("made     {}", shown(path)));
+            written.made.push(shown(path));
         }
         for (path, text) in &self.edits {
             write(path, text)?;
-            say(format_args!("changed  {}", shown(path)));
+            form.tell(format_args!("changed  {}", shown(path)));
+            written.changed.push(shown(path));
         }
-        Ok(())
+        Ok(written)
+    }
+}
+
+/// The files that were written.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Written {
+    form: Form,
+    made: Vec<String>,
+    changed: Vec<String>,
+}
+
+impl Written {
+    /// Adds what was written before.
+    pub(crate) fn after(mut self, earlier: Self) -> Self {
+        self.made.splice(..0, earlier.made);
+        self.changed.splice(..0, earlier.changed);
+        self
+    }
+
+    /// Says how many files the project has now, and what to do next.
+    pub(crate) fn answer(&self, files: usize, next: &str) -> Result<(), Error> {
+        match self.form {
+            Form::Text => {
+                say(format_args!("{files} files; {next}"));
+                Ok(())
+            }
+            Form::Json => {
+                let answer = json!({
+                    "made": self.made, "changed": self.changed, "files": files, "next": next,
+                });
+                print(&format!("{answer:#}\n"))
+            }
+        }
     }
 }
 

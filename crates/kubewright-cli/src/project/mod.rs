@@ -5,7 +5,7 @@ mod manifest;
 mod names;
 mod template;
 
-pub(crate) use changes::{Changes, count_files};
+pub(crate) use changes::{Changes, Written, count_files};
 pub(crate) use manifest::{DEFAULT_DOMAIN, Project, header};
 pub(crate) use names::{check_kind, check_label, check_version, full_group, module_name};
 pub(crate) use template::fill;

@@ -86,6 +86,15 @@ impl Answer {
         self.form.tell(line);
     }
 
+    /// Tells the lines of what comes, where nothing is done beside telling.
+    pub(super) fn detail(&self, lines: &[String]) {
+        if self.dry_run {
+            for line in lines {
+                self.tell(format_args!("    {line}"));
+            }
+        }
+    }
+
     /// Notes what becomes of an object.
     pub(super) fn add(&mut self, action: Action, object: &Located) {
         self.objects.push((action, object.clone()));

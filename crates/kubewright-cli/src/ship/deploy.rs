@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::answer::{Action, Answer};
 use super::arguments::Target;
 use super::certificate::{Certified, with_certificate};
-use super::definitions::{is_definition, refuse_unsafe};
+use super::definitions::is_definition;
 use super::flags::{Flags, Maker};
 use super::install::Force;
 use super::plan::Plan;
@@ -84,18 +84,14 @@ pub(crate) async fn deploy(arguments: &DeployArguments) -> Result<(), Error> {
     if let Some(replaced) = &replaced {
         answer.tell(format_args!("replace  {replaced}"));
     }
-    let plan = Plan::make(&client, &objects, arguments.force.ownership()).await?;
+    let plan = Plan::make(&client, &objects, &arguments.force, &mut answer).await?;
     let places = plan.places();
     let mut left_over = left_over(&client, &operator(&objects), &places).await?;
     // Whoever makes the certificate from now on goes on with the Secret that is there.
     left_over.retain(|one| arguments.certificates.is_none() || one.resource.kind != "Secret");
-    plan.show(&mut answer);
     for place in &left_over {
         answer.tell(format_args!("delete   {place}"));
         answer.add(Action::Delete, place);
-    }
-    if !arguments.force.allow_unsafe {
-        refuse_unsafe(&client, &plan).await?;
     }
     if !target.dry_run {
         let form = target.answer.output;
@@ -179,7 +175,7 @@ fn unconverted(definition: &Value) -> String {
 }
 
 /// The operator's name, as its account has it.
-fn operator(objects: &[Value]) -> String {
+pub(super) fn operator(objects: &[Value]) -> String {
     let account = objects
         .iter()
         .find(|object| object["kind"] == "ServiceAccount");

@@ -3,8 +3,10 @@ use serde_json::Value;
 
 use super::answer::{Action, Answer};
 use super::arguments::Target;
-use super::definitions::{count_instances, is_definition, keep_conversions, refuse_unsafe};
+use super::definitions::{count_instances, is_definition, keep_conversions};
+use super::deploy::operator;
 use super::plan::Plan;
+use super::prune::former_definitions;
 use super::remove::remove;
 use super::wait;
 use crate::error::Error;
@@ -57,14 +59,18 @@ pub(crate) struct UninstallArguments {
 /// Dropping the future may leave part of the definitions applied; another run does the rest.
 pub(crate) async fn install(arguments: &InstallArguments) -> Result<(), Error> {
     let target = &arguments.target;
-    let mut definitions = definitions(target).await?;
+    let (operator, mut definitions) = definitions(target).await?;
     let client = target.access.client().await?;
     keep_conversions(&client, &mut definitions).await?;
-    let plan = Plan::make(&client, &definitions, arguments.force.ownership()).await?;
     let mut answer = Answer::to(target);
-    plan.show(&mut answer);
-    if !arguments.force.allow_unsafe {
-        refuse_unsafe(&client, &plan).await?;
+    let plan = Plan::make(&client, &definitions, &arguments.force, &mut answer).await?;
+    for former in former_definitions(&client, &operator, &plan.places()).await? {
+        answer.tell(format_args!(
+            "keep     {former}: the operator no longer has it; kubectl delete crd {} would take \
+             its objects along",
+            former.name
+        ));
+        answer.add(Action::Keep, &former);
     }
     if !target.dry_run {
         plan.apply(&client).await?;
@@ -81,7 +87,7 @@ pub(crate) async fn install(arguments: &InstallArguments) -> Result<(), Error> {
 /// Dropping the future may leave part of the definitions; another run deletes the rest.
 pub(crate) async fn uninstall(arguments: &UninstallArguments) -> Result<(), Error> {
     let target = &arguments.target;
-    let definitions = definitions(target).await?;
+    let (_, definitions) = definitions(target).await?;
     let client = target.access.client().await?;
     let mut kinds = Kinds::discover(&client).await?;
     let mut places: Vec<Located> = Vec::new();
@@ -101,9 +107,13 @@ pub(crate) async fn uninstall(arguments: &UninstallArguments) -> Result<(), Erro
         places.push(place);
     }
     if !remaining.is_empty() && !arguments.delete_instances {
-        return Err(Error::InstancesRemain {
-            remaining: remaining.join(", "),
-        });
+        let remaining = remaining.join(", ");
+        if !target.dry_run {
+            return Err(Error::InstancesRemain { remaining });
+        }
+        answer.tell(format_args!(
+            "note     {remaining} would go with them: without --delete-instances nothing is deleted"
+        ));
     }
     if !target.dry_run {
         let form = target.answer.output;
@@ -112,9 +122,11 @@ pub(crate) async fn uninstall(arguments: &UninstallArguments) -> Result<(), Erro
     answer.give()
 }
 
-async fn definitions(target: &Target) -> Result<Vec<Value>, Error> {
+/// The operator's name, and the definitions that it brings along.
+async fn definitions(target: &Target) -> Result<(String, Vec<Value>), Error> {
     let program = program::build(&target.folder, Words::Shown).await?;
     let mut objects = program::manifests(&program, &[]).await?;
+    let name = operator(&objects);
     objects.retain(is_definition);
-    Ok(objects)
+    Ok((name, objects))
 }

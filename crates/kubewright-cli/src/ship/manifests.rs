@@ -7,7 +7,7 @@ use kubewright_manifest::{
 
 use super::flags::{Flags, Maker};
 use crate::error::Error;
-use crate::objects::calls_webhooks;
+use crate::objects::{calls_webhooks, text_difference};
 use crate::output::{note, print, say};
 use crate::program::{self, Words};
 
@@ -44,6 +44,9 @@ pub(crate) struct ManifestsArguments {
     /// Write a Helm chart instead of printing.
     #[arg(long, value_name = "DIR", requires = "image")]
     helm: Option<PathBuf>,
+    /// Only show what would change in the files of `--kustomize` or `--helm`.
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// Prints or writes what a cluster needs for the operator.
@@ -71,7 +74,7 @@ pub(crate) async fn manifests(arguments: &ManifestsArguments) -> Result<(), Erro
     }
     let failed = |source| Error::Manifest { source };
     if let Some(folder) = &arguments.kustomize {
-        return write(folder, &kustomization(&objects).map_err(failed)?);
+        return arguments.put(folder, &kustomization(&objects).map_err(failed)?);
     }
     if let Some(folder) = &arguments.helm {
         let package = program::package(&arguments.folder).await?;
@@ -79,20 +82,66 @@ pub(crate) async fn manifests(arguments: &ManifestsArguments) -> Result<(), Erro
             name: package.name,
             version: package.version,
         };
-        return write(folder, &helm_chart(&objects, &chart).map_err(failed)?);
+        return arguments.put(folder, &helm_chart(&objects, &chart).map_err(failed)?);
     }
     print(&to_yaml(&objects).map_err(failed)?)
+}
+
+impl ManifestsArguments {
+    /// Writes the files, or shows what that would change.
+    fn put(&self, folder: &Path, files: &[OutputFile]) -> Result<(), Error> {
+        match self.dry_run {
+            true => {
+                changes(folder, files).iter().for_each(say);
+                Ok(())
+            }
+            false => write(folder, files),
+        }
+    }
+}
+
+/// The files that an earlier call wrote and that are not among these.
+fn left_over(folder: &Path, files: &[OutputFile]) -> Vec<String> {
+    // The index comes first; where there is none, no earlier call wrote here.
+    let index = files.first().map(|index| folder.join(&index.path));
+    match index.is_some_and(|index| index.is_file()) {
+        true => former_files(files),
+        false => Vec::new(),
+    }
+}
+
+/// What writing the files would change, one line each, with the lines of the files below.
+fn changes(folder: &Path, files: &[OutputFile]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut same = 0;
+    for file in files {
+        let path = folder.join(&file.path);
+        let (word, old) = match std::fs::read_to_string(&path) {
+            Ok(old) if old == file.text => {
+                same += 1;
+                continue;
+            }
+            Ok(old) => ("changed", old),
+            Err(_) => ("new    ", String::new()),
+        };
+        lines.push(format!("{word}  {}", path.display()));
+        let difference = text_difference(&old, &file.text).into_iter();
+        lines.extend(difference.map(|line| format!("    {line}")));
+    }
+    let former = left_over(folder, files).into_iter();
+    let former = former.map(|path| folder.join(path));
+    let gone = former.filter(|path| path.is_file());
+    lines.extend(gone.map(|path| format!("delete   {}", path.display())));
+    if same > 0 {
+        lines.push(format!("same     {same} files"));
+    }
+    lines
 }
 
 /// The files are output and nothing else: those that are there are written anew, and those that an
 /// earlier call wrote beside them go.
 fn write(folder: &Path, files: &[OutputFile]) -> Result<(), Error> {
-    // The index comes first; where there is none, no earlier call wrote here.
-    let index = files.first().map(|index| folder.join(&index.path));
-    let former = match index.is_some_and(|index| index.is_file()) {
-        true => former_files(files),
-        false => Vec::new(),
-    };
+    let former = left_over(folder, files);
     for file in files {
         let path = folder.join(&file.path);
         let failed = |source| Error::File {
@@ -128,7 +177,7 @@ mod tests {
 
     use kubewright_manifest::OutputFile;
 
-    use super::write;
+    use super::{changes, write};
 
     fn files(paths: &[&str]) -> Vec<OutputFile> {
         let file = |path: &&str| OutputFile {
@@ -155,6 +204,39 @@ mod tests {
         write(folder, &files(&["Chart.yaml", "templates/rbac.yaml"])).unwrap();
         assert!(!folder.join(monitor).exists());
         assert!(own.is_file() && folder.join("templates/rbac.yaml").is_file());
+    }
+
+    #[test]
+    fn what_writing_would_change_is_shown_and_nothing_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let with = |texts: &[(&str, &str)]| -> Vec<OutputFile> {
+            let file = |(path, text): &(&str, &str)| OutputFile {
+                path: (*path).to_owned(),
+                text: (*text).to_owned(),
+            };
+            texts.iter().map(file).collect()
+        };
+        let first = [
+            ("kustomization.yaml", "a\n"),
+            ("crds.yaml", "b\n"),
+            ("prometheus.yaml", "c\n"),
+        ];
+        write(folder, &with(&first)).unwrap();
+        let second = with(&[
+            ("kustomization.yaml", "a\n"),
+            ("crds.yaml", "x\n"),
+            ("rbac.yaml", "y\n"),
+        ]);
+        let shown = changes(folder, &second).join("\n");
+        let shown = shown.replace(&format!("{}/", folder.display()), "");
+        assert_eq!(
+            shown,
+            "changed  crds.yaml\n    - b\n    + x\nnew      rbac.yaml\n    + y\n\
+             delete   prometheus.yaml\nsame     1 files"
+        );
+        assert_eq!(fs::read_to_string(folder.join("crds.yaml")).unwrap(), "b\n");
+        assert!(!folder.join("rbac.yaml").exists() && folder.join("prometheus.yaml").exists());
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod manifests;
 mod plan;
 mod prune;
 mod remove;
+mod trial;
 mod wait;
 
 pub(crate) use arguments::Access;

@@ -1,32 +1,59 @@
 use serde_json::Value;
 
 use super::answer::{Action, Answer};
+use super::definitions::Danger;
+use super::install::Force;
 use crate::error::Error;
 use crate::objects::{Difference, Kinds, Located, Ownership, apply_one, difference, try_apply};
 
 /// One object that is to be in the cluster, and what applying it would change.
 #[derive(Debug)]
 pub(super) struct Step {
-    pub(super) located: Located,
-    pub(super) object: Value,
-    pub(super) live: Option<Value>,
+    located: Located,
+    object: Value,
     difference: Difference,
 }
 
 /// What applying some objects would change.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) steps: Vec<Step>,
+    steps: Vec<Step>,
     ownership: Ownership,
 }
 
 impl Plan {
-    /// Asks the cluster what each apply would do.
+    /// Asks the cluster what each apply would do, tells it, and refuses what objects there would
+    /// not survive.
+    ///
+    /// Definitions are compared first: of those that no API server takes, the dry run would only
+    /// bring the server's own words.
     ///
     /// # Cancel safety
     ///
     /// Safe: nothing changes.
     pub(super) async fn make(
+        client: &kube::Client,
+        objects: &[Value],
+        force: &Force,
+        answer: &mut Answer,
+    ) -> Result<Self, Error> {
+        let danger = Danger::of(client, objects).await?;
+        let refusal = danger.refusal(force);
+        let plan = match Self::ask(client, objects, force.ownership()).await {
+            Ok(plan) => plan,
+            Err(error) => return Err(refusal.unwrap_or(error)),
+        };
+        plan.show(answer);
+        for change in &danger.survived {
+            answer.tell(format_args!("note     {change}; no object breaks"));
+        }
+        match refusal {
+            Some(refusal) => Err(refusal),
+            None => Ok(plan),
+        }
+    }
+
+    async fn ask(
         client: &kube::Client,
         objects: &[Value],
         ownership: Ownership,
@@ -45,19 +72,19 @@ impl Plan {
                 difference: difference(live.as_ref(), &result),
                 located,
                 object: object.clone(),
-                live,
             });
         }
         Ok(Self { steps, ownership })
     }
 
     /// Tells what would change.
-    pub(super) fn show(&self, answer: &mut Answer) {
+    fn show(&self, answer: &mut Answer) {
         let mut same = 0;
         for step in &self.steps {
             let action = match &step.difference {
-                Difference::New => {
+                Difference::New(lines) => {
                     answer.tell(format_args!("new      {}", step.located));
+                    answer.detail(lines);
                     Action::New
                 }
                 Difference::None => {

@@ -46,3 +46,22 @@ pub(super) async fn left_over(
     };
     objects::left_over(client, former, wanted).await
 }
+
+/// Definitions that an earlier run applied for the operator and that are not among `wanted`: they
+/// are named, and never deleted, because objects of users would go with them.
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub(super) async fn former_definitions(
+    client: &kube::Client,
+    operator: &str,
+    wanted: &[Located],
+) -> Result<Vec<Located>, Error> {
+    let former = Former {
+        operator,
+        manager: FIELD_MANAGER,
+        kinds: &[("apiextensions.k8s.io", "v1", "CustomResourceDefinition")],
+    };
+    objects::left_over(client, former, wanted).await
+}

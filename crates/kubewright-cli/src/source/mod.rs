@@ -3,6 +3,7 @@
 mod chain;
 mod file;
 mod imports;
+mod items;
 mod kinds;
 mod modules;
 mod tidy;
@@ -11,6 +12,7 @@ mod twin;
 
 pub(crate) use chain::{Placed, append_call};
 pub(crate) use file::Source;
+pub(crate) use items::{has_function, with_items};
 pub(crate) use kinds::{DerivedKind, derived_kinds};
 pub(crate) use modules::{AddedModule, add_module};
 pub(crate) use tidy::{formatted, formatted_like};

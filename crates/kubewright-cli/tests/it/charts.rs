@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use kubewright_testing::control_plane::Tool;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::flow::{of_this_package, succeeds};
 use super::kubewright;
@@ -45,6 +45,18 @@ fn sorted(text: &str) -> Vec<String> {
     texts
 }
 
+/// All that an operator is in a cluster, held against a file; `UPDATE_EXPECT=1` writes it anew.
+#[test]
+fn the_manifests_of_mydaemonset_are_as_they_were() {
+    let printed = manifests("mydaemonset", &[]);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manifests/mydaemonset.yaml");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, &printed).expect("the file");
+    }
+    let expected = std::fs::read_to_string(&path).expect("the file");
+    assert_eq!(printed, expected);
+}
+
 /// `kubectl kustomize` is kustomize itself.
 #[tokio::test]
 async fn kustomize_gives_the_objects_that_manifests_prints() {
@@ -82,10 +94,40 @@ fn essence(object: &Value) -> String {
     let parts =
         ["rules", "webhooks", "subjects", "spec"].map(|part| match object["kind"].as_str() {
             // The chart's own settings for Pods are there, empty.
-            Some("Deployment") => Value::Null,
+            Some("Deployment") => without_empty(&object[part]),
             _ => object[part].clone(),
         });
     format!("{} {name} {}", object["kind"], Value::from(parts.to_vec()))
+}
+
+/// The value without fields that say nothing.
+fn without_empty(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            let fields = fields.map(|(name, value)| (name.clone(), without_empty(value)));
+            let says = |value: &Value| {
+                !matches!(value, Value::Null) && *value != json!({}) && *value != json!([])
+            };
+            Value::Object(fields.filter(|(_, value)| says(value)).collect())
+        }
+        Value::Array(items) => items.iter().map(without_empty).collect(),
+        other => other.clone(),
+    }
+}
+
+/// What a chart becomes in a namespace.
+fn rendered(helm: &Path, chart: &str, namespace: &str) -> String {
+    said(helm, &["template", "x", chart, "--namespace", namespace])
+}
+
+/// What the chart of an operator becomes in its namespace; nothing without Helm.
+pub(super) async fn chart_of(operator: &str) -> Option<String> {
+    let helm = tool(Tool::Helm).await?;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().to_str().expect("a path in UTF-8");
+    manifests(operator, &["--helm", path]);
+    Some(rendered(&helm, path, &format!("{operator}-system")))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -98,7 +140,7 @@ async fn helm_takes_the_charts_and_gives_the_same_objects() {
         let path = folder.path().to_str().expect("a path in UTF-8");
         manifests(operator, &["--with", COMPONENTS, "--helm", path]);
         said(&helm, &["lint", "--strict", path]);
-        let rendered = said(&helm, &["template", "x", path, "--namespace", "elsewhere"]);
+        let rendered = rendered(&helm, path, "elsewhere");
         let own = format!("{operator}-system");
         let mut wanted: Vec<String> = documents(&manifests(operator, &["--with", COMPONENTS]))
             .iter()

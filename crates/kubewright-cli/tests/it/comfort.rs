@@ -47,6 +47,7 @@ fn grammar(shell: &str) -> Option<Language> {
     match shell {
         "fish" => Some(tree_sitter_fish::language()),
         "powershell" => Some(tree_sitter_powershell::LANGUAGE.into()),
+        "zsh" => Some(tree_sitter_zsh::LANGUAGE.into()),
         _ => None,
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{complaint, kubewright};
@@ -93,6 +94,24 @@ fn a_project_with_a_kind_and_a_webhook_is_twelve_short_files() {
 }
 
 #[test]
+fn a_script_reads_which_files_were_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = |arguments: &[&str]| -> Value {
+        let printed = must(folder.path(), &[arguments, &["--output", "json"]].concat());
+        serde_json::from_str(&printed).expect("one JSON value")
+    };
+    let made = json(&["init", "--name", "demo"]);
+    assert_eq!(made["files"], 8);
+    assert_eq!(made["made"].as_array().map(Vec::len), Some(8));
+    let made = json(&SITE);
+    assert_eq!(made["changed"], json!(["src/lib.rs", "tests/it/main.rs"]));
+    let webhook = ["create", "webhook", "--kind", "Site", "--validation"];
+    let made = json(&webhook);
+    assert_eq!(made["made"], json!(["src/site_webhook.rs"]));
+    assert_eq!(made["files"], 12);
+}
+
+#[test]
 fn what_is_there_is_never_overwritten() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("README.md"), "precious").expect("a file");
@@ -164,6 +183,85 @@ fn a_second_version_comes_with_its_conversion_a_sample_and_a_test() {
     must(folder.path(), &third);
     let third = &files(folder.path())["src/site_v3.rs"];
     assert!(third.contains("fn to_hub(object: Site) -> crate::site::Site"));
+}
+
+/// Validation is asked for later than defaulting: it comes into the file that is there.
+#[test]
+fn a_webhook_that_is_there_gets_what_it_lacks_and_keeps_what_it_has() {
+    let folder = project();
+    must(folder.path(), &SITE);
+    let webhook = |part: &'static str| ["create", "webhook", "--kind", "Site", part];
+    must(folder.path(), &webhook("--validation"));
+    let path = folder.path().join("src/site_webhook.rs");
+    let text = fs::read_to_string(&path).expect("the file");
+    let edited = text.replace("/// Refuses what", "// Mine.\n/// Refuses what");
+    fs::write(&path, &edited).expect("the file");
+    must(folder.path(), &webhook("--defaulting"));
+    let made = files(folder.path());
+    let file = &made["src/site_webhook.rs"];
+    for part in [
+        "// Mine.\n/// Refuses what",
+        "pub(crate) fn defaults() -> Webhook",
+        "fn a_manager_that_is_named_stays()",
+        "fn a_name_that_is_too_long_is_refused()",
+    ] {
+        assert_eq!(file.matches(part).count(), 1, "{part} in\n{file}");
+    }
+    let library = &made["src/lib.rs"];
+    for call in ["defaults", "validates"] {
+        let call = format!(".webhook(site_webhook::{call}())");
+        assert_eq!(library.matches(&call).count(), 1, "{library}");
+    }
+    assert_eq!(library.matches("mod site_webhook;").count(), 1, "{library}");
+    for part in ["--defaulting", "--validation"] {
+        let said = complaint(&run(folder.path(), &webhook(part)));
+        assert!(
+            said.contains("src/site_webhook.rs has one already"),
+            "{said}"
+        );
+    }
+    assert_eq!(files(folder.path()), made);
+}
+
+/// Two versions that somebody wrote by hand get the ways between them.
+#[test]
+fn a_conversion_is_added_to_versions_that_have_none() {
+    let folder = project();
+    must(folder.path(), &SITE);
+    must(
+        folder.path(),
+        &SITE.map(|word| if word == "v1" { "v2" } else { word }),
+    );
+    let asked = ["create", "webhook", "--kind", "Site", "--conversion"];
+    let said = complaint(&run(folder.path(), &asked));
+    assert!(said.contains("src/site_v2.rs has one already"), "{said}");
+
+    let (second, library) = ("src/site_v2.rs", "src/lib.rs");
+    let before = files(folder.path());
+    let (kind, _) = before[second]
+        .split_once("/// What the API server asks")
+        .expect("it");
+    let kind = kind.replace("pub message: String", "pub text: String");
+    fs::write(folder.path().join(second), kind).expect("the file");
+    let call = ".webhook(site_v2::converts())";
+    let without = before[library].replace(call, "");
+    fs::write(folder.path().join(library), without).expect("the file");
+    let said = must(folder.path(), &asked);
+    assert!(
+        said.contains("v1 stays the version that is stored"),
+        "{said}"
+    );
+    let after = files(folder.path());
+    assert!(after[library].contains(call), "{}", after[library]);
+    let made = &after[second];
+    assert!(
+        made.contains("Webhook::converts(to_hub, from_hub)"),
+        "{made}"
+    );
+    for line in ["message: Default::default()", "text: Default::default()"] {
+        assert!(made.contains(line), "{line} in\n{made}");
+    }
+    assert!(complaint(&run(folder.path(), &asked)).contains("src/site_v2.rs has one already"));
 }
 
 #[test]
@@ -306,6 +404,37 @@ fn what_is_missing_or_wrong_is_named_with_what_would_do() {
     let nowhere = tempfile::tempdir().expect("a folder");
     let said = complaint(&run(nowhere.path(), &SITE));
     assert!(said.contains("kubewright init"), "{said}");
+}
+
+#[test]
+fn each_flag_of_kubebuilders_is_answered_with_ours() {
+    let folder = project();
+    for (command, flags) in [
+        (
+            "init",
+            "--repo=x --plugins=go/v4 --multigroup --namespaced --fetch-deps --license-file=x",
+        ),
+        (
+            "create api",
+            "--controller-name=x --force --make --external-api-path=x --external-api-domain=x \
+             --external-api-module=x",
+        ),
+        (
+            "create webhook",
+            "--spoke=v2 --defaulting-path=/x --validation-path=/x --force",
+        ),
+    ] {
+        let before = files(folder.path());
+        for flag in flags.split(' ') {
+            let mut words: Vec<&str> = command.split(' ').collect();
+            words.push(flag);
+            let said = complaint(&run(folder.path(), &words));
+            let name = flag.split('=').next().unwrap_or_default();
+            let start = format!("error: `{command} {name}` is kubebuilder's; here it is: ");
+            assert!(said.starts_with(&start), "{words:?}: {said}");
+        }
+        assert_eq!(files(folder.path()), before);
+    }
 }
 
 #[test]

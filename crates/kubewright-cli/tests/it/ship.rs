@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use k8s_openapi::api::core::v1::Secret;
-use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
+use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
 use kubewright_testing::control_plane::{ControlPlane, Program, Release};
@@ -13,7 +13,7 @@ use kubewright_testing::{Cluster, Settings};
 use serde_json::{Value, json};
 
 use super::cluster::Served;
-use super::{complaint, kubewright};
+use super::{complaint, kubewright, skipped};
 
 /// The folder of an operator of the workspace's.
 pub(super) fn operator(name: &str) -> PathBuf {
@@ -75,6 +75,16 @@ impl Ground {
         call.args(flags).output().expect("the command runs")
     }
 
+    /// What a call that succeeds and needs no cluster prints.
+    fn does_here(&self, command: &str, flags: &[&str]) -> String {
+        let mut call = kubewright(&[command]);
+        super::flow::of_this_package(&mut call);
+        let output = call.arg(&self.operator).args(flags).output();
+        let output = output.expect("the command runs");
+        assert!(output.status.success(), "{command} {flags:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
     /// What a call that succeeds prints.
     pub(super) fn does(&self, command: &str, flags: &[&str]) -> String {
         let output = self.run(command, flags);
@@ -126,6 +136,7 @@ async fn kinds_come_and_go(ground: &Ground) {
         planned.contains(&format!("new      CustomResourceDefinition {DEFINITION}")),
         "{planned}"
     );
+    assert!(has_line(&planned, "+ ", "kind: MyDaemonSet"), "{planned}");
     assert!(
         ground.definition().await.is_none(),
         "a dry run changes nothing"
@@ -136,6 +147,7 @@ async fn kinds_come_and_go(ground: &Ground) {
         installed.contains(&format!("ready    CustomResourceDefinition {DEFINITION}")),
         "{installed}"
     );
+    types_are_the_same_from_the_cluster_and_from_a_file(ground);
     let again = ground.does("install", &[]);
     assert!(again.contains("same     1 objects"), "{again}");
 
@@ -161,18 +173,113 @@ async fn kinds_come_and_go(ground: &Ground) {
         said.contains(&format!("1 of {DEFINITION} would go with them")),
         "{said}"
     );
+    let shown = ground.does("uninstall", &["--dry-run"]);
+    let line = format!("delete   CustomResourceDefinition {DEFINITION} (1 objects)");
+    assert!(shown.contains(&line), "{shown}");
+    assert!(shown.contains("--delete-instances"), "{shown}");
     assert!(ground.definition().await.is_some(), "nothing was deleted");
+    a_former_definition_is_named_and_stays(ground).await;
 
+    what_objects_break_is_refused(ground, &sets).await;
+    what_no_server_takes_is_told_before_it_is_asked(ground).await;
+}
+
+/// An earlier version of the operator had a kind more.
+async fn a_former_definition_is_named_and_stays(ground: &Ground) {
+    let name = "formers.apps.kubewright.dev";
+    let schema = json!({"openAPIV3Schema": {"type": "object"}});
+    let former = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": name, "labels": {"app.kubernetes.io/name": "mydaemonset"}},
+        "spec": {
+            "group": "apps.kubewright.dev", "scope": "Namespaced",
+            "names": {"kind": "Former", "plural": "formers"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}],
+        },
+    });
+    let definitions = ground.definitions();
+    let as_ours = PatchParams::apply("kubewright");
+    let applied = definitions
+        .patch(name, &as_ours, &Patch::Apply(&former))
+        .await;
+    applied.expect("the definition is stored");
+    let said = ground.does("install", &[]);
+    let line = format!("keep     CustomResourceDefinition {name}: the operator no longer has it");
+    assert!(said.contains(&line), "{said}");
+    let kept = definitions.get_opt(name).await.expect("the server answers");
+    assert!(kept.is_some(), "nothing was deleted");
+    let deleted = definitions.delete(name, &DeleteParams::default()).await;
+    deleted.expect("the definition goes");
+}
+
+/// A field goes that an object has; once no object has it, the change is let through.
+async fn what_objects_break_is_refused(ground: &Ground, sets: &Api<DynamicObject>) {
     widen(ground).await;
+    let extra = |value: Value| Patch::Merge(json!({"spec": {"extra": value}}));
+    let plain = PatchParams::default();
+    let patched = sets.patch("kept", &plain, &extra(json!("x"))).await;
+    assert_eq!(patched.expect("the object").data["spec"]["extra"], "x");
     let said = complaint(&ground.run("install", &["--force-conflicts"]));
     assert!(said.contains("v1beta1: .spec.extra goes"), "{said}");
-    let shown = ground.does(
-        "install",
-        &["--dry-run", "--allow-unsafe", "--force-conflicts"],
-    );
+    let named = "default/kept: .spec.extra would be dropped";
+    assert!(said.contains(named), "{said}");
+    let forced = ["--dry-run", "--allow-unsafe", "--force-conflicts"];
+    let shown = ground.does("install", &forced);
     assert!(has_line(&shown, "- ", "extra:"), "{shown}");
+    let patched = sets.patch("kept", &plain, &extra(Value::Null)).await;
+    patched.expect("the object");
+    let shown = ground.does("install", &["--dry-run", "--force-conflicts"]);
+    assert!(shown.contains(".spec.extra goes: "), "{shown}");
+    assert!(shown.contains("no object breaks"), "{shown}");
+}
 
+/// A stored version that goes and another scope: the reason with the way out, not the 422.
+async fn what_no_server_takes_is_told_before_it_is_asked(ground: &Ground) {
+    let live = ground.definition().await.expect("the definition");
+    let mut versions = live.data["spec"]["versions"].clone();
+    versions[0]["storage"] = false.into();
+    let mut former = versions[0].clone();
+    former["name"] = "v1alpha0".into();
+    former["storage"] = true.into();
+    versions.as_array_mut().expect("versions").push(former);
+    let patch: Value = json!({"spec": {"versions": versions}});
+    let definitions = ground.definitions();
+    definitions
+        .patch(DEFINITION, &PatchParams::default(), &Patch::Merge(&patch))
+        .await
+        .expect("the definition is changed");
+    for force in [
+        &["--force-conflicts"][..],
+        &["--force-conflicts", "--allow-unsafe"],
+    ] {
+        let said = complaint(&ground.run("install", force));
+        let reason = format!("{DEFINITION}: version v1alpha0 goes, and objects are stored in it");
+        assert!(said.contains(&reason), "{said}");
+        assert!(!said.contains("422"), "{said}");
+    }
+    let image = [
+        "--image",
+        "registry.example.com/mydaemonset:1",
+        "--force-conflicts",
+    ];
+    let said = complaint(&ground.run("deploy", &image));
+    assert!(said.contains("version v1alpha0 goes"), "{said}");
     ground.does("uninstall", &["--delete-instances"]);
+    assert!(ground.definition().await.is_none());
+
+    let mut spec = live.data["spec"].clone();
+    spec["scope"] = "Cluster".into();
+    let wide = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": DEFINITION}, "spec": spec,
+    });
+    let wide: DynamicObject = serde_json::from_value(wide).expect("a definition");
+    let created = definitions.create(&PostParams::default(), &wide).await;
+    created.expect("the definition is stored");
+    let said = complaint(&ground.run("install", &["--force-conflicts"]));
+    let reason = "the scope changes from Cluster to Namespaced: uninstall the definition";
+    assert!(said.contains(reason), "{said}");
+    ground.does("uninstall", &[]);
     assert!(ground.definition().await.is_none());
 }
 
@@ -193,6 +300,24 @@ fn a_script_reads_what_would_be_done(ground: &Ground) {
     let names = ground.does("install", &["--dry-run", "--output", "name"]);
     let name = format!("customresourcedefinition.apiextensions.k8s.io/{DEFINITION}\n");
     assert_eq!(names, name);
+}
+
+/// `generate types` reads a definition where it is served as it reads the file it came from.
+fn types_are_the_same_from_the_cluster_and_from_a_file(ground: &Ground) {
+    let printed = ground.does_here("manifests", &[]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("manifests.yaml");
+    fs::write(&file, printed).expect("a file");
+    let types = |from: &str, what: &Path| {
+        let mut call = kubewright(&["generate", "types", from]);
+        call.arg(what).arg("--kubeconfig").arg(&ground.kubeconfig);
+        let output = call.output().expect("the command runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("a text")
+    };
+    let live = types("--crd", Path::new(DEFINITION));
+    assert!(live.contains("pub struct MyDaemonSetSpec"), "{live}");
+    assert_eq!(live, types("--file", &file));
 }
 
 /// Whether a line of the difference comes or goes and says this.
@@ -227,7 +352,7 @@ async fn the_operator_comes_and_goes(ground: &Ground) {
     let managed = ground.does("deploy", &managed);
     let line = "new      Role mydaemonset-system/mydaemonset-webhook";
     assert!(managed.contains(line), "{managed}");
-    assert!(!managed.contains("Secret"), "{managed}");
+    assert!(!managed.contains("new      Secret"), "{managed}");
     let stale = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "rules": [],
         "metadata": {"name": "former", "labels": {"app.kubernetes.io/name": "mydaemonset"}},
@@ -318,7 +443,7 @@ async fn a_certificate_that_nobody_would_renew_is_replaced(ground: &Ground, imag
     assert!(!again.contains("Secret"), "{again}");
 }
 
-/// `kubectl apply --dry-run=server` takes what `manifests` prints of an operator.
+/// `kubectl apply --dry-run=server` takes what `manifests` prints of an operator, and its chart.
 async fn kubectl_takes_the_manifests(ground: &Ground, name: &str) {
     let Some(kubectl) = kubectl().await else {
         return;
@@ -339,17 +464,21 @@ async fn kubectl_takes_the_manifests(ground: &Ground, name: &str) {
     call.args(["--image", "registry.example.com/operator:1"]);
     let printed = call.output().expect("the command runs");
     assert!(printed.status.success(), "{printed:?}");
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("manifests.yaml");
-    fs::write(&file, &printed.stdout).expect("a file");
-    let taken = Command::new(kubectl)
-        .args(["apply", "--dry-run=server", "--kubeconfig"])
-        .arg(&ground.kubeconfig)
-        .arg("-f")
-        .arg(&file)
-        .output()
-        .expect("kubectl runs");
-    assert!(taken.status.success(), "{name}: {taken:?}");
+    let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+    let chart = super::charts::chart_of(name).await;
+    for text in [Some(printed), chart].into_iter().flatten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("manifests.yaml");
+        fs::write(&file, &text).expect("a file");
+        let taken = Command::new(&kubectl)
+            .args(["apply", "--dry-run=server", "--kubeconfig"])
+            .arg(&ground.kubeconfig)
+            .arg("-f")
+            .arg(&file)
+            .output()
+            .expect("kubectl runs");
+        assert!(taken.status.success(), "{name}: {taken:?}\n{text}");
+    }
 }
 
 #[tokio::test]
@@ -382,11 +511,12 @@ async fn on_a_real_cluster_an_operator_is_installed_deployed_and_removed() {
     cluster.close().await.expect("it ends");
 }
 
-/// `kubectl` of the real control plane, where that is built.
+/// `kubectl` of the real control plane, or a line that says why there is none.
 pub(super) async fn kubectl() -> Option<PathBuf> {
-    let settings = Settings::from_environment().ok()?;
+    let settings = Settings::from_environment().expect("settings");
     let found = ControlPlane::locate(Release::current(), &settings)
         .await
-        .ok()?;
-    found.program(Program::Kubectl).ok()
+        .and_then(|found| found.program(Program::Kubectl));
+    assert!(found.is_ok() || !settings.require_real, "{found:?}");
+    found.map_err(skipped).ok()
 }

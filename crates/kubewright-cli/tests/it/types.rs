@@ -14,25 +14,45 @@ use super::{complaint, kubewright, skipped};
 
 /// A definition of somebody's, as `tests/types/definitions.txt` names it.
 struct Origin {
+    /// What it is there for: the comment above it.
+    group: String,
     name: String,
     module: String,
     file: String,
 }
 
 fn origins() -> Vec<Origin> {
-    let table = include_str!("../types/definitions.txt");
-    let lines = table.lines().filter(|line| !line.starts_with('#'));
-    lines
-        .map(|line| {
-            let mut words = line.split(' ').map(str::to_owned);
-            let (name, module) = (
-                words.next().expect("a name"),
-                words.next().expect("a module"),
-            );
-            let file = words.nth(1).expect("a file");
-            Origin { name, module, file }
-        })
-        .collect()
+    let mut group = "";
+    let mut origins = Vec::new();
+    for line in include_str!("../types/definitions.txt").lines() {
+        if let Some(name) = line.strip_prefix("# ") {
+            group = name;
+            continue;
+        }
+        let words: Vec<&str> = line.split(' ').collect();
+        let [name, module, _licence, file] = words[..] else {
+            panic!("{line}");
+        };
+        origins.push(Origin {
+            group: group.to_owned(),
+            name: name.to_owned(),
+            module: module.to_owned(),
+            file: file.to_owned(),
+        });
+    }
+    origins
+}
+
+/// Whether a definition has what its group is there for.
+fn is_of_group(group: &str, crd: &Value) -> bool {
+    let text = crd.to_string();
+    match group {
+        "int-or-string" => text.contains("\"x-kubernetes-int-or-string\":true"),
+        "preserve-unknown" => text.contains("\"x-kubernetes-preserve-unknown-fields\":true"),
+        "oneOf" => text.contains("\"oneOf\":["),
+        "over 200 KB" => text.len() > 200_000,
+        _ => panic!("{group} is no group"),
+    }
 }
 
 /// The folders of Go modules, fetched where they are missing; nothing without Go.
@@ -180,12 +200,15 @@ fn types_of_twenty_definitions_compile_and_lose_nothing() {
         fs::create_dir_all(folder.join(part)).expect("a folder");
     }
     let mut kinds = Vec::new();
+    let mut groups: BTreeMap<String, usize> = BTreeMap::new();
     for origin in origins {
         let path = folders[&origin.module].join(&origin.file);
         let text = fs::read_to_string(&path).expect("the definitions");
         let all = kubewright_wire::yaml::documents(&text).expect("YAML");
         let named = |one: &&Value| one["metadata"]["name"] == origin.name.as_str();
         let crd = all.iter().find(named).expect("the definition");
+        assert!(is_of_group(&origin.group, crd), "{}", origin.name);
+        *groups.entry(origin.group).or_default() += 1;
         let module = origin.name.replace(['.', '-'], "_");
         let one = folder.join(format!("{module}.json"));
         fs::write(&one, crd.to_string()).expect("a file");
@@ -200,6 +223,8 @@ fn types_of_twenty_definitions_compile_and_lose_nothing() {
         let kind = crd["spec"]["names"]["kind"].as_str().expect("a kind");
         kinds.push((module, kind.to_owned()));
     }
+    assert_eq!(groups.len(), 4);
+    assert!(groups.values().all(|count| *count >= 5), "{groups:?}");
     write_package(&folder, &kinds);
     lock(&folder);
     succeeds(cargo(&["run", "--quiet"]), &folder);

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -25,6 +26,21 @@ enum End {
     Late(Failure),
 }
 
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Well(outcome) => match outcome.next_run() {
+                None => f.write_str("done"),
+                Some(after) => write!(f, "again in {after:?}"),
+            },
+            Self::Failed(failure) if failure.is_conflict() => f.write_str("conflict"),
+            Self::Failed(_) => f.write_str("failed"),
+            Self::Panicked(_) => f.write_str("panicked"),
+            Self::Late(_) => f.write_str("out of time"),
+        }
+    }
+}
+
 /// Takes keys from the queue until it is shut down, one at a time.
 pub(super) async fn work(controller: Handle, reconcile: Reconciler, limit: Option<Duration>) {
     let mut next = controller.queue().next().await;
@@ -44,9 +60,19 @@ pub(super) async fn work(controller: Handle, reconcile: Reconciler, limit: Optio
         let end = reconcile_once(&reconcile, run, limit)
             .instrument(span.clone())
             .await;
+        let time = active.since.elapsed();
         drop(active);
         let finished = span.in_scope(|| {
             controller.note(&end);
+            // `kubewright dev` asks for this target and reads the line.
+            tracing::debug!(
+                target: "kubewright::reconcile",
+                controller = controller.name(),
+                object = %key,
+                time = ?time,
+                outcome = %end,
+                "ended"
+            );
             taken.back();
             settle(controller.queue(), &key, end)
         });

@@ -6,18 +6,22 @@ use ratatui::widgets::{Block, Borders, Paragraph, Row, Table};
 
 use super::model::Model;
 
-/// Draws everything, from top to bottom: what runs, the samples, the Pods, events, the log.
+/// Draws everything, from top to bottom: what runs, the samples, the operator's objects, the Pods,
+/// reconciles, events, the log.
 pub(super) fn draw(frame: &mut Frame<'_>, model: &Model) {
-    let rows = |count: usize, most: u16| {
-        let count = u16::try_from(count.max(1)).unwrap_or(most);
-        Constraint::Length(count.min(most) + 1)
+    let share = (frame.area().height / 6).max(1);
+    let rows = |count: usize| {
+        let count = u16::try_from(count.max(1)).unwrap_or(share);
+        Constraint::Length(count.min(share) + 1)
     };
-    let quarter = (frame.area().height / 4).max(1);
-    let [head, samples, pods, events, log, foot] = Layout::vertical([
+    let board = &model.board;
+    let [head, samples, objects, pods, reconciles, events, log, foot] = Layout::vertical([
         Constraint::Length(1),
-        rows(model.board.samples.len(), quarter),
-        rows(model.board.pods.len() + 1, quarter),
-        rows(model.board.events.len(), quarter),
+        rows(board.samples.len()),
+        rows(board.objects.len() + 1),
+        rows(board.pods.len() + 1),
+        rows(model.reconciles.len() + 1),
+        rows(board.events.len()),
         Constraint::Min(2),
         Constraint::Length(1),
     ])
@@ -26,8 +30,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, model: &Model) {
     let title = format!("{}  {}", model.title, model.state);
     frame.render_widget(Line::styled(title, bold), head);
     draw_samples(frame, samples, model);
+    draw_objects(frame, objects, model);
     draw_pods(frame, pods, model);
-    draw_end(frame, events, "events", &model.board.events);
+    draw_reconciles(frame, reconciles, model);
+    draw_end(frame, events, "events", &board.events);
     let lines: Vec<String> = model.log.iter().cloned().collect();
     draw_end(frame, log, "log", &lines);
     let dim = Style::new().add_modifier(Modifier::DIM);
@@ -59,10 +65,48 @@ fn draw_pods(frame: &mut Frame<'_>, area: Rect, model: &Model) {
         Constraint::Percentage(15),
         Constraint::Percentage(10),
     ];
-    let heading = Row::new(["NAMESPACE", "POD", "NODE", "PHASE", "READY"])
-        .style(Style::new().add_modifier(Modifier::DIM));
-    let table = Table::new(rows, widths).header(heading);
+    let table =
+        Table::new(rows, widths).header(heading(["NAMESPACE", "POD", "NODE", "PHASE", "READY"]));
     frame.render_widget(table.block(titled("pods")), area);
+}
+
+fn draw_objects(frame: &mut Frame<'_>, area: Rect, model: &Model) {
+    let rows = model.board.objects.iter();
+    let rows = rows.map(|object| Row::new(object.clone()));
+    let widths = [
+        Constraint::Percentage(20),
+        Constraint::Percentage(35),
+        Constraint::Percentage(45),
+    ];
+    let table = Table::new(rows, widths).header(heading(["KIND", "NAME", "CONDITIONS"]));
+    frame.render_widget(table.block(titled("objects")), area);
+}
+
+/// The last ones that fit.
+fn draw_reconciles(frame: &mut Frame<'_>, area: Rect, model: &Model) {
+    let fit = usize::from(area.height.saturating_sub(2));
+    let skipped = model.reconciles.len().saturating_sub(fit);
+    let rows = model.reconciles.iter().skip(skipped).map(|one| {
+        Row::new([
+            one.controller.as_str(),
+            one.object.as_str(),
+            one.time.as_str(),
+            one.outcome.as_str(),
+        ])
+    });
+    let widths = [
+        Constraint::Percentage(20),
+        Constraint::Percentage(35),
+        Constraint::Percentage(20),
+        Constraint::Percentage(25),
+    ];
+    let table =
+        Table::new(rows, widths).header(heading(["CONTROLLER", "OBJECT", "TIME", "OUTCOME"]));
+    frame.render_widget(table.block(titled("reconciles")), area);
+}
+
+fn heading<const N: usize>(titles: [&'static str; N]) -> Row<'static> {
+    Row::new(titles).style(Style::new().add_modifier(Modifier::DIM))
 }
 
 /// The last lines that fit.
@@ -84,16 +128,24 @@ mod tests {
 
     use super::draw;
     use crate::dev::board::Board;
+    use crate::dev::reconciled::Reconciled;
     use crate::dev::view::model::Model;
 
-    const EXPECTED: [&str; 16] = [
+    const EXPECTED: [&str; 22] = [
         "sites  running",
         "samples─────────────────────────────────────────────────────",
         "Site default/a           ready",
         "Site default/b           no status yet",
+        "objects─────────────────────────────────────────────────────",
+        "KIND         NAME                  CONDITIONS",
+        "Site         default/a             Ready=True",
+        "  ConfigMap  default/a             -",
         "pods────────────────────────────────────────────────────────",
         "NAMESPACE    POD               NODE         PHASE     READY",
         "default      web-1             node-1       Running   true",
+        "reconciles──────────────────────────────────────────────────",
+        "CONTROLLER   OBJECT             TIME         OUTCOME",
+        "sites        default/a          3.5ms        done",
         "events──────────────────────────────────────────────────────",
         "Created Pod default/web-1: made",
         "log─────────────────────────────────────────────────────────",
@@ -101,12 +153,11 @@ mod tests {
         "",
         "",
         "",
-        "",
         "q quits   kubectl --kubeconfig x",
     ];
 
     #[test]
-    fn the_screen_shows_samples_pods_events_and_the_log() {
+    fn the_screen_shows_the_cluster_the_reconciles_and_the_log() {
         let text = |text: &str| text.to_owned();
         let mut model = Model {
             title: text("sites"),
@@ -117,13 +168,23 @@ mod tests {
                     (text("Site default/a"), None),
                     (text("Site default/b"), Some(text("no status yet"))),
                 ],
+                objects: vec![
+                    ["Site", "default/a", "Ready=True"].map(text),
+                    ["  ConfigMap", "default/a", "-"].map(text),
+                ],
                 pods: vec![["default", "web-1", "node-1", "Running", "true"].map(text)],
                 events: vec![text("Created Pod default/web-1: made")],
             },
             ..Model::default()
         };
         model.log("all controllers work");
-        let mut terminal = Terminal::new(TestBackend::new(60, 16)).unwrap();
+        model.reconciled(&Reconciled {
+            controller: text("sites"),
+            object: text("default/a"),
+            time: text("3.5ms"),
+            outcome: text("done"),
+        });
+        let mut terminal = Terminal::new(TestBackend::new(60, 22)).unwrap();
         terminal.draw(|frame| draw(frame, &model)).unwrap();
         let drawn = terminal.backend().to_string();
         let lines: Vec<&str> = drawn

@@ -1,8 +1,9 @@
 use std::collections::VecDeque;
 
 use crate::dev::board::Board;
+use crate::dev::reconciled::Reconciled;
 
-/// How many lines of the log are kept.
+/// How many lines of the log, and how many reconciles, are kept.
 const KEPT: usize = 500;
 
 /// What is on the screen.
@@ -15,6 +16,8 @@ pub(super) struct Model {
     /// What the operator is doing.
     pub(super) state: String,
     pub(super) board: Board,
+    /// Reconciles that have ended, newest last.
+    pub(super) reconciles: VecDeque<Reconciled>,
     /// The operator's log, and what `dev` itself says, newest last.
     pub(super) log: VecDeque<String>,
 }
@@ -25,6 +28,14 @@ impl Model {
         self.log.push_back(without_escapes(line));
         while self.log.len() > KEPT {
             self.log.pop_front();
+        }
+    }
+
+    /// Adds a reconcile.
+    pub(super) fn reconciled(&mut self, reconciled: &Reconciled) {
+        self.reconciles.push_back(reconciled.clone());
+        while self.reconciles.len() > KEPT {
+            self.reconciles.pop_front();
         }
     }
 }

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::draw::draw;
 use super::model::Model;
 use crate::dev::board::Board;
+use crate::dev::reconciled::Reconciled;
 use crate::error::Error;
 
 const POLL: Duration = Duration::from_millis(100);
@@ -57,6 +58,11 @@ impl Screen {
 
     pub(super) fn log(&mut self, line: &str) {
         self.model.log(line);
+        self.draw();
+    }
+
+    pub(super) fn reconciled(&mut self, reconciled: &Reconciled) {
+        self.model.reconciled(reconciled);
         self.draw();
     }
 
