@@ -18,7 +18,8 @@ impl From<bool> for ConditionStatus {
     }
 }
 
-/// A condition for `cx.status`, which fills in the time of its last transition.
+/// A condition for `cx.status`, which fills in the time of its last transition and the generation
+/// of the object that it tells of.
 ///
 /// ```
 /// use kubewright::condition;

@@ -61,7 +61,7 @@ pub use permission::Permissions;
 pub use policy::{Mutation, Policy, Validation};
 pub use registration::{
     AnyKind, Cache, Controller, ControllerKind, Predicate, Selection, TypedKind, changed, enqueue,
-    kind, kind_of, only, resource_of, sources,
+    kind, kind_of, only, projection, resource_of, sources,
 };
 pub use scheme::Scheme;
 pub use slow_start::slow_start;

@@ -17,5 +17,5 @@ pub use serde::{Deserialize, Serialize};
 pub use crate::{
     Admission, Change, Context, Controller, Denied, Event, Failure, Findings, List, Metadata,
     ObjectKey, Operation, Operator, Outcome, Policy, PolicyRule, Result, Verb, Webhook, changed,
-    condition, enqueue, kind, kind_of, only, set_condition, slow_start,
+    condition, enqueue, kind, kind_of, only, projection, set_condition, slow_start,
 };

@@ -35,10 +35,11 @@ pub fn operator() -> Operator {
 
 /// What a set must have before it is stored.
 fn check(change: &Change<MyDaemonSet>, findings: &mut Findings) {
-    let image = change.object().map(|set| set.spec.image.trim());
-    if image == Some("") {
+    let Some(set) = change.object() else { return };
+    if set.spec.image.trim().is_empty() {
         findings.required("spec.image", "image is required");
     }
+    roll_out::check(&set.spec.update_strategy, findings);
 }
 
 /// What the operator remembers between two runs.

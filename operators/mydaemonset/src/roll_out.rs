@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kubewright::prelude::*;
 
-use crate::MyDaemonSet;
+use crate::{MyDaemonSet, UpdateStrategy};
 
 /// What a node that should run a Pod has: one of a former spec, one of the present one, or both.
 #[derive(Clone, Debug, Default)]
@@ -103,6 +103,35 @@ fn surge(seats: &[Seat], most: usize) -> Steps {
     steps
 }
 
+/// What is wrong with a strategy: exactly one of the two says how many nodes change at once.
+pub(crate) fn check(strategy: &UpdateStrategy, findings: &mut Findings) {
+    let fields = [
+        ("maxUnavailable", &strategy.max_unavailable),
+        ("maxSurge", &strategy.max_surge),
+    ];
+    for (name, given) in fields {
+        // Of a hundred nodes, so that only 0 and 0% come to none.
+        if given.is_some() && amount(given.as_ref(), 100).is_none() {
+            let why = "must be a number that is not negative, or a percentage such as 10%";
+            findings.invalid(format!("spec.updateStrategy.{name}"), given, why);
+        }
+    }
+    let [unavailable, surge] = fields.map(|(_, given)| amount(given.as_ref(), 100));
+    match (unavailable, surge) {
+        (Some(1..), Some(1..)) => findings.invalid(
+            "spec.updateStrategy.maxSurge",
+            &strategy.max_surge,
+            "must be 0 where maxUnavailable is not",
+        ),
+        (Some(0), None | Some(0)) => findings.invalid(
+            "spec.updateStrategy.maxUnavailable",
+            &strategy.max_unavailable,
+            "must not be 0 where maxSurge is",
+        ),
+        _ => {}
+    }
+}
+
 /// A number, or a percentage of the nodes, rounded up.
 fn amount(given: Option<&IntOrString>, nodes: usize) -> Option<usize> {
     match given? {
@@ -118,9 +147,10 @@ fn amount(given: Option<&IntOrString>, nodes: usize) -> Option<usize> {
 mod tests {
     use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
     use kubewright::prelude::*;
+    use serde_json::json;
 
-    use super::{Occupant, Seat, Strategy};
-    use crate::{MyDaemonSet, MyDaemonSetSpec};
+    use super::{Occupant, Seat, Strategy, check};
+    use crate::{MyDaemonSet, MyDaemonSetSpec, UpdateStrategy};
 
     /// A node by two letters, its old Pod and its new one: `A` available, `w` waiting, `-` none.
     fn seats(states: &[&str]) -> Vec<Seat> {
@@ -206,5 +236,37 @@ mod tests {
         assert_eq!(strategy(percent("25%"), None), Strategy::Unavailable(3));
         assert_eq!(strategy(number(3), number(2)), Strategy::Surge(2));
         assert_eq!(strategy(None, percent("1%")), Strategy::Surge(1));
+    }
+
+    /// The paths of what is wrong with a strategy, as JSON.
+    fn faults(strategy: serde_json::Value) -> Vec<String> {
+        let strategy: UpdateStrategy = serde_json::from_value(strategy).unwrap();
+        let mut findings = Findings::default();
+        check(&strategy, &mut findings);
+        let faults = findings.faults();
+        let path = |fault: &String| fault.split(':').next().map(str::to_owned);
+        faults.iter().filter_map(path).collect()
+    }
+
+    #[test]
+    fn exactly_one_of_surge_and_unavailability_is_not_zero() {
+        let surge = ["spec.updateStrategy.maxSurge"];
+        let unavailable = ["spec.updateStrategy.maxUnavailable"];
+        for sound in [
+            json!({}),
+            json!({"maxSurge": 0}),
+            json!({"maxSurge": "10%"}),
+            json!({"maxUnavailable": 3}),
+            json!({"maxUnavailable": 0, "maxSurge": 1}),
+            json!({"maxUnavailable": "25%", "maxSurge": "0%"}),
+        ] {
+            assert_eq!(faults(sound.clone()), [""; 0], "{sound}");
+        }
+        assert_eq!(faults(json!({"maxUnavailable": 1, "maxSurge": 1})), surge);
+        assert_eq!(faults(json!({"maxUnavailable": 0})), unavailable);
+        let none = json!({"maxUnavailable": "0%", "maxSurge": 0});
+        assert_eq!(faults(none), unavailable);
+        assert_eq!(faults(json!({"maxSurge": "many"})), surge);
+        assert_eq!(faults(json!({"maxUnavailable": -1})), unavailable);
     }
 }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use kubewright_core::Kind;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -14,6 +15,8 @@ use crate::store::Store;
 /// The workers of a controller, who work while it leads.
 pub(super) struct Crew {
     pub(super) handle: Handle,
+    /// Whose objects the keys name, for the log.
+    pub(super) kind: Option<Arc<Kind>>,
     pub(super) reconcile: Reconciler,
     pub(super) workers: usize,
     pub(super) limit: Option<Duration>,
@@ -42,7 +45,8 @@ impl Crew {
             }
             for _ in 0..self.workers {
                 let reconcile = Arc::clone(&self.reconcile);
-                workers.spawn(work(self.handle.clone(), reconcile, self.limit));
+                let (handle, kind) = (self.handle.clone(), self.kind.clone());
+                workers.spawn(work(handle, kind, reconcile, self.limit));
             }
             let (controller, count) = (self.handle.name(), self.workers);
             tracing::debug!(controller, workers = count, term = term.number(), "working");

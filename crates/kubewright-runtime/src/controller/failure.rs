@@ -2,6 +2,8 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use crate::write::WriteError;
+
 /// Why a reconcile did not reach its goal, and when it is tried again.
 ///
 /// Anything that converts into a boxed error converts into a `Failure`, so `?` works on every
@@ -57,10 +59,38 @@ impl Failure {
         self.retry
     }
 
+    /// For how long the API server asked to be left alone, where that is the cause: it answers so
+    /// (429, mostly) when it has too much to do. The key is not tried again before, unless
+    /// something changes or [`retry_after`](Self::retry_after) has said otherwise.
+    pub fn wait_asked_for(&self) -> Option<Duration> {
+        let mut cause: Option<&(dyn Error + 'static)> = Some(self.cause.as_ref());
+        while let Some(error) = cause {
+            if let Some(seconds) = seconds_asked_for(error) {
+                return Some(Duration::from_secs(seconds.into()));
+            }
+            cause = error.source();
+        }
+        None
+    }
+
     /// What went wrong; look for a certain error with `downcast_ref`.
     pub fn cause(&self) -> &(dyn Error + Send + Sync + 'static) {
         self.cause.as_ref()
     }
+}
+
+/// What an answer of the API server says about when to come back.
+fn seconds_asked_for(error: &(dyn Error + 'static)) -> Option<u32> {
+    if let Some(kube::Error::Api(status)) = error.downcast_ref::<kube::Error>() {
+        let details = status.details.as_ref();
+        return details.map(|details| details.retry_after_seconds);
+    }
+    let written = error.downcast_ref::<WriteError>();
+    let asked = error.downcast_ref::<crate::Error>();
+    let status = written.and_then(WriteError::status);
+    let status = status.or_else(|| asked.and_then(crate::Error::status));
+    let details = status.and_then(|status| status.details.as_ref());
+    details.map(|details| details.retry_after_seconds)
 }
 
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Failure {
@@ -96,7 +126,12 @@ impl fmt::Debug for Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use kubewright_wire::status::Status;
+
     use super::Failure;
+    use crate::write::WriteError;
 
     #[derive(Debug, thiserror::Error)]
     #[error("read the settings")]
@@ -111,5 +146,20 @@ mod tests {
             "read the settings: invalid digit found in string"
         );
         assert!(failure.cause().downcast_ref::<Outer>().is_some());
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("fill the bucket")]
+    struct Filling(#[from] WriteError);
+
+    #[test]
+    fn the_servers_wait_is_found_behind_errors_of_the_users_own() {
+        let busy = WriteError::Answered {
+            what: "create pods web/a".to_owned(),
+            source: Box::new(Status::too_many_requests("later", 7)),
+        };
+        let failure = Failure::from(Filling(busy));
+        assert_eq!(failure.wait_asked_for(), Some(Duration::from_secs(7)));
+        assert_eq!(Failure::from("no").wait_asked_for(), None);
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use kubewright_core::ObjectKey;
+use kubewright_core::{Kind, ObjectKey};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -37,6 +37,7 @@ pub struct Run {
 /// always, so that a term begins with everything at hand.
 pub struct Controller {
     handle: Handle,
+    kind: Option<Arc<Kind>>,
     reconcile: Reconciler,
     sources: Vec<Source>,
     workers: usize,
@@ -56,6 +57,7 @@ impl Controller {
     pub fn with(handle: Handle, reconcile: Reconciler) -> Self {
         Self {
             handle,
+            kind: None,
             reconcile,
             sources: Vec::new(),
             workers: 1,
@@ -68,6 +70,13 @@ impl Controller {
     /// What others do with it while it runs.
     pub fn handle(&self) -> &Handle {
         &self.handle
+    }
+
+    /// The same for objects of this kind, which the log then names beside them.
+    #[must_use]
+    pub fn of(mut self, kind: Kind) -> Self {
+        self.kind = Some(Arc::new(kind));
+        self
     }
 
     /// The same, woken by these sources.
@@ -116,6 +125,7 @@ impl Controller {
         let mut watches: Vec<Watch> = sources.map(|source| handle.watch(source)).collect();
         let crew = Crew {
             handle: self.handle,
+            kind: self.kind,
             reconcile: self.reconcile,
             workers: self.workers,
             limit: self.limit,

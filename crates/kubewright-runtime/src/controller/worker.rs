@@ -1,10 +1,11 @@
 use std::fmt;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use kubewright_core::ObjectKey;
+use kubewright_core::{Kind, ObjectKey};
 use tokio::time::{Instant, timeout};
 use tracing::Instrument as _;
 
@@ -42,7 +43,13 @@ impl fmt::Display for End {
 }
 
 /// Takes keys from the queue until it is shut down, one at a time.
-pub(super) async fn work(controller: Handle, reconcile: Reconciler, limit: Option<Duration>) {
+pub(super) async fn work(
+    controller: Handle,
+    kind: Option<Arc<Kind>>,
+    reconcile: Reconciler,
+    limit: Option<Duration>,
+) {
+    let kind = kind.as_deref();
     let mut next = controller.queue().next().await;
     while let Some(key) = next {
         let run = Run {
@@ -52,7 +59,10 @@ pub(super) async fn work(controller: Handle, reconcile: Reconciler, limit: Optio
         let span = tracing::info_span!(
             "reconcile",
             controller = controller.name(),
-            object = %key,
+            group = kind.map(|kind| kind.group_version.group.as_str()),
+            kind = kind.map(|kind| kind.kind.as_str()),
+            namespace = key.namespace(),
+            name = key.name(),
             reconcile_id = run.id
         );
         let taken = Taken::new(&controller, &key);
@@ -197,7 +207,9 @@ fn settle(queue: &Queue, key: &ObjectKey, end: End) -> Finished {
         End::Failed(failure) | End::Panicked(failure) | End::Late(failure) => {
             match failure.retry() {
                 Retry::Backoff => {
-                    queue.add_rate_limited(key.clone());
+                    // A server that says when it has time again is not asked before.
+                    let asked = failure.wait_asked_for().unwrap_or_default();
+                    queue.add_rate_limited_after(key.clone(), asked);
                 }
                 Retry::After(delay) => {
                     queue.add_after(key.clone(), delay);

@@ -99,10 +99,15 @@ impl Queue {
     ///
     /// A key that is under way keeps the priority with which it was handed out.
     pub fn add_rate_limited(&self, key: ObjectKey) -> Added {
+        self.add_rate_limited_after(key, Duration::ZERO)
+    }
+
+    /// The same, but not before `least` is over, however few failures there were.
+    pub fn add_rate_limited_after(&self, key: ObjectKey, least: Duration) -> Added {
         let now = Instant::now();
         let key = Hashed::new(key, &self.hasher);
         self.change(|waiting| {
-            let delay = waiting.fail(key.clone(), now);
+            let delay = waiting.fail(key.clone(), now).max(least);
             match delay.is_zero() {
                 true => waiting.add(key, None, now),
                 false => waiting.add_at(key, None, later(now, delay), now),

@@ -155,9 +155,11 @@ impl ObjectRequest<'_> {
         let exchange = async {
             let response = client.send(request).await?;
             let code = response.status();
-            Ok((code, response.into_body().collect_bytes().await?))
+            let said = response.headers().get(header::RETRY_AFTER);
+            let said = said.and_then(|value| value.to_str().ok()?.parse().ok());
+            Ok((code, said, response.into_body().collect_bytes().await?))
         };
-        let (code, body) = match timeout(PATIENCE, exchange).await {
+        let (code, retry_after, body) = match timeout(PATIENCE, exchange).await {
             Ok(answer) => answer.map_err(unanswered)?,
             Err(elapsed) => {
                 return Err(WriteError::Unanswered {
@@ -169,9 +171,16 @@ impl ObjectRequest<'_> {
         if code.is_success() {
             return Ok(body);
         }
+        let mut status = status_of(code, &body);
+        // Where too many requests wait (priority and fairness), only the head says when to come
+        // back: the body is a line of text.
+        if let Some(seconds) = retry_after {
+            let details = status.details.get_or_insert_default();
+            details.retry_after_seconds = details.retry_after_seconds.max(seconds);
+        }
         Err(WriteError::Answered {
             what: self.what(),
-            source: Box::new(status_of(code, &body)),
+            source: Box::new(status),
         })
     }
 }

@@ -8,6 +8,8 @@ use kubewright_runtime::controller::{
     Controller, Failure, Handle, Outcome, Reconciler, Run as Call, Source, own_mapper,
 };
 use kubewright_runtime::informer::{Informer, Informers};
+use kubewright_runtime::write::WriteError;
+use kubewright_wire::status::Status;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinSet;
@@ -431,4 +433,42 @@ async fn workers_work_in_terms_alone_and_each_begins_with_everything() {
     third.sort();
     assert_eq!(third, ["a", "b"]);
     run.stop.cancel();
+}
+
+/// What a write fails with while the API server has too much to do.
+fn busy(seconds: u32) -> Failure {
+    let status = Status::too_many_requests("too many requests", seconds);
+    Failure::from(WriteError::Answered {
+        what: "create pods shop/a".to_owned(),
+        source: Box::new(status),
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_answered_with_429_is_tried_again_when_the_server_says() {
+    let (informer, watch, _informers) = informer_of(&["a"]);
+    let runs = Runs::new();
+    let reconcile = runs.reconciler(|run| {
+        Box::pin(async move {
+            match run {
+                // The second time the backoff of 10 ms is shorter still; without seconds it counts.
+                1 | 2 => Err(busy(30)),
+                3 => Err(busy(0)),
+                4 => Err(busy(600)),
+                _ => Ok(Outcome::done()),
+            }
+        })
+    });
+    let _run = start(&[&informer], 1, reconcile);
+    runs.reach(4).await;
+    let times = runs.times();
+    let gaps: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    for (gap, expected) in gaps.iter().zip([30_000, 30_000, 20]) {
+        assert!((expected..=expected + 2).contains(gap), "{gaps:?}");
+    }
+    // An event says that the world is another, and does not wait.
+    send(&watch, frame("MODIFIED", &pod("a", 11)));
+    timeout(Duration::from_secs(1), runs.reach(5))
+        .await
+        .expect("a run for the event");
 }

@@ -1,9 +1,11 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::{Request, Response};
 use kube::Client;
 use kube::client::Body;
 use kubewright_core::{Kind, ObjectKey, Resource, Scope};
+use kubewright_runtime::controller::Failure;
 use kubewright_runtime::store::{Filter, Store};
 use kubewright_runtime::write::{Intent, StatusChange, Target, Writer};
 use kubewright_wire::record::{Encoder, EncoderOptions, Record};
@@ -340,4 +342,24 @@ async fn what_is_gone_or_another_by_now_needs_no_delete() {
     let (client, _) = client(403, json!(Status::forbidden(&pods(), "a", "no")));
     let refused = Writer::new(client, "us").delete(target, &key, "1").await;
     assert_eq!(refused.unwrap_err().to_string(), "delete pods web/a");
+}
+
+/// Where too many requests wait, the API server answers with a line of text, and only the head
+/// says when to come back.
+#[tokio::test]
+async fn the_head_of_a_refused_write_says_when_to_come_back() {
+    let service = tower::service_fn(async |_: Request<Body>| {
+        let body = Body::from(b"Too many requests, please try again later.".to_vec());
+        let answer = Response::builder().status(429).header("retry-after", "3");
+        Ok::<_, std::convert::Infallible>(answer.body(body).expect("a response"))
+    });
+    let writer = Writer::new(Client::new(service, "default"), "us");
+    let (resource, store) = (pods(), synced());
+    let target = Target {
+        resource: &resource,
+        store: Some(&store),
+    };
+    let refusal = writer.apply(target, &intent("nginx")).await;
+    let failure = Failure::from(refusal.expect_err("the server is busy"));
+    assert_eq!(failure.wait_asked_for(), Some(Duration::from_secs(3)));
 }

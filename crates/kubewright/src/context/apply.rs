@@ -229,7 +229,7 @@ mod tests {
         let cached = cached.map(|value| encoder.encode_value(&value).unwrap());
         informer.store().apply(cached.map(Delta::Present));
         let kind = ViewId::of::<ConfigMap>();
-        let views = HashMap::from([(kind, AnyView::open::<ConfigMap>(informer))]);
+        let views = HashMap::from([(kind, AnyView::indexed::<ConfigMap>("test", &[], informer))]);
         let owned = owns.then(resource_of::<ConfigMap>);
         let owned: HashSet<_> = owned.into_iter().collect();
         let shared = Shared {

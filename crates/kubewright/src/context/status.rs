@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Context;
-use super::conditions::keep_transition_times;
+use super::conditions::{Seen, complete_conditions};
 use crate::Result;
 use crate::registration::TypedKind;
 
@@ -52,9 +52,9 @@ pub struct StatusWrite {
 impl<K: TypedKind> Context<K> {
     /// Changes the reconciled object's status; it is written only when it differs.
     ///
-    /// The function is called at once, with the status as it is now. The `lastTransitionTime` of
-    /// conditions is kept for it: a condition without one gets the time at which its `status`
-    /// changed.
+    /// The function is called at once, with the status as it is now. Of conditions that it makes
+    /// with [`condition`](crate::condition), the `lastTransitionTime` is the one at which their
+    /// `status` changed, and `observedGeneration` that of the reconciled object.
     ///
     /// Only what differs is sent, and only to the object as it was read. When somebody else has
     /// changed that since, the write fails with a conflict and the object comes again soon.
@@ -89,7 +89,12 @@ impl<K: TypedKind> Context<K> {
         change(&mut new);
         let old = serde_json::to_value(old)?;
         let mut new = serde_json::to_value(new)?;
-        keep_transition_times(&mut new, &old, self.shared.clock.now());
+        let seen = Seen {
+            now: self.shared.clock.now(),
+            // What the function looked at, not what has come since.
+            generation: self.object.meta().generation,
+        };
+        complete_conditions(&mut new, &old, seen);
         let resource_version = current.meta().resource_version.clone();
         Ok(Changed {
             resource_version: resource_version.unwrap_or_default(),

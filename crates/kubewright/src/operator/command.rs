@@ -1,5 +1,5 @@
 use std::error::Error as _;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -14,13 +14,11 @@ use kubewright_runtime::metrics::MetricKind;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt as _;
-use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing::Level;
 
 use super::definition::check_namespace;
 use super::flags::{PolicyFlag, RunArguments};
-use super::log::LogWriter;
+use super::log::{LogFormat, LogWriter, json_line, start_log};
 use super::reaper::Reaper;
 use super::serving::options;
 use super::{Operator, Running};
@@ -95,6 +93,11 @@ pub(super) fn main(operator: Operator) -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
+    let format = match &arguments.command {
+        None => arguments.run.log.format(),
+        Some(Command::Run(run)) => run.log.format(),
+        Some(Command::Manifests(_) | Command::Version) => LogFormat::Text,
+    };
     let done = match arguments.command {
         None => run(operator, &arguments.run),
         Some(Command::Run(run_arguments)) => run(operator, &run_arguments),
@@ -102,7 +105,7 @@ pub(super) fn main(operator: Operator) -> ExitCode {
         Some(Command::Version) => version(&operator),
     };
     done.unwrap_or_else(|error| {
-        complain(&name, &error);
+        complain(format, &name, &error);
         ExitCode::FAILURE
     })
 }
@@ -161,24 +164,30 @@ fn print(text: &str) -> Result<ExitCode, Error> {
     }
 }
 
-/// The error and its causes, one line.
-fn complain(name: &str, error: &Error) {
-    let mut line = format!("{name}: {error}");
+/// The error and its causes, one line, in the form of the log that it ends.
+fn complain(format: LogFormat, name: &str, error: &Error) {
+    let mut line = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         line.push_str(&format!(": {error}"));
         cause = error.source();
     }
+    let line = match format {
+        LogFormat::Text => format!("{name}: {line}\n").into_bytes(),
+        LogFormat::Json => json_line(Level::ERROR, name, &line),
+    };
     // Nobody is left to tell when standard error is closed.
-    writeln!(io::stderr(), "{line}").unwrap_or_default();
+    io::stderr().write_all(&line).unwrap_or_default();
 }
 
 fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> {
     operator.check()?;
     let operator = arguments.policies.heed(operator)?;
-    let (writer, _log) = LogWriter::new(io::stderr()).map_err(denied("a thread for the log"))?;
+    let (writer, _log) = LogWriter::new(arguments.log.format(), io::stderr())
+        .map_err(denied("a thread for the log"))?;
     let dropped = writer.dropped();
-    log(&arguments.log, writer);
+    start_log(&arguments.log, writer);
+    arguments.http2.explain();
     let operator = operator.metrics(move |page| {
         page.family(
             "kubewright_log_lines_dropped_total",
@@ -244,38 +253,6 @@ fn denied(what: &'static str) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::System { what, source }
 }
 
-fn log(filter: &str, writer: LogWriter) {
-    let (filter, ignored) = targets(filter);
-    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let lines = tracing_subscriber::fmt::layer()
-        .with_ansi(io::stderr().is_terminal() && !unwanted)
-        .with_writer(writer);
-    let subscriber = tracing_subscriber::registry().with(filter).with(lines);
-    // Somebody who has set one up before `main` keeps it.
-    subscriber.try_init().unwrap_or_default();
-    for part in ignored {
-        tracing::warn!(
-            part,
-            "not a log filter: name a level such as info, or target=level"
-        );
-    }
-}
-
-/// What is to be logged, and the parts of the filter that nobody understands: they are no reason
-/// for an operator not to start.
-fn targets(filter: &str) -> (Targets, Vec<&str>) {
-    let parts = filter.split(',').map(str::trim);
-    let (known, ignored): (Vec<_>, Vec<_>) = parts
-        .filter(|part| !part.is_empty())
-        .partition(|part| part.parse::<Targets>().is_ok());
-    let targets = known.join(",").parse();
-    let fallback = Targets::new().with_default(LevelFilter::INFO);
-    match known.is_empty() {
-        true => (fallback, ignored),
-        false => (targets.unwrap_or(fallback), ignored),
-    }
-}
-
 /// SIGINT and SIGTERM.
 struct Signals {
     interrupt: Signal,
@@ -296,32 +273,5 @@ impl Signals {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tracing::Level;
-
-    use super::targets;
-
-    #[test]
-    fn a_filter_names_levels_and_targets() {
-        let (filter, ignored) = targets("info, kubewright=debug");
-        assert!(filter.would_enable("kube", &Level::INFO));
-        assert!(!filter.would_enable("kube", &Level::DEBUG));
-        assert!(filter.would_enable("kubewright::operator", &Level::DEBUG));
-        assert!(ignored.is_empty(), "{ignored:?}");
-    }
-
-    #[test]
-    fn what_is_no_filter_is_told_and_the_rest_is_taken() {
-        let (filter, ignored) = targets("kube=loud,warn");
-        assert!(filter.would_enable("kube", &Level::WARN));
-        assert!(!filter.would_enable("kube", &Level::INFO));
-        assert_eq!(ignored, ["kube=loud"]);
-        let (filter, _) = targets("");
-        assert!(filter.would_enable("kube", &Level::INFO));
-        assert!(!filter.would_enable("kube", &Level::DEBUG));
     }
 }

@@ -7,6 +7,7 @@ use clap::{ArgAction, Args};
 use tokio::net::TcpListener;
 
 use super::Operator;
+use super::log::LogArguments;
 use crate::Error;
 
 /// What `run` takes: the flags that kubebuilder's managers have, and some of our own.
@@ -15,14 +16,8 @@ pub(super) struct RunArguments {
     /// The kubeconfig of the cluster [default: KUBECONFIG, the Pod's ServiceAccount, ~/.kube/config]
     #[arg(long)]
     pub(super) kubeconfig: Option<PathBuf>,
-    /// What to log, such as `info` or `info,kubewright=debug`
-    #[arg(
-        long,
-        env = "RUST_LOG",
-        default_value = "info",
-        alias = "zap-log-level"
-    )]
-    pub(super) log: String,
+    #[command(flatten)]
+    pub(super) log: LogArguments,
     /// Work only while this copy holds the operator's Lease
     #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
     #[arg(
@@ -41,6 +36,8 @@ pub(super) struct RunArguments {
     pub(super) metrics: MetricsArguments,
     #[command(flatten)]
     pub(super) webhooks: WebhookArguments,
+    #[command(flatten)]
+    pub(super) http2: Http2Flag,
     #[command(flatten)]
     pub(super) policies: PolicyFlag,
     /// How many requests a second to send at most [default: as many as there are]
@@ -106,6 +103,29 @@ pub(super) struct WebhookArguments {
     /// Whether to run with webhooks
     #[arg(long, hide = true, env = "ENABLE_WEBHOOKS", value_name = "BOOL")]
     pub(super) enable_webhooks: Option<String>,
+}
+
+/// Whether servers of the operator speak HTTP/2.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct Http2Flag {
+    /// Answer webhooks over HTTP/2 too
+    #[arg(long, hide = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "true", value_name = "BOOL")]
+    enable_http2: Option<bool>,
+}
+
+impl Http2Flag {
+    /// Tells whoever asks for the opposite of what was built.
+    pub(super) fn explain(self) {
+        let is_built = cfg!(feature = "http2");
+        if self.enable_http2.is_some_and(|wanted| wanted != is_built) {
+            tracing::warn!(
+                is_built,
+                "--enable-http2 has no effect: the feature http2 of kubewright decides it when \
+                 the operator is built"
+            );
+        }
+    }
 }
 
 /// Whether the cluster serves policies.
@@ -203,6 +223,7 @@ impl std::fmt::Display for BindAddress {
 mod tests {
     use clap::Parser;
 
+    use super::super::log::LogFormat;
     use super::{BindAddress, RunArguments};
 
     #[derive(Debug, Parser)]
@@ -225,6 +246,11 @@ mod tests {
             "--webhook-cert-path=/tmp/k8s-webhook-server/serving-certs",
             "--metrics-secure=false",
             "--zap-log-level=debug",
+            "--zap-devel=false",
+            "--zap-encoder=json",
+            "--zap-stacktrace-level=error",
+            "--zap-time-encoding=iso8601",
+            "--enable-http2=false",
         ])
         .unwrap();
         assert!(run.leader_elect && !run.metrics.metrics_secure);
@@ -233,7 +259,7 @@ mod tests {
             BindAddress::Everywhere(8443)
         );
         assert!(run.webhooks.webhook_certs.is_some());
-        assert_eq!(run.log, "debug");
+        assert_eq!(run.log.format(), LogFormat::Json);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kubewright_core::{ControllerDescription, PolicyRule, Resource, Use, Verb};
 use kubewright_runtime::cache::View;
 use kubewright_runtime::controller::{self as runtime, Handle, Mapper, Source};
-use kubewright_runtime::informer::{Content, Informer, InformerSpec};
+use kubewright_runtime::informer::{Content, Informer};
 use kubewright_runtime::queue::Priority;
 use serde_json::Value;
 
@@ -84,7 +84,8 @@ impl<K: AnyKind> Registration<K> {
 impl<K: AnyKind> Controller<K> {
     /// The views of all kinds that are read, the controller's own included.
     fn views(&self, own: &Informer, parts: &Parts) -> Result<HashMap<ViewId, AnyView>, Error> {
-        let mut views = HashMap::from([(self.view.clone(), AnyView::open::<K>(own.clone()))]);
+        let own = AnyView::indexed(&self.name, &self.own.indexes, own.clone());
+        let mut views = HashMap::from([(self.own.view.clone(), own)]);
         for one in &self.uses {
             let Some(view) = &one.view else { continue };
             let spec = view.extent.spec(&self.name, &one.resource)?;
@@ -94,15 +95,38 @@ impl<K: AnyKind> Controller<K> {
         Ok(views)
     }
 
+    /// Refuses a selection of its own objects that is none.
+    fn check_own(&self) -> Result<(), Error> {
+        let kind = &self.resource.kind.kind;
+        if self.own.resource != self.resource {
+            let pointless = (".select(..) of another kind", "the controller's own");
+            return Err(self.pointless(kind, pointless));
+        }
+        if let Some(pointless) = self.own.misplaced() {
+            return Err(self.pointless(kind, pointless));
+        }
+        self.own.extent.spec(&self.name, &self.resource).map(drop)
+    }
+
+    fn pointless(&self, kind: &str, (option, registration): Pointless) -> Error {
+        Error::Pointless {
+            controller: self.name.clone(),
+            kind: kind.to_owned(),
+            option,
+            registration,
+        }
+    }
+
     /// Its own objects, and everything else that wakes it.
     fn sources(&mut self, own: &Own<K>, views: &HashMap<ViewId, AnyView>) -> Vec<Source> {
-        let predicate = self.predicate.take();
+        let predicate = self.own.predicate.take();
         let own_mapper = runtime::own_mapper();
         let mapper: Mapper = Box::new(move |event| match passes(&predicate, event) {
             true => own_mapper(event),
             false => Vec::new(),
         });
-        let mut sources = vec![Source::new(own.informer.clone(), mapper)];
+        let first = Source::new(own.informer.clone(), mapper);
+        let mut sources = vec![first.at(self.own.priority)];
         for one in std::mem::take(&mut self.uses) {
             let opened = one.view.and_then(|view| views.get(&view.id));
             let Some(informer) = opened.map(AnyView::informer).cloned() else {
@@ -152,17 +176,12 @@ impl<K: AnyKind> Registered for Controller<K> {
 
     fn check(&self) -> Result<(), Error> {
         self.check_finalizers()?;
-        let everything = Extent::default();
-        let mut seen = HashMap::from([(&self.view, &everything)]);
+        self.check_own()?;
+        let mut seen = HashMap::from([(&self.own.view, &self.own.extent)]);
         for one in &self.uses {
             let kind = &one.resource.kind.kind;
-            if let Some((option, registration)) = one.pointless {
-                return Err(Error::Pointless {
-                    controller: self.name.clone(),
-                    kind: kind.clone(),
-                    option,
-                    registration,
-                });
+            if let Some(pointless) = one.pointless {
+                return Err(self.pointless(kind, pointless));
             }
             let Some(view) = &one.view else { continue };
             view.extent.spec(&self.name, &one.resource)?;
@@ -184,7 +203,8 @@ impl<K: AnyKind> Registered for Controller<K> {
             Replicas::Leader => parts,
             Replicas::Every => &everywhere,
         };
-        let own_spec = InformerSpec::all(self.resource.clone());
+        let own_spec = self.own.extent.spec(&self.name, &self.resource)?;
+        let own_spec = own_spec.keeping(self.own.content.clone());
         let informer = parts.informers.get(&own_spec);
         let own = Own {
             resource: self.resource.clone(),
@@ -199,7 +219,7 @@ impl<K: AnyKind> Registered for Controller<K> {
         let handle = Handle::new(self.name.as_str(), self.queue);
         let shared = Arc::new(Shared {
             resource: self.resource,
-            own: self.view,
+            own: self.own.view,
             views: Views::new(&self.name, views, owned),
             writer: parts.writer(&self.name),
             informers: parts.informers.clone(),
@@ -221,6 +241,7 @@ impl<K: AnyKind> Registered for Controller<K> {
         let reconciler: runtime::Reconciler =
             Arc::new(move |run| Arc::clone(&reconciling).reconcile(run));
         Ok(runtime::Controller::with(handle, reconciler)
+            .of(own.resource.kind)
             .sources(sources)
             .workers(self.workers)
             .time_limit(self.limit)

@@ -15,9 +15,8 @@ use super::build::{Registration, Wake};
 use super::erased::Registered as _;
 use super::finalizer::Finalizer;
 use super::reconciler::Deleted;
-use super::typed::ViewId;
 use super::wake::{by_mapper, passes};
-use super::{AnyKind, Cache, ControllerKind, Predicate, Selection, TypedKind, resource_of};
+use super::{AnyKind, Cache, ControllerKind, Predicate, Selection, TypedKind, kind, kind_of};
 use crate::Result;
 use crate::context::Context;
 
@@ -34,12 +33,12 @@ type External<K> = Box<dyn FnOnce(Cache<K>) -> Source + Send>;
 pub struct Controller<K: AnyKind> {
     pub(super) name: String,
     pub(super) resource: Resource,
-    pub(super) view: ViewId,
+    /// Which of its objects, and which changes of them, it is for.
+    pub(super) own: Selection<K>,
     pub(super) definition: fn() -> Option<Value>,
     pub(super) reconcile: Reconcile<K>,
     pub(super) finalizers: Vec<Finalizer<K>>,
     pub(super) deleted: Option<Deleted>,
-    pub(super) predicate: Option<Predicate<K>>,
     pub(super) uses: Vec<Registration<K>>,
     pub(super) external: Vec<External<K>>,
     pub(super) rules: Vec<PolicyRule>,
@@ -72,8 +71,7 @@ impl<K: TypedKind> Controller<K> {
         Self {
             definition: <K as ControllerKind<M>>::definition,
             ..Self::build_for(
-                resource_of::<K>(),
-                ViewId::of::<K>(),
+                kind::<K>(),
                 Arc::new(move |object, cx| Box::pin(reconcile(object, cx))),
             )
         }
@@ -104,24 +102,22 @@ impl Controller<DynamicObject> {
         Fut: Future<Output = Result<Outcome>> + Send + 'static,
     {
         Self::build_for(
-            resource.clone(),
-            ViewId::Dynamic(resource),
+            kind_of(resource),
             Arc::new(move |object, cx| Box::pin(reconcile(object, cx))),
         )
     }
 }
 
 impl<K: AnyKind> Controller<K> {
-    fn build_for(resource: Resource, view: ViewId, reconcile: Reconcile<K>) -> Self {
+    fn build_for(own: Selection<K>, reconcile: Reconcile<K>) -> Self {
         Self {
-            name: resource.kind.kind.to_lowercase(),
-            resource,
-            view,
+            name: own.resource.kind.kind.to_lowercase(),
+            resource: own.resource.clone(),
+            own,
             definition: || None,
             reconcile,
             finalizers: Vec::new(),
             deleted: None,
-            predicate: None,
             uses: Vec::new(),
             external: Vec::new(),
             rules: Vec::new(),
@@ -144,10 +140,35 @@ impl<K: AnyKind> Controller<K> {
     /// Is called only for changes of its own objects that matter; creation and deletion always do.
     #[must_use]
     pub fn when(mut self, predicate: Predicate<K>) -> Self {
-        self.predicate = Some(match self.predicate {
-            Some(former) => former.and(predicate),
-            None => predicate,
-        });
+        self.own = self.own.when(predicate);
+        self
+    }
+
+    /// Is for these of its objects alone, as `.select(kind::<Site>().labels("tier=web"))`: others
+    /// are neither read nor reconciled, and `cx` does not show them either.
+    ///
+    /// For the controller an object that no longer matches is gone. Then
+    /// [`on_deleted`](Self::on_deleted) is called, and a [`finalizer`](Self::finalizer) stays
+    /// where it is until the object matches again: select by what objects keep for life.
+    ///
+    /// Indexes, [`priority`](Selection::priority) and [`when`](Selection::when) of the selection
+    /// count as well. The last call says which objects; all predicates have to agree.
+    ///
+    /// ```
+    /// use kubewright::prelude::*;
+    ///
+    /// async fn reconcile(_: Arc<Secret>, _: Context<Secret>) -> Result<Outcome> {
+    ///     Ok(Outcome::done())
+    /// }
+    ///
+    /// let tls = Controller::new(reconcile).select(kind::<Secret>().fields("type=kubernetes.io/tls"));
+    /// ```
+    #[must_use]
+    pub fn select(mut self, own: Selection<K>) -> Self {
+        self.own = match self.own.predicate.take() {
+            Some(former) => own.when(former),
+            None => own,
+        };
         self
     }
 

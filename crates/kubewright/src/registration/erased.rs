@@ -93,10 +93,6 @@ pub(crate) struct AnyView {
 }
 
 impl AnyView {
-    pub(crate) fn open<W: AnyKind>(informer: Informer) -> Self {
-        Self::of(View::<W>::new(informer))
-    }
-
     /// One with the indexes of the controller or webhook of that name.
     pub(crate) fn indexed<W: AnyKind>(
         owner: &str,

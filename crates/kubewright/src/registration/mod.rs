@@ -27,7 +27,7 @@ pub(crate) use indexes::{Wanted, add_indexes, index_name};
 pub use predicate::Predicate;
 pub use reconciled::ControllerKind;
 pub(crate) use selection::Pointless;
-pub use selection::{Selection, kind, kind_of};
+pub use selection::{Selection, kind, kind_of, projection};
 pub(crate) use typed::ViewId;
 pub use typed::{AnyKind, TypedKind, resource_of};
 pub(crate) use wake::by_mapper;

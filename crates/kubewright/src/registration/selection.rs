@@ -29,6 +29,39 @@ pub fn kind<K: TypedKind>() -> Selection<K> {
     Selection::new(resource_of::<K>(), ViewId::of::<K>(), content)
 }
 
+/// A kind of whose objects only the fields of `P` are read, a struct of the user's own: an informer
+/// that nobody wants more of keeps no others.
+///
+/// kube's derive says which kind it is a part of, and asks for the metadata. Fields that are not
+/// always there are `Option`s.
+///
+/// What a controller applies is of the kind's own type, as ever. Who applies many objects reads
+/// them whole: by a part it cannot be seen that nothing is to be done.
+///
+/// ```
+/// use kubewright::kube;
+/// use kubewright::prelude::*;
+///
+/// /// Of a Pod, where it runs.
+/// #[derive(kube::Resource, Clone, Debug, Serialize, Deserialize)]
+/// #[resource(inherit = "Pod")]
+/// struct Placed {
+///     metadata: ObjectMeta,
+///     spec: Placement,
+/// }
+///
+/// #[derive(Clone, Debug, Serialize, Deserialize)]
+/// #[serde(rename_all = "camelCase")]
+/// struct Placement {
+///     node_name: Option<String>,
+/// }
+///
+/// let placed = projection::<Placed>().labels("app=web");
+/// ```
+pub fn projection<P: TypedKind>() -> Selection<P> {
+    Selection::new(resource_of::<P>(), ViewId::of::<P>(), Content::of::<P>())
+}
+
 /// A kind that is known only when the program runs; its objects are read as
 /// [`DynamicObject`](kube::core::DynamicObject)s, by [`Context::of`](crate::Context::of).
 ///
@@ -44,8 +77,8 @@ pub fn kind_of(resource: Resource) -> Selection<DynamicObject> {
     Selection::new(resource, view, Content::Whole)
 }
 
-/// What [`kind`] and [`kind_of`] make: one value that `owns`, `watches`, `reads` and `writes`
-/// take.
+/// What [`kind`], [`projection`] and [`kind_of`] make: one value that `owns`, `watches`, `reads`,
+/// `writes` and `select` take.
 pub struct Selection<K> {
     pub(crate) resource: Resource,
     pub(crate) view: ViewId,
@@ -106,7 +139,7 @@ impl<K: AnyKind> Selection<K> {
     ///
     /// The values must follow from the object alone. An object for which the function panics is
     /// logged and found under none. The controller's own kind gets an index by
-    /// [`reads`](crate::Controller::reads).
+    /// [`select`](crate::Controller::select), or by [`reads`](crate::Controller::reads).
     ///
     /// ```
     /// use kubewright::prelude::*;

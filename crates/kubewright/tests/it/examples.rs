@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::shown::{
     builtin_status, closure, dynamic_kind, error_type, external_source, finalizer, informer,
-    live_read, state, two_kinds, unowned_apply,
+    live_read, projection, state, two_kinds, unowned_apply,
 };
 
 #[kubewright_testing::test]
@@ -298,4 +298,32 @@ fn service(name: &str, kind: &str) -> Service {
         "spec": {"type": kind, "ports": [{"port": 80}]},
     });
     serde_json::from_value(service).expect("a Service")
+}
+
+#[kubewright_testing::test]
+async fn a_projection_lists_what_its_few_fields_say(cluster: Cluster) {
+    cluster.run(projection::operator).await;
+    let labels = |name: &str, value: &str| Some([(name.to_owned(), value.to_owned())].into());
+    let mut palette = projection::Palette::new("wall", projection::PaletteSpec {});
+    palette.metadata.labels = labels("public", "yes");
+    cluster.apply(palette).await;
+    for (name, color) in [("one", "red"), ("two", "blue"), ("three", "red")] {
+        let paint = ConfigMap {
+            metadata: ObjectMeta {
+                name: Some(name.to_owned()),
+                labels: labels("shelf", "paint"),
+                ..ObjectMeta::default()
+            },
+            data: Some([("color".to_owned(), color.to_owned())].into()),
+            ..ConfigMap::default()
+        };
+        cluster.apply(paint).await;
+    }
+    cluster
+        .eventually("both colors", async |c| {
+            let palette = c.get::<projection::Palette>("wall").await;
+            let status = palette.and_then(|palette| palette.status);
+            status.is_some_and(|status| status.colors == ["blue", "red"])
+        })
+        .await;
 }

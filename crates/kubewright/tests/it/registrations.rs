@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use http::{Request, Response};
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::events::v1::Event as StoredEvent;
+use kubewright::kube::Client;
+use kubewright::kube::client::Body;
 use kubewright::kube::core::DynamicObject;
 use kubewright::prelude::*;
 use kubewright::{Backoff, Candidacy, Done, Failure, LeaderElection, Priority, QueueOptions};
@@ -501,6 +504,126 @@ async fn a_controller_that_fails_waits_as_long_as_its_queue_says(cluster: Cluste
     cluster
         .consistently(Duration::from_secs(5), "no other", async |_| {
             count.load(Ordering::SeqCst) == 1
+        })
+        .await;
+}
+
+fn of_open_ones() -> Operator {
+    async fn reconcile(census: Arc<Census>, cx: Context<Census>) -> Result<Outcome> {
+        let all = cx.list::<Census>()?;
+        let mut seen: Vec<_> = all.iter().map(|one| one.name_any()).collect();
+        seen.sort();
+        let named = cx.by_index::<Census>("name", &census.name_any())?.len();
+        seen.push(named.to_string());
+        cx.status(|status| status.seen = seen).await?;
+        Ok(Outcome::done())
+    }
+    let open = kind::<Census>()
+        .labels("open=yes")
+        .index("name", |census| vec![census.name_any()])
+        .when(changed::labels());
+    Operator::new("open").controller(Controller::new(reconcile).select(open))
+}
+
+#[kubewright_testing::test]
+async fn a_controller_is_for_the_selected_objects_of_its_kind_alone(cluster: Cluster) {
+    let open = |name: &str, is_open: &str| {
+        let mut census = census(name);
+        census.metadata.labels = Some([("open".to_owned(), is_open.to_owned())].into());
+        census
+    };
+    cluster.run(of_open_ones).await;
+    cluster.apply(open("closed", "no")).await;
+    cluster.apply(open("first", "yes")).await;
+    cluster
+        .eventually("the open one alone", async |c| {
+            seen(c, "first").await == ["first", "1"]
+        })
+        .await;
+    cluster
+        .consistently(Duration::from_secs(2), "nothing of the other", async |c| {
+            seen(c, "closed").await.is_empty()
+        })
+        .await;
+    cluster.apply(open("first", "no")).await;
+    cluster.apply(open("closed", "yes")).await;
+    cluster
+        .eventually("the one that has come", async |c| {
+            seen(c, "closed").await == ["closed", "1"]
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_selection_that_is_none_is_refused() {
+    async fn reconcile(_: Arc<DynamicObject>, _: Context<DynamicObject>) -> Result<Outcome> {
+        Ok(Outcome::done())
+    }
+    let refusal = |selection| {
+        let controller = Controller::of(resource_of::<Node>(), reconcile).select(selection);
+        let nowhere =
+            tower::service_fn(async |_: Request<Body>| Err::<Response<Body>, _>("nobody is there"));
+        let client = Client::new(nowhere, "default");
+        let started = Operator::new("none").controller(controller);
+        let started = started.start(client, RunOptions::default());
+        started.map(drop).expect_err("refused").to_string()
+    };
+    let other = refusal(kind_of(resource_of::<Pod>()));
+    assert!(other.contains(".select(..) of another kind"), "{other}");
+    let misplaced = refusal(kind_of(resource_of::<Node>()).namespace("web"));
+    assert!(misplaced.contains(".namespace(..)"), "{misplaced}");
+    let unreadable = refusal(kind_of(resource_of::<Node>()).labels("a=("));
+    assert!(unreadable.contains("a=("), "{unreadable}");
+}
+
+/// One key of a ConfigMap's data.
+#[derive(kubewright::kube::Resource, Clone, Debug, Serialize, Deserialize)]
+#[resource(inherit = "ConfigMap")]
+struct Colored {
+    metadata: ObjectMeta,
+    data: Option<Color>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Color {
+    color: Option<String>,
+}
+
+fn by_part() -> Operator {
+    async fn reconcile(_: Arc<Census>, cx: Context<Census>) -> Result<Outcome> {
+        let informer = cx.informer::<Colored>()?;
+        let mut seen = Vec::new();
+        for map in cx.list::<Colored>()?.iter() {
+            let key = ObjectKey::new(map.metadata.namespace.as_deref(), &map.name_any());
+            let record = informer.store().get(&key);
+            let kept = record.map(|record| record.to_value()["data"].to_string());
+            let color = map.data.as_ref().and_then(|data| data.color.clone());
+            seen.push(format!("{color:?} of {}", kept.unwrap_or_default()));
+        }
+        cx.status(|status| status.seen = seen).await?;
+        Ok(Outcome::done())
+    }
+    let colored = projection::<Colored>().labels("kind=paint");
+    Operator::new("parts").controller(Controller::new(reconcile).watches(colored, enqueue::all()))
+}
+
+#[kubewright_testing::test]
+async fn a_part_of_a_kind_is_read_by_a_struct_of_the_users_own(cluster: Cluster) {
+    let mut paint = map("wall", "paint", "white");
+    let data = paint.data.get_or_insert_default();
+    data.insert("recipe".to_owned(), "a long one".to_owned());
+    cluster.apply(paint).await;
+    cluster.run(by_part).await;
+    cluster.apply(census("all")).await;
+    cluster
+        .eventually("the color and nothing else", async |c| {
+            seen(c, "all").await == [r#"Some("white") of {"color":"white"}"#]
+        })
+        .await;
+    cluster.apply(map("wall", "paint", "green")).await;
+    cluster
+        .eventually("the other color", async |c| {
+            seen(c, "all").await == [r#"Some("green") of {"color":"green"}"#]
         })
         .await;
 }

@@ -3,6 +3,7 @@
 mod crashes;
 mod nodes;
 mod pods;
+mod process;
 mod program;
 mod refusals;
 mod rest;
@@ -106,10 +107,11 @@ async fn the_status_says_how_things_stand(cluster: Cluster) {
         .await;
     let set = cluster.get::<MyDaemonSet>("sample").await;
     let status = status(&cluster).await;
-    assert_eq!(
-        Some(status.observed_generation),
-        set.and_then(|set| set.metadata.generation)
-    );
+    let generation = set.and_then(|set| set.metadata.generation);
+    assert_eq!(Some(status.observed_generation), generation);
+    for condition in &status.conditions {
+        assert_eq!(condition.observed_generation, generation, "{condition:?}");
+    }
     assert_eq!((status.desired_replicas, status.current_replicas), (2, 2));
     assert_eq!((status.updated_replicas, status.ready_replicas), (2, 2));
 }

@@ -4,7 +4,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
+use tracing::Level;
 use tracing_subscriber::fmt::MakeWriter;
+
+use super::LogFormat;
+use super::json::json_line;
 
 /// How many lines may wait to be written.
 const ROOM: usize = 4096;
@@ -15,7 +19,8 @@ const LAST_LINES: Duration = Duration::from_secs(2);
 /// is slower than the program, lines are dropped, counted, and their number is written in their
 /// place.
 #[derive(Clone, Debug)]
-pub(super) struct LogWriter {
+pub(in crate::operator) struct LogWriter {
+    format: LogFormat,
     lines: SyncSender<Vec<u8>>,
     /// All lines that were dropped.
     dropped: Arc<AtomicU64>,
@@ -25,7 +30,7 @@ pub(super) struct LogWriter {
 
 /// Ends the writing of the log: what waits is written first, unless nobody reads it.
 #[derive(Debug)]
-pub(super) struct LogEnd {
+pub(in crate::operator) struct LogEnd {
     closing: Arc<AtomicBool>,
     lines: SyncSender<Vec<u8>>,
     /// Ends with the thread.
@@ -34,10 +39,14 @@ pub(super) struct LogEnd {
 
 impl LogWriter {
     /// A log that is written to `out`, and what ends it.
-    pub(super) fn new(out: impl Write + Send + 'static) -> io::Result<(Self, LogEnd)> {
+    pub(in crate::operator) fn new(
+        format: LogFormat,
+        out: impl Write + Send + 'static,
+    ) -> io::Result<(Self, LogEnd)> {
         let (lines, waiting) = sync_channel(ROOM);
         let (writing, written) = sync_channel(0);
         let log = Log {
+            format,
             waiting,
             untold: Arc::default(),
             closing: Arc::default(),
@@ -55,6 +64,7 @@ impl LogWriter {
             written,
         };
         let writer = Self {
+            format,
             lines,
             dropped: Arc::default(),
             untold,
@@ -63,13 +73,14 @@ impl LogWriter {
     }
 
     /// How many lines were dropped so far.
-    pub(super) fn dropped(&self) -> Arc<AtomicU64> {
+    pub(in crate::operator) fn dropped(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.dropped)
     }
 }
 
 /// What the thread has.
 struct Log {
+    format: LogFormat,
     waiting: Receiver<Vec<u8>>,
     untold: Arc<AtomicU64>,
     /// Writers may be held by a subscriber that lives for ever: their end is not waited for.
@@ -89,17 +100,19 @@ impl Log {
         while let Some(line) = self.next() {
             out.write_all(&line).unwrap_or_default();
         }
-        let last = note(self.untold.swap(0, Ordering::Relaxed));
+        let last = note(self.format, self.untold.swap(0, Ordering::Relaxed));
         out.write_all(&last).unwrap_or_default();
         out.flush().unwrap_or_default();
     }
 }
 
 /// The line that stands in the place of those that were dropped.
-fn note(dropped: u64) -> Vec<u8> {
-    match dropped {
-        0 => Vec::new(),
-        some => format!("{some} lines of the log were dropped\n").into_bytes(),
+fn note(format: LogFormat, dropped: u64) -> Vec<u8> {
+    let text = format!("{dropped} lines of the log were dropped");
+    match (dropped, format) {
+        (0, _) => Vec::new(),
+        (_, LogFormat::Text) => format!("{text}\n").into_bytes(),
+        (_, LogFormat::Json) => json_line(Level::WARN, module_path!(), &text),
     }
 }
 
@@ -107,7 +120,7 @@ impl Write for LogWriter {
     /// One call is one line, as the subscriber writes it.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let untold = self.untold.swap(0, Ordering::Relaxed);
-        let mut text = note(untold);
+        let mut text = note(self.format, untold);
         text.extend_from_slice(line);
         if let Err(TrySendError::Full(_)) = self.lines.try_send(text) {
             self.untold.fetch_add(untold + 1, Ordering::Relaxed);
@@ -148,6 +161,7 @@ mod tests {
 
     use parking_lot::Mutex;
 
+    use super::super::LogFormat;
     use super::{LogWriter, ROOM};
 
     /// A reader who says when the first line comes, and reads nothing until it is let.
@@ -180,7 +194,7 @@ mod tests {
             text: Arc::clone(&text),
             gate: Some((says, waits)),
         };
-        let (mut writer, end) = LogWriter::new(slow).unwrap();
+        let (mut writer, end) = LogWriter::new(LogFormat::Text, slow).unwrap();
         writer.write_all(b"line 0\n").unwrap();
         came.recv().unwrap();
         let total = 2 * ROOM;

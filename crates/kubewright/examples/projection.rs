@@ -1,0 +1,54 @@
+//! A cache of parts: of each ConfigMap only the fields of a struct of one's own are kept, and the
+//! controller is for some of its objects alone.
+
+use kubewright::kube;
+use kubewright::prelude::*;
+
+/// Lists the colors that there is paint of.
+#[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[kube(group = "examples.kubewright.dev", version = "v1", kind = "Palette")]
+#[kube(namespaced, status = "PaletteStatus")]
+pub(crate) struct PaletteSpec {}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct PaletteStatus {
+    #[serde(default)]
+    pub(crate) colors: Vec<String>,
+}
+
+/// Of a ConfigMap, its color; whatever else is in it is not even kept.
+#[derive(kube::Resource, Clone, Debug, Serialize, Deserialize)]
+#[resource(inherit = "ConfigMap")]
+struct Paint {
+    metadata: ObjectMeta,
+    data: Option<Color>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Color {
+    color: Option<String>,
+}
+
+async fn reconcile(_: Arc<Palette>, cx: Context<Palette>) -> Result<Outcome> {
+    let paints = cx.list::<Paint>()?;
+    let colors = paints.iter().filter_map(|paint| paint.data.clone()?.color);
+    let mut colors: Vec<_> = colors.collect();
+    colors.sort();
+    colors.dedup();
+    cx.status(|status| status.colors = colors).await?;
+    Ok(Outcome::done())
+}
+
+pub(crate) fn operator() -> Operator {
+    let public = kind::<Palette>().labels("public=yes");
+    let paints = projection::<Paint>().labels("shelf=paint");
+    Operator::new("palette").controller(
+        Controller::new(reconcile)
+            .select(public)
+            .watches(paints, enqueue::all()),
+    )
+}
+
+fn main() -> ExitCode {
+    operator().main()
+}
