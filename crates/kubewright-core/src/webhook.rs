@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Kind, LabelSelector, Resource};
+use crate::{Kind, LabelSelector, NamedExpression, Resource};
 
 /// One admission webhook of a [`Description`](crate::Description).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct WebhookDescription {
     pub namespaces: LabelSelector,
     /// Which namespaces are left alone whatever their labels.
     pub exemption: Exemption,
+    /// Only requests for which all of these hold.
+    pub conditions: Vec<NamedExpression>,
     /// What it reads from the cache.
     pub reads: Vec<Resource>,
 }

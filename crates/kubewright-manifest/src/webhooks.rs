@@ -6,6 +6,7 @@ use kubewright_core::{
 use serde_json::{Value, json};
 
 use crate::certificates::{cert_manager_objects, inject_ca};
+use crate::policies::named;
 use crate::selected::Selected;
 use crate::{ManifestOptions, WebhookCertificates};
 
@@ -99,6 +100,9 @@ fn entry(
         exemption: webhook.exemption,
     };
     selected.put_into(&mut entry, namespace);
+    if !webhook.conditions.is_empty() {
+        entry["matchConditions"] = webhook.conditions.iter().map(named).collect();
+    }
     entry
 }
 
@@ -144,8 +148,8 @@ mod tests {
     use std::time::Duration;
 
     use kubewright_core::{
-        Description, Exemption, FailurePolicy, Kind, LabelSelector, Operation, Reinvocation,
-        Resource, Scope, SideEffects, WebhookDescription, WebhookKind,
+        Description, Exemption, FailurePolicy, Kind, LabelSelector, NamedExpression, Operation,
+        Reinvocation, Resource, Scope, SideEffects, WebhookDescription, WebhookKind,
     };
     use serde_json::json;
 
@@ -171,6 +175,10 @@ mod tests {
                 reinvocation: Reinvocation::Never,
                 objects: LabelSelector::default(),
                 namespaces: "team=a".parse().unwrap(),
+                conditions: vec![NamedExpression {
+                    name: "small".to_owned(),
+                    expression: "object.spec.size < 9".to_owned(),
+                }],
                 reads: Vec::new(),
             }],
             ..Description::default()
@@ -202,6 +210,7 @@ mod tests {
                 "sideEffects": "None",
                 "timeoutSeconds": 5,
                 "namespaceSelector": {"matchLabels": {"team": "a"}},
+                "matchConditions": [{"name": "small", "expression": "object.spec.size < 9"}],
             })
         );
     }

@@ -6,6 +6,7 @@ use http_body_util::BodyExt as _;
 use kube::Client;
 use kube::client::Body;
 use kubewright_apiserver::User;
+use kubewright_core::NamedExpression;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
@@ -39,6 +40,10 @@ pub async fn play(
             ("ns".to_owned(), namespace),
             ("stub".to_owned(), stub.url()),
             ("ca".to_owned(), stub.ca_bundle()),
+            (
+                "not-finalizing".to_owned(),
+                NamedExpression::not_finalizing().expression,
+            ),
         ]),
     };
     player.install(&configurations).await?;

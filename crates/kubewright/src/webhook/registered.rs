@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kubewright_core::{
-    Exemption, FailurePolicy, Kind, LabelSelector, Operation, Reinvocation, Resource, SideEffects,
-    WebhookDescription, WebhookKind,
+    Exemption, FailurePolicy, Kind, LabelSelector, NamedExpression, Operation, Reinvocation,
+    Resource, SideEffects, WebhookDescription, WebhookKind,
 };
 use kubewright_runtime::informer::Informers;
 use kubewright_webhook::Routes;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::handler::{Handler, defaulter, examiner, mutator, validator};
 use super::read::Read;
-use super::{Admission, Change, Denied, Findings, Reads};
+use super::{Admission, Change, Denied, Findings, Reads, conditions, fault_of_conditions};
 use crate::Error;
 use crate::registration::{AnyKind, Selection, TypedKind, Views, resource_of};
 
@@ -53,6 +53,7 @@ pub struct Webhook {
     namespaces: String,
     /// The usual one when it is none.
     exemption: Option<Exemption>,
+    conditions: Vec<NamedExpression>,
     reads: Vec<Read>,
     handler: Handler,
 }
@@ -122,6 +123,7 @@ impl Webhook {
             objects: String::new(),
             namespaces: String::new(),
             exemption: None,
+            conditions: Vec::new(),
             reads: Vec::new(),
             handler,
         }
@@ -183,6 +185,34 @@ impl Webhook {
     #[must_use]
     pub fn exempt(mut self, exemption: Exemption) -> Self {
         self.exemption = Some(exemption);
+        self
+    }
+
+    /// Only requests for which the expression (CEL) holds; say it again for more. The name is for
+    /// messages. The API server decides by itself, so that nobody is asked about the others, also
+    /// while the operator is down.
+    ///
+    /// One condition is always there for updates: `not-finalizing`, which leaves out those that
+    /// change only the metadata of an object that is going, so that a finalizer can be taken away
+    /// without the operator.
+    ///
+    /// ```
+    /// use kubewright::prelude::*;
+    ///
+    /// let webhook = Webhook::defaults(|map: &mut ConfigMap| {
+    ///     map.immutable.get_or_insert(true);
+    /// });
+    /// let webhook = webhook.when("undecided", "!has(object.immutable)");
+    /// let webhooks = Operator::new("tidy").webhook(webhook).description().webhooks;
+    /// let names: Vec<_> = webhooks[0].conditions.iter().map(|one| one.name.as_str()).collect();
+    /// assert_eq!(names, ["not-finalizing", "undecided"]);
+    /// ```
+    #[must_use]
+    pub fn when(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
+        self.conditions.push(NamedExpression {
+            name: name.into(),
+            expression: expression.into(),
+        });
         self
     }
 
@@ -292,6 +322,10 @@ impl Webhook {
         );
         let lower = kind.kind.to_lowercase();
         let name = format!("{prefix}{lower}-{}.{operator}.{group}", kind.version());
+        let operations = match self.operations.is_empty() {
+            true => vec![Operation::Create, Operation::Update],
+            false => self.operations.clone(),
+        };
         WebhookDescription {
             // The API server takes no two of one name in a configuration.
             name: match &self.policy {
@@ -301,10 +335,6 @@ impl Webhook {
             kind: self.kind,
             path: self.path_or_usual(),
             resource: self.resource.clone(),
-            operations: match self.operations.is_empty() {
-                true => vec![Operation::Create, Operation::Update],
-                false => self.operations.clone(),
-            },
             failure_policy: self.failure_policy_or_usual(),
             timeout: self.timeout,
             side_effects: self.side_effects,
@@ -312,6 +342,8 @@ impl Webhook {
             objects: self.objects.parse().unwrap_or_default(),
             namespaces: self.namespaces.parse().unwrap_or_default(),
             exemption: self.exemption_or_usual(),
+            conditions: conditions(&operations, &self.conditions),
+            operations,
             reads: self
                 .reads
                 .iter()
@@ -342,6 +374,9 @@ impl Webhook {
                 .all(|c| c.is_ascii_alphanumeric() || "-_/".contains(c));
         if !is_path {
             return Err(Error::WebhookPath { path });
+        }
+        if let Some(why) = fault_of_conditions(&self.conditions) {
+            return Err(Error::WebhookCondition { path, why });
         }
         let width = Width {
             kind: &self.resource.kind,
