@@ -17,6 +17,9 @@ pub struct WebhookDescription {
     pub path: String,
     /// The kind whose objects it sees.
     pub resource: Resource,
+    /// The part of such an object that it is asked about, such as `status`; none for the object
+    /// itself.
+    pub part: Option<String>,
     /// What it is asked about.
     pub operations: Vec<Operation>,
     /// What happens to a request when the webhook cannot be asked.

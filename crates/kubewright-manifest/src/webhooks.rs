@@ -76,6 +76,10 @@ fn entry(
 ) -> Value {
     let resource = &webhook.resource;
     let operations: Vec<&str> = webhook.operations.iter().map(|one| one.as_str()).collect();
+    let resources = match &webhook.part {
+        Some(part) => format!("{}/{part}", resource.plural),
+        None => resource.plural.clone(),
+    };
     let mut entry = json!({
         "name": webhook.name,
         "admissionReviewVersions": ["v1"],
@@ -85,7 +89,7 @@ fn entry(
             "apiGroups": [resource.kind.group()],
             "apiVersions": [resource.kind.version()],
             "operations": operations,
-            "resources": [resource.plural],
+            "resources": [resources],
         }],
         "sideEffects": webhook.side_effects,
         "timeoutSeconds": webhook.timeout.as_secs(),
@@ -168,6 +172,7 @@ mod tests {
                     _ => Exemption::Nothing,
                 },
                 resource: Resource::new(kind, plural, Scope::Namespaced),
+                part: None,
                 operations: vec![Operation::Create, Operation::Update],
                 failure_policy: FailurePolicy::Fail,
                 timeout: Duration::from_secs(5),
@@ -213,6 +218,19 @@ mod tests {
                 "matchConditions": [{"name": "small", "expression": "object.spec.size < 9"}],
             })
         );
+    }
+
+    #[test]
+    fn a_webhook_for_a_part_is_not_asked_about_the_whole() {
+        let mut description = description(
+            Kind::new("ex.io", "v1", "Set"),
+            "sets",
+            WebhookKind::Validating,
+        );
+        description.webhooks[0].part = Some("status".to_owned());
+        let objects = webhook_objects(&description, "tools", &ManifestOptions::default());
+        let rule = &objects[1]["webhooks"][0]["rules"][0];
+        assert_eq!(rule["resources"], json!(["sets/status"]));
     }
 
     #[test]

@@ -26,4 +26,4 @@ pub(crate) use chain::{ask, charge, mutate, validate};
 pub(crate) use configured::{configuration_refusal, is_asked};
 pub(crate) use priority::system_classes;
 pub(crate) use quota::quota_usage;
-pub(crate) use reinvoke::{Between, change};
+pub(crate) use reinvoke::{Between, Change, change};

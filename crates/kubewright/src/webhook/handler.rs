@@ -168,7 +168,8 @@ fn change<K: AnyKind>(request: &AdmissionRequest) -> Result<Change<K>, Status> {
             old: read(&request.old_object)?,
             new: read(&request.object)?,
         },
-        Operation::Create | Operation::Connect => Change::Create(read(&request.object)?),
+        Operation::Create => Change::Create(read(&request.object)?),
+        Operation::Connect => Change::Connect(request.object.clone()),
     })
 }
 
@@ -401,6 +402,26 @@ mod tests {
             ..AdmissionRequest::default()
         };
         assert!(defaulter(fill_in)(request, reads).await.allowed);
+    }
+
+    #[tokio::test]
+    async fn a_connection_is_judged_by_its_options() {
+        fn quiet(change: &Change<ConfigMap>, findings: &mut Findings) {
+            assert!(change.object().is_none() && change.old().is_none());
+            if let Change::Connect(options) = change
+                && options["tty"] == true
+            {
+                findings.forbidden("tty", "nobody sits there");
+            }
+        }
+        for (options, allowed) in [
+            (json!({"kind": "PodExecOptions", "command": ["ls"]}), true),
+            (json!({"kind": "PodExecOptions", "tty": true}), false),
+        ] {
+            let handler = validator(Kind::new("", "v1", "ConfigMap"), quiet);
+            let response = asked(handler, Operation::Connect, Value::Null, options).await;
+            assert_eq!(response.allowed, allowed, "{response:?}");
+        }
     }
 
     #[tokio::test]

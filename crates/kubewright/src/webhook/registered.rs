@@ -38,6 +38,8 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Webhook {
     kind: WebhookKind,
     resource: Resource,
+    /// The object itself when it is none.
+    part: Option<String>,
     /// The policy that it stands in for.
     policy: Option<String>,
     /// The usual one when it is none.
@@ -113,6 +115,7 @@ impl Webhook {
         Self {
             kind,
             resource,
+            part: None,
             policy: None,
             path: None,
             operations: Vec::new(),
@@ -136,6 +139,61 @@ impl Webhook {
             self.operations.push(operation);
         }
         self
+    }
+
+    /// Only for this part of the object, which a request names besides, such as `status`; without
+    /// it a webhook is asked about the object itself alone. `*` is the object and all its parts.
+    ///
+    /// What is written there is of the object's kind for `status`, `finalize`, `resize`,
+    /// `ephemeralcontainers` and `approval`; for others say of which resource it is a part, by
+    /// [`part_of`](Self::part_of). A connection ([`Operation::Connect`] of `exec`, `attach`,
+    /// `portforward` and `proxy`) is judged by its options, whatever the kind.
+    ///
+    /// ```
+    /// use kubewright::prelude::*;
+    ///
+    /// fn check(change: &Change<Pod>, findings: &mut Findings) {
+    ///     if let Change::Connect(options) = change
+    ///         && options["tty"] == true
+    ///     {
+    ///         findings.forbidden("tty", "use the console");
+    ///     }
+    /// }
+    ///
+    /// let webhook = Webhook::validates(check).part("exec").on(Operation::Connect);
+    /// let described = Operator::new("guard").webhook(webhook).description().webhooks.remove(0);
+    /// assert_eq!(described.path, "/validate--v1-pod/exec");
+    /// assert_eq!(described.name, "exec.vpod-v1.guard.core");
+    /// ```
+    #[must_use]
+    pub fn part(mut self, name: impl Into<String>) -> Self {
+        self.part = Some(name.into());
+        self
+    }
+
+    /// Only for this part of objects of the resource: a part that has a kind of its own, which is
+    /// the function's. A `Scale` is a part of Deployments and others, an `Eviction` one of Pods.
+    ///
+    /// ```
+    /// use kubewright::k8s_openapi::api::autoscaling::v1::Scale;
+    /// use kubewright::prelude::*;
+    /// use kubewright::resource_of;
+    ///
+    /// fn check(change: &Change<Scale>, findings: &mut Findings) {
+    ///     let wanted = change.object().and_then(|scale| scale.spec.as_ref()?.replicas);
+    ///     if wanted == Some(0) {
+    ///         findings.forbidden("spec.replicas", "keep one");
+    ///     }
+    /// }
+    ///
+    /// let webhook = Webhook::validates(check).part_of(resource_of::<Deployment>(), "scale");
+    /// let described = Operator::new("guard").webhook(webhook).description().webhooks.remove(0);
+    /// assert_eq!(described.path, "/validate-apps-v1-deployment/scale");
+    /// ```
+    #[must_use]
+    pub fn part_of(mut self, resource: Resource, name: impl Into<String>) -> Self {
+        self.resource = resource;
+        self.part(name)
     }
 
     /// What happens when the webhook cannot be asked; requests fail unless said otherwise.
@@ -293,10 +351,14 @@ impl Webhook {
             return path.clone();
         }
         let usual = WebhookDescription::default_path(self.kind, &self.resource.kind);
-        match &self.policy {
-            Some(policy) => format!("{usual}/{policy}"),
-            None => usual,
-        }
+        let part = self.part.as_deref().map(|part| match part {
+            // A path has no star.
+            "*" => "all",
+            part => part,
+        });
+        let behind = [part, self.policy.as_deref()];
+        let behind = behind.into_iter().flatten();
+        behind.fold(usual, |path, name| format!("{path}/{name}"))
     }
 
     fn failure_policy_or_usual(&self) -> FailurePolicy {
@@ -321,20 +383,24 @@ impl Webhook {
             },
         );
         let lower = kind.kind.to_lowercase();
+        // The API server takes no two of one name in a configuration.
+        let part = self.part.as_deref().map(|part| part.replace('*', "all"));
+        let before = [part, self.policy.clone()];
         let name = format!("{prefix}{lower}-{}.{operator}.{group}", kind.version());
+        let name = before
+            .into_iter()
+            .flatten()
+            .fold(name, |name, before| format!("{before}.{name}"));
         let operations = match self.operations.is_empty() {
             true => vec![Operation::Create, Operation::Update],
             false => self.operations.clone(),
         };
         WebhookDescription {
-            // The API server takes no two of one name in a configuration.
-            name: match &self.policy {
-                Some(policy) => format!("{policy}.{name}"),
-                None => name,
-            },
+            name,
             kind: self.kind,
             path: self.path_or_usual(),
             resource: self.resource.clone(),
+            part: self.part.clone(),
             failure_policy: self.failure_policy_or_usual(),
             timeout: self.timeout,
             side_effects: self.side_effects,
