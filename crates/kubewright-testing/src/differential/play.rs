@@ -36,16 +36,11 @@ pub async fn play(
     let mut player = Player {
         case,
         cluster,
-        saved: BTreeMap::from([
-            ("ns".to_owned(), namespace),
-            ("stub".to_owned(), stub.url()),
-            ("ca".to_owned(), stub.ca_bundle()),
-            (
-                "not-finalizing".to_owned(),
-                NamedExpression::not_finalizing().expression,
-            ),
-        ]),
+        saved: BTreeMap::from(stub.names()),
     };
+    let condition = NamedExpression::not_finalizing();
+    player.saved.insert("ns".to_owned(), namespace);
+    player.saved.insert(condition.name, condition.expression);
     player.install(&configurations).await?;
     let mut answers = Vec::new();
     for step in &case.steps {
