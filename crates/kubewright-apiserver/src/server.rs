@@ -10,7 +10,7 @@ use crate::admission::webhook::{Connections, WebhookEndpoints};
 use crate::behaviour::{NodeControl, OrderBook, PodControl};
 use crate::bootstrap;
 use crate::catalog::Catalog;
-use crate::may::{Access, AuthorizationWebhook};
+use crate::may::{Access, Answers, AuthorizationWebhook};
 use crate::request::InProcess;
 use crate::seeded::SeededFault;
 use crate::store::{Random, Store};
@@ -42,6 +42,7 @@ struct Inner {
     policies: PolicyCache,
     admission: AdmissionPlugins,
     authorizer: Option<AuthorizationWebhook>,
+    answers: Answers,
     seeded: Option<SeededFault>,
 }
 
@@ -128,6 +129,7 @@ impl Server {
                 policies: PolicyCache::default(),
                 admission: options.admission,
                 authorizer: options.authorizer,
+                answers: Answers::default(),
                 seeded: options.seeded,
             }),
         };
@@ -170,6 +172,7 @@ impl Server {
                 policies: PolicyCache::default(),
                 admission: options.admission,
                 authorizer: options.authorizer,
+                answers: Answers::default(),
                 seeded: options.seeded,
             }),
         }
@@ -245,6 +248,11 @@ impl Server {
 
     pub(crate) fn authorizer(&self) -> Option<&AuthorizationWebhook> {
         self.inner.authorizer.as_ref()
+    }
+
+    /// What the authorization webhook said.
+    pub(crate) fn answers(&self) -> &Answers {
+        &self.inner.answers
     }
 
     /// Whether a test has planted this fault.

@@ -89,7 +89,7 @@ impl<'a> Admit<'a> {
         plugins: Change<'_>,
     ) -> Result<Value, Status> {
         let kind = attributes.kind.clone();
-        let conform = |value: &mut Value| decode::conform(self.target, value, &kind).map(drop);
+        let conform = |value: &mut Value| decode::conform_patched(self.target, value, &kind);
         let conform_strictly = |value: &mut Value| decode::conform_all(self.target, value, &kind);
         let between = Between {
             conform: &conform,

@@ -53,9 +53,8 @@ fn options(target: &Target, part: &str, request: &ApiRequest) -> Result<Value, S
             }
         }
         "proxy" => {
-            let path = request.route.rest.as_deref().unwrap_or_default();
-            if !path.is_empty() {
-                fields.insert("path".to_owned(), json!(path));
+            if let Some(path) = &request.route.rest {
+                fields.insert("path".to_owned(), json!(format!("/{path}")));
             }
         }
         _ => {
