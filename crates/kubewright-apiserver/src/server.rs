@@ -10,7 +10,7 @@ use crate::admission::webhook::{Connections, WebhookEndpoints};
 use crate::behaviour::{NodeControl, OrderBook, PodControl};
 use crate::bootstrap;
 use crate::catalog::Catalog;
-use crate::may::{Access, AuthorizationWebhook};
+use crate::may::{Access, Answers, AuthorizationWebhook};
 use crate::request::{BodyRoom, InProcess};
 use crate::seeded::SeededFault;
 use crate::store::{History, Random, Store};
@@ -43,6 +43,7 @@ struct Inner {
     body_room: BodyRoom,
     admission: AdmissionPlugins,
     authorizer: Option<AuthorizationWebhook>,
+    answers: Answers,
     seeded: Option<SeededFault>,
 }
 
@@ -143,6 +144,7 @@ impl Server {
                 body_room: BodyRoom::default(),
                 admission: options.admission,
                 authorizer: options.authorizer,
+                answers: Answers::default(),
                 seeded: options.seeded,
             }),
         };
@@ -186,6 +188,7 @@ impl Server {
                 body_room: self.inner.body_room.clone(),
                 admission: options.admission,
                 authorizer: options.authorizer,
+                answers: Answers::default(),
                 seeded: options.seeded,
             }),
         }
@@ -266,6 +269,11 @@ impl Server {
 
     pub(crate) fn authorizer(&self) -> Option<&AuthorizationWebhook> {
         self.inner.authorizer.as_ref()
+    }
+
+    /// What the authorization webhook said.
+    pub(crate) fn answers(&self) -> &Answers {
+        &self.inner.answers
     }
 
     /// Whether a test has planted this fault.

@@ -107,6 +107,30 @@ pub struct NamedExpression {
     pub expression: String,
 }
 
+impl NamedExpression {
+    /// Holds for all requests but those that change nothing except the metadata of an object that
+    /// is going.
+    ///
+    /// Whoever holds a finalizer must be able to take it away, however broken the rest of the
+    /// object is and whether or not somebody is there to judge it: a webhook that fails closed
+    /// would keep the object, and its namespace, for ever. An object that is going and changes
+    /// otherwise is judged all the same: a Pod may go for an hour, and run another image meanwhile.
+    pub fn not_finalizing() -> Self {
+        Self {
+            name: "not-finalizing".to_owned(),
+            expression: NOT_FINALIZING.to_owned(),
+        }
+    }
+}
+
+/// It has a value for every request: only an update has both objects, and the operators of CEL
+/// look no further once they know the result.
+const NOT_FINALIZING: &str = "request.operation != 'UPDATE' \
+    || !has(oldObject.metadata.deletionTimestamp) \
+    || oldObject.exists(field, !(field in object)) \
+    || object.exists(field, field != 'metadata' \
+    && !(field in oldObject && object[field] == oldObject[field]))";
+
 /// The object that the expressions of a policy know as `params`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterDescription {

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Kind, LabelSelector, Resource};
+use crate::{Kind, LabelSelector, NamedExpression, Resource};
 
 /// One admission webhook of a [`Description`](crate::Description).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,9 @@ pub struct WebhookDescription {
     pub path: String,
     /// The kind whose objects it sees.
     pub resource: Resource,
+    /// The part of such an object that it is asked about, such as `status`; none for the object
+    /// itself.
+    pub part: Option<String>,
     /// What it is asked about.
     pub operations: Vec<Operation>,
     /// What happens to a request when the webhook cannot be asked.
@@ -33,6 +36,8 @@ pub struct WebhookDescription {
     pub namespaces: LabelSelector,
     /// Which namespaces are left alone whatever their labels.
     pub exemption: Exemption,
+    /// Only requests for which all of these hold.
+    pub conditions: Vec<NamedExpression>,
     /// What it reads from the cache.
     pub reads: Vec<Resource>,
 }

@@ -113,7 +113,8 @@ fn mutation(patch: &PolicyPatch) -> Value {
     mutation
 }
 
-fn named(one: &NamedExpression) -> Value {
+/// As a condition or a variable is written.
+pub(crate) fn named(one: &NamedExpression) -> Value {
     json!({"name": one.name, "expression": one.expression})
 }
 

@@ -6,6 +6,7 @@ use kubewright_core::{
 use serde_json::{Value, json};
 
 use crate::certificates::{cert_manager_objects, inject_ca};
+use crate::policies::named;
 use crate::selected::Selected;
 use crate::{ManifestOptions, WebhookCertificates};
 
@@ -75,6 +76,10 @@ fn entry(
 ) -> Value {
     let resource = &webhook.resource;
     let operations: Vec<&str> = webhook.operations.iter().map(|one| one.as_str()).collect();
+    let resources = match &webhook.part {
+        Some(part) => format!("{}/{part}", resource.plural),
+        None => resource.plural.clone(),
+    };
     let mut entry = json!({
         "name": webhook.name,
         "admissionReviewVersions": ["v1"],
@@ -84,7 +89,7 @@ fn entry(
             "apiGroups": [resource.kind.group()],
             "apiVersions": [resource.kind.version()],
             "operations": operations,
-            "resources": [resource.plural],
+            "resources": [resources],
         }],
         "sideEffects": webhook.side_effects,
         "timeoutSeconds": webhook.timeout.as_secs(),
@@ -99,6 +104,9 @@ fn entry(
         exemption: webhook.exemption,
     };
     selected.put_into(&mut entry, namespace);
+    if !webhook.conditions.is_empty() {
+        entry["matchConditions"] = webhook.conditions.iter().map(named).collect();
+    }
     entry
 }
 
@@ -144,8 +152,8 @@ mod tests {
     use std::time::Duration;
 
     use kubewright_core::{
-        Description, Exemption, FailurePolicy, Kind, LabelSelector, Operation, Reinvocation,
-        Resource, Scope, SideEffects, WebhookDescription, WebhookKind,
+        Description, Exemption, FailurePolicy, Kind, LabelSelector, NamedExpression, Operation,
+        Reinvocation, Resource, Scope, SideEffects, WebhookDescription, WebhookKind,
     };
     use serde_json::json;
 
@@ -164,6 +172,7 @@ mod tests {
                     _ => Exemption::Nothing,
                 },
                 resource: Resource::new(kind, plural, Scope::Namespaced),
+                part: None,
                 operations: vec![Operation::Create, Operation::Update],
                 failure_policy: FailurePolicy::Fail,
                 timeout: Duration::from_secs(5),
@@ -171,6 +180,10 @@ mod tests {
                 reinvocation: Reinvocation::Never,
                 objects: LabelSelector::default(),
                 namespaces: "team=a".parse().unwrap(),
+                conditions: vec![NamedExpression {
+                    name: "small".to_owned(),
+                    expression: "object.spec.size < 9".to_owned(),
+                }],
                 reads: Vec::new(),
             }],
             ..Description::default()
@@ -202,8 +215,22 @@ mod tests {
                 "sideEffects": "None",
                 "timeoutSeconds": 5,
                 "namespaceSelector": {"matchLabels": {"team": "a"}},
+                "matchConditions": [{"name": "small", "expression": "object.spec.size < 9"}],
             })
         );
+    }
+
+    #[test]
+    fn a_webhook_for_a_part_is_not_asked_about_the_whole() {
+        let mut description = description(
+            Kind::new("ex.io", "v1", "Set"),
+            "sets",
+            WebhookKind::Validating,
+        );
+        description.webhooks[0].part = Some("status".to_owned());
+        let objects = webhook_objects(&description, "tools", &ManifestOptions::default());
+        let rule = &objects[1]["webhooks"][0]["rules"][0];
+        assert_eq!(rule["resources"], json!(["sets/status"]));
     }
 
     #[test]

@@ -154,6 +154,14 @@ pub enum Error {
         /// The path that was given.
         path: String,
     },
+    /// A condition of a webhook is not one that the API server takes.
+    #[error("register webhook {path}: {why}")]
+    WebhookCondition {
+        /// Where the webhook is served.
+        path: String,
+        /// The reason and the next step.
+        why: &'static str,
+    },
     /// A webhook's time limit is not one that the API server takes.
     #[error("wait {timeout:?} for webhook {path}: use 1 to 30 seconds")]
     WebhookTimeout {

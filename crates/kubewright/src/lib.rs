@@ -73,9 +73,9 @@ pub use webhook::{
 
 pub use kubewright_core::{
     Clock, ControllerDescription, ConversionDescription, Description, Exemption, FailurePolicy,
-    Kind, LabelSelector, MissingParameter, ObjectKey, Operation, PolicyAction, PolicyDescription,
-    PolicyEffect, PolicyRule, Reinvocation, Resource, Scope, SideEffects, Use, Verb,
-    WebhookDescription,
+    Kind, LabelSelector, MissingParameter, NamedExpression, ObjectKey, Operation, PolicyAction,
+    PolicyDescription, PolicyEffect, PolicyRule, Reinvocation, Resource, Scope, SideEffects, Use,
+    Verb, WebhookDescription,
 };
 pub use kubewright_runtime::NamespaceSet;
 pub use kubewright_runtime::cache::{List, Metadata};

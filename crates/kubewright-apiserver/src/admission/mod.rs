@@ -28,4 +28,4 @@ pub(crate) use configured::{configuration_refusal, is_asked};
 pub(crate) use priority::system_classes;
 pub(crate) use quota::quota_usage;
 pub(crate) use quota_scope::is_in_scope;
-pub(crate) use reinvoke::{Between, change};
+pub(crate) use reinvoke::{Between, Change, change};

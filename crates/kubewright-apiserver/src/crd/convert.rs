@@ -123,7 +123,8 @@ impl ConversionWebhook {
             timeout: TIMEOUT,
             answer: AnswerForm::Yaml,
         };
-        let answer: ConversionReview = call(server, &question, &review).await?;
+        let answer = call(server, &question, &review).await;
+        let answer: ConversionReview = answer.map_err(|why| why.to_string())?;
         let is_checked = version == ConversionReview::VERSION;
         let is_known = [ConversionReview::VERSION, BETA].contains(&answer.api_version.as_str());
         if !is_known || answer.kind != ConversionReview::KIND {

@@ -10,14 +10,15 @@ use kubewright_wire::review::{
 use kubewright_wire::route::{Query, ResourceRoute};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use super::{Attributes, Decision, Review, Target, forbidden};
-use crate::admission::webhook::{AnswerForm, ClientConfig, Question, call};
+use crate::admission::webhook::{AnswerForm, ClientConfig, NoAnswer, Question, call};
 use crate::server::Server;
 use crate::who::User;
 
 /// A webhook that is asked what users may do, before the roles are: what `kube-apiserver` reads
-/// from `--authorization-config`. Answers are not kept.
+/// from `--authorization-config`. Who fails for the moment is asked five times, over four seconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorizationWebhook {
     /// Where it is.
@@ -28,7 +29,44 @@ pub struct AuthorizationWebhook {
     pub timeout: Duration,
     /// What happens when it cannot be asked.
     pub on_failure: AuthorizationFailure,
+    /// How long its answers count.
+    pub kept: AnswerTimes,
 }
+
+/// How long the answers of an authorization webhook count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerTimes {
+    /// Those that allow something.
+    pub allowed: Duration,
+    /// All others.
+    pub others: Duration,
+}
+
+impl AnswerTimes {
+    /// Every request is asked about.
+    pub const NONE: Self = Self {
+        allowed: Duration::ZERO,
+        others: Duration::ZERO,
+    };
+}
+
+/// As in Kubernetes: five minutes for what is allowed, half a minute for the rest.
+impl Default for AnswerTimes {
+    fn default() -> Self {
+        Self {
+            allowed: Duration::from_mins(5),
+            others: Duration::from_secs(30),
+        }
+    }
+}
+
+/// How often a webhook is asked that fails for the moment, how long the first pause is, and by how
+/// much each next one is longer (`DefaultAuthWebhookRetryBackoff`). A single server needs no jitter.
+const ATTEMPTS: usize = 5;
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const GROWTH: f64 = 1.5;
+/// Longer questions are not kept.
+const LONGEST_KEPT: usize = 10_000;
 
 /// What happens to a request when the authorization webhook cannot be asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +77,8 @@ pub enum AuthorizationFailure {
     /// It is refused.
     Deny,
 }
+
+const TORN: &str = "webhook subject access review returned both allow and deny response";
 
 /// Why a request may not be carried out.
 #[derive(Debug)]
@@ -57,6 +97,38 @@ struct Opinion {
 
 impl AuthorizationWebhook {
     async fn ask(&self, server: &Server, spec: SubjectAccessReviewSpec) -> Opinion {
+        let key = serde_json::to_string(&spec).unwrap_or_default();
+        let answers = server.answers();
+        if let Some(status) = answers.get(&key) {
+            return Opinion::of(status);
+        }
+        let answer = persistently(|| self.answer(server, &spec)).await;
+        match answer {
+            Ok(status) => {
+                let time = match status.allowed {
+                    true => self.kept.allowed,
+                    false => self.kept.others,
+                };
+                if key.len() < LONGEST_KEPT && !time.is_zero() {
+                    answers.keep(key, status.clone(), time);
+                }
+                Opinion::of(status)
+            }
+            Err(error) => Opinion {
+                status: SubjectAccessReviewStatus {
+                    denied: self.on_failure == AuthorizationFailure::Deny,
+                    ..SubjectAccessReviewStatus::default()
+                },
+                error: Some(error.to_string()),
+            },
+        }
+    }
+
+    async fn answer(
+        &self,
+        server: &Server,
+        spec: &SubjectAccessReviewSpec,
+    ) -> Result<SubjectAccessReviewStatus, NoAnswer> {
         let client = ClientConfig::read(&json!({
             "url": self.url, "caBundle": STANDARD.encode(&self.ca_pem),
         }));
@@ -69,37 +141,43 @@ impl AuthorizationWebhook {
         let review = SubjectAccessReview {
             api_version: "authorization.k8s.io/v1".to_owned(),
             kind: "SubjectAccessReview".to_owned(),
-            spec,
+            spec: spec.clone(),
             ..SubjectAccessReview::default()
         };
-        let answer: Result<SubjectAccessReview, String> = call(server, &question, &review).await;
-        match answer.map(|review| review.status) {
-            Ok(status) if status.allowed && status.denied => Opinion {
-                status: SubjectAccessReviewStatus {
-                    allowed: false,
-                    ..status
-                },
-                error: Some(
-                    "webhook subject access review returned both allow and deny response"
-                        .to_owned(),
-                ),
-            },
-            Ok(status) => Opinion {
-                status,
-                error: None,
-            },
-            Err(error) => Opinion {
-                status: SubjectAccessReviewStatus {
-                    denied: self.on_failure == AuthorizationFailure::Deny,
-                    ..SubjectAccessReviewStatus::default()
-                },
-                error: Some(error),
-            },
-        }
+        let answer: SubjectAccessReview = call(server, &question, &review).await?;
+        Ok(answer.status)
     }
 }
 
+/// Asks until there is an answer, or a failure that lasts, or enough.
+async fn persistently<A, Fut>(attempt: impl Fn() -> Fut) -> Result<A, NoAnswer>
+where
+    Fut: Future<Output = Result<A, NoAnswer>>,
+{
+    let mut pause = FIRST_PAUSE;
+    for _ in 1..ATTEMPTS {
+        match attempt().await {
+            Err(failure) if failure.is_passing => {}
+            settled => return settled,
+        }
+        sleep(pause).await;
+        pause = pause.mul_f64(GROWTH);
+    }
+    attempt().await
+}
+
 impl Opinion {
+    fn of(status: SubjectAccessReviewStatus) -> Self {
+        let is_torn = status.allowed && status.denied;
+        Self {
+            error: is_torn.then(|| TORN.to_owned()),
+            status: SubjectAccessReviewStatus {
+                allowed: status.allowed && !is_torn,
+                ..status
+            },
+        }
+    }
+
     /// The webhook's opinion, or that of the roles where it has none.
     fn settle(self, roles: impl FnOnce() -> Decision) -> (Decision, bool, Option<String>) {
         let Self { status, error } = self;
@@ -276,5 +354,50 @@ fn shown(requirements: Vec<Value>) -> Value {
     match requirements.is_empty() {
         true => Value::Null,
         false => json!({"requirements": requirements}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    use tokio::time::Instant;
+
+    use super::{NoAnswer, persistently};
+
+    /// How often somebody was asked, for how long, and what came of it, when the given attempts
+    /// fail.
+    async fn asked(failures: usize, failure: &NoAnswer) -> (usize, Duration, Result<(), NoAnswer>) {
+        let (count, start) = (Cell::new(0), Instant::now());
+        let answer = persistently(|| {
+            count.set(count.get() + 1);
+            let answer = match count.get() > failures {
+                true => Ok(()),
+                false => Err(failure.clone()),
+            };
+            std::future::ready(answer)
+        });
+        let answer = answer.await;
+        (count.get(), start.elapsed(), answer)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_fails_for_the_moment_is_asked_five_times_with_growing_pauses() {
+        let busy = NoAnswer::passing("busy".to_owned());
+        let millis = |time: Duration| time.as_millis();
+        let (count, time, answer) = asked(2, &busy).await;
+        assert_eq!((count, millis(time), answer), (3, 1250, Ok(())));
+        let (count, time, answer) = asked(9, &busy).await;
+        // The timer counts in whole milliseconds, upwards.
+        assert!((4062..=4064).contains(&millis(time)), "{time:?}");
+        assert_eq!((count, answer), (5, Err(busy)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_cannot_answer_is_asked_once() {
+        let gone = NoAnswer::lasting("connection refused".to_owned());
+        let (count, time, answer) = asked(1, &gone).await;
+        assert_eq!((count, time, answer), (1, Duration::ZERO, Err(gone)));
     }
 }

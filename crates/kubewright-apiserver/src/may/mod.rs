@@ -6,6 +6,7 @@
 
 mod access;
 mod aggregate;
+mod answers;
 mod attributes;
 mod authorizer;
 mod bootstrap;
@@ -21,9 +22,10 @@ mod subject;
 
 pub(crate) use access::{Access, Envelope};
 pub(crate) use aggregate::aggregated_rules;
+pub(crate) use answers::Answers;
 pub(crate) use attributes::{Attributes, ResourceTarget, Target};
 pub(crate) use authorizer::Refusal;
-pub use authorizer::{AuthorizationFailure, AuthorizationWebhook};
+pub use authorizer::{AnswerTimes, AuthorizationFailure, AuthorizationWebhook};
 pub(crate) use bootstrap::bootstrap_objects;
 pub(crate) use forbidden::forbidden;
 pub(crate) use grant::Grant;

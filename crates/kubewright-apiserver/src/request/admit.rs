@@ -8,7 +8,7 @@ use super::execute::ApiRequest;
 use super::target::Target;
 use super::{Warnings, admission, decode};
 use crate::admission::matching::Attributes;
-use crate::admission::{Between, ask, change, is_asked};
+use crate::admission::{Between, Change, ask, change, is_asked};
 use crate::server::Server;
 use crate::store::Object;
 
@@ -64,19 +64,37 @@ impl<'a> Admit<'a> {
         let Some(request) = self.asked(WebhookKind::Mutating) else {
             return Ok(object);
         };
-        let mut attributes = self.attributes(request, operation, Some(object), old);
-        let kind = attributes.kind.clone();
-        let conform = |value: &mut Value| decode::conform(self.target, value, &kind).map(drop);
-        let conform_strictly = |value: &mut Value| decode::conform_all(self.target, value, &kind);
         let is_main = request.route.subresource.is_none();
         let plugins = |value: &mut Value| match is_main {
             true => admission::mutate(self.server, self.target, old, value),
             false => Ok(()),
         };
+        let old = old.map(|old| old.value().clone());
+        let attributes = self.attributes(request, operation, Some(object), old);
+        self.changed(attributes, &plugins).await
+    }
+
+    /// The same for a part of an object that has a kind of its own, such as its scale.
+    pub(super) async fn mutate_part(&self, object: Value, old: Value) -> Result<Value, Status> {
+        let Some(request) = self.asked(WebhookKind::Mutating) else {
+            return Ok(object);
+        };
+        let attributes = self.attributes(request, Operation::Update, Some(object), Some(old));
+        self.changed(attributes, &|_: &mut Value| Ok(())).await
+    }
+
+    async fn changed(
+        &self,
+        mut attributes: Attributes,
+        plugins: Change<'_>,
+    ) -> Result<Value, Status> {
+        let kind = attributes.kind.clone();
+        let conform = |value: &mut Value| decode::conform_patched(self.target, value, &kind);
+        let conform_strictly = |value: &mut Value| decode::conform_all(self.target, value, &kind);
         let between = Between {
             conform: &conform,
             conform_strictly: &conform_strictly,
-            plugins: &plugins,
+            plugins,
         };
         change(self.server, &mut attributes, &self.warnings, between).await?;
         Ok(attributes.object.unwrap_or_default())
@@ -92,7 +110,17 @@ impl<'a> Admit<'a> {
         let Some(request) = self.asked(WebhookKind::Validating) else {
             return Ok(());
         };
+        let old = old.map(|old| old.value().clone());
         let attributes = self.attributes(request, operation, Some(object.clone()), old);
+        ask(self.server, &attributes, &self.warnings).await
+    }
+
+    /// The same for a part of an object that has a kind of its own.
+    pub(super) async fn validate_part(&self, object: Value, old: Value) -> Result<(), Status> {
+        let Some(request) = self.asked(WebhookKind::Validating) else {
+            return Ok(());
+        };
+        let attributes = self.attributes(request, Operation::Update, Some(object), Some(old));
         ask(self.server, &attributes, &self.warnings).await
     }
 
@@ -102,7 +130,8 @@ impl<'a> Admit<'a> {
         let Some(request) = mutating.or_else(|| self.asked(WebhookKind::Validating)) else {
             return Ok(());
         };
-        let mut attributes = self.attributes(request, Operation::Delete, None, Some(old));
+        let old = Some(old.value().clone());
+        let mut attributes = self.attributes(request, Operation::Delete, None, old);
         let nothing = |_: &mut Value| Ok(());
         let between = Between {
             conform: &nothing,
@@ -127,7 +156,7 @@ impl<'a> Admit<'a> {
         request: &ApiRequest,
         operation: Operation,
         object: Option<Value>,
-        old: Option<&Object>,
+        old: Option<Value>,
     ) -> Attributes {
         let subresource = request.route.subresource.clone().unwrap_or_default();
         let kind = match self.target.served.subresource(&subresource) {
@@ -156,7 +185,7 @@ impl<'a> Admit<'a> {
             is_dry_run: self.is_dry_run,
             options: self.options(request, operation),
             object,
-            old: old.map(|old| old.value().clone()),
+            old,
             kind,
         }
     }

@@ -254,6 +254,19 @@ pub(super) fn conform_applied(target: &Target, value: &mut Value) -> Result<(), 
     }
 }
 
+/// The same for what a webhook has made of an object.
+pub(super) fn conform_patched(
+    target: &Target,
+    value: &mut Value,
+    kind: &Kind,
+) -> Result<(), Status> {
+    if target.served.custom().is_some() {
+        return conform(target, value, kind).map(drop);
+    }
+    let conformed = builtin(value, kind).map(drop);
+    conformed.map_err(|error| Status::bad_request(error.to_string()))
+}
+
 /// The same for an object that may not have what its kind does not have.
 pub(super) fn conform_all(target: &Target, value: &mut Value, kind: &Kind) -> Result<(), Status> {
     if target.served.custom().is_some() {

@@ -8,6 +8,7 @@ mod admit;
 mod answer;
 mod body;
 mod commit;
+mod connect;
 mod continue_token;
 mod create;
 mod decode;

@@ -12,7 +12,7 @@ use super::options::WriteOptions;
 use super::ownership::track;
 use super::patch::{check_options, patch_value, read_patch};
 use super::target::Target;
-use super::update::{Write, writer};
+use super::update::{ATTEMPTS, Write, writer};
 use super::version;
 use crate::kinds::{label_selector, plain_selector};
 use crate::server::Server;
@@ -45,7 +45,10 @@ pub(super) async fn get(server: &Server, target: &Target) -> Result<ApiResponse,
             paths.declared
         )));
     }
-    Ok(ApiResponse::ok(ApiBody::Value(scale_of(target, &object))))
+    Ok(ApiResponse::ok(ApiBody::Value(scale_of(
+        target,
+        object.value(),
+    ))))
 }
 
 /// Changes how many replicas an object wants, by an update or a patch of its scale.
@@ -61,22 +64,36 @@ pub(super) async fn write(
         admit: Admit::new(server, target, request, change.options.is_dry_run),
         writer: writer(server, request, &change.options, Part::Main),
     };
-    let changed = write.change_owned(server, name, |old| {
+    for _ in 0..ATTEMPTS {
+        let current = write.current(server, name).await?;
+        let old = &current.old;
         let scale = change.of(target, old)?;
-        check(target, old, &scale)?;
-        let mut value = old.value().clone();
-        set_replicas(target, &mut value, &scale)?;
-        let version = scale["metadata"]["resourceVersion"].clone();
-        metadata_mut(&mut value).insert("resourceVersion".to_owned(), version);
-        write.check_revision(old, &value)?;
-        keep_system_fields(old, &mut value);
-        let mut value = track(target, Some(old), value, &write.writer);
-        drop_times(&mut value);
-        Ok(value)
-    });
-    let object = version::in_request(server, target, changed.await?).await?;
-    let scale = scale_of(target, &object);
-    Ok(ApiResponse::new(StatusCode::OK, ApiBody::Value(scale)))
+        let before = scale_of(target, old.value());
+        let scale = write.admit.mutate_part(scale, before).await?;
+        let scaled = write.changed(server, || scaled(&write, old, &scale));
+        let value = scaled.await?;
+        if let Some(object) = write.finish(server, &current, value).await? {
+            let object = version::in_request(server, target, object).await?;
+            let scale = ApiBody::Value(scale_of(target, object.value()));
+            return Ok(ApiResponse::new(StatusCode::OK, scale));
+        }
+    }
+    Err(Status::conflict(&target.served.resource, name))
+}
+
+/// The object with the replicas of the scale.
+fn scaled(write: &Write<'_>, old: &Object, scale: &Value) -> Result<Value, Status> {
+    let target = write.target;
+    check(target, old, scale)?;
+    let mut value = old.value().clone();
+    set_replicas(target, &mut value, scale)?;
+    let version = scale["metadata"]["resourceVersion"].clone();
+    metadata_mut(&mut value).insert("resourceVersion".to_owned(), version);
+    write.check_revision(old, &value)?;
+    keep_system_fields(old, &mut value);
+    let mut value = track(target, Some(old), value, &write.writer);
+    drop_times(&mut value);
+    Ok(value)
 }
 
 /// What a request does to a scale.
@@ -119,7 +136,7 @@ impl Change {
         let mut scale = match self.patch {
             None => self.sent.clone(),
             Some(patch) => {
-                let mut scale = scale_of(target, old);
+                let mut scale = scale_of(target, old.value());
                 if !has_replicas(target, old) {
                     scale["spec"]["replicas"] = json!(UNSET);
                 }
@@ -144,9 +161,9 @@ fn has_replicas(target: &Target, object: &Object) -> bool {
     custom.is_none_or(|paths| object.value().pointer(&paths.wanted).is_some())
 }
 
-/// The scale of a stored object.
-fn scale_of(target: &Target, object: &Object) -> Value {
-    let at = |path: &str| object.value().pointer(path);
+/// The scale of an object.
+pub(super) fn scale_of(target: &Target, object: &Value) -> Value {
+    let at = |path: &str| object.pointer(path);
     let number = |path: &str| at(path).and_then(Value::as_i64).unwrap_or_default();
     let (wanted, present, selector) = match target.served.custom() {
         Some(custom) => match &custom.scale {
@@ -172,7 +189,8 @@ fn scale_of(target: &Target, object: &Object) -> Value {
         "resourceVersion",
         "creationTimestamp",
     ] {
-        if let Some(value) = object.metadata(field) {
+        let value = &object["metadata"][field];
+        if !value.is_null() {
             metadata[field] = value.clone();
         }
     }
@@ -188,8 +206,8 @@ fn scale_of(target: &Target, object: &Object) -> Value {
     scale
 }
 
-fn selector_of(target: &Target, object: &Object) -> String {
-    let selector = object.value().pointer("/spec/selector");
+fn selector_of(target: &Target, object: &Value) -> String {
+    let selector = object.pointer("/spec/selector");
     let selector = selector.unwrap_or(&Value::Null);
     let selector = match target.served.is("", "ReplicationController") {
         true => Some(plain_selector(selector)),

@@ -1,5 +1,5 @@
 use http::StatusCode;
-use kubewright_core::{Operation, Verb};
+use kubewright_core::{Kind, Operation, Verb};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::options::WriteOptions;
 use super::patch::patch_part;
 use super::target::Target;
 use super::update::{Write, replace, writer};
-use super::{decode, eviction, scale};
+use super::{connect, decode, eviction, scale};
 use crate::kinds::bind;
 use crate::server::Server;
 use crate::who::TokenRequest;
@@ -46,7 +46,10 @@ pub(super) async fn execute(
         ("eviction", Verb::Create) if is_pod => eviction::evict(server, target, request).await,
         ("binding", Verb::Create) if is_pod => binding(server, target, request).await,
         ("token", Verb::Create) if target.served.is("", "ServiceAccount") => {
-            token(server, target, request)
+            token(server, target, request).await
+        }
+        (part, _) if connect::is_connection(part) => {
+            connect::connect(server, target, part, request).await
         }
         _ => Err(Status::not_implemented(format!(
             "{verb} of {}/{name} is not implemented yet",
@@ -155,15 +158,34 @@ async fn binding(
 }
 
 /// Issues a token for a ServiceAccount.
-fn token(server: &Server, target: &Target, request: &ApiRequest) -> Result<ApiResponse, Status> {
-    let body = decode::parse(&request.content).map_err(Status::bad_request)?;
-    let request = TokenRequest {
-        namespace: target.namespace.as_deref().unwrap_or_default(),
-        name: target.name()?,
-        now: server.clock().now(),
-        token_id: &server.random().uid(),
-    };
-    let answer = server.access().token(request, body)?;
+async fn token(
+    server: &Server,
+    target: &Target,
+    request: &ApiRequest,
+) -> Result<ApiResponse, Status> {
+    let options = WriteOptions::parse(&request.query, "CreateOptions")?;
+    let mut body = decode::parse(&request.content).map_err(Status::bad_request)?;
+    let kind = Kind::new("authentication.k8s.io", "v1", "TokenRequest");
+    // What does not fit is told by the step that needs it.
+    let mut filled = body.clone();
+    if body.is_object() && decode::builtin(&mut filled, &kind).is_ok() {
+        body = filled;
+    }
+    let admit = Admit::new(server, target, request, options.is_dry_run);
+    let body = admit.mutate(Operation::Create, body, None).await?;
+    let answer = server.access().token(
+        TokenRequest {
+            namespace: target.namespace.as_deref().unwrap_or_default(),
+            name: target.name()?,
+            now: server.clock().now(),
+            token_id: &server.random().uid(),
+        },
+        body,
+    )?;
+    // Those who judge it see the request filled in and found right, but not the token.
+    let mut judged = answer.clone();
+    judged["status"] = json!({"token": "", "expirationTimestamp": null});
+    admit.validate(Operation::Create, &judged, None).await?;
     Ok(ApiResponse::new(
         StatusCode::CREATED,
         ApiBody::Value(answer),

@@ -15,6 +15,7 @@ use super::metadata::{
 use super::options::WriteOptions;
 use super::ownership::{Writer, track};
 use super::read::parse_unsigned;
+use super::scale::scale_of;
 use super::target::Target;
 use super::{admission, commit, decode, validate, version};
 use crate::admission::configuration_refusal;
@@ -164,6 +165,13 @@ fn check_conditions(target: &Target, old: &Object, sent: &Value) -> Result<(), S
     Ok(())
 }
 
+/// An object that is about to be changed.
+pub(super) struct Current {
+    stored: Arc<Object>,
+    /// The same in the version of the request.
+    pub(super) old: Arc<Object>,
+}
+
 /// One write to a stored object, tried again when others write in between.
 pub(super) struct Write<'a> {
     pub(super) target: &'a Target,
@@ -197,34 +205,50 @@ impl Write<'_> {
         change: impl Fn(&Object) -> Result<Value, Status> + Send + Sync,
     ) -> Result<Arc<Object>, Status> {
         for _ in 0..ATTEMPTS {
-            let stored = server
-                .store()
-                .get(&self.target.key(name))
-                .ok_or_else(|| self.target.not_found(name))?;
-            // Everything up to the store happens in the version of the request.
-            let old = version::in_request(server, self.target, Arc::clone(&stored)).await?;
-            let mut value = self.changed(server, || change(&old)).await?;
-            if self.writer.part == Part::Main {
-                admission::mutate(server, self.target, Some(&old), &mut value)?;
-            }
-            let value = self.mutate(value, &old).await?;
-            let value = self.prepare(server, &old, value)?;
-            self.validate(&value, &old).await?;
-            if self.writer.part == Part::Main {
-                let checked = (&value, self.admit.is_dry_run());
-                admission::charge(server, self.target, Some(&old), checked)?;
-            }
-            let value = version::to_stored(server, self.target, value).await?;
-            let dry_run = self.admit.is_dry_run();
-            if let Ok(object) = commit::update(server, self.target, &stored, value, dry_run) {
+            let current = self.current(server, name).await?;
+            let value = self.changed(server, || change(&current.old)).await?;
+            if let Some(object) = self.finish(server, &current, value).await? {
                 return Ok(object);
             }
         }
         Err(Status::conflict(&self.target.served.resource, name))
     }
 
+    /// What is to be changed.
+    pub(super) async fn current(&self, server: &Server, name: &str) -> Result<Current, Status> {
+        let stored = server
+            .store()
+            .get(&self.target.key(name))
+            .ok_or_else(|| self.target.not_found(name))?;
+        // Everything up to the store happens in the version of the request.
+        let old = version::in_request(server, self.target, Arc::clone(&stored)).await?;
+        Ok(Current { stored, old })
+    }
+
+    /// Takes a changed object through the rest of the steps; none when others wrote in between.
+    pub(super) async fn finish(
+        &self,
+        server: &Server,
+        Current { stored, old }: &Current,
+        mut value: Value,
+    ) -> Result<Option<Arc<Object>>, Status> {
+        if self.writer.part == Part::Main {
+            admission::mutate(server, self.target, Some(old), &mut value)?;
+        }
+        let value = self.mutate(value, old).await?;
+        let value = self.prepare(server, old, value)?;
+        self.validate(&value, old).await?;
+        if self.writer.part == Part::Main {
+            let checked = (&value, self.admit.is_dry_run());
+            admission::charge(server, self.target, Some(old), checked)?;
+        }
+        let value = version::to_stored(server, self.target, value).await?;
+        let dry_run = self.admit.is_dry_run();
+        Ok(commit::update(server, self.target, stored, value, dry_run).ok())
+    }
+
     /// The changed object, once all is known that its owners are told by.
-    async fn changed(
+    pub(super) async fn changed(
         &self,
         server: &Server,
         change: impl Fn() -> Result<Value, Status> + Send + Sync,
@@ -238,26 +262,22 @@ impl Write<'_> {
     }
 
     /// What is no update of the object itself is asked about before, by its own kind.
-    fn is_update(&self) -> bool {
-        let part = self.writer.subresource.as_deref();
-        !matches!(part, Some("binding" | "scale"))
-    }
-
     async fn mutate(&self, value: Value, old: &Object) -> Result<Value, Status> {
-        match self.is_update() {
-            true => self.admit.mutate(Operation::Update, value, Some(old)).await,
-            false => Ok(value),
+        match self.writer.subresource.as_deref() {
+            Some("binding" | "scale") => Ok(value),
+            _ => self.admit.mutate(Operation::Update, value, Some(old)).await,
         }
     }
 
     async fn validate(&self, value: &Value, old: &Object) -> Result<(), Status> {
-        match self.is_update() {
-            true => {
-                self.admit
-                    .validate(Operation::Update, value, Some(old))
-                    .await
+        let (admit, target) = (&self.admit, self.target);
+        match self.writer.subresource.as_deref() {
+            Some("binding") => Ok(()),
+            Some("scale") => {
+                let (new, old) = (scale_of(target, value), scale_of(target, old.value()));
+                admit.validate_part(new, old).await
             }
-            false => Ok(()),
+            _ => admit.validate(Operation::Update, value, Some(old)).await,
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use kubewright_apiserver::{Server, ServerOptions, User};
+use kubewright_apiserver::{
+    AnswerTimes, AuthorizationFailure, AuthorizationWebhook, Server, ServerOptions, User,
+};
 use kubewright_core::Clock;
 use serde_json::{Value, json};
 
@@ -248,4 +250,40 @@ async fn tokens_hold_at_a_fork_as_well() {
     admin.delete(&format!("{accounts}/robot")).await.ok();
     assert_eq!(robot(&server).get("/version").await.code, 401);
     robot(&fork).get("/version").await.ok();
+}
+
+/// Nobody listens on that port.
+fn unreachable_authorizer(on_failure: AuthorizationFailure) -> Server {
+    Server::new(ServerOptions {
+        authorizer: Some(AuthorizationWebhook {
+            url: "https://127.0.0.1:1/authorize".to_owned(),
+            ca_pem: String::new(),
+            timeout: Duration::from_secs(3),
+            on_failure,
+            kept: AnswerTimes::default(),
+        }),
+        ..ServerOptions::default()
+    })
+}
+
+#[tokio::test]
+async fn an_authorizer_that_is_down_leaves_it_to_the_roles_or_denies_what_they_allow() {
+    for (on_failure, allowed) in [
+        (AuthorizationFailure::NoOpinion, true),
+        (AuthorizationFailure::Deny, false),
+    ] {
+        let server = unreachable_authorizer(on_failure);
+        let admin = Caller::new(&server, User::admin());
+        let bob = json!({"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "bob"});
+        grant(&admin, bob, &["list"]).await;
+        let bob = Caller::new(&server, User::new("bob", [""; 0]));
+        let answer = bob.get("/api/v1/namespaces/default/pods").await;
+        let wanted = if allowed { 200 } else { 500 };
+        assert_eq!(answer.code, wanted, "{on_failure:?}: {}", answer.body);
+        // What no role gives is refused either way.
+        let answer = bob.get("/api/v1/namespaces/default/secrets").await;
+        assert_eq!(answer.code, 500, "{on_failure:?}: {}", answer.body);
+        // Administrators are never asked about.
+        assert_eq!(admin.get("/api/v1/namespaces/default/pods").await.code, 200);
+    }
 }

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 use jiff::Timestamp;
 use kube::Client;
 use kubewright_apiserver::{
-    AuthorizationFailure, AuthorizationWebhook, Behaviours, PodControl, SeededFault, Server,
-    ServerOptions, User, WebhookEndpoints,
+    AnswerTimes, AuthorizationFailure, AuthorizationWebhook, Behaviours, PodControl, SeededFault,
+    Server, ServerOptions, User, WebhookEndpoints,
 };
 use kubewright_core::{Clock, Revision};
 use parking_lot::Mutex;
@@ -68,6 +68,8 @@ impl Embedded {
                 ca_pem: authorizer.ca_pem.clone(),
                 timeout: AuthorizerAddress::TIMEOUT,
                 on_failure: AuthorizationFailure::NoOpinion,
+                // As the real one is told, so that a test sees what it changes.
+                kept: AnswerTimes::NONE,
             }),
             ..ServerOptions::default()
         });

@@ -6,6 +6,7 @@ use http_body_util::BodyExt as _;
 use kube::Client;
 use kube::client::Body;
 use kubewright_apiserver::User;
+use kubewright_core::NamedExpression;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
@@ -35,12 +36,11 @@ pub async fn play(
     let mut player = Player {
         case,
         cluster,
-        saved: BTreeMap::from([
-            ("ns".to_owned(), namespace),
-            ("stub".to_owned(), stub.url()),
-            ("ca".to_owned(), stub.ca_bundle()),
-        ]),
+        saved: BTreeMap::from(stub.names()),
     };
+    let condition = NamedExpression::not_finalizing();
+    player.saved.insert("ns".to_owned(), namespace);
+    player.saved.insert(condition.name, condition.expression);
     player.install(&configurations).await?;
     let mut answers = Vec::new();
     for step in &case.steps {

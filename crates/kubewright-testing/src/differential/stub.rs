@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use jiff::civil::date;
+use jiff::civil::{Date, date};
 use kubewright_webhook::{Certificates, LocalAuthority};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
@@ -28,7 +28,13 @@ use crate::real::AuthorizerAddress;
 /// the same one. It ends when it is dropped.
 pub struct WebhookStub {
     address: SocketAddr,
+    /// The same behind a certificate of days gone by.
+    expired: SocketAddr,
+    /// The same behind a certificate for another name.
+    misnamed: SocketAddr,
     authority_pem: String,
+    /// An authority that vouches for none of them.
+    stranger_pem: String,
     _stop: DropGuard,
 }
 
@@ -39,32 +45,36 @@ impl WebhookStub {
     ///
     /// When dropped, nothing runs.
     pub async fn start() -> Result<Self, Error> {
-        let listener = TcpListener::bind("127.0.0.1:0").await;
-        let listener = listener.map_err(Error::Listen)?;
-        let address = listener.local_addr().map_err(Error::Listen)?;
         // The clusters' clocks differ by years.
         let (first, last) = (date(2000, 1, 1), date(2100, 1, 1));
-        let authority = LocalAuthority::valid_between("differential", first, last);
-        let authority = authority.map_err(Error::Webhook)?;
-        let pair = authority.issue(&["127.0.0.1"]).map_err(Error::Webhook)?;
-        let certificates = Certificates::new(&pair).map_err(Error::Webhook)?;
-        let tls = certificates.tls(&["http/1.1"]).map_err(Error::Webhook)?;
-        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
-        let (until, connections) = (stop.clone(), tasks.clone());
-        tasks.spawn(async move {
-            let acceptor = TlsAcceptor::from(tls);
-            while let Some(Ok((stream, _))) = until.run_until_cancelled(listener.accept()).await {
-                let (acceptor, until) = (acceptor.clone(), until.clone());
-                connections.spawn(async move {
-                    until.run_until_cancelled(serve(acceptor, stream)).await;
-                });
-            }
-        });
+        let authority = |name: &str, last: Date| LocalAuthority::valid_between(name, first, last);
+        let trusted = authority("differential", last).map_err(Error::Webhook)?;
+        let stranger = authority("stranger", last).map_err(Error::Webhook)?;
+        let past = authority("past", date(2001, 1, 1)).map_err(Error::Webhook)?;
+        let stop = CancellationToken::new();
+        let address = listen(&trusted, "127.0.0.1", &stop).await?;
+        let misnamed = listen(&trusted, "127.0.0.2", &stop).await?;
+        let expired = listen(&past, "127.0.0.1", &stop).await?;
         Ok(Self {
             address,
-            authority_pem: authority.certificate_pem(),
+            expired,
+            misnamed,
+            authority_pem: format!("{}{}", trusted.certificate_pem(), past.certificate_pem()),
+            stranger_pem: stranger.certificate_pem(),
             _stop: stop.drop_guard(),
         })
+    }
+
+    /// What cases know it by, besides `{ns}`.
+    pub(super) fn names(&self) -> [(String, String); 5] {
+        let url = |address: SocketAddr| format!("https://{address}");
+        [
+            ("stub".to_owned(), url(self.address)),
+            ("expired".to_owned(), url(self.expired)),
+            ("misnamed".to_owned(), url(self.misnamed)),
+            ("ca".to_owned(), self.ca_bundle()),
+            ("other-ca".to_owned(), STANDARD.encode(&self.stranger_pem)),
+        ]
     }
 
     /// How a configuration reaches the answer named by `path`.
@@ -72,11 +82,11 @@ impl WebhookStub {
         json!({"url": format!("{}{path}", self.url()), "caBundle": self.ca_bundle()})
     }
 
-    pub(super) fn url(&self) -> String {
+    fn url(&self) -> String {
         format!("https://{}", self.address)
     }
 
-    pub(super) fn ca_bundle(&self) -> String {
+    fn ca_bundle(&self) -> String {
         STANDARD.encode(&self.authority_pem)
     }
 
@@ -87,6 +97,32 @@ impl WebhookStub {
             ca_pem: self.authority_pem.clone(),
         }
     }
+}
+
+/// Serves on a free port, with a certificate for that name.
+async fn listen(
+    authority: &LocalAuthority,
+    name: &str,
+    stop: &CancellationToken,
+) -> Result<SocketAddr, Error> {
+    let listener = TcpListener::bind("127.0.0.1:0").await;
+    let listener = listener.map_err(Error::Listen)?;
+    let address = listener.local_addr().map_err(Error::Listen)?;
+    let pair = authority.issue(&[name]).map_err(Error::Webhook)?;
+    let certificates = Certificates::new(&pair).map_err(Error::Webhook)?;
+    let tls = certificates.tls(&["http/1.1"]).map_err(Error::Webhook)?;
+    let tasks = TaskTracker::new();
+    let (until, connections) = (stop.clone(), tasks.clone());
+    tasks.spawn(async move {
+        let acceptor = TlsAcceptor::from(tls);
+        while let Some(Ok((stream, _))) = until.run_until_cancelled(listener.accept()).await {
+            let (acceptor, until) = (acceptor.clone(), until.clone());
+            connections.spawn(async move {
+                until.run_until_cancelled(serve(acceptor, stream)).await;
+            });
+        }
+    });
+    Ok(address)
 }
 
 impl fmt::Debug for WebhookStub {
@@ -134,17 +170,17 @@ async fn respond(request: Request<Incoming>) -> Response<Full<Bytes>> {
         path if path.starts_with("/convert") => {
             answer(200, "application/json", convert(path, &review).to_string())
         }
-        path => match response(path, &review["request"]) {
+        path => match response(path, &review) {
             Some(response) => {
                 let kind = match path {
                     "/wrong-kind" => "Other",
                     _ => "AdmissionReview",
                 };
-                let mut review = json!({"apiVersion": "admission.k8s.io/v1", "kind": kind});
+                let mut answered = json!({"apiVersion": review["apiVersion"], "kind": kind});
                 if !response.is_null() {
-                    review["response"] = response;
+                    answered["response"] = response;
                 }
-                answer(200, "application/json", review.to_string())
+                answer(200, "application/json", answered.to_string())
             }
             None => answer(404, "text/plain", "404 page not found\n".to_owned()),
         },
@@ -152,7 +188,8 @@ async fn respond(request: Request<Incoming>) -> Response<Full<Bytes>> {
 }
 
 /// The response under a path, right or wrong; none for a path that is not known.
-fn response(path: &str, request: &Value) -> Option<Value> {
+fn response(path: &str, review: &Value) -> Option<Value> {
+    let request = &review["request"];
     let patch = |operations: Value| {
         json!({
             "allowed": true, "patchType": "JSONPatch",
@@ -198,9 +235,29 @@ fn response(path: &str, request: &Value) -> Option<Value> {
         "/patch-remove" => patch(json!([{"op": "remove", "path": "/data/absent"}])),
         "/patch-test" => patch(json!([{"op": "test", "path": "/data/k", "value": "other"}])),
         "/patch-type" => patch(json!([{"op": "add", "path": "/data/k", "value": [1]}])),
+        "/patch-replicas" => {
+            patch(json!([{"op": "replace", "path": "/spec/replicas", "value": 3}]))
+        }
+        "/patch-binary" => {
+            patch(json!([{"op": "add", "path": "/binaryData", "value": {"b": "aGk="}}]))
+        }
+        // Tells in which order webhooks were asked.
+        path if path.starts_with("/note-") => {
+            let seen = &request["object"]["data"]["order"];
+            let letter = path.trim_start_matches("/note-");
+            add(
+                "order",
+                &format!("{}{letter}", seen.as_str().unwrap_or_default()),
+            )
+        }
         // Shows what the webhook is told.
         "/echo" => {
+            let is_connection = request["operation"] == "CONNECT";
             let shown = json!({
+                "review": review["apiVersion"],
+                "requestResource": request["requestResource"],
+                "requestSubResource": request["requestSubResource"],
+                "connection": request["object"].as_object().filter(|_| is_connection),
                 "operation": request["operation"], "kind": request["kind"],
                 "resource": request["resource"], "subResource": request["subResource"],
                 "requestKind": request["requestKind"],

@@ -1,4 +1,3 @@
-use std::collections::BTreeSet;
 use std::fmt;
 
 use kubewright_core::{
@@ -9,11 +8,8 @@ use kubewright_core::{
 
 use super::{Mutation, Validation};
 use crate::registration::{TypedKind, resource_of};
-use crate::webhook::{Place, Width, usual_exemption};
+use crate::webhook::{Place, Width, conditions, fault_of_conditions, usual_exemption};
 use crate::{Error, Webhook};
-
-/// How many the API server takes (k8s.io/kubernetes/pkg/apis/admissionregistration/validation).
-const MOST_CONDITIONS: usize = 64;
 
 /// A rule in CEL that the API server follows by itself, also while the operator is down: a
 /// ValidatingAdmissionPolicy or a MutatingAdmissionPolicy with its binding, as parts of the
@@ -207,6 +203,9 @@ impl<E> Policy<E> {
 
     /// Only requests for which the expression holds; say it again for more. The name is for
     /// messages.
+    ///
+    /// One condition is always there for updates: `not-finalizing`, which leaves out those that
+    /// change only the metadata of an object that is going, so that no rule holds a finalizer fast.
     pub fn when(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
         self.conditions.push(NamedExpression {
             name: name.into(),
@@ -319,7 +318,7 @@ impl Policy<PolicyEffect> {
             objects: self.objects.parse().unwrap_or_default(),
             namespaces: self.namespaces.parse().unwrap_or_default(),
             exemption: self.exemption,
-            conditions: self.conditions.clone(),
+            conditions: conditions(&self.operations, &self.conditions),
             variables: self.variables.clone(),
             parameter: self.parameter.clone(),
             stand_in: self.stand_in.as_ref().map(|one| one.describe(operator)),
@@ -363,20 +362,11 @@ impl Policy<PolicyEffect> {
     fn fault(&self) -> Option<&'static str> {
         let in_namespaces = |one: &ParameterDescription| one.resource.scope == Scope::Namespaced;
         let is_nowhere = self.resource.scope == Scope::Cluster;
-        let names: BTreeSet<&str> = self
-            .conditions
-            .iter()
-            .map(|one| one.name.as_str())
-            .collect();
-        let mut named = self.conditions.iter().chain(&self.variables);
-        if named.any(|one| is_blank(&one.expression)) {
+        if self.variables.iter().any(|one| is_blank(&one.expression)) {
             return Some(EMPTY);
         }
-        if self.conditions.len() > MOST_CONDITIONS {
-            return Some(MANY);
-        }
-        if names.len() < self.conditions.len() {
-            return Some(SAME_NAME);
+        if let Some(fault) = fault_of_conditions(&self.conditions) {
+            return Some(fault);
         }
         if is_nowhere && self.parameter.as_ref().is_some_and(in_namespaces) {
             return Some(NO_NAMESPACE);
@@ -426,8 +416,6 @@ fn is_blank(text: &str) -> bool {
 }
 
 const EMPTY: &str = "one of its expressions is empty";
-const MANY: &str = "it has more than 64 conditions; join some of them with &&";
-const SAME_NAME: &str = "two of its conditions have one name; give each another";
 const NO_NAMESPACE: &str = "its objects are in no namespace, where its parameter would be looked for; \
                             take a parameter of a kind that is in none";
 const NO_RULE: &str = "it has no rule; add .rule(expression, message)";

@@ -12,7 +12,7 @@ use super::Denied;
 use super::serving::Reads;
 use crate::registration::TypedKind;
 
-/// The request that a mutator is asked about, and what it may look at.
+/// The request that a webhook is asked about, and what it may look at.
 #[derive(Clone)]
 pub struct Admission {
     request: Arc<AdmissionRequest>,
@@ -58,6 +58,22 @@ impl Admission {
     /// The object as it was sent, with all that its type does not know.
     pub fn raw(&self) -> &Value {
         &self.request.object
+    }
+
+    /// The object as it is, with all that its type does not know; none when it is not there yet.
+    pub fn old(&self) -> Option<&Value> {
+        let old = &self.request.old_object;
+        Some(old).filter(|old| !old.is_null())
+    }
+
+    /// The part of the object that is meant, such as `status`; empty for the object itself.
+    pub fn part(&self) -> &str {
+        &self.request.sub_resource
+    }
+
+    /// The options of the request, such as a `DeleteOptions`; null when it has none.
+    pub fn options(&self) -> &Value {
+        &self.request.options
     }
 
     /// Tells the client something besides the answer.

@@ -22,6 +22,9 @@ pub(super) fn defaulter<K: AnyKind>(fill_in: impl Fn(&mut K) + Send + Sync + 'st
     Arc::new(move |request, reads| {
         let fill_in = Arc::clone(&fill_in);
         Box::pin(async move {
+            if is_only_finalizing(&request) {
+                return AdmissionResponse::allowed();
+            }
             let answered = read::<K>(&request.object).and_then(|mut object| {
                 let before = written(&object)?;
                 fill_in(&mut object);
@@ -48,6 +51,9 @@ where
     Arc::new(move |request, reads| {
         let mutate = Arc::clone(&mutate);
         Box::pin(async move {
+            if is_only_finalizing(&request) {
+                return AdmissionResponse::allowed();
+            }
             let request = Arc::new(request);
             let repetition = reads.repetition;
             let cx = Admission::new(Arc::clone(&request), reads);
@@ -162,12 +168,14 @@ fn change<K: AnyKind>(request: &AdmissionRequest) -> Result<Change<K>, Status> {
             old: read(&request.old_object)?,
             new: read(&request.object)?,
         },
-        Operation::Create | Operation::Connect => Change::Create(read(&request.object)?),
+        Operation::Create => Change::Create(read(&request.object)?),
+        Operation::Connect => Change::Connect(request.object.clone()),
     })
 }
 
 /// Whether the object is going and only its metadata changes: whoever holds a finalizer must be
-/// able to take it away, however broken the rest is.
+/// able to take it away, however broken the rest is. The API server does not even ask where it
+/// knows the condition of [`NamedExpression::not_finalizing`](kubewright_core::NamedExpression).
 fn is_only_finalizing(request: &AdmissionRequest) -> bool {
     let is_going = !request.old_object["metadata"]["deletionTimestamp"].is_null();
     let rest = |object: &Value| {
@@ -336,6 +344,40 @@ mod tests {
         assert!(!response.allowed);
     }
 
+    /// Of a version before the field had a type, say.
+    #[tokio::test]
+    async fn a_finalizer_can_be_taken_from_an_object_that_does_not_decode() {
+        async fn same(map: ConfigMap, _: Admission) -> Result<ConfigMap, Denied> {
+            Ok(map)
+        }
+        async fn examine(_: Change<ConfigMap>, _: Admission) -> Result<Findings, Denied> {
+            Ok(Findings::default())
+        }
+        let mut old = config(json!(7));
+        old["metadata"]["finalizers"] = json!(["a.b/c"]);
+        let mut new = old.clone();
+        new["metadata"]["finalizers"] = json!([]);
+        let kind = || Kind::new("", "v1", "ConfigMap");
+        let handlers = || {
+            [
+                defaulter(fill_in),
+                mutator(same),
+                validator(kind(), check),
+                examiner(kind(), examine),
+            ]
+        };
+        for handler in handlers() {
+            let response = asked(handler, Operation::Update, old.clone(), new.clone()).await;
+            assert_eq!(response.status.map(|status| status.code), Some(400));
+        }
+        old["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        new["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        for handler in handlers() {
+            let response = asked(handler, Operation::Update, old.clone(), new.clone()).await;
+            assert_eq!(response, AdmissionResponse::allowed());
+        }
+    }
+
     #[tokio::test]
     async fn a_mutator_that_does_not_bear_a_second_call_is_told_so_in_tests() {
         async fn grow(mut map: ConfigMap, _: Admission) -> Result<ConfigMap, Denied> {
@@ -360,6 +402,26 @@ mod tests {
             ..AdmissionRequest::default()
         };
         assert!(defaulter(fill_in)(request, reads).await.allowed);
+    }
+
+    #[tokio::test]
+    async fn a_connection_is_judged_by_its_options() {
+        fn quiet(change: &Change<ConfigMap>, findings: &mut Findings) {
+            assert!(change.object().is_none() && change.old().is_none());
+            if let Change::Connect(options) = change
+                && options["tty"] == true
+            {
+                findings.forbidden("tty", "nobody sits there");
+            }
+        }
+        for (options, allowed) in [
+            (json!({"kind": "PodExecOptions", "command": ["ls"]}), true),
+            (json!({"kind": "PodExecOptions", "tty": true}), false),
+        ] {
+            let handler = validator(Kind::new("", "v1", "ConfigMap"), quiet);
+            let response = asked(handler, Operation::Connect, Value::Null, options).await;
+            assert_eq!(response.allowed, allowed, "{response:?}");
+        }
     }
 
     #[tokio::test]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kubewright_core::{
-    Exemption, FailurePolicy, Kind, LabelSelector, Operation, Reinvocation, Resource, SideEffects,
-    WebhookDescription, WebhookKind,
+    Exemption, FailurePolicy, Kind, LabelSelector, NamedExpression, Operation, Reinvocation,
+    Resource, SideEffects, WebhookDescription, WebhookKind,
 };
 use kubewright_runtime::informer::Informers;
 use kubewright_webhook::Routes;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::handler::{Handler, defaulter, examiner, mutator, validator};
 use super::read::Read;
-use super::{Admission, Change, Denied, Findings, Reads};
+use super::{Admission, Change, Denied, Findings, Reads, conditions, fault_of_conditions};
 use crate::Error;
 use crate::registration::{AnyKind, Selection, TypedKind, Views, resource_of};
 
@@ -38,6 +38,8 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Webhook {
     kind: WebhookKind,
     resource: Resource,
+    /// The object itself when it is none.
+    part: Option<String>,
     /// The policy that it stands in for.
     policy: Option<String>,
     /// The usual one when it is none.
@@ -53,6 +55,7 @@ pub struct Webhook {
     namespaces: String,
     /// The usual one when it is none.
     exemption: Option<Exemption>,
+    conditions: Vec<NamedExpression>,
     reads: Vec<Read>,
     handler: Handler,
 }
@@ -112,6 +115,7 @@ impl Webhook {
         Self {
             kind,
             resource,
+            part: None,
             policy: None,
             path: None,
             operations: Vec::new(),
@@ -122,6 +126,7 @@ impl Webhook {
             objects: String::new(),
             namespaces: String::new(),
             exemption: None,
+            conditions: Vec::new(),
             reads: Vec::new(),
             handler,
         }
@@ -134,6 +139,61 @@ impl Webhook {
             self.operations.push(operation);
         }
         self
+    }
+
+    /// Only for this part of the object, which a request names besides, such as `status`; without
+    /// it a webhook is asked about the object itself alone. `*` is the object and all its parts.
+    ///
+    /// What is written there is of the object's kind for `status`, `finalize`, `resize`,
+    /// `ephemeralcontainers` and `approval`; for others say of which resource it is a part, by
+    /// [`part_of`](Self::part_of). A connection ([`Operation::Connect`] of `exec`, `attach`,
+    /// `portforward` and `proxy`) is judged by its options, whatever the kind.
+    ///
+    /// ```
+    /// use kubewright::prelude::*;
+    ///
+    /// fn check(change: &Change<Pod>, findings: &mut Findings) {
+    ///     if let Change::Connect(options) = change
+    ///         && options["tty"] == true
+    ///     {
+    ///         findings.forbidden("tty", "use the console");
+    ///     }
+    /// }
+    ///
+    /// let webhook = Webhook::validates(check).part("exec").on(Operation::Connect);
+    /// let described = Operator::new("guard").webhook(webhook).description().webhooks.remove(0);
+    /// assert_eq!(described.path, "/validate--v1-pod/exec");
+    /// assert_eq!(described.name, "exec.vpod-v1.guard.core");
+    /// ```
+    #[must_use]
+    pub fn part(mut self, name: impl Into<String>) -> Self {
+        self.part = Some(name.into());
+        self
+    }
+
+    /// Only for this part of objects of the resource: a part that has a kind of its own, which is
+    /// the function's. A `Scale` is a part of Deployments and others, an `Eviction` one of Pods.
+    ///
+    /// ```
+    /// use kubewright::k8s_openapi::api::autoscaling::v1::Scale;
+    /// use kubewright::prelude::*;
+    /// use kubewright::resource_of;
+    ///
+    /// fn check(change: &Change<Scale>, findings: &mut Findings) {
+    ///     let wanted = change.object().and_then(|scale| scale.spec.as_ref()?.replicas);
+    ///     if wanted == Some(0) {
+    ///         findings.forbidden("spec.replicas", "keep one");
+    ///     }
+    /// }
+    ///
+    /// let webhook = Webhook::validates(check).part_of(resource_of::<Deployment>(), "scale");
+    /// let described = Operator::new("guard").webhook(webhook).description().webhooks.remove(0);
+    /// assert_eq!(described.path, "/validate-apps-v1-deployment/scale");
+    /// ```
+    #[must_use]
+    pub fn part_of(mut self, resource: Resource, name: impl Into<String>) -> Self {
+        self.resource = resource;
+        self.part(name)
     }
 
     /// What happens when the webhook cannot be asked; requests fail unless said otherwise.
@@ -183,6 +243,34 @@ impl Webhook {
     #[must_use]
     pub fn exempt(mut self, exemption: Exemption) -> Self {
         self.exemption = Some(exemption);
+        self
+    }
+
+    /// Only requests for which the expression (CEL) holds; say it again for more. The name is for
+    /// messages. The API server decides by itself, so that nobody is asked about the others, also
+    /// while the operator is down.
+    ///
+    /// One condition is always there for updates: `not-finalizing`, which leaves out those that
+    /// change only the metadata of an object that is going, so that a finalizer can be taken away
+    /// without the operator.
+    ///
+    /// ```
+    /// use kubewright::prelude::*;
+    ///
+    /// let webhook = Webhook::defaults(|map: &mut ConfigMap| {
+    ///     map.immutable.get_or_insert(true);
+    /// });
+    /// let webhook = webhook.when("undecided", "!has(object.immutable)");
+    /// let webhooks = Operator::new("tidy").webhook(webhook).description().webhooks;
+    /// let names: Vec<_> = webhooks[0].conditions.iter().map(|one| one.name.as_str()).collect();
+    /// assert_eq!(names, ["not-finalizing", "undecided"]);
+    /// ```
+    #[must_use]
+    pub fn when(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
+        self.conditions.push(NamedExpression {
+            name: name.into(),
+            expression: expression.into(),
+        });
         self
     }
 
@@ -263,10 +351,14 @@ impl Webhook {
             return path.clone();
         }
         let usual = WebhookDescription::default_path(self.kind, &self.resource.kind);
-        match &self.policy {
-            Some(policy) => format!("{usual}/{policy}"),
-            None => usual,
-        }
+        let part = self.part.as_deref().map(|part| match part {
+            // A path has no star.
+            "*" => "all",
+            part => part,
+        });
+        let behind = [part, self.policy.as_deref()];
+        let behind = behind.into_iter().flatten();
+        behind.fold(usual, |path, name| format!("{path}/{name}"))
     }
 
     fn failure_policy_or_usual(&self) -> FailurePolicy {
@@ -291,20 +383,24 @@ impl Webhook {
             },
         );
         let lower = kind.kind.to_lowercase();
+        // The API server takes no two of one name in a configuration.
+        let part = self.part.as_deref().map(|part| part.replace('*', "all"));
+        let before = [part, self.policy.clone()];
         let name = format!("{prefix}{lower}-{}.{operator}.{group}", kind.version());
+        let name = before
+            .into_iter()
+            .flatten()
+            .fold(name, |name, before| format!("{before}.{name}"));
+        let operations = match self.operations.is_empty() {
+            true => vec![Operation::Create, Operation::Update],
+            false => self.operations.clone(),
+        };
         WebhookDescription {
-            // The API server takes no two of one name in a configuration.
-            name: match &self.policy {
-                Some(policy) => format!("{policy}.{name}"),
-                None => name,
-            },
+            name,
             kind: self.kind,
             path: self.path_or_usual(),
             resource: self.resource.clone(),
-            operations: match self.operations.is_empty() {
-                true => vec![Operation::Create, Operation::Update],
-                false => self.operations.clone(),
-            },
+            part: self.part.clone(),
             failure_policy: self.failure_policy_or_usual(),
             timeout: self.timeout,
             side_effects: self.side_effects,
@@ -312,6 +408,8 @@ impl Webhook {
             objects: self.objects.parse().unwrap_or_default(),
             namespaces: self.namespaces.parse().unwrap_or_default(),
             exemption: self.exemption_or_usual(),
+            conditions: conditions(&operations, &self.conditions),
+            operations,
             reads: self
                 .reads
                 .iter()
@@ -342,6 +440,9 @@ impl Webhook {
                 .all(|c| c.is_ascii_alphanumeric() || "-_/".contains(c));
         if !is_path {
             return Err(Error::WebhookPath { path });
+        }
+        if let Some(why) = fault_of_conditions(&self.conditions) {
+            return Err(Error::WebhookCondition { path, why });
         }
         let width = Width {
             kind: &self.resource.kind,

@@ -1,8 +1,9 @@
 //! The webhook configuration of a kind beside the one that controller-gen makes of its twin in Go.
 
+use kubewright::NamedExpression;
 use kubewright::prelude::*;
 use kubewright_manifest::{ManifestOptions, objects};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(
@@ -18,7 +19,7 @@ struct MyDaemonSetSpec {
 fn check(_: &Change<MyDaemonSet>, _: &mut Findings) {}
 
 /// A configuration without the names that everybody chooses for himself, and without what is only
-/// said here: how long the API server waits.
+/// said here: how long the API server waits, and that it asks nobody about finalizers.
 fn structure(mut value: Value) -> Value {
     value["metadata"] = Value::Null;
     for webhook in value["webhooks"].as_array_mut().into_iter().flatten() {
@@ -27,12 +28,19 @@ fn structure(mut value: Value) -> Value {
         assert!(service["name"].is_string() && service["namespace"].is_string());
         service["name"] = Value::Null;
         service["namespace"] = Value::Null;
-        webhook
-            .as_object_mut()
-            .expect("a webhook")
-            .remove("timeoutSeconds");
+        let webhook = webhook.as_object_mut().expect("a webhook");
+        webhook.remove("timeoutSeconds");
+        if webhook.get("matchConditions") == Some(&own_condition()) {
+            webhook.remove("matchConditions");
+        }
     }
     value
+}
+
+/// The only condition of a webhook that was given none.
+fn own_condition() -> Value {
+    let NamedExpression { name, expression } = NamedExpression::not_finalizing();
+    json!([{"name": name, "expression": expression}])
 }
 
 #[test]

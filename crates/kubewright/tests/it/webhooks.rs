@@ -30,6 +30,25 @@ fn a_webhook_is_for_create_and_update_unless_it_says_otherwise() {
     assert_eq!(of(all), [Create, Update, Delete]);
 }
 
+/// Also while the operator is down.
+#[test]
+fn nobody_is_asked_whether_a_finalizer_may_be_taken_away() {
+    let names = |webhook| -> Vec<String> {
+        let conditions = described(webhook).conditions;
+        conditions.into_iter().map(|one| one.name).collect()
+    };
+    assert_eq!(names(Webhook::validates(nothing)), ["not-finalizing"]);
+    assert_eq!(
+        names(Webhook::mutates(same).when("small", "true")),
+        ["not-finalizing", "small"]
+    );
+    let creates = Webhook::validates(nothing).on(Operation::Create);
+    assert_eq!(names(creates.when("small", "true")), ["small"]);
+    let policy = Policy::validates::<Pod>("p").rule("true", "no");
+    let policies = Operator::new("op").policy(policy).description().policies;
+    assert_eq!(policies[0].conditions[0].name, "not-finalizing");
+}
+
 #[test]
 fn paths_and_names_follow_from_the_kind() {
     let webhook = described(Webhook::mutates(same).on_failure(FailurePolicy::Ignore));
@@ -84,6 +103,27 @@ async fn what_the_api_server_would_not_take_is_refused_when_the_operator_starts(
         (
             Operator::new("op").webhook(one().path("x y")),
             "serve a webhook under \"x y\": begin with '/' and use letters, digits, '-' and '_'",
+        ),
+        (
+            Operator::new("op").webhook(one().when("a", " ")),
+            "register webhook /validate--v1-pod: one of its expressions is empty",
+        ),
+        (
+            Operator::new("op").webhook(one().when("a", "true").when("a", "false")),
+            "register webhook /validate--v1-pod: two of its conditions have one name; give each \
+             another",
+        ),
+        (
+            Operator::new("op").webhook(one().when("not-finalizing", "true")),
+            "register webhook /validate--v1-pod: a condition has the name not-finalizing, which \
+             one of ours has; give it another",
+        ),
+        (
+            Operator::new("op").webhook((0..64).fold(one(), |webhook, place| {
+                webhook.when(format!("c{place}"), "true")
+            })),
+            "register webhook /validate--v1-pod: it has more than 63 conditions; join some of \
+             them with &&",
         ),
     ] {
         assert_eq!(refused(operator).to_string(), wanted);

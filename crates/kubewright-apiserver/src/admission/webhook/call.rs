@@ -10,8 +10,11 @@ use tokio::time::timeout;
 
 use super::configuration::ClientConfig;
 use super::connections::Answer;
+use super::no_answer::NoAnswer;
 use crate::server::Server;
 
+/// How a connection ends that the other side broke.
+const RESET: &str = "connection reset by peer";
 /// How much of a text answer is shown.
 const SHOWN: usize = 2048;
 
@@ -33,14 +36,21 @@ pub(crate) enum AnswerForm {
     Yaml,
 }
 
-/// Sends a question and reads the answer; an error is what follows `failed to call webhook: `.
+/// Sends a question and reads the answer; an error tells what follows `failed to call webhook: `.
 pub(crate) async fn call<Q: Serialize, A: DeserializeOwned>(
     server: &Server,
     question: &Question<'_>,
     review: &Q,
-) -> Result<A, String> {
+) -> Result<A, NoAnswer> {
     let url = &question.url;
-    let failed = |why: String| format!("Post {url:?}: {why}");
+    let failed = |why: String| {
+        let is_reset = why.contains(RESET);
+        let why = format!("Post {url:?}: {why}");
+        match is_reset {
+            true => NoAnswer::passing(why),
+            false => NoAnswer::lasting(why),
+        }
+    };
     let uri: Uri = url.parse().map_err(|_| failed("invalid URL".to_owned()))?;
     let body = serde_json::to_vec(review).map_err(|error| failed(error.to_string()))?;
     let body = Bytes::from(body);
@@ -56,9 +66,14 @@ pub(crate) async fn call<Q: Serialize, A: DeserializeOwned>(
         Err(_) => return Err(failed("context deadline exceeded".to_owned())),
     };
     if !(200..=206).contains(&code.as_u16()) {
-        return Err(server_said(code, &headers, &body));
+        let why = server_said(code, &headers, &body);
+        return Err(match code.as_u16() {
+            429 | 500 | 504 => NoAnswer::passing(why),
+            _ => NoAnswer::lasting(why),
+        });
     }
-    serde_json::from_slice(&body).map_err(|error| unreadable(&body, &error, question.answer))
+    serde_json::from_slice(&body)
+        .map_err(|error| NoAnswer::lasting(unreadable(&body, &error, question.answer)))
 }
 
 fn post(uri: &Uri, body: Bytes) -> Result<Request<Full<Bytes>>, http::Error> {
