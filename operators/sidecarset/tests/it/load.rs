@@ -43,11 +43,13 @@ async fn two_hundred_sets_and_five_thousand_pods(cluster: Cluster) {
 
     let start = now();
     let wanted = (0..PODS).filter(|number| number % (SETS - 1) == 0).count();
-    change(&cluster, &set_name(0), json!({})).await;
+    let changed = change(&cluster, &set_name(0), json!({})).await;
     cluster
         .eventually("the roll-out of one set ends", async |c| {
-            let updated = status(c, &set_name(0)).await.updated_pods;
-            usize::try_from(updated).is_ok_and(|updated| updated == wanted)
+            let status = status(c, &set_name(0)).await;
+            let is_seen = Some(status.observed_generation) >= changed.metadata.generation;
+            let updated = usize::try_from(status.updated_pods);
+            is_seen && updated.is_ok_and(|updated| updated == wanted)
         })
         .await;
     let rolled_out = start.elapsed();
