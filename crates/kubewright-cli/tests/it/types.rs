@@ -29,15 +29,15 @@ fn origins() -> Vec<Origin> {
             group = name;
             continue;
         }
-        let words: Vec<&str> = line.split(' ').collect();
-        let [name, module, _licence, file] = words[..] else {
-            panic!("{line}");
-        };
+        let mut words = line.split(' ').map(str::to_owned);
+        let mut word = |what: &str| words.next().unwrap_or_else(|| format!("{line}: no {what}"));
+        let (name, module) = (word("name"), word("module"));
+        let (_licence, file) = (word("licence"), word("file"));
         origins.push(Origin {
             group: group.to_owned(),
-            name: name.to_owned(),
-            module: module.to_owned(),
-            file: file.to_owned(),
+            name,
+            module,
+            file,
         });
     }
     origins
@@ -51,7 +51,7 @@ fn is_of_group(group: &str, crd: &Value) -> bool {
         "preserve-unknown" => text.contains("\"x-kubernetes-preserve-unknown-fields\":true"),
         "oneOf" => text.contains("\"oneOf\":["),
         "over 200 KB" => text.len() > 200_000,
-        _ => panic!("{group} is no group"),
+        _ => false,
     }
 }
 
