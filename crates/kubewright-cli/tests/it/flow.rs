@@ -12,7 +12,8 @@ use kube::{Api, Config};
 use kubewright_testing::package_variables;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::kubewright;
+use super::cluster::Served;
+use super::{complaint, kubewright};
 
 /// The workspace's own folder.
 pub(super) fn workspace() -> PathBuf {
@@ -211,4 +212,136 @@ async fn a_kind_in_two_versions_is_tested_and_runs() {
         let line = format!("ready: Site default/{sample}");
         assert!(once.contains(&line), "{once}");
     }
+}
+
+/// The words of a line of ours.
+fn line(words: &str) -> Command {
+    kubewright(&words.split(' ').collect::<Vec<_>>())
+}
+
+/// What kubebuilder's users type and we have under another name: answered, nothing changed.
+fn former_words_are_answered(folder: &Path) {
+    for (typed, ours) in [
+        ("edit --multigroup=true", "kubewright create api --group"),
+        (
+            "alpha webhook --type=mutating --operations=create --group core --version v1 --kind Pod",
+            "kubewright create webhook --defaulting --operations create --group core",
+        ),
+    ] {
+        let output = line(typed).current_dir(folder).output().expect("it runs");
+        let said = complaint(&output);
+        assert!(said.contains(ours), "{typed}: {said}");
+    }
+    for typed in ["completion bash", "version", "help"] {
+        let output = succeeds(line(typed), folder);
+        assert!(!output.stdout.is_empty(), "{typed}");
+    }
+}
+
+/// The make targets, in the order of a Makefile: each has a line of ours or of cargo's.
+fn the_make_targets_have_their_counterparts(folder: &Path) {
+    let printed = succeeds(line("manifests"), folder);
+    let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+    for definition in ["sites", "zones", "notes"] {
+        let name = format!("name: {definition}.web.example.com");
+        assert!(printed.contains(&name), "{name} in\n{printed}");
+    }
+    succeeds(cargo(&["fmt", "--check"]), folder);
+    what_no_test_uses_is_found(folder);
+    lint(folder);
+    succeeds(cargo(&["test", "--quiet"]), folder);
+    succeeds(cargo(&["build", "--quiet"]), folder);
+    let once = succeeds(line("dev --once"), folder);
+    let once = String::from_utf8_lossy(&once.stdout).into_owned();
+    for sample in [
+        "Site default/site-sample",
+        "Zone zone-sample",
+        "Note default/note-sample",
+    ] {
+        assert!(once.contains(&format!("ready: {sample}")), "{once}");
+    }
+    // What is compiled already is packed: a release would take minutes.
+    succeeds(line("image --archive image.tar --profile dev"), folder);
+    assert!(folder.join("image.tar").is_file());
+}
+
+/// The scaffold's tests never delete a ConfigMap that is owned; all else is well.
+fn what_no_test_uses_is_found(folder: &Path) {
+    let mut command = line("check --tests");
+    of_this_package(&mut command);
+    let output = command.current_dir(folder).output().expect("it runs");
+    let said = complaint(&output);
+    let found = String::from_utf8_lossy(&output.stdout).into_owned();
+    let unused = "/configmaps: delete was granted, and no test used it";
+    assert!(found.contains(unused), "{found}\n{said}");
+    let mut findings = found.lines().filter(|line| !line.trim().is_empty());
+    assert!(findings.all(|line| line.starts_with("unused: ")), "{found}");
+    succeeds(line("check --tests --allow unused"), folder);
+}
+
+/// clippy with what is compiled already; `cargo clippy` would look at each dependency anew.
+fn lint(folder: &Path) {
+    let mut command = cargo(&["build", "--quiet", "--all-targets"]);
+    command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+    let output = succeeds(command, folder);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!said.contains("warning"), "{said}");
+}
+
+/// Into a cluster and out of it.
+fn the_project_is_shipped(folder: &Path) {
+    let served = Served::start(1);
+    let kubeconfig = served.kubeconfig().to_str().expect("a path in UTF-8");
+    for (words, said) in [
+        (
+            "install",
+            "ready    CustomResourceDefinition sites.web.example.com",
+        ),
+        (
+            "deploy --image r.example.com/seeds:1",
+            "ready    Deployment flow-of-seeds-system/flow-of-seeds",
+        ),
+        (
+            "undeploy",
+            "gone     Deployment flow-of-seeds-system/flow-of-seeds",
+        ),
+        (
+            "uninstall",
+            "gone     CustomResourceDefinition notes.web.example.com",
+        ),
+    ] {
+        let mut command = line(words);
+        command.args(["--kubeconfig", kubeconfig]);
+        let output = succeeds(command, folder);
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(printed.contains(said), "{words}: {printed}");
+    }
+}
+
+/// The commands and make targets that kubebuilder's users know, in their order, on one project:
+/// a kind, one without a namespace, one without a controller, a kind of Kubernetes' own with a
+/// controller, webhooks for a kind of each.
+#[test]
+fn an_empty_folder_becomes_what_kubebuilders_users_make_of_it() {
+    let home = tempfile::tempdir().expect("a folder");
+    prepare(home.path());
+    let folder = home.path().join("flow-of-seeds");
+    fs::create_dir(&folder).expect("a folder");
+    let mut init = line("init --domain example.com --kubewright-path");
+    init.arg(workspace());
+    succeeds(init, &folder);
+    lock(&folder);
+    for words in [
+        "create api --group web --version v1 --kind Site",
+        "create api --group web --version v1 --kind Zone --namespaced=false",
+        "create api --group web --version v1 --kind Note --controller=false",
+        "create api --group apps --version v1 --kind Deployment --resource=false",
+        "create webhook --kind Site --defaulting --programmatic-validation",
+        "create webhook --group core --version v1 --kind Pod --defaulting --operations create",
+    ] {
+        succeeds(line(words), &folder);
+    }
+    former_words_are_answered(&folder);
+    the_make_targets_have_their_counterparts(&folder);
+    the_project_is_shipped(&folder);
 }

@@ -18,6 +18,7 @@ mod shapes;
 mod ship;
 mod terminal;
 mod tools;
+mod tutorial;
 mod types;
 
 use std::process::{Command, Output};
