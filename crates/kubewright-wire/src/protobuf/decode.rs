@@ -6,7 +6,7 @@ use super::special::{base64, signed, special, text};
 use super::{MessageField, Messages, Shape};
 
 /// What begins a body in Kubernetes' protobuf.
-const MAGIC: &[u8] = b"k8s\0";
+pub(super) const MAGIC: &[u8] = b"k8s\0";
 /// Deeper than any kind of Kubernetes.
 const DEEPEST: usize = 64;
 
@@ -40,6 +40,18 @@ pub enum ProtobufError {
     /// Messages in messages without an end.
     #[error("proto: messages are nested too deeply")]
     Deep,
+    /// A field that is sent as something else than its type.
+    #[error("proto: a field is not of the type that its kind has for it")]
+    Mismatch,
+    /// The object does not have the shape that was asked for.
+    #[error("{0}")]
+    Unexpected(String),
+}
+
+impl serde::de::Error for ProtobufError {
+    fn custom<T: std::fmt::Display>(message: T) -> Self {
+        Self::Unexpected(message.to_string())
+    }
 }
 
 /// Reads a body in protobuf into the value that JSON would have given, with its kind.

@@ -2,6 +2,7 @@
 
 mod apply;
 mod fields;
+mod protobuf;
 mod robust;
 mod schema;
 mod versions;
