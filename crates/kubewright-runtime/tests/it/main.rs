@@ -11,6 +11,7 @@ mod lifetimes;
 mod obstacles;
 mod priorities;
 mod projections;
+mod protobuf;
 mod queue;
 mod queue_model;
 mod scripted;
