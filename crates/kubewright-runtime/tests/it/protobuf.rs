@@ -7,6 +7,7 @@ use kubewright_core::{Kind, Resource, Scope};
 use kubewright_runtime::informer::{InformerSpec, Informers};
 use kubewright_runtime::reflector::{Content, Protobuf, ReflectorOptions, Streaming, Transform};
 use kubewright_runtime::store::Store;
+use kubewright_wire::status::Reason;
 use serde_json::json;
 
 use crate::scripted::{Chunks, Scripted, key, pod, pods};
@@ -82,14 +83,20 @@ fn end_of_state(revision: u64) -> Vec<u8> {
     bookmark(revision, &field(12, end))
 }
 
-fn expired() -> Vec<u8> {
+fn status(message: &str, reason: &str, code: u16) -> Vec<u8> {
     let words = [
         field(1, ""),
         field(2, "Failure"),
-        field(3, "too old resource version: 1 (9)"),
-        field(4, "Expired"),
+        field(3, message),
+        field(4, reason),
     ];
-    [words.concat(), vec![6 << 3, 0x9a, 3]].concat()
+    let low = u8::try_from(code & 127).expect("seven bits") | 128;
+    let high = u8::try_from(code >> 7).expect("seven bits");
+    [words.concat(), vec![6 << 3, low, high]].concat()
+}
+
+fn expired() -> Vec<u8> {
+    status("too old resource version: 1 (9)", "Expired", 410)
 }
 
 fn send(chunks: &Chunks, bytes: &[u8]) {
@@ -198,13 +205,25 @@ async fn a_revision_that_is_gone_is_understood_in_the_stream_and_at_its_opening(
     let informer = informers.get(&pods());
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(content(informer.store()), ["c@22"]);
+    assert_eq!(informer.stats().failures, 2);
+    assert_eq!(informer.stats().lists, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_says_why() {
+    let server = Scripted::default();
+    let refusal = status("pods is forbidden", "Forbidden", 403);
+    answer(&server, 403, &envelope("Status", &refusal));
+    let informers = server.informers();
+    let informer = informers.get(&pods());
+    settled().await;
     let error = informer.stats().last_error.unwrap();
     let status = error.status().unwrap();
     assert_eq!(
         (status.code, status.message.as_str()),
-        (410, "too old resource version: 1 (9)")
+        (403, "pods is forbidden")
     );
-    assert_eq!(informer.stats().lists, 3);
+    assert_eq!(status.reason, Some(Reason::Forbidden));
 }
 
 #[tokio::test(start_paused = true)]

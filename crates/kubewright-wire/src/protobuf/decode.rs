@@ -21,7 +21,7 @@ pub enum ProtobufError {
     Magic,
     /// It names a kind that is not sent in protobuf.
     #[error("{0} is not read from protobuf; send JSON")]
-    Kind(Kind),
+    Kind(Box<Kind>),
     /// It ends too early.
     #[error("unexpected EOF")]
     Truncated,
@@ -80,7 +80,7 @@ pub fn from_protobuf(bytes: &[u8], messages: &Messages) -> Result<Value, Protobu
         kind: name.to_owned(),
     };
     let Some(message) = messages.of_kind(&kind) else {
-        return Err(ProtobufError::Kind(kind));
+        return Err(ProtobufError::Kind(Box::new(kind)));
     };
     let mut value = Reader { messages }.object(&message, raw, 0)?;
     value.insert("kind".to_owned(), json!(name));

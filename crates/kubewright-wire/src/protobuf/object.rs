@@ -83,7 +83,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    pub(super) fn of<'b>(self, bytes: &'b [u8]) -> Option<&'b [u8]> {
+    pub(super) fn of(self, bytes: &[u8]) -> Option<&[u8]> {
         let (start, end) = (
             usize::try_from(self.start).ok()?,
             usize::try_from(self.end).ok()?,

@@ -38,7 +38,9 @@ impl Object {
     }
 
     fn protobuf(&self) -> Vec<u8> {
-        STANDARD.decode(&self.protobuf).unwrap()
+        STANDARD
+            .decode(&self.protobuf)
+            .expect("the objects are base64")
     }
 
     fn encoder(&self) -> Encoder {
