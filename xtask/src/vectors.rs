@@ -1,4 +1,5 @@
-//! Lets Kubernetes' own code answer the scripts of server-side apply, and those of its own kinds.
+//! Lets Kubernetes' own code answer the scripts of server-side apply, and those of its own kinds,
+//! and write objects of these in every form.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,8 @@ pub(crate) fn rewrite(root: &Path) -> Result<usize, Box<dyn Error>> {
     let kinds = scripts(&folder)?;
     let answers = go::run("kinds", &paths(&kinds))?;
     std::fs::write(folder.join("answers.json.gz"), pack(&answers)?)?;
+    let objects = root.join("crates/kubewright-wire/tests/protobuf/objects.json.gz");
+    std::fs::write(objects, pack(&go::run("objects", &[])?)?)?;
     Ok(applies.len() + kinds.len())
 }
 

@@ -2,6 +2,7 @@
 //! from Kubernetes' Go packages.
 
 mod discovery;
+mod layouts;
 mod openapi;
 mod protobuf;
 mod roles;
@@ -44,6 +45,10 @@ pub(crate) fn run(
         (
             "crates/kubewright-wire/tables/protobuf.json.gz",
             protobuf::pack(&definitions)?,
+        ),
+        (
+            "crates/kubewright-wire/tables/layouts.bin",
+            layouts::pack()?,
         ),
         (
             "crates/kubewright-apiserver/tables/openapi.json.gz",

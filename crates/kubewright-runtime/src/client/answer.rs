@@ -5,7 +5,9 @@ use http::{Request, Response};
 use http_body_util::BodyExt as _;
 use kube::Client;
 use kube::client::Body;
+use kubewright_wire::protobuf::{Envelope, Layouts, ProtobufObject};
 use kubewright_wire::status::Status;
+use serde::Deserialize as _;
 use tokio::time::{Instant, timeout_at};
 
 use super::{Unsent, cause_of};
@@ -19,6 +21,7 @@ const LONGEST_REFUSAL: usize = 1 << 16;
 pub struct Answer {
     what: String,
     body: Body,
+    is_protobuf: bool,
 }
 
 /// Sends a GET for `path` (with its query) and waits for the head of the answer; `what` says in
@@ -67,6 +70,7 @@ pub async fn open_as(
     if response.status().is_success() {
         return Ok(Answer {
             what: what.to_owned(),
+            is_protobuf: is_protobuf(&response),
             body: response.into_body(),
         });
     }
@@ -89,6 +93,11 @@ fn unanswered(what: String, source: kube::Error) -> Error {
 }
 
 impl Answer {
+    /// Whether the body is in Kubernetes' protobuf.
+    pub fn is_protobuf(&self) -> bool {
+        self.is_protobuf
+    }
+
     /// The next chunk; none at the end. Fails when none comes before `deadline`.
     ///
     /// # Cancel safety
@@ -117,12 +126,20 @@ impl Answer {
     }
 }
 
+fn is_protobuf(response: &Response<Body>) -> bool {
+    let media_type = response.headers().get(http::header::CONTENT_TYPE);
+    let media_type = media_type.and_then(|value| value.to_str().ok());
+    let media_type = media_type.and_then(|text| text.split(';').next());
+    media_type.is_some_and(|name| name.trim() == "application/vnd.kubernetes.protobuf")
+}
+
 /// The `Status` of a refusal; where the body is none, one made from code and text. What the head
 /// says about when to come back is in it too.
 async fn read_refusal(response: Response<Body>) -> Status {
     let code = response.status().as_u16();
     let retry_after = response.headers().get(http::header::RETRY_AFTER);
     let retry_after = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
+    let is_protobuf = is_protobuf(&response);
     let mut body = response.into_body();
     let mut bytes = Vec::new();
     while let Some(Ok(frame)) = body.frame().await {
@@ -133,9 +150,13 @@ async fn read_refusal(response: Response<Body>) -> Status {
             break;
         }
     }
-    let mut status = match serde_json::from_slice::<Status>(&bytes) {
-        Ok(status) if status.code != 0 => status,
-        Ok(status) if status.reason.is_some() => Status { code, ..status },
+    let read = match is_protobuf {
+        true => status_in_protobuf(&bytes),
+        false => serde_json::from_slice::<Status>(&bytes).ok(),
+    };
+    let mut status = match read {
+        Some(status) if status.code != 0 => status,
+        Some(status) if status.reason.is_some() => Status { code, ..status },
         _ => Status {
             code,
             message: String::from_utf8_lossy(&bytes).trim().to_owned(),
@@ -147,4 +168,10 @@ async fn read_refusal(response: Response<Body>) -> Status {
         details.retry_after_seconds = details.retry_after_seconds.max(seconds);
     }
     status
+}
+
+fn status_in_protobuf(bytes: &[u8]) -> Option<Status> {
+    let layout = Layouts::builtin().of_status()?;
+    let object = Envelope::open(bytes).ok()?.object;
+    Status::deserialize(ProtobufObject::new(layout, object)).ok()
 }

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::intake::Intake;
 use super::list::{Freshness, List, is_expired};
+use super::protobuf::Learnt;
 use super::watch::Watch;
 use super::{InformerSpec, ReflectorOptions, RetryBackoff, Sink};
 use crate::Error;
@@ -111,6 +112,9 @@ impl Reflector {
             if matches!(meaning, Some(Meaning::Expired | Meaning::Ahead)) {
                 *freshness = Freshness::Latest;
             }
+            if self.options.protobuf.learn(&error) == Learnt::Declined {
+                continue;
+            }
             if self.options.streaming.is_on() && refuses_streams(&error) {
                 self.options.streaming.decline(&error);
                 continue;
@@ -165,6 +169,7 @@ impl Reflector {
         loop {
             if let Err(error) = ended {
                 let meaning = error.status().map(Meaning::of);
+                self.options.protobuf.learn(&error);
                 self.after_failure(error, sink).await;
                 if matches!(meaning, Some(Meaning::Expired | Meaning::NotFound)) {
                     return;

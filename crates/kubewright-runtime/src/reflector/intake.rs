@@ -1,11 +1,16 @@
 use std::sync::Arc;
 
+use kubewright_wire::protobuf::{Layout, ProtobufObject};
 use kubewright_wire::record::{Encoder, EncoderOptions, Record, RecordError};
 use kubewright_wire::scan::{Item, ScanError};
 use kubewright_wire::status::Status;
+use serde::Deserialize as _;
+use serde_json::Value;
 
+use super::form::Form;
 use super::{InformerSpec, ReflectorOptions, Sink, Transform};
 use crate::Error;
+use crate::client::Answer;
 
 /// What can go wrong with the bytes of a stream.
 pub(super) enum ItemError {
@@ -38,6 +43,8 @@ impl ItemError {
 pub(super) struct Intake {
     encoder: Encoder,
     transform: Option<Transform>,
+    /// How the objects are laid out in protobuf, where they come in it.
+    layout: Option<Layout>,
 }
 
 impl Intake {
@@ -49,31 +56,57 @@ impl Intake {
         Self {
             encoder: encoder.keeping(spec.kept()),
             transform: options.transform_of(&spec.resource).cloned(),
+            layout: spec.layout(),
+        }
+    }
+
+    /// The form in which the objects of an answer come.
+    pub(super) fn form(&self, answer: &Answer) -> Form {
+        match self.layout.filter(|_| answer.is_protobuf()) {
+            Some(layout) => Form::Protobuf(layout),
+            None => Form::Json,
         }
     }
 
     /// The record of one object; of one that cannot be read whole or transformed, a stub.
-    pub(super) fn record(&mut self, object: Item<'_>) -> Result<Record, RecordError> {
+    pub(super) fn record(&mut self, form: Form, object: Item<'_>) -> Result<Record, RecordError> {
         let (stub, cause) = match object {
-            Item::Whole(json) => match self.whole(json) {
+            Item::Whole(bytes) => match self.whole(form, bytes) {
                 Ok(record) => return Ok(record),
-                Err(cause) => (self.encoder.encode_stub(json), cause),
+                Err(cause) => (self.stub(form, bytes), cause),
             },
             Item::Cut(beginning) => {
                 let read = beginning.len();
-                let stub = self.encoder.encode_beginning(beginning);
+                let stub = match form {
+                    Form::Json => self.encoder.encode_beginning(beginning),
+                    Form::Protobuf(_) => self.stub(form, beginning),
+                };
                 (stub, RecordError::Oversized { read })
             }
         };
         kept_as(stub, cause)
     }
 
-    fn whole(&mut self, json: &[u8]) -> Result<Record, RecordError> {
+    fn whole(&mut self, form: Form, bytes: &[u8]) -> Result<Record, RecordError> {
         let Some(transform) = &self.transform else {
-            return self.encoder.encode(json);
+            return match form {
+                Form::Json => self.encoder.encode(bytes),
+                Form::Protobuf(layout) => self.encoder.encode_protobuf(layout, bytes),
+            };
         };
-        let object = serde_json::from_slice(json).map_err(RecordError::Parse)?;
+        let object = match form {
+            Form::Json => serde_json::from_slice(bytes).map_err(RecordError::Parse)?,
+            Form::Protobuf(layout) => Value::deserialize(ProtobufObject::new(layout, bytes))
+                .map_err(RecordError::Protobuf)?,
+        };
         self.encoder.encode_value(&transform.apply(object)?)
+    }
+
+    fn stub(&mut self, form: Form, bytes: &[u8]) -> Result<Record, RecordError> {
+        match form {
+            Form::Json => self.encoder.encode_stub(bytes),
+            Form::Protobuf(layout) => self.encoder.encode_protobuf_stub(layout, bytes),
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 use std::time::Duration;
 
 use kubewright_wire::record::Record;
-use kubewright_wire::scan::{ListEnd, ListScanner};
+use kubewright_wire::scan::ListEnd;
 use tokio::time::Instant;
 
+use super::form::ItemScanner;
 use super::intake::{Intake, ItemError, Skipped};
 use super::spec::Asked;
 use super::{InformerSpec, ReflectorOptions, Sink};
@@ -102,19 +103,21 @@ impl List<'_> {
         sink: &impl Sink,
     ) -> Result<ListEnd, Error> {
         let what = format!("list {}", self.spec.what());
-        let (path, accept) = (self.spec.path(query), self.spec.accept(Asked::List));
+        let path = self.spec.path(query);
+        let accept = self.spec.accept(Asked::List, &self.options.protobuf);
         let mut answer = open_as(self.client, &what, &path, accept, PATIENCE).await?;
-        let mut scanner = ListScanner::new(self.options.largest_object);
+        let form = self.intake.form(&answer);
+        let mut scanner = ItemScanner::new(form, self.options.largest_object);
         while let Some(chunk) = answer.chunk(Instant::now() + PATIENCE).await? {
             let taken = scanner.push(&chunk, |item| {
-                match self.intake.record(item) {
+                match self.intake.record(form, item) {
                     // What has not changed is kept once, not twice, while the list is read.
                     Ok(record) => records.push(sink.held(&record).unwrap_or(record)),
                     Err(error) => skipped.note(error),
                 }
                 Ok(())
             });
-            taken.map_err(|error: ItemError| error.about(&what))?;
+            taken.map_err(|error| error.about(&what))?;
         }
         scanner
             .finish()

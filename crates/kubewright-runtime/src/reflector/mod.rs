@@ -10,13 +10,19 @@
 //! 0.8 s to 30 s, doubled and jittered, per reflector; two minutes without one begin anew
 //! (`k8s.io/client-go/tools/cache/reflector.go`). What somebody has to permit or to install is
 //! looked for every few seconds.
+//!
+//! Kubernetes' own kinds are asked for in protobuf ([`Protobuf`]), custom resources in JSON; what
+//! the server answers in is what is read, and gives the same records.
 
 mod backoff;
 mod content;
 mod follow;
+mod form;
+mod frame;
 mod gathering;
 mod intake;
 mod list;
+mod protobuf;
 mod sink;
 mod spec;
 mod streaming;
@@ -26,6 +32,7 @@ mod watch;
 pub use backoff::RetryBackoff;
 pub use content::Content;
 pub use follow::Reflector;
+pub use protobuf::Protobuf;
 pub use sink::Sink;
 pub use spec::{InformerSpec, ReflectorOptions};
 pub use streaming::Streaming;

@@ -1,9 +1,10 @@
 use std::collections::HashMap;
 
 use kubewright_core::{FieldSelector, LabelSelector, Resource};
+use kubewright_wire::protobuf::{Layout, Layouts};
 use kubewright_wire::record::FieldTree;
 
-use super::{Content, Streaming, Transform};
+use super::{Content, Protobuf, Streaming, Transform};
 use crate::client::Query;
 use crate::store::Filter;
 
@@ -59,16 +60,43 @@ impl InformerSpec {
         }
     }
 
-    /// The form in which the server shall answer a list, or a watch.
-    pub(super) fn accept(&self, asked: Asked) -> &'static str {
-        match (&self.content, asked) {
-            (Content::Metadata, Asked::List) => {
+    /// The forms in which the server may answer a list, or a watch, the best first.
+    pub(super) fn accept(&self, asked: Asked, protobuf: &Protobuf) -> &'static str {
+        let is_metadata = self.content == Content::Metadata;
+        match (
+            asked,
+            is_metadata,
+            protobuf.is_on() && self.layout().is_some(),
+        ) {
+            (_, false, false) => "application/json",
+            (Asked::List, false, true) => "application/vnd.kubernetes.protobuf,application/json",
+            (Asked::Watch, false, true) => {
+                "application/vnd.kubernetes.protobuf;stream=watch,application/json"
+            }
+            (Asked::List, true, false) => {
                 "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
             }
-            (Content::Metadata, Asked::Watch) => {
+            (Asked::Watch, true, false) => {
                 "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
             }
-            _ => "application/json",
+            (Asked::List, true, true) => {
+                "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
+                 application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+            }
+            (Asked::Watch, true, true) => {
+                "application/vnd.kubernetes.protobuf;stream=watch;as=PartialObjectMetadata;\
+                 g=meta.k8s.io;v=v1,\
+                 application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+            }
+        }
+    }
+
+    /// How the objects are laid out in protobuf; none for custom resources, which come as JSON.
+    pub(super) fn layout(&self) -> Option<Layout> {
+        let whole = Layouts::builtin().of_kind(&self.resource.kind)?;
+        match self.content {
+            Content::Metadata => Layouts::builtin().of_metadata(),
+            _ => Some(whole),
         }
     }
 
@@ -110,9 +138,11 @@ pub struct ReflectorOptions {
     pub field_manager: Option<String>,
     /// Whether the state is read as the beginning of the watch, where the server does that.
     pub streaming: Streaming,
+    /// Whether the objects of Kubernetes' own kinds come in protobuf, where the server does that.
+    pub protobuf: Protobuf,
     /// How many objects are asked for at once where the state is listed.
     pub page_size: u32,
-    /// How many bytes of JSON are read of an object; of a larger one only the metadata is kept.
+    /// How many bytes are read of an object; of a larger one only the metadata is kept.
     pub largest_object: usize,
     /// What is done to each object of a kind before it is stored.
     pub transforms: HashMap<Resource, Transform>,
@@ -135,6 +165,7 @@ impl Default for ReflectorOptions {
         Self {
             field_manager: None,
             streaming: Streaming::default(),
+            protobuf: Protobuf::default(),
             page_size: 500,
             // etcd takes 1.5 MB by default, and 8 MB is the most that is advised.
             largest_object: 16 << 20,

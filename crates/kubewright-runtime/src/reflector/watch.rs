@@ -1,10 +1,10 @@
 use std::time::Duration;
 
-use kubewright_wire::record::RecordError;
-use kubewright_wire::scan::{Bookmark, Frame, FrameKind, Item, LineScanner, ScanError};
-use kubewright_wire::status::Status;
+use kubewright_wire::scan::ScanError;
 use tokio::time::Instant;
 
+use super::form::{Form, WatchScanner};
+use super::frame::{Told, read_frame};
 use super::gathering::Gathering;
 use super::intake::{Intake, ItemError, Skipped};
 use super::spec::Asked;
@@ -39,15 +39,6 @@ struct Beginning {
     gathering: Option<Gathering>,
 }
 
-/// What one frame says.
-enum Told {
-    Delta(Delta),
-    /// The state is whole, as of this resourceVersion.
-    Complete(String),
-    /// The object could not be read.
-    Unreadable(RecordError),
-}
-
 /// What one chunk of a watch says.
 #[derive(Default)]
 struct Batch {
@@ -58,6 +49,7 @@ struct Batch {
 /// A watch under way.
 struct Stream<'a> {
     what: String,
+    form: Form,
     intake: &'a mut Intake,
     /// The state that comes first, until it is whole.
     gathering: Option<Gathering>,
@@ -123,16 +115,19 @@ impl Watch<'_> {
             gathering,
         } = beginning;
         let query = query.with("timeoutSeconds", self.length.as_secs());
-        let (path, accept) = (self.spec.path(query), self.spec.accept(Asked::Watch));
+        let path = self.spec.path(query);
+        let accept = self.spec.accept(Asked::Watch, &self.options.protobuf);
         let answer = open_as(self.client, &what, &path, accept, PATIENCE).await?;
+        let form = self.intake.form(&answer);
         let mut stream = Stream {
             what,
+            form,
             intake: self.intake,
             gathering,
             deadline: began + self.length + GRACE,
             heard: false,
         };
-        let scanner = LineScanner::new(self.options.largest_object);
+        let scanner = WatchScanner::new(form, self.options.largest_object);
         stream.read(answer, scanner, resource_version, sink).await?;
         if let Some(gathering) = stream.gathering {
             let (records, _) = gathering.finish();
@@ -150,15 +145,15 @@ impl Stream<'_> {
     async fn read(
         &mut self,
         mut answer: Answer,
-        mut scanner: LineScanner,
+        mut scanner: WatchScanner,
         resource_version: &mut String,
         sink: &mut impl Sink,
     ) -> Result<(), Error> {
         while let Some(chunk) = self.next(&mut answer).await? {
             let mut batch = Batch::default();
-            let taken = scanner.push(&chunk, |line| {
+            let taken = scanner.push(&chunk, |frame| {
                 self.heard = true;
-                match read_frame(self.intake, line)? {
+                match read_frame(self.intake, self.form, frame)? {
                     Told::Complete(reached) => self.complete(reached, resource_version, sink),
                     told => self.take(told, &mut batch, sink),
                 }
@@ -170,7 +165,7 @@ impl Stream<'_> {
                 sink.apply(batch.deltas);
             }
             batch.skipped.tell(&self.what, sink);
-            taken.map_err(|error: ItemError| error.about(&self.what))?;
+            taken.map_err(|error| error.about(&self.what))?;
         }
         Ok(())
     }
@@ -214,42 +209,6 @@ impl Stream<'_> {
         match answer.chunk(gathering.deadline()).await {
             Err(Error::Silent { .. }) => Err(endless()),
             chunk => chunk,
-        }
-    }
-}
-
-/// An error ends the watch.
-fn read_frame(intake: &mut Intake, line: Item<'_>) -> Result<Told, ItemError> {
-    let (frame, is_whole) = match line {
-        Item::Whole(line) => (Frame::parse(line)?, true),
-        Item::Cut(line) => match Frame::parse_beginning(line) {
-            Some(frame) => (frame, false),
-            None => {
-                let read = line.len();
-                return Ok(Told::Unreadable(RecordError::Oversized { read }));
-            }
-        },
-    };
-    let object = match is_whole {
-        true => Item::Whole(frame.object),
-        false => Item::Cut(frame.object),
-    };
-    let told = |delta: Result<Delta, RecordError>| delta.map_or_else(Told::Unreadable, Told::Delta);
-    match frame.kind {
-        FrameKind::Added | FrameKind::Modified => {
-            Ok(told(intake.record(object).map(Delta::Present)))
-        }
-        FrameKind::Deleted => Ok(told(intake.record(object).map(Delta::Gone))),
-        FrameKind::Bookmark => {
-            let bookmark = Bookmark::parse(frame.object)?;
-            Ok(match bookmark.ends_initial_state {
-                true => Told::Complete(bookmark.resource_version),
-                false => Told::Delta(Delta::Reached(bookmark.resource_version)),
-            })
-        }
-        FrameKind::Error => {
-            let status: Status = serde_json::from_slice(frame.object).unwrap_or_default();
-            Err(ItemError::Refused(Box::new(status)))
         }
     }
 }

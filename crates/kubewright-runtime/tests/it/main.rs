@@ -12,6 +12,7 @@ mod lifetimes;
 mod obstacles;
 mod priorities;
 mod projections;
+mod protobuf;
 mod queue;
 mod queue_model;
 mod scripted;

@@ -121,8 +121,11 @@ async fn metadata_alone_is_asked_for_and_kept_even_where_the_server_sends_all() 
     assert_eq!(
         server.accepted(),
         [
-            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
-            "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+            "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
+             application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+            "application/vnd.kubernetes.protobuf;stream=watch;as=PartialObjectMetadata;\
+             g=meta.k8s.io;v=v1,\
+             application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
         ]
     );
 }

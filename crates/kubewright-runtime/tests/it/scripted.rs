@@ -32,9 +32,15 @@ pub(crate) struct Scripted {
 
 #[derive(Default)]
 struct Script {
-    answers: VecDeque<(u16, mpsc::Receiver<io::Result<Bytes>>)>,
+    answers: VecDeque<Answer>,
     requests: Vec<(Instant, String)>,
     accepted: Vec<String>,
+}
+
+struct Answer {
+    code: u16,
+    media_type: &'static str,
+    body: mpsc::Receiver<io::Result<Bytes>>,
 }
 
 /// A chunk that makes whoever reads it panic.
@@ -71,8 +77,18 @@ impl Scripted {
 
     /// Queues an answer whose body comes later.
     pub(crate) fn open(&self, code: u16) -> Chunks {
+        self.open_as(code, "application/json")
+    }
+
+    /// The same, in another form than JSON.
+    pub(crate) fn open_as(&self, code: u16, media_type: &'static str) -> Chunks {
         let (chunks, body) = mpsc::channel(10_000);
-        self.script.lock().answers.push_back((code, body));
+        let answer = Answer {
+            code,
+            media_type,
+            body,
+        };
+        self.script.lock().answers.push_back(answer);
         self.queued.notify_waiters();
         chunks
     }
@@ -126,18 +142,21 @@ impl Scripted {
         loop {
             let queued = self.queued.notified();
             let answer = self.script.lock().answers.pop_front();
-            let Some((code, body)) = answer else {
+            let Some(answer) = answer else {
                 queued.await;
                 continue;
             };
-            let chunks = stream::unfold(body, async |mut body| Some((body.recv().await?, body)));
+            let chunks = stream::unfold(answer.body, async |mut body| {
+                Some((body.recv().await?, body))
+            });
             let chunks = chunks.inspect(|chunk| {
                 let fatal = chunk.as_ref().is_ok_and(|chunk| chunk == FATAL);
                 assert!(!fatal, "a bug in the client");
             });
             let body = StreamBody::new(chunks.map(|chunk| chunk.map(Frame::data)));
             return Response::builder()
-                .status(code)
+                .status(answer.code)
+                .header(http::header::CONTENT_TYPE, answer.media_type)
                 .body(UnsyncBoxBody::new(body))
                 .expect("a valid response");
         }

@@ -15,7 +15,7 @@ use tower::{BoxError, Layer, Service};
 
 use super::Script;
 use super::fault::Effect;
-use super::watch_body::{OpenWatch, WatchBody};
+use super::watch_body::{Form, OpenWatch, WatchBody};
 
 /// Why a request was not sent.
 const UNREACHABLE: &str = "no connection, by a test";
@@ -124,7 +124,8 @@ impl Door {
         let Some(watch) = watch.filter(|_| answer.status().is_success()) else {
             return answer;
         };
-        let answer = answer.map(|body| WatchBody::new(body, &watch).boxed_unsync());
+        let form = Form::of(answer.headers());
+        let answer = answer.map(|body| WatchBody::new(body, form, &watch).boxed_unsync());
         self.script.add_watch(watch);
         answer
     }

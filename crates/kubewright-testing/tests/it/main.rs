@@ -9,6 +9,7 @@ mod kubectl;
 mod lifetime;
 mod operator;
 mod pool;
+mod protobuf;
 mod real;
 mod sequences;
 mod service_webhooks;

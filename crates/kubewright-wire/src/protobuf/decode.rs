@@ -6,7 +6,7 @@ use super::special::{base64, signed, special, text};
 use super::{MessageField, Messages, Shape};
 
 /// What begins a body in Kubernetes' protobuf.
-const MAGIC: &[u8] = b"k8s\0";
+pub(super) const MAGIC: &[u8] = b"k8s\0";
 /// Deeper than any kind of Kubernetes.
 const DEEPEST: usize = 64;
 
@@ -21,7 +21,7 @@ pub enum ProtobufError {
     Magic,
     /// It names a kind that is not sent in protobuf.
     #[error("{0} is not read from protobuf; send JSON")]
-    Kind(Kind),
+    Kind(Box<Kind>),
     /// It ends too early.
     #[error("unexpected EOF")]
     Truncated,
@@ -40,6 +40,18 @@ pub enum ProtobufError {
     /// Messages in messages without an end.
     #[error("proto: messages are nested too deeply")]
     Deep,
+    /// A field that is sent as something else than its type.
+    #[error("proto: a field is not of the type that its kind has for it")]
+    Mismatch,
+    /// The object does not have the shape that was asked for.
+    #[error("{0}")]
+    Unexpected(String),
+}
+
+impl serde::de::Error for ProtobufError {
+    fn custom<T: std::fmt::Display>(message: T) -> Self {
+        Self::Unexpected(message.to_string())
+    }
 }
 
 /// Reads a body in protobuf into the value that JSON would have given, with its kind.
@@ -68,7 +80,7 @@ pub fn from_protobuf(bytes: &[u8], messages: &Messages) -> Result<Value, Protobu
         kind: name.to_owned(),
     };
     let Some(message) = messages.of_kind(&kind) else {
-        return Err(ProtobufError::Kind(kind));
+        return Err(ProtobufError::Kind(Box::new(kind)));
     };
     let mut value = Reader { messages }.object(&message, raw, 0)?;
     value.insert("kind".to_owned(), json!(name));

@@ -11,7 +11,10 @@ pub(super) fn special(name: &str, bytes: &[u8]) -> Result<Option<Value>, Protobu
     let value = match name.rsplit('.').next().unwrap_or_default() {
         "Time" | "MicroTime" => time(bytes)?,
         "Quantity" => json!(text(first_bytes(bytes)?)?),
-        "IntOrString" => int_or_string(bytes)?,
+        "IntOrString" => match int_or_string(bytes)? {
+            Ok(number) => json!(number),
+            Err(words) => json!(text(words)?),
+        },
         "RawExtension" | "FieldsV1" | "JSON" => raw(bytes)?,
         "ExtraValue" | "Verbs" => list(bytes)?,
         _ => return Ok(None),
@@ -34,36 +37,43 @@ pub(super) fn signed(varint: u64) -> i64 {
 
 /// Nothing in it is the time that was never set.
 fn time(bytes: &[u8]) -> Result<Value, ProtobufError> {
-    let (mut seconds, mut nanos) = (None, 0);
-    let mut fields = Fields::new(bytes);
-    while let Some((number, wire)) = fields.next()? {
-        match (number, wire) {
-            (1, Wire::Varint(value)) => seconds = Some(signed(value)),
-            (2, Wire::Varint(value)) => nanos = i32::try_from(signed(value)).unwrap_or_default(),
-            _ => {}
-        }
-    }
-    let Some(seconds) = seconds else {
+    if bytes.is_empty() {
         return Ok(Value::Null);
-    };
+    }
+    let (seconds, nanos) = seconds_and_nanos(bytes)?;
     let time = Timestamp::new(seconds, nanos).map_err(|_| ProtobufError::Time(seconds))?;
     Ok(json!(time.to_string()))
 }
 
-fn int_or_string(bytes: &[u8]) -> Result<Value, ProtobufError> {
-    let (mut is_text, mut number, mut words) = (false, 0, "");
+/// What a time is sent as.
+pub(super) fn seconds_and_nanos(bytes: &[u8]) -> Result<(i64, i32), ProtobufError> {
+    let (mut seconds, mut nanos) = (0, 0);
+    let mut fields = Fields::new(bytes);
+    while let Some((number, wire)) = fields.next()? {
+        match (number, wire) {
+            (1, Wire::Varint(value)) => seconds = signed(value),
+            (2, Wire::Varint(value)) => nanos = i32::try_from(signed(value)).unwrap_or_default(),
+            _ => {}
+        }
+    }
+    Ok((seconds, nanos))
+}
+
+/// The number, or else the words.
+pub(super) fn int_or_string(bytes: &[u8]) -> Result<Result<i64, &[u8]>, ProtobufError> {
+    let (mut is_text, mut number, mut words): (_, _, &[u8]) = (false, 0, &[]);
     let mut fields = Fields::new(bytes);
     while let Some((field, wire)) = fields.next()? {
         match (field, wire) {
             (1, Wire::Varint(value)) => is_text = value == 1,
             (2, Wire::Varint(value)) => number = signed(value),
-            (3, Wire::Bytes(value)) => words = text(value)?,
+            (3, Wire::Bytes(value)) => words = value,
             _ => {}
         }
     }
     Ok(match is_text {
-        true => json!(words),
-        false => json!(number),
+        true => Err(words),
+        false => Ok(number),
     })
 }
 
@@ -87,7 +97,8 @@ fn list(bytes: &[u8]) -> Result<Value, ProtobufError> {
     Ok(Value::Array(items))
 }
 
-fn first_bytes(bytes: &[u8]) -> Result<&[u8], ProtobufError> {
+/// What the first field holds: of messages that wrap one value.
+pub(super) fn first_bytes(bytes: &[u8]) -> Result<&[u8], ProtobufError> {
     let mut fields = Fields::new(bytes);
     while let Some((number, wire)) = fields.next()? {
         if let (1, Wire::Bytes(inside)) = (number, wire) {

@@ -11,6 +11,7 @@ use super::node::tag;
 use super::stub::Stub;
 use super::writer::{Ends, Writer};
 use super::{FieldTree, RecordError, dictionary};
+use crate::protobuf::Buffers;
 
 /// What an [`Encoder`] keeps and adds.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +23,7 @@ pub struct EncoderOptions {
     pub kind: Option<Kind>,
 }
 
-/// Makes records from JSON, one after the other, with one buffer.
+/// Makes records from JSON or protobuf, one after the other, with the same buffers.
 ///
 /// ```
 /// use kubewright_wire::record::{Encoder, EncoderOptions};
@@ -37,6 +38,8 @@ pub struct Encoder {
     options: EncoderOptions,
     kept: FieldTree,
     buffer: Vec<u8>,
+    /// What objects in protobuf are read with.
+    pub(super) buffers: Buffers,
 }
 
 /// An outsized object does not keep its buffer alive behind it.
@@ -49,6 +52,7 @@ impl Encoder {
             options,
             kept: FieldTree::Whole,
             buffer: Vec::new(),
+            buffers: Buffers::default(),
         }
     }
 
@@ -79,7 +83,7 @@ impl Encoder {
         self.finish_stub(&stub)
     }
 
-    fn finish_stub(&mut self, stub: &Stub) -> Result<Record, RecordError> {
+    pub(super) fn finish_stub(&mut self, stub: &Stub) -> Result<Record, RecordError> {
         let value = serde_json::to_value(stub).map_err(RecordError::Parse)?;
         let ends = self.write(&value).map_err(RecordError::Parse)?;
         self.finish(Ends {
@@ -108,7 +112,10 @@ impl Encoder {
         })
     }
 
-    fn write<'de, D: Deserializer<'de>>(&mut self, deserializer: D) -> Result<Ends, D::Error> {
+    pub(super) fn write<'de, D: Deserializer<'de>>(
+        &mut self,
+        deserializer: D,
+    ) -> Result<Ends, D::Error> {
         self.buffer.clear();
         let mut writer = Writer {
             out: &mut self.buffer,
@@ -123,7 +130,7 @@ impl Encoder {
         Ok(writer.ends)
     }
 
-    fn finish(&mut self, ends: Ends) -> Result<Record, RecordError> {
+    pub(super) fn finish(&mut self, ends: Ends) -> Result<Record, RecordError> {
         if u32::try_from(self.buffer.len()).is_err() {
             return Err(RecordError::TooLarge {
                 bytes: self.buffer.len(),

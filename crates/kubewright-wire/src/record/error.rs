@@ -1,5 +1,7 @@
 use std::fmt;
 
+use crate::protobuf::ProtobufError;
+
 /// A record that could not be made or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -7,6 +9,9 @@ pub enum RecordError {
     /// The bytes are not a JSON object.
     #[error("read an object as JSON: the bytes do not parse")]
     Parse(#[source] serde_json::Error),
+    /// The bytes are not an object in protobuf.
+    #[error("read an object as protobuf: the bytes do not parse")]
+    Protobuf(#[source] ProtobufError),
     /// The object is larger than a record can be.
     #[error(
         "store an object of {bytes} encoded bytes: the largest is {}",
@@ -18,7 +23,7 @@ pub enum RecordError {
     },
     /// Only the metadata of the object was read.
     #[error(
-        "decode a stored object: its JSON could not be read whole or its transform failed, so only \
+        "decode a stored object: its bytes could not be read whole or its transform failed, so only \
          its metadata is kept; objects that are larger than the reader allows or nested deeper \
          than 127 levels cannot be used"
     )]

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
@@ -69,6 +70,18 @@ impl<'de> Visitor<'de> for ManagedFieldsSeed<'_> {
     }
 }
 
+/// The fields of an entry that tell whose it is and what it owns.
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "camelCase")]
+enum EntryField {
+    Manager,
+    Operation,
+    Subresource,
+    FieldsV1,
+    #[serde(other)]
+    Other,
+}
+
 struct EntrySeed<'a> {
     manager: &'a str,
 }
@@ -92,13 +105,15 @@ impl<'de> Visitor<'de> for EntrySeed<'_> {
         let mut fields = None;
         let mut ours = true;
         let mut applied = false;
-        while let Some(key) = entry.next_key::<String>()? {
-            match key.as_str() {
-                "manager" => ours &= is_part_of(&entry.next_value::<String>()?, self.manager),
-                "operation" => applied = entry.next_value::<String>()? == "Apply",
+        while let Some(key) = entry.next_key::<EntryField>()? {
+            match key {
+                EntryField::Manager => {
+                    ours &= is_part_of(&entry.next_value::<String>()?, self.manager);
+                }
+                EntryField::Operation => applied = entry.next_value::<String>()? == "Apply",
                 // What was applied to a subresource is another set.
-                "subresource" => ours &= entry.next_value::<String>()?.is_empty(),
-                "fieldsV1" if ours => fields = Some(entry.next_value_seed(FieldsSeed)?),
+                EntryField::Subresource => ours &= entry.next_value::<String>()?.is_empty(),
+                EntryField::FieldsV1 if ours => fields = Some(entry.next_value_seed(FieldsSeed)?),
                 _ => {
                     entry.next_value::<IgnoredAny>()?;
                 }

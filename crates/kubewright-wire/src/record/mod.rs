@@ -19,6 +19,7 @@ mod metadata;
 mod names;
 mod node;
 mod probe;
+mod protobuf;
 mod stub;
 mod words;
 mod writer;

@@ -1,3 +1,5 @@
+use crate::protobuf::ProtobufError;
+
 /// A stream that is not what it should be.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -30,5 +32,14 @@ pub enum ScanError {
         /// Why it does not parse.
         #[source]
         source: serde_json::Error,
+    },
+    /// A list in protobuf, or a watch's frame, does not parse.
+    #[error("read {what} in protobuf: the bytes do not parse")]
+    Protobuf {
+        /// What was read.
+        what: &'static str,
+        /// Why it does not parse.
+        #[source]
+        source: ProtobufError,
     },
 }

@@ -2,6 +2,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::ScanError;
+use crate::protobuf::{Envelope, Fields, ProtobufError, ProtobufObject, Wire};
 
 /// What a frame of a watch says about its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -19,7 +20,7 @@ pub enum FrameKind {
     Error,
 }
 
-/// One frame of a watch, its object still as JSON.
+/// One frame of a watch, its object still as bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     /// What happened.
@@ -65,6 +66,66 @@ impl<'a> Frame<'a> {
             object: rest.strip_prefix(br#","object":"#)?,
         })
     }
+
+    /// Reads one frame in protobuf: its type, and an envelope with the object.
+    pub fn parse_protobuf(frame: &'a [u8]) -> Result<Self, ScanError> {
+        let read = || {
+            let (mut kind, mut envelope): (_, &[u8]) = (None, &[]);
+            let mut fields = Fields::new(frame);
+            while let Some((number, wire)) = fields.next()? {
+                match (number, wire) {
+                    (1, Wire::Bytes(word)) => kind = FrameKind::of(word),
+                    (2, Wire::Bytes(bytes)) => envelope = bytes,
+                    _ => {}
+                }
+            }
+            let kind = kind.ok_or(ProtobufError::Mismatch)?;
+            let mut raw: &[u8] = &[];
+            let mut fields = Fields::new(envelope);
+            while let Some((number, wire)) = fields.next()? {
+                if let (1, Wire::Bytes(bytes)) = (number, wire) {
+                    raw = bytes;
+                }
+            }
+            let object = Envelope::open(raw)?.object;
+            Ok(Self { kind, object })
+        };
+        read().map_err(|source| ScanError::Protobuf {
+            what: "a frame of a watch",
+            source,
+        })
+    }
+
+    /// Reads the beginning of a frame in protobuf that is too long; the object is cut where the
+    /// frame is.
+    pub fn parse_protobuf_beginning(frame: &'a [u8]) -> Option<Self> {
+        let mut fields = Fields::new(frame);
+        let (1, word) = fields.next_cut()? else {
+            return None;
+        };
+        let kind = FrameKind::of(word)?;
+        let (2, envelope) = fields.next_cut()? else {
+            return None;
+        };
+        let (1, raw) = Fields::new(envelope).next_cut()? else {
+            return None;
+        };
+        let object = Envelope::open_beginning(raw)?.object;
+        Some(Self { kind, object })
+    }
+}
+
+impl FrameKind {
+    fn of(word: &[u8]) -> Option<Self> {
+        match word {
+            b"ADDED" => Some(Self::Added),
+            b"MODIFIED" => Some(Self::Modified),
+            b"DELETED" => Some(Self::Deleted),
+            b"BOOKMARK" => Some(Self::Bookmark),
+            b"ERROR" => Some(Self::Error),
+            _ => None,
+        }
+    }
 }
 
 /// What a [`FrameKind::Bookmark`] carries.
@@ -80,31 +141,50 @@ pub struct Bookmark {
 impl Bookmark {
     /// Reads the object of a bookmark's frame.
     pub fn parse(object: &[u8]) -> Result<Self, ScanError> {
-        #[derive(Deserialize)]
-        struct Raw {
-            metadata: Metadata,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Metadata {
-            resource_version: String,
-            #[serde(default)]
-            annotations: Annotations,
-        }
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Annotations {
-            #[serde(rename = "k8s.io/initial-events-end")]
-            initial_events_end: String,
-        }
-        let raw: Raw = serde_json::from_slice(object).map_err(|source| ScanError::Parse {
+        let raw: RawBookmark =
+            serde_json::from_slice(object).map_err(|source| ScanError::Parse {
+                what: "a bookmark of a watch",
+                source,
+            })?;
+        Ok(raw.into())
+    }
+
+    /// Reads the object of a bookmark's frame in protobuf.
+    pub fn parse_protobuf(object: ProtobufObject<'_>) -> Result<Self, ScanError> {
+        let raw = RawBookmark::deserialize(object).map_err(|source| ScanError::Protobuf {
             what: "a bookmark of a watch",
             source,
         })?;
-        Ok(Self {
+        Ok(raw.into())
+    }
+}
+
+#[derive(Deserialize)]
+struct RawBookmark {
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    resource_version: String,
+    #[serde(default)]
+    annotations: Annotations,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Annotations {
+    #[serde(rename = "k8s.io/initial-events-end")]
+    initial_events_end: String,
+}
+
+impl From<RawBookmark> for Bookmark {
+    fn from(raw: RawBookmark) -> Self {
+        Self {
             resource_version: raw.metadata.resource_version,
             ends_initial_state: raw.metadata.annotations.initial_events_end == "true",
-        })
+        }
     }
 }
 

@@ -1,17 +1,22 @@
 //! Finding objects in a stream of bytes: the items of a list, the frames of a watch.
 //!
-//! Both scanners take chunks cut at any byte and hand out each object as soon as its last byte
+//! The scanners take chunks cut at any byte and hand out each object as soon as its last byte
 //! is there, so that a list of any size is read with the memory of its largest item. Of an object
 //! that is larger than allowed the beginning is handed out, and the stream goes on behind it.
 
 mod error;
 mod frame;
+mod frames;
 mod item;
 mod lines;
 mod list;
+mod messages;
+mod sized;
 
 pub use error::ScanError;
 pub use frame::{Bookmark, Frame, FrameKind};
+pub use frames::FrameScanner;
 pub use item::Item;
 pub use lines::LineScanner;
 pub use list::{ListEnd, ListScanner};
+pub use messages::MessageScanner;

@@ -3,6 +3,7 @@
 mod apply;
 mod corpus;
 mod fields;
+mod protobuf;
 mod robust;
 mod schema;
 mod versions;

@@ -1,0 +1,294 @@
+use std::fmt;
+
+use kubewright_core::Kind;
+
+use super::Shape;
+
+/// How the objects of Kubernetes' own kinds are laid out in protobuf: for every message its fields
+/// in the order in which Go writes them as JSON.
+///
+/// The table is used where it lies, so that it costs no memory but the pages that are looked at.
+/// Little endian, in this order:
+/// - three counts of two bytes: kinds, messages, fields;
+/// - kinds: apiVersion, name and message, two bytes each;
+/// - messages: the first field (two bytes), how many fields, which kind it is (plus one);
+/// - fields: number and part, a byte each; name, type (five bits of [`Type`], eleven of the place
+///   of a message or part), two bytes each; two bits of [`Shape`] and two of [`Presence`]; zero;
+/// - texts: a byte of length, then the text; they are referred to by their offset.
+///
+/// The fields of embedded structs stand in the places of these: each such struct is a part of the
+/// message with a number of its own, and the message itself is part zero.
+pub struct Layouts {
+    kinds: &'static [[u8; 6]],
+    messages: &'static [[u8; 4]],
+    fields: &'static [[u8; 8]],
+    texts: &'static [u8],
+}
+
+/// The layout of the objects of one kind, or of a part of them.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    table: &'static Layouts,
+    place: usize,
+}
+
+/// One field of a message.
+#[derive(Clone, Copy)]
+pub(super) struct LaidField {
+    table: &'static Layouts,
+    bytes: &'static [u8; 8],
+}
+
+/// What a field's value is.
+#[derive(Clone, Copy)]
+pub(super) enum Type {
+    Text,
+    Bytes,
+    Bool,
+    Int,
+    Double,
+    Time,
+    MicroTime,
+    Quantity,
+    IntOrString,
+    /// JSON inside of protobuf.
+    Raw,
+    /// A message of nothing but texts, which JSON has as a list.
+    Texts,
+    SchemaOrSchemas(Layout),
+    SchemaOrBool(Layout),
+    SchemaOrTexts(Layout),
+    Message(Layout),
+}
+
+/// When JSON has a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// When the message has it.
+    WhenPresent,
+    /// When its value is neither zero nor empty.
+    WhenNotZero,
+    /// Always, as null when the message does not have it.
+    OrNull,
+    /// Always, as its zero value when the message does not have it.
+    OrZero,
+}
+
+impl Layouts {
+    /// The layouts of the kinds that an API server serves by default.
+    #[cfg(feature = "layouts")]
+    pub fn builtin() -> &'static Self {
+        static BUILTIN: Layouts = Layouts::over(include_bytes!("../../tables/layouts.bin"));
+        &BUILTIN
+    }
+
+    /// The layout of a kind's objects; none where they do not come in protobuf.
+    pub fn of_kind(&'static self, kind: &Kind) -> Option<Layout> {
+        self.find(&kind.api_version(), &kind.kind)
+    }
+
+    /// The layout of what is left of any object when only its metadata is asked for.
+    pub fn of_metadata(&'static self) -> Option<Layout> {
+        self.find("meta.k8s.io/v1", "PartialObjectMetadata")
+    }
+
+    /// The layout of a Status.
+    pub fn of_status(&'static self) -> Option<Layout> {
+        self.find("v1", "Status")
+    }
+
+    /// The apiVersions and names of all kinds.
+    pub fn kinds(&'static self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.kinds.iter().map(|bytes| self.kind(bytes))
+    }
+
+    #[cfg_attr(not(feature = "layouts"), expect(dead_code, reason = "no table"))]
+    const fn over(bytes: &'static [u8]) -> Self {
+        let (head, rest) = bytes.split_at(6);
+        let (kinds, rest) = rest.split_at(6 * pair(head, 0));
+        let (messages, rest) = rest.split_at(4 * pair(head, 2));
+        let (fields, texts) = rest.split_at(8 * pair(head, 4));
+        Self {
+            kinds: kinds.as_chunks().0,
+            messages: messages.as_chunks().0,
+            fields: fields.as_chunks().0,
+            texts,
+        }
+    }
+
+    fn find(&'static self, api_version: &str, name: &str) -> Option<Layout> {
+        let mut kinds = self.kinds.iter();
+        let found = kinds.find(|bytes| self.kind(bytes) == (api_version, name))?;
+        Some(Layout {
+            table: self,
+            place: pair(found, 4),
+        })
+    }
+
+    fn kind(&'static self, bytes: &[u8; 6]) -> (&'static str, &'static str) {
+        (self.text(pair(bytes, 0)), self.text(pair(bytes, 2)))
+    }
+
+    fn text(&self, offset: usize) -> &'static str {
+        let texts: &'static [u8] = self.texts;
+        let text = texts.get(offset..).and_then(|from| {
+            let (length, rest) = from.split_first()?;
+            rest.get(..usize::from(*length))
+        });
+        text.and_then(|text| str::from_utf8(text).ok())
+            .unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Layouts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Layouts({} messages)", self.messages.len())
+    }
+}
+
+impl Layout {
+    /// The fields of the message and of its parts, in the order of JSON.
+    pub(super) fn fields(self) -> &'static [[u8; 8]] {
+        let Some(bytes) = self.table.messages.get(self.place) else {
+            return &[];
+        };
+        let (first, count) = (pair(bytes, 0), usize::from(bytes[2]));
+        let fields: &'static [[u8; 8]] = self.table.fields;
+        fields.get(first..first + count).unwrap_or_default()
+    }
+
+    pub(super) fn field(self, bytes: &'static [u8; 8]) -> LaidField {
+        LaidField {
+            table: self.table,
+            bytes,
+        }
+    }
+
+    /// apiVersion and name, where the message is an object of its own.
+    pub(super) fn kind(self) -> Option<(&'static str, &'static str)> {
+        let place = self.table.messages.get(self.place)?[3].checked_sub(1)?;
+        let bytes = self.table.kinds.get(usize::from(place))?;
+        Some(self.table.kind(bytes))
+    }
+}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Layout({}, {:?})", self.place, self.kind())
+    }
+}
+
+impl LaidField {
+    pub(super) fn name(self) -> &'static str {
+        self.table.text(pair(self.bytes, 2))
+    }
+
+    pub(super) fn shape(self) -> Shape {
+        match self.bytes[6] & 3 {
+            0 => Shape::One,
+            1 => Shape::Inline,
+            2 => Shape::List,
+            _ => Shape::Map,
+        }
+    }
+
+    pub(super) fn presence(self) -> Presence {
+        match self.bytes[6] >> 2 {
+            0 => Presence::WhenPresent,
+            1 => Presence::WhenNotZero,
+            2 => Presence::OrNull,
+            _ => Presence::OrZero,
+        }
+    }
+
+    /// The number that a part has of its own.
+    pub(super) fn part(self) -> u8 {
+        self.bytes[4]
+    }
+
+    pub(super) fn kind(self) -> Type {
+        let packed = pair(self.bytes, 4);
+        let layout = Layout {
+            table: self.table,
+            place: packed & 0x7ff,
+        };
+        match packed >> 11 {
+            0 => Type::Text,
+            1 => Type::Bytes,
+            2 => Type::Bool,
+            3 => Type::Int,
+            4 => Type::Double,
+            5 => Type::Time,
+            6 => Type::MicroTime,
+            7 => Type::Quantity,
+            8 => Type::IntOrString,
+            9 => Type::Raw,
+            10 => Type::Texts,
+            11 => Type::SchemaOrSchemas(layout),
+            12 => Type::SchemaOrBool(layout),
+            13 => Type::SchemaOrTexts(layout),
+            _ => Type::Message(layout),
+        }
+    }
+}
+
+/// The two bytes at an offset as a number.
+const fn pair(bytes: &[u8], at: usize) -> usize {
+    bytes[at] as usize | (bytes[at + 1] as usize) << 8
+}
+
+#[cfg(feature = "layouts")]
+#[cfg(test)]
+mod tests {
+    use kubewright_core::Kind;
+
+    use super::{Layouts, Type};
+
+    #[test]
+    fn every_place_of_the_table_holds_what_it_should() {
+        let table = Layouts::builtin();
+        assert_eq!(table.kinds().count(), 63);
+        for bytes in table.fields {
+            let layout = table.of_status().unwrap();
+            let field = layout.field(bytes);
+            if field.shape() == super::Shape::Inline {
+                continue;
+            }
+            assert!(!field.name().is_empty());
+            if let Type::Message(layout) = field.kind() {
+                assert!(layout.place < table.messages.len());
+            }
+        }
+        let first = |bytes: &[u8; 4]| usize::from(u16::from_le_bytes([bytes[0], bytes[1]]));
+        let mut next = 0;
+        for bytes in table.messages {
+            assert_eq!(first(bytes), next);
+            next += usize::from(bytes[2]);
+        }
+        assert_eq!(next, table.fields.len());
+    }
+
+    #[test]
+    fn kinds_that_no_server_has_by_default_have_no_layout() {
+        let table = Layouts::builtin();
+        let kinds = [
+            (Kind::new("", "v1", "Pod"), true),
+            (
+                Kind::new("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
+                true,
+            ),
+            (
+                Kind::new("apiregistration.k8s.io", "v1", "APIService"),
+                true,
+            ),
+            (
+                Kind::new("internal.apiserver.k8s.io", "v1alpha1", "StorageVersion"),
+                false,
+            ),
+            (Kind::new("example.com", "v1", "Pod"), false),
+        ];
+        for (kind, has) in kinds {
+            assert_eq!(table.of_kind(&kind).is_some(), has, "{kind}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Objects of every kind that a server sends, as Kubernetes' own code writes them: with nothing in
+//! them, with something in every field, and with zero values wherever these are told apart from
+//! nothing (`cargo xtask vectors`). What is read from protobuf is what is read from JSON.
+
+use std::collections::BTreeSet;
+use std::io::Read as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::GzDecoder;
+use kubewright_core::Kind;
+use kubewright_wire::protobuf::{Layouts, ProtobufObject};
+use kubewright_wire::record::{Encoder, EncoderOptions, FieldTree};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+#[derive(Deserialize)]
+struct Object {
+    group: String,
+    version: String,
+    kind: String,
+    json: Box<RawValue>,
+    protobuf: String,
+}
+
+impl Object {
+    fn kind(&self) -> Kind {
+        Kind::new(
+            self.group.as_str(),
+            self.version.as_str(),
+            self.kind.as_str(),
+        )
+    }
+
+    fn json(&self) -> &[u8] {
+        self.json.get().as_bytes()
+    }
+
+    fn protobuf(&self) -> Vec<u8> {
+        STANDARD
+            .decode(&self.protobuf)
+            .expect("the objects are base64")
+    }
+
+    fn encoder(&self) -> Encoder {
+        Encoder::new(EncoderOptions {
+            kind: Some(self.kind()),
+            field_manager: None,
+        })
+    }
+}
+
+fn objects() -> Vec<Object> {
+    let packed = include_bytes!("../protobuf/objects.json.gz");
+    let mut text = String::new();
+    let read = GzDecoder::new(packed.as_slice()).read_to_string(&mut text);
+    read.expect("the objects are packed as they should");
+    serde_json::from_str(&text).expect("the objects are JSON")
+}
+
+#[test]
+fn every_object_gives_the_same_record_as_its_json() {
+    let table = Layouts::builtin();
+    let mut seen = BTreeSet::new();
+    for object in objects() {
+        let kind = object.kind();
+        let layout = table.of_kind(&kind).unwrap();
+        let json = object.encoder().encode(object.json()).unwrap();
+        let protobuf = object.encoder().encode_protobuf(layout, &object.protobuf());
+        let protobuf = protobuf.unwrap();
+        assert_eq!(protobuf.to_value(), json.to_value(), "{kind}");
+        // Also in the same order.
+        assert_eq!(protobuf, json, "{kind}");
+        seen.insert((kind.api_version(), kind.kind));
+    }
+    let kinds = table
+        .kinds()
+        .map(|(version, kind)| (version.to_owned(), kind.to_owned()));
+    assert_eq!(seen, kinds.collect());
+}
+
+#[test]
+fn every_object_reads_as_the_value_of_its_json() {
+    for object in objects() {
+        let layout = Layouts::builtin().of_kind(&object.kind()).unwrap();
+        let bytes = object.protobuf();
+        let read = Value::deserialize(ProtobufObject::new(layout, &bytes)).unwrap();
+        let json: Value = serde_json::from_slice(object.json()).unwrap();
+        assert_eq!(read, json, "{}", object.kind());
+    }
+}
+
+#[test]
+fn a_projection_keeps_the_same_of_both() {
+    let tree = FieldTree::none()
+        .with("metadata.name")
+        .with("metadata.labels")
+        .with("spec.containers.resources")
+        .with("spec.template.spec.volumes")
+        .with("status.conditions.type");
+    for object in objects() {
+        let layout = Layouts::builtin().of_kind(&object.kind()).unwrap();
+        let mut encoder = object.encoder().keeping(tree.clone());
+        let json = encoder.encode(object.json()).unwrap();
+        let protobuf = encoder.encode_protobuf(layout, &object.protobuf()).unwrap();
+        assert_eq!(protobuf, json, "{}", object.kind());
+    }
+}
+
+#[test]
+fn the_hash_of_what_a_manager_has_applied_is_the_same() {
+    let table = Layouts::builtin();
+    let kind = Kind::new("", "v1", "ConfigMap");
+    let layout = table.of_kind(&kind).unwrap();
+    let fields = br#"{"f:data":{"f:a":{}}}"#;
+    let entry = [
+        field(1, b"web"),
+        field(2, b"Apply"),
+        field(6, b"FieldsV1"),
+        field(7, &field(1, fields)),
+        field(8, b""),
+    ]
+    .concat();
+    let metadata = [field(1, b"name"), field(17, &entry)].concat();
+    let mut encoder = Encoder::new(EncoderOptions {
+        kind: Some(kind),
+        field_manager: Some("web".to_owned()),
+    });
+    let protobuf = encoder
+        .encode_protobuf(layout, &field(1, &metadata))
+        .unwrap();
+    let json = br#"{"metadata":{"name":"name","managedFields":[{"manager":"web","operation":"Apply","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:a":{}}}}]}}"#;
+    let json = encoder.encode(json).unwrap();
+    assert!(json.field_hash().is_some());
+    assert_eq!(protobuf.field_hash(), json.field_hash());
+    assert_eq!(protobuf, json);
+}
+
+#[test]
+fn an_object_that_is_cut_anywhere_is_an_error_or_a_stub_and_never_a_panic() {
+    let object = objects()
+        .into_iter()
+        .filter(|object| object.kind == "Service");
+    let object = object.max_by_key(|object| object.protobuf.len()).unwrap();
+    let layout = Layouts::builtin().of_kind(&object.kind()).unwrap();
+    let bytes = object.protobuf();
+    let whole = object
+        .encoder()
+        .encode_protobuf_stub(layout, &bytes)
+        .unwrap();
+    assert_eq!(whole, object.encoder().encode_stub(object.json()).unwrap());
+    let mut stubs = 0;
+    for cut in 0..bytes.len() {
+        let beginning = bytes.split_at(cut).0;
+        // A cut between two fields leaves a shorter object.
+        object.encoder().encode_protobuf(layout, beginning).ok();
+        if let Ok(stub) = object.encoder().encode_protobuf_stub(layout, beginning) {
+            assert_eq!(stub, whole, "{cut}");
+            stubs += 1;
+        }
+    }
+    assert!(stubs > 0 && stubs < bytes.len());
+}
+
+#[test]
+fn noise_is_an_error_and_never_a_panic() {
+    let object = objects().into_iter().filter(|object| object.kind == "Pod");
+    let object = object.max_by_key(|object| object.protobuf.len()).unwrap();
+    let layout = Layouts::builtin().of_kind(&object.kind()).unwrap();
+    let bytes = object.protobuf();
+    for at in (0..bytes.len()).step_by(31) {
+        for flip in [1, 0x80, 0xff] {
+            let mut noise = bytes.clone();
+            noise[at] ^= flip;
+            object.encoder().encode_protobuf(layout, &noise).ok();
+        }
+    }
+}
+
+#[test]
+fn lists_of_numbers_may_be_packed_and_stand_apart() {
+    let kind = Kind::new("", "v1", "Pod");
+    let layout = Layouts::builtin().of_kind(&kind).unwrap();
+    // spec.securityContext.supplementalGroups: two packed, then one apart, another field between.
+    let context = [field(4, &[1, 0x96, 1]), vec![2 << 3, 7], vec![4 << 3, 3]].concat();
+    let spec = field(14, &context);
+    let bytes = field(2, &spec);
+    let read = Value::deserialize(ProtobufObject::new(layout, &bytes)).unwrap();
+    let context = &read["spec"]["securityContext"];
+    assert_eq!(
+        context["supplementalGroups"],
+        serde_json::json!([1, 150, 3])
+    );
+    assert_eq!(context["runAsUser"], 7);
+}
+
+/// A field of a message: its number, and what is in it.
+fn field(number: u8, inside: &[u8]) -> Vec<u8> {
+    let mut head = Vec::new();
+    let tag = u16::from(number) << 3 | 2;
+    for mut rest in [usize::from(tag), inside.len()] {
+        while rest >= 128 {
+            head.push(u8::try_from(rest & 127).expect("seven bits") | 128);
+            rest >>= 7;
+        }
+        head.push(u8::try_from(rest).expect("seven bits"));
+    }
+    [head, inside.to_vec()].concat()
+}

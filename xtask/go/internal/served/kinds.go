@@ -1,0 +1,43 @@
+// Package served knows the kinds whose objects an API server sends in lists and watches.
+package served
+
+import (
+	"reflect"
+	"sort"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+)
+
+// A Kind is one that is served in the default configuration.
+type Kind struct {
+	schema.GroupVersionKind
+	Type reflect.Type
+}
+
+// Kinds answers those that have a list, and what comes in place of an object, sorted.
+func Kinds() ([]Kind, error) {
+	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme} {
+		if err := add(scheme.Scheme); err != nil {
+			return nil, err
+		}
+	}
+	kinds := []Kind{
+		{metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata"), reflect.TypeFor[metav1.PartialObjectMetadata]()},
+		{schema.GroupVersionKind{Version: "v1", Kind: "Status"}, reflect.TypeFor[metav1.Status]()},
+	}
+	for gvk, t := range scheme.Scheme.AllKnownTypes() {
+		inDefaults := gvk.Version == "v1" || gvk.Group == "autoscaling" && gvk.Version == "v2"
+		_, isObject := reflect.New(t).Interface().(metav1.ObjectMetaAccessor)
+		isListed := scheme.Scheme.Recognizes(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		if inDefaults && isObject && isListed {
+			kinds = append(kinds, Kind{gvk, t})
+		}
+	}
+	sort.Slice(kinds, func(i, j int) bool { return kinds[i].String() < kinds[j].String() })
+	return kinds, nil
+}
