@@ -29,7 +29,9 @@ pub(crate) fn answer(
     let value = match segments.as_slice() {
         [] => Some(legacy::paths(server)),
         ["version"] => Some(version::version()),
-        ["healthz" | "livez" | "readyz", ..] => return Ok(plain(b"ok")),
+        ["healthz" | "livez" | "readyz", part @ ..] if is_health_check(part) => {
+            return Ok(plain(b"ok"));
+        }
         ["openapi", "v2"] => {
             return Err(Status::not_implemented(
                 "/openapi/v2 is not implemented yet: ask for /openapi/v3",
@@ -42,10 +44,12 @@ pub(crate) fn answer(
                 ["apis", group, version] => openapi::document(server, group, version),
                 _ => None,
             };
-            if found.is_none() {
+            let Some(document) = found else {
                 return Ok(nothing());
-            }
-            found
+            };
+            let mut response = value_response(StatusCode::OK, &document, accepted(headers)?);
+            tag(response.headers_mut(), &etag(&document));
+            return Ok(response);
         }
         ["api" | "apis"] if wants_aggregated(headers) => {
             return Ok(aggregated_answer(server, headers, path));
@@ -105,12 +109,26 @@ fn aggregated_answer(server: &Server, headers: &HeaderMap, path: &str) -> Respon
     let headers = response.headers_mut();
     let media_type = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-    headers.insert(VARY, HeaderValue::from_static("Accept"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("public"));
-    if let Ok(etag) = HeaderValue::from_str(&etag) {
+    tag(headers, &etag);
+    response
+}
+
+/// By which a client knows an answer again, and what it depends on.
+fn tag(headers: &mut HeaderMap, etag: &str) {
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    if let Ok(etag) = HeaderValue::from_str(etag) {
         headers.insert(ETAG, etag);
     }
-    response
+}
+
+/// Whether a part of the server has a say in its health, or the server as a whole.
+fn is_health_check(part: &[&str]) -> bool {
+    matches!(
+        part,
+        [] | ["etcd" | "etcd-readiness" | "informer-sync" | "log" | "ping" | "shutdown"]
+            | ["poststarthook", _, ..]
+    )
 }
 
 fn etag(value: &Value) -> String {

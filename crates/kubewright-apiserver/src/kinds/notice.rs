@@ -64,8 +64,8 @@ mod tests {
         assert!(notices(&Kind::new("apps", "v1", "Deployment")).is_empty());
         assert!(notices(&Kind::new("", "v1", "Pod")).is_empty());
         assert_eq!(
-            notices(&Kind::new("", "v1", "LimitRange")),
-            ["kubewright: validation of LimitRange is not implemented yet"]
+            notices(&Kind::new("apps", "v1", "ControllerRevision")),
+            ["kubewright: validation of ControllerRevision is not implemented yet"]
         );
     }
 

@@ -1,5 +1,5 @@
 use http::StatusCode;
-use kubewright_core::{Operation, Verb};
+use kubewright_core::{Kind, Operation, Verb};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
@@ -8,11 +8,12 @@ use super::answer::{ApiBody, ApiResponse};
 use super::execute::ApiRequest;
 use super::metadata::Part;
 use super::options::WriteOptions;
+use super::ownership::track_part;
 use super::patch::patch_part;
 use super::target::Target;
 use super::update::{Write, replace, writer};
 use super::{decode, eviction, scale};
-use crate::kinds::bind;
+use crate::kinds::{bind, validate_finalized};
 use crate::server::Server;
 use crate::who::TokenRequest;
 
@@ -76,6 +77,10 @@ async fn finalize(
     let decoded = decode::object(target, &request.content, target.kind(), validation)?;
     request.warnings.add(decoded.warnings);
     let sent = decoded.value;
+    let causes = validate_finalized(&sent);
+    if !causes.is_empty() {
+        return Err(Status::invalid(target.kind(), name, causes));
+    }
     let write = Write {
         target,
         admit: Admit::new(server, target, request, options.is_dry_run),
@@ -156,7 +161,12 @@ async fn binding(
 
 /// Issues a token for a ServiceAccount.
 fn token(server: &Server, target: &Target, request: &ApiRequest) -> Result<ApiResponse, Status> {
-    let body = decode::parse(&request.content).map_err(Status::bad_request)?;
+    let options = WriteOptions::parse(&request.query, "CreateOptions")?;
+    let kind = Kind::new("authentication.k8s.io", "v1", "TokenRequest");
+    let decoded = decode::part(&request.content, &kind, options.field_validation)?;
+    request.warnings.add(decoded.warnings);
+    let writer = writer(server, request, &options, Part::Whole);
+    let body = track_part(&kind, decoded.value, &writer);
     let request = TokenRequest {
         namespace: target.namespace.as_deref().unwrap_or_default(),
         name: target.name()?,
