@@ -18,7 +18,8 @@ fn cells(line: &str) -> Option<[&str; 5]> {
         .strip_suffix(" |")?
         .split(" | ")
         .collect();
-    cells.try_into().ok().filter(|[row, ..]| *row != "row")
+    let cells: [&str; 5] = cells.try_into().ok()?;
+    Some(cells).filter(|[row, ..]| *row != "row")
 }
 
 fn fidelity() -> String {
