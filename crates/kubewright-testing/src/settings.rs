@@ -34,6 +34,9 @@ pub struct Settings {
     pub sequences: u64,
     /// `KUBEWRIGHT_TEST_SEED`: the seed of the first of them; the others follow.
     pub seed: u64,
+    /// `KUBEWRIGHT_TEST_CASES`: the only cases that are compared between the clusters, by their
+    /// names or by their rows of the fidelity table, with commas between them; all when empty.
+    pub cases: Vec<String>,
     /// `KUBEWRIGHT_TEST_OPERATOR=deployed`: whose operator tests on an existing cluster look at.
     pub operator: OperatorChoice,
     /// `KUBEWRIGHT_TEST_NODES=simulated`: whether tests may add nodes to an existing cluster.
@@ -161,6 +164,8 @@ impl Settings {
         let patience = number("KUBEWRIGHT_TEST_TIMEOUT", PATIENCE.as_secs(), seconds)?;
         let sequences = number("KUBEWRIGHT_TEST_SEQUENCES", SEQUENCES, "a number")?;
         let seed = number("KUBEWRIGHT_TEST_SEED", SEED, "a number")?;
+        let cases = text("KUBEWRIGHT_TEST_CASES").unwrap_or_default();
+        let cases = cases.split(',').map(|name| name.trim().to_owned());
         let folder = |name: &str| variable(name).map(|value| absolute(PathBuf::from(value)));
         let cache = folder("KUBEWRIGHT_CACHE").or_else(|| platform_cache(variable));
         Ok(Self {
@@ -175,6 +180,7 @@ impl Settings {
             patience: Duration::from_secs(patience),
             sequences,
             seed,
+            cases: cases.filter(|name| !name.is_empty()).collect(),
             operator,
             nodes,
             webhook_host,
@@ -197,6 +203,7 @@ impl Default for Settings {
             patience: PATIENCE,
             sequences: SEQUENCES,
             seed: SEED,
+            cases: Vec::new(),
             operator: OperatorChoice::default(),
             nodes: NodeChoice::default(),
             webhook_host: None,
@@ -336,6 +343,16 @@ mod tests {
             error.to_string(),
             "read KUBEWRIGHT_TEST_CLUSTER=\"kind\": not a known value; use one of: embedded, real, existing"
         );
+    }
+
+    #[test]
+    fn cases_are_named_with_commas_between_them() {
+        let cases = |value: &str| {
+            let settings = read(&[("KUBEWRIGHT_TEST_CASES", value)]);
+            settings.unwrap().cases
+        };
+        assert_eq!(cases("watch, W1,"), ["watch", "W1"]);
+        assert_eq!(cases(""), Vec::<String>::new());
     }
 
     #[test]

@@ -47,7 +47,11 @@ impl Accounts {
             let made = cluster.create(&SERVICE_ACCOUNTS, Some(namespace), account);
             unless_there(made.await)?;
         }
-        if is_missing("configmaps", CERTIFICATE) {
+        let publisher = "system:serviceaccount:kube-system:root-ca-cert-publisher";
+        let publisher = cluster.acting_as(publisher);
+        let key = Key::new("configmaps", Some(namespace), CERTIFICATE);
+        let data = json!({"ca.crt": self.certificate});
+        let Some(map) = cluster.store().get(&key) else {
             let map = json!({
                 "apiVersion": "v1",
                 "kind": "ConfigMap",
@@ -56,14 +60,17 @@ impl Accounts {
                     "namespace": namespace,
                     "annotations": {"kubernetes.io/description": DESCRIPTION},
                 },
-                "data": {"ca.crt": self.certificate},
+                "data": data,
             });
-            let publisher = "system:serviceaccount:kube-system:root-ca-cert-publisher";
-            let publisher = cluster.acting_as(publisher);
             let made = publisher.create(&CONFIG_MAPS, Some(namespace), map);
-            unless_there(made.await)?;
+            return unless_there(made.await);
+        };
+        if map.value()["data"] == data {
+            return Ok(());
         }
-        Ok(())
+        let operations = json!([{"op": "add", "path": "/data", "value": data}]);
+        let changed = publisher.json_patch(&CONFIG_MAPS, &map, operations);
+        changed.await
     }
 }
 
@@ -80,9 +87,8 @@ impl Controller for Accounts {
         let is_gone = event.now.is_none();
         let namespace = match (event.key.resource(), event.key.name()) {
             ("namespaces", name) if event.before.is_none() => Some(name),
-            ("serviceaccounts", ACCOUNT) | ("configmaps", CERTIFICATE) if is_gone => {
-                event.key.namespace()
-            }
+            ("serviceaccounts", ACCOUNT) if is_gone => event.key.namespace(),
+            ("configmaps", CERTIFICATE) => event.key.namespace(),
             _ => None,
         };
         if let Some(namespace) = namespace {

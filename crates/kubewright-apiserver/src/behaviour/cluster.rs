@@ -192,6 +192,17 @@ impl Cluster {
         self.send(request.patch(PatchKind::Merge, patch)).await
     }
 
+    /// Changes an object by a JSON patch.
+    pub(super) async fn json_patch(
+        &self,
+        resource: &Resource,
+        object: &Object,
+        operations: Value,
+    ) -> Result<(), Status> {
+        let request = self.about(Verb::Patch, resource, object);
+        self.send(request.patch(PatchKind::Json, operations)).await
+    }
+
     /// Changes the status of an object by a merge patch.
     pub(super) async fn patch_status(
         &self,

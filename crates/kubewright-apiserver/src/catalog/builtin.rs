@@ -6,6 +6,7 @@ use kubewright_core::{GroupVersion, Kind, Resource, Scope};
 use serde::Deserialize;
 
 use super::{Origin, Served, Subresource};
+use crate::kinds::is_newer_event;
 
 /// The resources that Kubernetes itself has.
 #[derive(Debug)]
@@ -143,7 +144,11 @@ impl From<ResourceRow> for Served {
             verbs: row.verbs,
             subresources: subresources.collect(),
             storage_version_hash: row.storage_version_hash,
-            id: resource.qualified_name().into(),
+            id: match is_newer_event(&resource.kind) {
+                // Both groups show the same objects.
+                true => "events".into(),
+                false => resource.qualified_name().into(),
+            },
             origin: Origin::Builtin,
             resource,
         }

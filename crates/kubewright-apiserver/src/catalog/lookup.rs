@@ -63,7 +63,9 @@ impl Catalog {
 
     /// Every version of a resource (`deployments.apps`) that is served.
     pub(crate) fn versions(&self, snapshot: &Snapshot, id: &str) -> Vec<Arc<Served>> {
-        let builtin = builtins().all().iter().filter(|served| *served.id == *id);
+        // Events of the two groups are stored as one, but are resources of their own.
+        let is_meant = |served: &&Arc<Served>| served.resource.qualified_name() == id;
+        let builtin = builtins().all().iter().filter(is_meant);
         let definition = snapshot
             .get(&Key::new(DEFINITIONS, None, id))
             .map(|object| self.definition(object))

@@ -47,10 +47,12 @@ pub(crate) fn answer(
                 ["apis", group, version] => openapi::document(server, group, version),
                 _ => None,
             };
-            if found.is_none() {
+            let Some(document) = found else {
                 return Ok(nothing());
-            }
-            found
+            };
+            let mut response = value_response(StatusCode::OK, &document, accepted(headers)?);
+            tag(response.headers_mut(), &etag(&document));
+            return Ok(response);
         }
         ["api" | "apis"] if wants_aggregated(headers) => {
             return Ok(aggregated_answer(server, headers, path));
@@ -110,12 +112,17 @@ fn aggregated_answer(server: &Server, headers: &HeaderMap, path: &str) -> Respon
     let headers = response.headers_mut();
     let media_type = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-    headers.insert(VARY, HeaderValue::from_static("Accept"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("public"));
-    if let Ok(etag) = HeaderValue::from_str(&etag) {
+    tag(headers, &etag);
+    response
+}
+
+/// By which a client knows an answer again, and what it depends on.
+fn tag(headers: &mut HeaderMap, etag: &str) {
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    if let Ok(etag) = HeaderValue::from_str(etag) {
         headers.insert(ETAG, etag);
     }
-    response
 }
 
 fn etag(value: &Value) -> String {

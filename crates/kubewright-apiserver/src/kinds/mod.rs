@@ -4,6 +4,7 @@
 mod amounts;
 mod defaults;
 mod endpoint_slice;
+mod event;
 mod fields;
 mod label_selector;
 mod names;
@@ -22,10 +23,11 @@ mod warnings;
 pub(crate) use amounts::{pod_amounts, quality_of_service};
 pub(crate) use defaults::fill_in;
 pub(crate) use endpoint_slice::drop_topology;
+pub(crate) use event::{is_newer_event, newer_event, stored_event, stored_kind};
 pub(crate) use fields::{matches_fields, selectable_fields};
 pub(crate) use label_selector::{label_selector, plain_selector};
 pub(crate) use names::{NameRule, is_label, name_rule};
-pub(crate) use namespace::is_undeletable;
+pub(crate) use namespace::{is_undeletable, keep_finalizers};
 pub(crate) use notice::{notices, refusal};
 pub(crate) use pod::{bind, grace_period};
 pub(crate) use role_binding::changed_role;
@@ -38,5 +40,5 @@ pub(crate) use strategy::{
     Propagation, creates_on_update, default_propagation, delete_answers_object, has_generation,
     is_convertible, keeps_status_on_create, prepare_create, requires_revision,
 };
-pub(crate) use validation::{formats, is_validated, validate, validate_status};
+pub(crate) use validation::{formats, is_validated, validate, validate_finalized, validate_status};
 pub(crate) use warnings::{status_warnings, warnings};

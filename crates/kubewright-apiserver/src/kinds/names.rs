@@ -54,6 +54,25 @@ impl NameRule {
     }
 }
 
+impl NameRule {
+    /// The same for what names begin with: a dash at its end is followed by letters.
+    ///
+    /// As `maskTrailingDash` of k8s.io/apimachinery has it, the letter before the dash is not
+    /// looked at.
+    pub(crate) fn prefix_problems(self, prefix: &str) -> Vec<String> {
+        let start = prefix.strip_suffix('-').map(|start| {
+            let mut letters = start.chars();
+            (letters.next_back(), letters.as_str())
+        });
+        match start {
+            Some((Some(_), start)) if self != Self::PathSegment => {
+                self.problems(&format!("{start}a"))
+            }
+            _ => self.problems(prefix),
+        }
+    }
+}
+
 fn grammar(name: &str, longest: usize, rule: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
     let mut problems = Vec::new();
     if name.len() > longest {
@@ -99,5 +118,12 @@ mod tests {
         assert!(accepts(NameRule::PathSegment, "system:node A"));
         assert!(!accepts(NameRule::PathSegment, "a/b"));
         assert!(!accepts(NameRule::PathSegment, ".."));
+    }
+
+    #[test]
+    fn a_prefix_may_end_with_a_dash() {
+        let accepts = |prefix: &str| NameRule::Subdomain.prefix_problems(prefix).is_empty();
+        assert!(accepts("web-") && accepts("web"));
+        assert!(!accepts("web..") && !accepts("a b-") && !accepts("-"));
     }
 }

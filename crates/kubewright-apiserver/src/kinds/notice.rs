@@ -80,8 +80,8 @@ mod tests {
             assert!(notices(&Kind::new(group, "v1", kind)).is_empty(), "{kind}");
         }
         assert_eq!(
-            notices(&Kind::new("", "v1", "LimitRange")),
-            ["kubewright: validation of LimitRange is not implemented yet"]
+            notices(&Kind::new("apps", "v1", "ControllerRevision")),
+            ["kubewright: validation of ControllerRevision is not implemented yet"]
         );
     }
 

@@ -2,7 +2,8 @@ use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use kubewright_wire::status::Cause;
+use serde_json::{Map, Value, json};
 
 use crate::store::Object;
 
@@ -13,37 +14,95 @@ const ADDRESSES: u32 = 65_000;
 const FIRST_PORT: u32 = 30_000;
 const PORTS: u32 = 2_768;
 
+const IPV4: &str = "IPv4";
+const IPV6: &str = "IPv6";
+
 /// Gives a new Service its address and its ports on nodes, unless it names them
-/// (pkg/registry/core/service/storage/alloc.go). `chance` decides where to look first.
-pub(crate) fn allocate_address(service: &mut Value, others: &[Arc<Object>], chance: u64) {
+/// (pkg/registry/core/service/storage/alloc.go), or says what it cannot have. `chance` decides
+/// where to look first.
+pub(crate) fn allocate_address(
+    service: &mut Value,
+    others: &[Arc<Object>],
+    chance: u64,
+) -> Result<(), Vec<Cause>> {
     let kind = text(service, "type").to_owned();
     let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else {
-        return;
+        return Ok(());
     };
     if kind == "ExternalName" {
-        return;
+        return Ok(());
+    }
+    let causes = unknown_families(spec);
+    if !causes.is_empty() {
+        return Err(causes);
     }
     let given = spec.get("clusterIP").and_then(Value::as_str);
     let address = match given {
         Some(given) if !given.is_empty() => given.to_owned(),
         _ => match free(&taken_addresses(others), (FIRST, ADDRESSES), chance) {
             Some(number) => Ipv4Addr::from(number).to_string(),
-            None => return,
+            None => return Ok(()),
         },
     };
-    let family = if address.contains(':') {
-        "IPv6"
-    } else {
-        "IPv4"
-    };
+    let is_of_both = is_of_both(spec);
     spec.insert("clusterIP".to_owned(), json!(address));
     spec.entry("clusterIPs").or_insert_with(|| json!([address]));
-    spec.entry("ipFamilies").or_insert_with(|| json!([family]));
-    spec.entry("ipFamilyPolicy")
-        .or_insert_with(|| json!("SingleStack"));
-    if !matches!(kind.as_str(), "NodePort" | "LoadBalancer") {
-        return;
+    let policy = match is_of_both {
+        true => "RequireDualStack",
+        false => "SingleStack",
+    };
+    let policy = spec
+        .entry("ipFamilyPolicy")
+        .or_insert_with(|| json!(policy));
+    let wants_one = *policy == "SingleStack";
+    let family = if address.contains(':') { IPV6 } else { IPV4 };
+    let families = spec.entry("ipFamilies").or_insert_with(|| json!([family]));
+    if let (true, false, Value::Array(families)) = (is_of_both, wants_one, families)
+        && let [one] = families.as_slice()
+    {
+        let other = if one == IPV4 { IPV6 } else { IPV4 };
+        families.push(json!(other));
     }
+    if matches!(kind.as_str(), "NodePort" | "LoadBalancer") {
+        allocate_ports(spec, others, chance);
+    }
+    Ok(())
+}
+
+/// What has no address and selects nothing may have endpoints of both families on any cluster.
+fn is_of_both(spec: &Map<String, Value>) -> bool {
+    let selector = spec.get("selector").and_then(Value::as_object);
+    let is_headless = spec
+        .get("clusterIP")
+        .is_some_and(|address| address == "None");
+    is_headless && selector.is_none_or(Map::is_empty)
+}
+
+/// What a cluster of one family cannot give (`initIPFamilyFields`).
+fn unknown_families(spec: &Map<String, Value>) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    if is_of_both(spec) {
+        return causes;
+    }
+    let families = spec.get("ipFamilies").and_then(Value::as_array);
+    let families: Vec<&Value> = families.into_iter().flatten().collect();
+    let policy = spec.get("ipFamilyPolicy").unwrap_or(&Value::Null);
+    if policy == "RequireDualStack" {
+        let detail = "this cluster is not configured for dual-stack services";
+        causes.push(Cause::invalid("spec.ipFamilyPolicy", policy, detail));
+    }
+    for (index, family) in families.iter().enumerate().filter(|(_, one)| **one == IPV6) {
+        let field = format!("spec.ipFamilies[{index}]");
+        causes.push(Cause::invalid(
+            &field,
+            family,
+            "not configured on this cluster",
+        ));
+    }
+    causes
+}
+
+fn allocate_ports(spec: &mut Map<String, Value>, others: &[Arc<Object>], chance: u64) {
     let mut taken = taken_ports(others);
     let ports = spec.get_mut("ports").and_then(Value::as_array_mut);
     for port in ports.into_iter().flatten() {
@@ -118,8 +177,26 @@ mod tests {
             .map(|spec| Arc::new(Object::new(json!({"spec": spec}), Revision::new(1))))
             .collect();
         let mut service = json!({"spec": spec});
-        allocate_address(&mut service, &others, 0);
+        allocate_address(&mut service, &others, 0).unwrap();
         service["spec"].clone()
+    }
+
+    #[test]
+    fn a_cluster_of_one_family_gives_no_other() {
+        for (spec, field) in [
+            (
+                json!({"ipFamilyPolicy": "RequireDualStack"}),
+                "spec.ipFamilyPolicy",
+            ),
+            (
+                json!({"ipFamilies": ["IPv4", "IPv6"]}),
+                "spec.ipFamilies[1]",
+            ),
+        ] {
+            let mut service = json!({"spec": spec});
+            let causes = allocate_address(&mut service, &[], 0).unwrap_err();
+            assert_eq!(causes[0].field, field);
+        }
     }
 
     #[test]
@@ -135,6 +212,25 @@ mod tests {
         );
         let external = json!({"type": "ExternalName", "externalName": "a"});
         assert_eq!(allocated(external.clone(), &[]), external);
+    }
+
+    #[test]
+    fn a_headless_service_without_selector_is_of_both_families() {
+        let families = |spec: Value| {
+            let spec = allocated(spec, &[]);
+            (spec["ipFamilies"].clone(), spec["ipFamilyPolicy"].clone())
+        };
+        let both = (json!(["IPv4", "IPv6"]), json!("RequireDualStack"));
+        let one = (json!(["IPv4"]), json!("SingleStack"));
+        assert_eq!(families(json!({"clusterIP": "None"})), both);
+        assert_eq!(
+            families(json!({"clusterIP": "None", "selector": {"a": "b"}})),
+            one
+        );
+        let single = json!({"clusterIP": "None", "ipFamilyPolicy": "SingleStack"});
+        assert_eq!(families(single), one);
+        let second = json!({"clusterIP": "None", "ipFamilies": ["IPv6"]});
+        assert_eq!(families(second).0, json!(["IPv6", "IPv4"]));
     }
 
     #[test]

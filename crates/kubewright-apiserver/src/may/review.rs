@@ -53,6 +53,13 @@ struct PathAttributes {
     verb: String,
 }
 
+impl PathAttributes {
+    /// As Go writes it, with the names of its fields there.
+    fn shown(&self) -> Value {
+        json!({"Path": self.path, "Verb": self.verb})
+    }
+}
+
 impl Review {
     /// The review that a resource stands for.
     pub(crate) fn of(group: &str, plural: &str) -> Option<Self> {
@@ -116,12 +123,8 @@ pub(crate) fn answer_review(
     })?;
     let causes = faults(review, namespace, &spec);
     if !causes.is_empty() {
-        return Err(Status::invalid_as(
-            "authorization.k8s.io",
-            review.kind(),
-            "",
-            causes,
-        ));
+        // Kubernetes takes the kind from an object that has forgotten it.
+        return Err(Status::invalid_as("authorization.k8s.io", "", "", causes));
     }
     let somebody = User {
         name: spec.user.clone(),
@@ -150,7 +153,7 @@ fn faults(review: Review, namespace: &str, spec: &Spec) -> Vec<Cause> {
     match (&spec.resource_attributes, &spec.non_resource_attributes) {
         (Some(_), Some(path)) => fault(
             "spec.nonResourceAttributes",
-            &json!({"path": path.path, "verb": path.verb}),
+            &path.shown(),
             "cannot be specified in combination with resourceAttributes",
         ),
         (None, None) => fault(
@@ -182,10 +185,9 @@ fn faults(review: Review, namespace: &str, spec: &Spec) -> Vec<Cause> {
             );
         }
         if let Some(path) = &spec.non_resource_attributes {
-            let value = json!({"path": path.path, "verb": path.verb});
             fault(
                 "spec.nonResourceAttributes",
-                &value,
+                &path.shown(),
                 "disallowed on this kind of request",
             );
         }
@@ -308,12 +310,12 @@ mod tests {
     fn a_review_that_asks_nothing_is_invalid() {
         assert_eq!(
             ask(Review::SelfSubjectAccess, json!({})),
-            Err(r#"SelfSubjectAccessReview.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"#.to_owned())
+            Err(r#".authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"#.to_owned())
         );
         let pods = json!({"verb": "get", "resource": "pods", "namespace": "db"});
         assert_eq!(
             ask(Review::LocalSubjectAccess, json!({"resourceAttributes": pods, "user": "bob"})),
-            Err(r#"LocalSubjectAccessReview.authorization.k8s.io "" is invalid: spec.resourceAttributes.namespace: Invalid value: "db": must match metadata.namespace"#.to_owned())
+            Err(r#".authorization.k8s.io "" is invalid: spec.resourceAttributes.namespace: Invalid value: "db": must match metadata.namespace"#.to_owned())
         );
     }
 }

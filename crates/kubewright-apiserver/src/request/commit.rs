@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::target::Target;
 use crate::crd;
+use crate::kinds::stored_kind;
 use crate::seeded::SeededFault;
 use crate::server::Server;
 use crate::store::{Expected, NotStored, Object, Race, Seen};
@@ -88,7 +89,7 @@ fn forget(target: &Target, value: &mut Value) {
     if target.served.custom().is_some() || is_definition {
         return;
     }
-    if let Some(schema) = Schema::builtin().kind(target.kind()) {
+    if let Some(schema) = Schema::builtin().kind(&stored_kind(target.kind())) {
         forget_empty(value, schema);
     }
 }

@@ -97,7 +97,8 @@ pub(super) async fn store_new(
     prepare_create(server, target, &mut value);
     if target.served.is("", "Service") {
         let others = server.store().list("services", None);
-        allocate_address(&mut value, &others, server.random().next());
+        allocate_address(&mut value, &others, server.random().next())
+            .map_err(|causes| Status::invalid(target.kind(), name, causes))?;
     }
     let mut kept = value;
     // What may have to be made into another object again is kept as it is.

@@ -9,6 +9,15 @@ use super::execute::Content;
 use crate::kinds::{Propagation, default_propagation};
 use crate::store::Object;
 
+const KIND: &str = "DeleteOptions";
+/// What else the API server knows by these names where it reads options.
+const OTHER_KINDS: [&str; 5] = [
+    "APIGroup",
+    "APIGroupList",
+    "APIResourceList",
+    "APIVersions",
+    "Status",
+];
 pub(super) const ORPHAN: &str = "orphan";
 pub(super) const FOREGROUND: &str = "foregroundDeletion";
 
@@ -37,9 +46,11 @@ impl DeleteOptions {
         let options = match content {
             Content::Empty => Self::from_query(query)?,
             content => {
-                let value = decode::members(content).map_err(Status::bad_request)?.value;
-                // A `null` stands for an absent value everywhere in options.
-                let value = without_nulls(value);
+                let mut value = decode::members(content).map_err(Status::bad_request)?.value;
+                check_kind(&value)?;
+                // This also takes nulls for what they stand for everywhere in options: nothing.
+                decode::builtin(&mut value, &Kind::new("", "v1", KIND))
+                    .map_err(|error| Status::bad_request(error.to_string()))?;
                 Self::deserialize(&value).map_err(|error| Status::bad_request(error.to_string()))?
             }
         };
@@ -112,12 +123,7 @@ impl DeleteOptions {
         }
         match causes.is_empty() {
             true => Ok(()),
-            false => Err(Status::invalid_as(
-                "meta.k8s.io",
-                "DeleteOptions",
-                "",
-                causes,
-            )),
+            false => Err(Status::invalid_as("meta.k8s.io", KIND, "", causes)),
         }
     }
 
@@ -179,6 +185,25 @@ impl DeleteOptions {
         }
         finalizers
     }
+}
+
+/// Options may be of any version, but of no other kind.
+fn check_kind(value: &Value) -> Result<(), Status> {
+    let text = |field: &str| value[field].as_str().unwrap_or_default();
+    let why = match (text("apiVersion"), text("kind")) {
+        (_, "" | KIND) => return Ok(()),
+        ("" | "v1", kind) if OTHER_KINDS.contains(&kind) => {
+            format!("converting (v1.{kind}) to (v1.{KIND}): unknown conversion")
+        }
+        (version, kind) => {
+            let version = if version.is_empty() { "v1" } else { version };
+            format!(
+                "no kind {kind:?} is registered for version {version:?} in scheme \
+                 \"pkg/runtime/scheme.go:111\""
+            )
+        }
+    };
+    Err(Status::bad_request(why))
 }
 
 fn without_nulls(value: Value) -> Value {
@@ -251,5 +276,36 @@ mod tests {
         );
         let both = json!({"propagationPolicy": "Orphan", "orphanDependents": true});
         assert!(parse(both).is_err());
+    }
+
+    #[test]
+    fn what_is_no_delete_options_is_refused_in_the_words_of_the_decoder() {
+        for (wanted, body) in [
+            (
+                "no kind \"ConfigMap\" is registered for version \"v1\" in scheme \
+                 \"pkg/runtime/scheme.go:111\"",
+                json!({"kind": "ConfigMap", "apiVersion": "v1"}),
+            ),
+            (
+                "converting (v1.Status) to (v1.DeleteOptions): unknown conversion",
+                json!({"kind": "Status", "apiVersion": "v1"}),
+            ),
+            (
+                "json: cannot unmarshal string into Go struct field \
+                 DeleteOptions.gracePeriodSeconds of type int64",
+                json!({"gracePeriodSeconds": "x"}),
+            ),
+            (
+                "json: cannot unmarshal number into Go struct field \
+                 Preconditions.preconditions.uid of type types.UID",
+                json!({"preconditions": {"uid": 3}}),
+            ),
+        ] {
+            assert_eq!(parse(body).unwrap_err(), wanted);
+        }
+        let other_version = json!({"kind": "DeleteOptions", "apiVersion": "apps/v1"});
+        assert!(parse(other_version).is_ok());
+        let nulls = json!({"preconditions": {"uid": null}, "gracePeriodSeconds": null});
+        assert!(parse(nulls).is_ok());
     }
 }

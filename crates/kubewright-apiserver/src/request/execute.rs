@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use super::target::Target;
 use super::{
-    ApiResponse, Warnings, create, delete, event_version, list, patch, read, subresource, update,
-    version, watch,
+    ApiResponse, Warnings, create, delete, list, patch, read, subresource, update, version, watch,
 };
 use crate::kinds::is_convertible;
 use crate::may::Review;
@@ -151,12 +150,6 @@ impl Server {
         let Some(target) = Target::new(served, &request.route)? else {
             return Ok(ApiResponse::page_not_found());
         };
-        if event_version::is_event(target.kind()) {
-            let stored = event_version::to_stored(request)?;
-            // One step further down: the version that is stored has no other.
-            let answer = Box::pin(self.execute(stored)).await?;
-            return Ok(event_version::to_shown(answer));
-        }
         if !is_convertible(target.kind()) {
             return Err(Status::not_implemented(format!(
                 "conversion of {} from its stored version is not implemented yet",

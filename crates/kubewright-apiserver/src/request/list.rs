@@ -194,7 +194,14 @@ impl ListOptions {
         let version = text("resourceVersion");
         let matching = text("resourceVersionMatch");
         let token = text("continue");
-        check_matching(version, matching, token)?;
+        let mut causes = check_matching(version, matching, token);
+        if text("sendInitialEvents").is_some() {
+            let why = "sendInitialEvents is forbidden for list";
+            causes.push(Cause::forbidden("sendInitialEvents", why));
+        }
+        if !causes.is_empty() {
+            return Err(list_options_invalid(causes));
+        }
         if let Some(token) = token {
             if version.is_some_and(|version| version != "0") {
                 return Err(Status::bad_request(
@@ -233,12 +240,12 @@ fn check_matching(
     version: Option<&str>,
     matching: Option<&str>,
     token: Option<&str>,
-) -> Result<(), Status> {
+) -> Vec<Cause> {
     const FIELD: &str = "resourceVersionMatch";
-    let Some(matching) = matching else {
-        return Ok(());
-    };
     let mut causes = Vec::new();
+    let Some(matching) = matching else {
+        return causes;
+    };
     if token.is_some() {
         let why = "resourceVersionMatch is forbidden when continue is provided";
         causes.push(Cause::forbidden(FIELD, why));
@@ -258,10 +265,7 @@ fn check_matching(
         let supported = ["Exact", "NotOlderThan", ""];
         causes.push(Cause::not_supported(FIELD, &json!(matching), &supported));
     }
-    match causes.is_empty() {
-        true => Ok(()),
-        false => Err(list_options_invalid(causes)),
-    }
+    causes
 }
 
 pub(super) fn list_options_invalid(causes: Vec<Cause>) -> Status {

@@ -14,7 +14,6 @@ mod create;
 mod decode;
 mod delete;
 mod delete_options;
-mod event_version;
 mod eviction;
 mod execute;
 mod gzip;

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use kubewright_core::Kind;
 use kubewright_wire::apply::{self, Force, ServedVersions, Write};
 use kubewright_wire::fields::{FieldSet, Path};
 use kubewright_wire::schema::Schema;
@@ -31,6 +32,22 @@ pub(super) fn track(target: &Target, old: Option<&Object>, new: Value, writer: &
     with_write(target, writer, |write| {
         apply::update(old.map(Object::value), new, write)
     })
+}
+
+/// The same for a part of an object that has a built-in kind of its own, such as a `TokenRequest`.
+pub(super) fn track_part(kind: &Kind, new: Value, writer: &Writer) -> Value {
+    let Some(schema) = Schema::builtin().kind(kind) else {
+        return new;
+    };
+    let write = Write {
+        kind,
+        versions: &ServedVersions::one(kind.api_version(), schema),
+        manager: &writer.manager,
+        subresource: writer.subresource.as_deref().unwrap_or_default(),
+        time: writer.now,
+        reset: &FieldSet::default(),
+    };
+    apply::update(None, new, &write)
 }
 
 /// Merges an applied configuration into the stored object.

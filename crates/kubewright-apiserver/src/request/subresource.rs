@@ -8,11 +8,12 @@ use super::answer::{ApiBody, ApiResponse};
 use super::execute::ApiRequest;
 use super::metadata::Part;
 use super::options::WriteOptions;
+use super::ownership::track_part;
 use super::patch::patch_part;
 use super::target::Target;
 use super::update::{Write, replace, writer};
 use super::{connect, decode, eviction, scale};
-use crate::kinds::bind;
+use crate::kinds::{bind, validate_finalized};
 use crate::server::Server;
 use crate::who::TokenRequest;
 
@@ -79,6 +80,10 @@ async fn finalize(
     let decoded = decode::object(target, &request.content, target.kind(), validation)?;
     request.warnings.add(decoded.warnings);
     let sent = decoded.value;
+    let causes = validate_finalized(&sent);
+    if !causes.is_empty() {
+        return Err(Status::invalid(target.kind(), name, causes));
+    }
     let write = Write {
         target,
         admit: Admit::new(server, target, request, options.is_dry_run),
@@ -164,13 +169,11 @@ async fn token(
     request: &ApiRequest,
 ) -> Result<ApiResponse, Status> {
     let options = WriteOptions::parse(&request.query, "CreateOptions")?;
-    let mut body = decode::parse(&request.content).map_err(Status::bad_request)?;
     let kind = Kind::new("authentication.k8s.io", "v1", "TokenRequest");
-    // What does not fit is told by the step that needs it.
-    let mut filled = body.clone();
-    if body.is_object() && decode::builtin(&mut filled, &kind).is_ok() {
-        body = filled;
-    }
+    let decoded = decode::part(&request.content, &kind, options.field_validation)?;
+    request.warnings.add(decoded.warnings);
+    let writer = writer(server, request, &options, Part::Whole);
+    let body = track_part(&kind, decoded.value, &writer);
     let admit = Admit::new(server, target, request, options.is_dry_run);
     let body = admit.mutate(Operation::Create, body, None).await?;
     let answer = server.access().token(

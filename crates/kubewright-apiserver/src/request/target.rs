@@ -5,6 +5,7 @@ use kubewright_wire::route::ResourceRoute;
 use kubewright_wire::status::Status;
 
 use crate::catalog::{Origin, Served};
+use crate::kinds::{is_newer_event, newer_event};
 use crate::store::{Key, Object};
 
 /// What a request is about, found in the catalog.
@@ -70,6 +71,10 @@ impl Target {
     pub(crate) fn restored(&self, object: &Arc<Object>) -> Arc<Object> {
         match self.served.custom() {
             Some(custom) => custom.restore(object),
+            None if is_newer_event(self.kind()) => {
+                let event = newer_event(object.value().clone());
+                Arc::new(Object::encoded(event, object.revision()))
+            }
             None => Arc::clone(object),
         }
     }

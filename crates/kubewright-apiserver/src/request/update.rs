@@ -20,7 +20,9 @@ use super::target::Target;
 use super::{admission, commit, decode, validate, version};
 use crate::admission::configuration_refusal;
 use crate::crd;
-use crate::kinds::{creates_on_update, drop_topology, keep_address, requires_revision};
+use crate::kinds::{
+    creates_on_update, drop_topology, keep_address, keep_finalizers, requires_revision,
+};
 use crate::may::{Attributes, Refusal, ResourceTarget, Target as AskedTarget};
 use crate::seeded::SeededFault;
 use crate::server::Server;
@@ -294,6 +296,9 @@ impl Write<'_> {
         split_parts(target, part, old, &mut value);
         if target.served.is("", "Service") {
             keep_address(old, &mut value);
+        }
+        if target.served.is("", "Namespace") && is_main {
+            keep_finalizers(old.value(), &mut value);
         }
         if target.served.is("discovery.k8s.io", "EndpointSlice") {
             drop_topology(value.get_mut("endpoints"));

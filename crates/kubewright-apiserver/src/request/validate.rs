@@ -49,7 +49,7 @@ fn refuse(kind: &Kind, value: &Value, causes: Vec<Cause>) -> Result<(), Status> 
         return Ok(());
     }
     let name = value["metadata"]["name"].as_str().unwrap_or_default();
-    Err(Status::invalid(kind, name, causes))
+    Err(Status::invalid(&kinds::stored_kind(kind), name, causes))
 }
 
 fn body(target: &Target, value: &Value, old: Option<&Object>) -> Checked {
@@ -100,6 +100,15 @@ fn metadata(target: &Target, value: &Value) -> Vec<Cause> {
         Some(_) => NameRule::Subdomain,
         None => name_rule(target.kind()),
     };
+    let prefix = text("generateName");
+    for problem in rule
+        .prefix_problems(prefix)
+        .iter()
+        .filter(|_| !prefix.is_empty())
+    {
+        let place = "metadata.generateName";
+        causes.push(Cause::invalid(place, &json!(prefix), problem));
+    }
     let name = text("name");
     if name.is_empty() {
         causes.push(Cause::required(

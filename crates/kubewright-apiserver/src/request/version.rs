@@ -6,18 +6,19 @@ use serde_json::Value;
 use super::answer::{ApiBody, ApiResponse};
 use super::target::Target;
 use crate::crd::CustomVersion;
+use crate::kinds::{is_newer_event, stored_event};
 use crate::seeded::SeededFault;
 use crate::server::Server;
 use crate::store::Object;
 
-/// An answer in the version of its request: objects of custom resources are stored in one version
-/// and asked for in any. The other way is [`to_stored`]; nothing else changes a version.
+/// An answer in the version of its request: objects of custom resources, and Events, are stored in
+/// one version and asked for in any. The other way is [`to_stored`]; nothing else changes a version.
 pub(super) async fn shown(
     server: &Server,
     target: &Target,
     mut response: ApiResponse,
 ) -> Result<ApiResponse, Status> {
-    if target.served.custom().is_none() {
+    if target.served.custom().is_none() && !is_newer_event(target.kind()) {
         return Ok(response);
     }
     response.body = match response.body {
@@ -50,7 +51,7 @@ pub(super) async fn all_in_request(
 ) -> Result<Vec<Arc<Object>>, Status> {
     let wanted = target.kind().api_version();
     let Some(custom) = target.served.custom() else {
-        return Ok(objects);
+        return Ok(objects.iter().map(|one| target.restored(one)).collect());
     };
     let objects: Vec<Arc<Object>> = match server.has(SeededFault::DefaultsMissOnRead) {
         true => objects,
@@ -83,7 +84,10 @@ pub(super) async fn to_stored(
     value: Value,
 ) -> Result<Value, Status> {
     let Some(custom) = target.served.custom() else {
-        return Ok(value);
+        return Ok(match is_newer_event(target.kind()) {
+            true => stored_event(value),
+            false => value,
+        });
     };
     let wanted = custom.storage_api_version.as_str();
     if value["apiVersion"] == wanted {

@@ -10,6 +10,7 @@ use super::column::{Column, NAME};
 use super::form::{Form, Included};
 use super::{CustomColumn, kinds};
 use crate::catalog::Served;
+use crate::kinds::stored_event;
 use crate::request::{ApiBody, ApiResponse, List};
 use crate::server::Server;
 
@@ -161,6 +162,10 @@ fn table(columns: &Columns<'_>, metadata: Value, rows: Vec<Value>) -> Value {
 fn row(columns: &Columns<'_>, object: &Value, included: Included, now: Timestamp) -> Value {
     let cells: Vec<Value> = match columns {
         Columns::Builtin(columns) => {
+            // The columns of Events know only their stored form.
+            let is_newer = object["apiVersion"] == "events.k8s.io/v1";
+            let stored = is_newer.then(|| stored_event(object.clone()));
+            let object = stored.as_ref().unwrap_or(object);
             let row = Row { object, now };
             columns
                 .iter()

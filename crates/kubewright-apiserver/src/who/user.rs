@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
 
+use crate::kinds::NameRule;
+
 const AUTHENTICATED: &str = "system:authenticated";
 const MASTERS: &str = "system:masters";
 const SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
@@ -84,8 +86,9 @@ pub(crate) fn service_account_of(user_name: &str) -> Option<(&str, &str)> {
     let (namespace, name) = user_name
         .strip_prefix(SERVICE_ACCOUNT_PREFIX)?
         .split_once(':')?;
-    let both_there = !namespace.is_empty() && !name.is_empty() && !name.contains(':');
-    both_there.then_some((namespace, name))
+    let fits = |rule: NameRule, text: &str| rule.problems(text).is_empty();
+    let are_names = fits(NameRule::Label, namespace) && fits(NameRule::Subdomain, name);
+    are_names.then_some((namespace, name))
 }
 
 #[cfg(test)]
@@ -115,6 +118,7 @@ mod tests {
             "system:serviceaccount::robot",
             "system:serviceaccount:web:",
             "system:serviceaccount:web:robot:more",
+            "system:serviceaccount:Web:robot",
         ] {
             assert_eq!(User::new(name, [""; 0]).as_service_account(), None);
         }

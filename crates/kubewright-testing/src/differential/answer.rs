@@ -17,7 +17,16 @@ pub struct Answer {
 }
 
 /// The headers that mean something to a client.
-const HEADERS: [&str; 3] = ["content-type", "warning", "retry-after"];
+const HEADERS: [&str; 6] = [
+    "cache-control",
+    "content-encoding",
+    "content-type",
+    "retry-after",
+    "vary",
+    "warning",
+];
+/// Those that are there or not, with a value of each answer's own.
+const PRESENT: [&str; 2] = ["audit-id", "etag"];
 
 impl Answer {
     pub(super) fn new(request: &str, status: u16, headers: &HeaderMap, body: &[u8]) -> Self {
@@ -29,10 +38,12 @@ impl Answer {
                 .collect();
             (!values.is_empty()).then(|| ((*name).to_owned(), values))
         });
+        let present = PRESENT.iter().filter(|name| headers.contains_key(**name));
+        let present = present.map(|name| ((*name).to_owned(), vec!["present".to_owned()]));
         Self {
             request: request.to_owned(),
             status,
-            headers: chosen.collect(),
+            headers: chosen.chain(present).collect(),
             body: read(body),
         }
     }
@@ -65,9 +76,25 @@ fn read(body: &[u8]) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use http::{HeaderMap, HeaderValue};
     use serde_json::json;
 
-    use super::read;
+    use super::{Answer, read};
+
+    #[test]
+    fn headers_are_kept_that_mean_something_and_others_only_as_there() {
+        let headers = HeaderMap::from_iter(
+            [("audit-id", "1"), ("date", "today"), ("vary", "Accept")].map(|(name, value)| {
+                let name = http::HeaderName::from_static(name);
+                (name, HeaderValue::from_static(value))
+            }),
+        );
+        let answer = Answer::new("GET /x", 200, &headers, b"");
+        assert_eq!(
+            json!(answer.headers),
+            json!({ "audit-id": ["present"], "vary": ["Accept"] })
+        );
+    }
 
     #[test]
     fn a_body_is_a_value_or_events_or_text() {

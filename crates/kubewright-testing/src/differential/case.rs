@@ -33,7 +33,7 @@ pub struct Case {
 
 /// One request of a [`Case`].
 ///
-/// In paths and bodies `{ns}` stands for the case's namespace, `{stub}` and `{ca}` for the address
+/// In paths, headers and bodies `{ns}` stands for the case's namespace, `{stub}` and `{ca}` for the address
 /// and the authority of the webhook that all cases share, and `{name}` for what an earlier step
 /// saved under that name. `{expired}` and `{misnamed}` are the same webhook behind certificates that
 /// do not hold, `{other-ca}` is an authority that vouches for nobody, and `{not-finalizing}` the

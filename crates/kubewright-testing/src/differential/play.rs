@@ -161,7 +161,7 @@ impl Player<'_> {
             request = request.header("Content-Type", kind);
         }
         for (name, value) in &step.headers {
-            request = request.header(name, value);
+            request = request.header(name, self.fill(value));
         }
         let request = request
             .body(Body::from(body.unwrap_or_default().into_bytes()))

@@ -25,7 +25,10 @@ impl DecodeError {
             Value::Number(number) if wants_integer(schema) => format!("number {number}"),
             other => describe(other).to_owned(),
         };
-        let target = go_type(schema);
+        let target = match place.is_uid() {
+            true => "types.UID".to_owned(),
+            false => go_type(schema),
+        };
         let message = match place.fields.is_empty() {
             true => format!("json: cannot unmarshal {found} into Go value of type {target}"),
             false => format!(
@@ -67,6 +70,12 @@ impl DecodeError {
 }
 
 impl GoPlace {
+    /// Uids have a type of their own in Go, but for those of users.
+    fn is_uid(&self) -> bool {
+        let is_of_user = self.structure.ends_with("UserInfo") || self.structure.ends_with("Spec");
+        self.fields.last().is_some_and(|field| field == "uid") && !is_of_user
+    }
+
     pub(super) fn within(mut self, structure: &str, field: &str) -> Self {
         let name = structure.rsplit('.').next().unwrap_or_default();
         self.structure = name.to_owned();

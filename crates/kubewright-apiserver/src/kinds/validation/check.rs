@@ -3,8 +3,8 @@ use kubewright_wire::status::Cause;
 use serde_json::Value;
 
 use super::{
-    Findings, access, deployment, endpoint_slice, event, node, pod, policy, records, service,
-    status,
+    Findings, access, budget, deployment, endpoint_slice, event, limit_range, node, pod, policy,
+    records, replica_set, resource_quota, service, status,
 };
 
 /// What is wrong with an object beside its metadata. For a changed one, `old` is what was stored.
@@ -23,6 +23,13 @@ pub(crate) fn validate_status(kind: &Kind, object: &Value, old: &Value) -> Vec<C
     if let Some(check) = status_checker(kind) {
         check(object, old, &mut findings);
     }
+    findings.into_causes()
+}
+
+/// What is wrong with the finalizers that a Namespace is to have.
+pub(crate) fn validate_finalized(namespace: &Value) -> Vec<Cause> {
+    let mut findings = Findings::default();
+    records::finalized_namespace(namespace, &mut findings);
     findings.into_causes()
 }
 
@@ -45,7 +52,11 @@ fn checker(kind: &Kind) -> Option<Check> {
         ("", "Node") => node::node,
         ("", "Service") => service::service,
         ("", "Event") => event::event,
+        ("", "LimitRange") => limit_range::limit_range,
+        ("", "ResourceQuota") => resource_quota::resource_quota,
         ("apps", "Deployment") => deployment::deployment,
+        ("apps", "ReplicaSet") => replica_set::replica_set,
+        ("policy", "PodDisruptionBudget") => budget::budget,
         ("admissionregistration.k8s.io", kind) => match kind {
             "ValidatingAdmissionPolicy" => policy::validating_policy,
             "ValidatingAdmissionPolicyBinding" => policy::validating_binding,
@@ -53,6 +64,7 @@ fn checker(kind: &Kind) -> Option<Check> {
             "MutatingAdmissionPolicyBinding" => policy::mutating_binding,
             _ => return None,
         },
+        ("events.k8s.io", "Event") => event::newer_event,
         ("coordination.k8s.io", "Lease") => records::lease,
         ("discovery.k8s.io", "EndpointSlice") => endpoint_slice::endpoint_slice,
         ("rbac.authorization.k8s.io", "Role") => access::role,
@@ -70,6 +82,7 @@ fn status_checker(kind: &Kind) -> Option<StatusCheck> {
         ("", "Namespace") => status::namespace,
         ("", "Node") => node::node_status,
         ("", "Pod") => pod::pod_status,
+        ("", "ResourceQuota") => resource_quota::resource_quota_status,
         ("", "Service") => status::service,
         ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") => policy::policy_status,
         ("apps", "Deployment") => status::deployment,

@@ -8,6 +8,23 @@ use super::{At, Findings};
 pub(super) fn deployment(object: &Value, old: Option<&Value>, findings: &mut Findings) {
     let spec = At::top(object, "spec");
     findings.non_negative(spec.field("replicas"));
+    selector_and_template(spec, findings);
+    strategy(spec.field("strategy"), findings);
+    findings.non_negative(spec.field("minReadySeconds"));
+    findings.non_negative(spec.field("revisionHistoryLimit"));
+    let deadline = spec.field("progressDeadlineSeconds");
+    findings.non_negative(deadline);
+    let ready = spec.field("minReadySeconds").number().unwrap_or(0);
+    if deadline.number().is_some_and(|deadline| deadline <= ready) {
+        findings.invalid(deadline, "must be greater than minReadySeconds");
+    }
+    if let Some(old) = old {
+        findings.immutable(spec.field("selector"), &old["spec"]["selector"]);
+    }
+}
+
+/// What a Deployment and a ReplicaSet select, and the Pods that they make.
+pub(super) fn selector_and_template(spec: At<'_>, findings: &mut Findings) {
     let selector = spec.field("selector");
     let before = findings.count();
     match selector.is_set() {
@@ -25,18 +42,6 @@ pub(super) fn deployment(object: &Value, old: Option<&Value>, findings: &mut Fin
     match is_readable {
         true => replicas_template(spec, findings),
         false => findings.invalid(selector, "invalid label selector"),
-    }
-    strategy(spec.field("strategy"), findings);
-    findings.non_negative(spec.field("minReadySeconds"));
-    findings.non_negative(spec.field("revisionHistoryLimit"));
-    let deadline = spec.field("progressDeadlineSeconds");
-    findings.non_negative(deadline);
-    let ready = spec.field("minReadySeconds").number().unwrap_or(0);
-    if deadline.number().is_some_and(|deadline| deadline <= ready) {
-        findings.invalid(deadline, "must be greater than minReadySeconds");
-    }
-    if let Some(old) = old {
-        findings.immutable(selector, &old["spec"]["selector"]);
     }
 }
 
@@ -98,12 +103,18 @@ fn rolling_update(at: At<'_>, findings: &mut Findings) {
     if amount(unavailable) == 0 && amount(surge) == 0 {
         findings.invalid(unavailable, "may not be 0 when `maxSurge` is 0");
     }
-    if unavailable.value().is_string() && amount(unavailable) > 100 {
+    if is_over_all(unavailable) {
         findings.invalid(unavailable, "must not be greater than 100%");
     }
 }
 
-fn count_or_percent(at: At<'_>, findings: &mut Findings) {
+/// `IsNotMoreThan100Percent`.
+pub(super) fn is_over_all(at: At<'_>) -> bool {
+    at.value().is_string() && amount(at) > 100
+}
+
+/// `ValidatePositiveIntOrPercent`.
+pub(super) fn count_or_percent(at: At<'_>, findings: &mut Findings) {
     const PERCENT: &str = "a valid percent string must be a numeric string followed by an ending \
          '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
     match at.value().as_str() {

@@ -40,6 +40,13 @@ impl Findings {
         self.causes.push(Cause::invalid(&at.path(), value, detail));
     }
 
+    /// The same, where Go writes the value in an order of its own.
+    pub(super) fn invalid_as(&mut self, at: At<'_>, shown: &str, detail: &str) {
+        let mut cause = Cause::invalid(&at.path(), &Value::Null, detail);
+        cause.message = format!("Invalid value: {shown}: {detail}");
+        self.causes.push(cause);
+    }
+
     pub(super) fn forbidden(&mut self, at: At<'_>, detail: &str) {
         self.causes.push(Cause::forbidden(&at.path(), detail));
     }

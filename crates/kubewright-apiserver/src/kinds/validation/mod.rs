@@ -2,6 +2,7 @@
 //! places and in its order (`pkg/apis/*/validation` of k8s.io/kubernetes).
 
 mod access;
+mod budget;
 mod check;
 mod deployment;
 mod endpoint_slice;
@@ -9,14 +10,17 @@ mod event;
 mod findings;
 pub(crate) mod formats;
 mod labels;
+mod limit_range;
 mod node;
 mod pod;
 mod policy;
 mod records;
+mod replica_set;
+mod resource_quota;
 mod service;
 mod status;
 
-pub(crate) use check::{is_validated, validate, validate_status};
+pub(crate) use check::{is_validated, validate, validate_finalized, validate_status};
 use findings::Findings;
 
 use super::place::At;

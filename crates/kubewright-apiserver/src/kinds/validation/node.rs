@@ -10,14 +10,21 @@ const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 /// `ValidateNode`, `ValidateNodeUpdate`.
 pub(super) fn node(object: &Value, old: Option<&Value>, findings: &mut Findings) {
-    if let Some(old) = old {
-        changed(object, old, findings);
-    }
     // Kubernetes looks for the taints of the specification here.
     let spec = At::top(object, "spec");
     let metadata = At::top(object, "metadata");
     let taints = metadata.field("taints").with(spec.field("taints").value());
     check_taints(taints, findings);
+    amounts(object, findings);
+    // A changed node is looked at as a new one, and then as a changed one once more.
+    if let Some(old) = old {
+        amounts(object, findings);
+        changed(object, old, findings);
+        check_taints(taints, findings);
+    }
+}
+
+fn amounts(object: &Value, findings: &mut Findings) {
     let status = At::top(object, "status");
     for list in ["capacity", "allocatable"] {
         for (name, _) in status.field(list).entries() {

@@ -17,14 +17,28 @@ pub(super) fn namespace(object: &Value, old: Option<&Value>, findings: &mut Find
     let spec = At::top(object, "spec");
     let finalizers = spec.field("finalizers");
     for name in finalizers.items() {
-        let text = name.value();
-        for problem in qualified_name(name.text()) {
-            findings.invalid_value(finalizers, text, &problem);
-        }
-        if !name.text().contains('/') && !STANDARD_FINALIZERS.contains(&name.text()) {
-            let detail = "name is neither a standard finalizer name nor is it fully qualified";
-            findings.invalid_value(finalizers, text, detail);
-        }
+        finalizer(finalizers, name.value(), findings);
+    }
+}
+
+/// `ValidateNamespaceFinalizeUpdate`.
+pub(super) fn finalized_namespace(object: &Value, findings: &mut Findings) {
+    let spec = At::top(object, "spec");
+    let finalizers = spec.field("finalizers");
+    for name in finalizers.items() {
+        finalizer(name, name.value(), findings);
+    }
+}
+
+/// `validateFinalizerName`.
+fn finalizer(at: At<'_>, name: &Value, findings: &mut Findings) {
+    let text = name.as_str().unwrap_or_default();
+    for problem in qualified_name(text) {
+        findings.invalid_value(at, name, &problem);
+    }
+    if !text.contains('/') && !STANDARD_FINALIZERS.contains(&text) {
+        let detail = "name is neither a standard finalizer name nor is it fully qualified";
+        findings.invalid_value(at, name, detail);
     }
 }
 

@@ -18,4 +18,5 @@ mod volume;
 use around::Around;
 pub(super) use create::{pod, pod_template, template};
 pub(super) use probe::port;
+pub(super) use resources::{container_name, is_huge, resource_name};
 pub(super) use status::pod_status;

@@ -92,12 +92,12 @@ fn amounts(at: At<'_>, check_name: fn(At<'_>, &str, &mut Findings), findings: &m
     }
 }
 
-pub(super) fn is_huge(name: &str) -> bool {
+pub(in super::super) fn is_huge(name: &str) -> bool {
     name.starts_with("hugepages-")
 }
 
 /// `validateResourceName`; whether the name is well formed.
-fn resource_name(at: At<'_>, name: &str, findings: &mut Findings) -> bool {
+pub(in super::super) fn resource_name(at: At<'_>, name: &str, findings: &mut Findings) -> bool {
     let problems = qualified_name(name);
     for problem in &problems {
         findings.invalid_value(at, &json!(name), problem);
@@ -115,7 +115,8 @@ fn resource_name(at: At<'_>, name: &str, findings: &mut Findings) -> bool {
     true
 }
 
-fn container_name(at: At<'_>, name: &str, findings: &mut Findings) {
+/// `validateContainerResourceName`.
+pub(in super::super) fn container_name(at: At<'_>, name: &str, findings: &mut Findings) {
     resource_name(at, name, findings);
     let for_containers = matches!(name, "cpu" | "memory" | "ephemeral-storage") || is_huge(name);
     if !name.contains('/') && !for_containers {
