@@ -157,8 +157,7 @@ where
         Some(_) => server.body_room().receive(body).await?,
     };
     let bytes = received.bytes.clone();
-    let content = match body_type {
-        _ if bytes.is_empty() => Content::Empty,
+    let content = match body_type.filter(|_| !bytes.is_empty()) {
         None => Content::Empty,
         Some(BodyType::Json) => Content::Json(bytes),
         Some(BodyType::Yaml) => Content::Yaml(bytes),

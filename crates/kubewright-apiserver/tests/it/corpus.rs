@@ -3,7 +3,9 @@
 use kubewright_apiserver::fuzz;
 use kubewright_wire::fuzz::{Mutations, corpus};
 
-const TARGETS: &[(&str, fn(&[u8]))] = &[
+type Promise = fn(&[u8]);
+
+const TARGETS: &[(&str, Promise)] = &[
     ("cel", fuzz::cel),
     ("continue_token", fuzz::continue_token),
     ("json", fuzz::json),
@@ -15,7 +17,7 @@ const CHANGES: usize = 2000;
 fn the_corpus_and_its_changes_keep_the_promises() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
     for (name, target) in TARGETS {
-        let inputs = corpus(&format!("{folder}/{name}")).expect("a folder of inputs");
+        let inputs = corpus(format!("{folder}/{name}")).expect("a folder of inputs");
         let changes = Mutations::new(&inputs, 1).take(CHANGES);
         for input in inputs.iter().cloned().chain(changes) {
             let kept = std::panic::catch_unwind(|| target(&input));

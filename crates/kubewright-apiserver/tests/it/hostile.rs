@@ -1,7 +1,7 @@
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
-
 //! Clients that send what they should not, or not what they should, or do not read: each is
 //! answered or left, costs little, and disturbs nobody.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use std::time::Duration;
 

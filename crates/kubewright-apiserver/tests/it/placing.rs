@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
-
 use kubewright_apiserver::node;
 use serde_json::{Value, json};
 

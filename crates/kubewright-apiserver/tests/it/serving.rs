@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
-
 use http::Request;
 use http_body_util::Full;
 use kubewright_apiserver::pki::{Authority, Subject};

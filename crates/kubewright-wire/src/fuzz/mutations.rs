@@ -35,7 +35,7 @@ const WORDS: &[&str] = &[
     "a",
 ];
 /// The most that one change adds.
-const LONGEST: u64 = 16;
+const LONGEST: usize = 16;
 
 /// Inputs that differ a little from given ones: the same for the same seed, so that one that
 /// fails is found again.
@@ -77,7 +77,7 @@ impl<'a> Mutations<'a> {
     /// Two places of an input, in order and not far apart.
     fn part(&mut self, input: &[u8]) -> std::ops::Range<usize> {
         let start = self.below(input.len() + 1);
-        let length = 1 + self.below(usize::try_from(LONGEST).unwrap_or_default());
+        let length = 1 + self.below(LONGEST);
         start..input.len().min(start + length)
     }
 
