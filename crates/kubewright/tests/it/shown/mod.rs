@@ -53,6 +53,10 @@ pub(crate) mod memcached;
 pub(crate) mod policies;
 
 #[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/rules.rs"]
+pub(crate) mod rules;
+
+#[expect(dead_code, reason = "its main")]
 #[path = "../../../examples/state.rs"]
 pub(crate) mod state;
 
