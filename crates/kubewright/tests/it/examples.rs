@@ -326,8 +326,9 @@ async fn rules_in_a_definition_hold_while_the_operator_is_down(cluster: Cluster)
     assert!(message.contains("low must not be above high"), "{message}");
     cluster.create(ladder("sound", 1, "wood")).await;
     let steel = Patch::Merge(json!({"spec": {"material": "steel"}}));
-    let tried = ladders.patch("sound", &PatchParams::default(), &steel);
-    let (code, message) = refused(tried.await);
+    let options = PatchParams::default();
+    let tried = ladders.patch("sound", &options, &steel).await;
+    let (code, message) = refused(tried);
     assert_eq!(code, 422, "{message}");
     assert!(
         message.contains("the material cannot be changed"),
