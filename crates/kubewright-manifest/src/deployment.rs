@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use crate::WebhookCertificates;
 use crate::components::{Component, component};
 use crate::metrics::{METRICS_PORT, metrics_objects};
-use crate::objects::{ManifestOptions, labels, namespace_of};
+use crate::objects::{ManifestOptions, WebhookUse, labels, namespace_of};
 use crate::webhooks::{WEBHOOK_PORT, webhook_service};
+use crate::without_webhooks::uncalled;
 
 /// Where the Deployment answers probes.
 const PROBES_PORT: u16 = 8081;
@@ -19,6 +20,9 @@ const PROBES_PORT: u16 = 8081;
 /// The Pod is what the restricted Pod security standard asks for. Two never work at once: where
 /// no leader is elected, there is one replica, and the old one ends before a new one starts.
 pub fn deployment(description: &Description, options: &ManifestOptions, image: &str) -> Vec<Value> {
+    if options.webhooks == WebhookUse::Off && description.serves() {
+        return deployment(&uncalled(description), options, image);
+    }
     let name = description.name.as_str();
     let labels = labels(description);
     let namespace = namespace_of(description, options);
@@ -73,7 +77,7 @@ fn pod(description: &Description, options: &ManifestOptions, image: &str) -> Val
         "containers": [{
             "name": "operator",
             "image": image,
-            "args": arguments(description),
+            "args": arguments(description, options),
             "ports": [
                 {"name": "probes", "containerPort": PROBES_PORT, "protocol": "TCP"},
                 {"name": "metrics", "containerPort": METRICS_PORT, "protocol": "TCP"},
@@ -117,7 +121,7 @@ fn pod(description: &Description, options: &ManifestOptions, image: &str) -> Val
     pod
 }
 
-fn arguments(description: &Description) -> Vec<String> {
+fn arguments(description: &Description, options: &ManifestOptions) -> Vec<String> {
     let mut arguments = vec![
         "run".to_owned(),
         format!("--health-probe-bind-address=:{PROBES_PORT}"),
@@ -128,6 +132,9 @@ fn arguments(description: &Description) -> Vec<String> {
     }
     if description.stands_in {
         arguments.push("--no-policies".to_owned());
+    }
+    if options.webhooks == WebhookUse::Off {
+        arguments.push("--no-webhooks".to_owned());
     }
     arguments
 }

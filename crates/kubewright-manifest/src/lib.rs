@@ -27,6 +27,7 @@ mod schema;
 mod schema_change;
 mod selected;
 mod webhooks;
+mod without_webhooks;
 mod yaml;
 
 pub use certificates::{WebhookCertificates, certificate_rules, secret_rules};
@@ -37,8 +38,9 @@ pub use deployment::deployment;
 pub use error::Error;
 pub use helm::{Chart, helm_chart};
 pub use kustomize::kustomization;
-pub use objects::{ManifestOptions, objects};
+pub use objects::{ManifestOptions, WebhookUse, objects};
 pub use output::{OutputFile, former_files};
 pub use schema::{core_schema, inline_references};
 pub use webhooks::webhook_service;
+pub use without_webhooks::{calls_webhooks, is_converted, stored_version_alone, without_webhooks};
 pub use yaml::to_yaml;

@@ -5,6 +5,7 @@ use crate::certificates::{certificate_objects, certificate_rules};
 use crate::policies::policy_objects;
 use crate::roles::roles;
 use crate::webhooks::{conversion, webhook_objects};
+use crate::without_webhooks::uncalled;
 use crate::{Component, WebhookCertificates, tidy_crd};
 
 /// What the same operator's manifests may differ in.
@@ -12,6 +13,8 @@ use crate::{Component, WebhookCertificates, tidy_crd};
 pub struct ManifestOptions {
     /// Where the operator runs; `NAME-system` when none is given.
     pub namespace: Option<String>,
+    /// Whether webhooks are called at all.
+    pub webhooks: WebhookUse,
     /// Where webhooks are called instead of their Service, such as `https://127.0.0.1:9443`.
     pub webhook_url: Option<String>,
     /// The authority (PEM) that signed the webhooks' certificate.
@@ -22,12 +25,26 @@ pub struct ManifestOptions {
     pub components: Vec<Component>,
 }
 
+/// Whether the API server calls an operator that has something to say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WebhookUse {
+    /// It does, as the description says.
+    #[default]
+    Wired,
+    /// It does not: nothing that it would need is printed, and of kinds that the operator converts
+    /// only the stored version is served. What fails closed would stop every write otherwise.
+    Off,
+}
+
 /// What a cluster needs before the operator can run: its Namespace, the CustomResourceDefinitions,
 /// a ServiceAccount bound to roles with exactly the rules of the description, for webhooks a
 /// Service and their configurations, and the policies.
 ///
 /// The order is one in which the objects can be created.
 pub fn objects(description: &Description, options: &ManifestOptions) -> Vec<Value> {
+    if options.webhooks == WebhookUse::Off && description.serves() {
+        return objects(&uncalled(description), options);
+    }
     let name = description.name.as_str();
     let namespace = namespace_of(description, options);
     let labels = labels(description);

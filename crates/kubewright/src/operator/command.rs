@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use kubewright_manifest::{
-    Component, ManifestOptions, WebhookCertificates, deployment, objects, to_yaml,
+    Component, ManifestOptions, WebhookCertificates, WebhookUse, deployment, objects, to_yaml,
 };
 use kubewright_runtime::Limits;
 use kubewright_runtime::client::{connect, load_config};
@@ -70,6 +70,9 @@ struct ManifestArguments {
     managed_certificates: bool,
     #[command(flatten)]
     policies: PolicyFlag,
+    /// Print nothing that makes the API server call the operator
+    #[arg(long, conflicts_with_all = ["webhook_ca", "webhook_url", "cert_manager", "managed_certificates"])]
+    no_webhooks: bool,
     /// Also print a component: network-policy, prometheus or pod-disruption-budget
     #[arg(
         long,
@@ -126,6 +129,10 @@ fn manifests(operator: Operator, arguments: &ManifestArguments) -> Result<ExitCo
     let webhook_ca = arguments.webhook_ca.as_deref().map(read_file).transpose()?;
     let options = ManifestOptions {
         namespace,
+        webhooks: match arguments.no_webhooks {
+            true => WebhookUse::Off,
+            false => WebhookUse::Wired,
+        },
         webhook_url: arguments.webhook_url.clone(),
         webhook_ca,
         certificates: match (arguments.cert_manager, arguments.managed_certificates) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kube::{Client, CustomResourceExt};
 use kubewright_core::{Description, PolicyEffect, PolicyRule};
+use kubewright_manifest::stored_version_alone;
 use kubewright_runtime::NamespaceSet;
 use kubewright_runtime::metrics::Exposition;
 use kubewright_webhook::review::SubjectAccessReviewSpec;
@@ -28,6 +29,8 @@ pub struct Operator {
     pub(super) controllers: Vec<Box<dyn Registered>>,
     /// What the API server may ask.
     pub(super) questions: Questions,
+    /// The definitions that lost their other versions with the webhooks.
+    pub(super) unconverted: Vec<String>,
     /// What the API server does by itself.
     pub(super) policies: Vec<Policy<PolicyEffect>>,
     /// Whether webhooks stand in for them.
@@ -40,7 +43,7 @@ pub struct Operator {
     pub(super) metrics: Vec<ExtraMetrics>,
     pub(super) transforms: Transforms,
     /// Definitions of kinds that no controller here is for.
-    definitions: Vec<Value>,
+    pub(super) definitions: Vec<Value>,
     rules: Vec<PolicyRule>,
 }
 
@@ -53,6 +56,7 @@ impl Operator {
             version: None,
             controllers: Vec::new(),
             questions: Questions::default(),
+            unconverted: Vec::new(),
             policies: Vec::new(),
             stands_in: false,
             tasks: Vec::new(),
@@ -252,11 +256,17 @@ impl Operator {
         }
         let conversions = self.conversions();
         conversions.complete(&mut description.custom_resources);
+        for definition in &mut description.custom_resources {
+            let name = definition["metadata"]["name"].as_str().unwrap_or_default();
+            if self.unconverted.iter().any(|one| one == name) {
+                stored_version_alone(definition);
+            }
+        }
         description
     }
 
     /// Pairs that do not fit are refused when the operator starts.
-    fn conversions(&self) -> Conversions {
+    pub(super) fn conversions(&self) -> Conversions {
         Conversions::join(&self.questions.conversions).unwrap_or_default()
     }
 

@@ -14,6 +14,7 @@ mod running;
 mod serving;
 mod start;
 mod task;
+mod webhooks;
 
 pub use definition::Operator;
 pub use election::LeaderElection;

@@ -19,6 +19,10 @@ use crate::{Error, Permissions};
 /// The least time that giving the Lease back may take: the work has ended then, and others wait.
 const RELEASE: Duration = Duration::from_secs(2);
 
+/// The least time that webhooks have for the questions under way: a controller that takes the whole
+/// grace period must not make requests of others fail.
+const DRAIN: Duration = Duration::from_secs(5);
+
 /// What runs of one operator may differ in.
 #[derive(Debug)]
 pub struct RunOptions {
@@ -152,7 +156,8 @@ impl Running {
     }
 
     /// Lets running work end, for at most the grace period, and ends the rest: first controllers
-    /// and tasks, then the Lease is given back, then webhooks, caches, probes and metrics.
+    /// and tasks, then the Lease is given back, then webhooks, caches, probes and metrics. Whatever
+    /// the work has left of the period, the Lease has two seconds and questions to webhooks five.
     ///
     /// # Cancel safety
     ///
@@ -162,7 +167,8 @@ impl Running {
         self.work.end(deadline).await;
         let released_by = deadline.max(Instant::now() + RELEASE);
         self.election.end(released_by).await;
-        self.webhooks.end(deadline).await;
+        let drained_by = deadline.max(Instant::now() + DRAIN);
+        self.webhooks.end(drained_by).await;
         self.informers.shutdown().await;
         self.servers.end(deadline).await;
     }

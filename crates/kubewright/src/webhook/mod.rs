@@ -3,6 +3,7 @@
 
 mod admission;
 mod any;
+mod asked_about;
 mod authorizer;
 mod certificate;
 mod change;

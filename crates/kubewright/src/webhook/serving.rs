@@ -212,3 +212,52 @@ impl WebhookParts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use http::{Request, Response};
+    use k8s_openapi::api::core::v1::{ConfigMap, Node};
+    use kube::Client;
+    use kube::client::Body;
+    use kubewright_runtime::informer::Informers;
+    use serde_json::{Value, json};
+    use tokio::time::Instant;
+
+    use super::{Questions, Repetition, WebhookParts};
+    use crate::registration::kind;
+    use crate::webhook::{Change, Findings, Webhook};
+
+    /// The API server never answers the list that would fill the cache.
+    #[tokio::test(start_paused = true)]
+    async fn a_webhook_whose_cache_is_not_filled_answers_an_error_and_never_allows() {
+        let silent = tower::service_fn(async |_: Request<Body>| {
+            std::future::pending::<Result<Response<Body>, std::convert::Infallible>>().await
+        });
+        let informers = Informers::new(Client::new(silent, "default"), Default::default());
+        let check = |_: &Change<ConfigMap>, _: &mut Findings| {};
+        let questions = Questions {
+            webhooks: vec![Webhook::validates(check).reads(kind::<Node>())],
+            ..Questions::default()
+        };
+        let parts = WebhookParts::build(questions, &informers, Repetition::Once).unwrap();
+        let review = json!({
+            "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+            "request": {"uid": "u", "operation": "CREATE", "object": {"metadata": {"name": "m"}}},
+        });
+        let (start, time) = (Instant::now(), Duration::from_secs(5));
+        let path = "/validate--v1-configmap";
+        let review = review.to_string().into_bytes().into();
+        let answer = parts.routes.answer(path, review, start + time).await;
+        let answer: Value = serde_json::from_slice(&answer.unwrap()).unwrap();
+        assert!(start.elapsed() >= time, "it waits as long as it may");
+        let response = &answer["response"];
+        assert_eq!(response["allowed"], false, "{answer}");
+        assert_eq!(response["status"]["code"], 500, "{answer}");
+        let why = "the cache of nodes was not filled in time";
+        let message = response["status"]["message"].as_str().unwrap();
+        assert!(message.contains(why), "{message}");
+        informers.shutdown().await;
+    }
+}

@@ -98,6 +98,18 @@ fn operator() -> Operator {
 }
 
 #[test]
+fn without_webhooks_the_stored_version_is_there_alone() {
+    let description = operator().without_webhooks().description();
+    let [definition] = description.custom_resources.as_slice() else {
+        panic!("{description:?}");
+    };
+    let versions = definition["spec"]["versions"].as_array().unwrap();
+    assert_eq!(versions.len(), 1, "{versions:?}");
+    assert_eq!(versions[0]["name"], "v1");
+    assert!(!description.serves());
+}
+
+#[test]
 fn the_definition_has_all_versions_and_stores_the_hub() {
     let description = operator().description();
     let [definition] = description.custom_resources.as_slice() else {

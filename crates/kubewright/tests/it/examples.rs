@@ -1,6 +1,8 @@
 //! The examples as they stand, each on a cluster: embedded, or real with
 //! `KUBEWRIGHT_TEST_CLUSTER=real`.
 
+use kube::Api;
+use kube::api::{Patch, PatchParams, PostParams};
 use kubewright::prelude::*;
 use kubewright::resource_of;
 use kubewright_testing::Cluster;
@@ -10,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::shown::{
     builtin_status, closure, dynamic_kind, error_type, external_source, finalizer, informer,
-    live_read, projection, state, two_kinds, unowned_apply,
+    live_read, projection, rules, state, two_kinds, unowned_apply,
 };
 
 #[kubewright_testing::test]
@@ -326,4 +328,38 @@ async fn a_projection_lists_what_its_few_fields_say(cluster: Cluster) {
             status.is_some_and(|status| status.colors == ["blue", "red"])
         })
         .await;
+}
+
+#[kubewright_testing::test]
+async fn rules_in_a_definition_hold_while_the_operator_is_down(cluster: Cluster) {
+    cluster.run(rules::operator).await;
+    cluster.stop_operator().await;
+    let ladder = |name: &str, low: i32, material: &str| {
+        let spec = rules::LadderSpec {
+            low,
+            high: 5,
+            material: material.to_owned(),
+        };
+        rules::Ladder::new(name, spec)
+    };
+    let ladders: Api<rules::Ladder> = Api::namespaced(cluster.client(), cluster.namespace());
+    let refused = |tried: Result<rules::Ladder, kube::Error>| match tried {
+        Err(kube::Error::Api(status)) => (status.code, status.message),
+        other => unreachable!("it was not refused: {other:?}"),
+    };
+    let options = PostParams::default();
+    let tried = ladders.create(&options, &ladder("steep", 9, "wood")).await;
+    let (code, message) = refused(tried);
+    assert_eq!(code, 422, "{message}");
+    assert!(message.contains("low must not be above high"), "{message}");
+    cluster.create(ladder("sound", 1, "wood")).await;
+    let steel = Patch::Merge(json!({"spec": {"material": "steel"}}));
+    let options = PatchParams::default();
+    let tried = ladders.patch("sound", &options, &steel).await;
+    let (code, message) = refused(tried);
+    assert_eq!(code, 422, "{message}");
+    assert!(
+        message.contains("the material cannot be changed"),
+        "{message}"
+    );
 }

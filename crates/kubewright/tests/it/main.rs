@@ -23,5 +23,6 @@ mod registrations;
 mod samples;
 mod shown;
 mod tls;
+mod webhook_life;
 mod webhook_metrics;
 mod webhooks;

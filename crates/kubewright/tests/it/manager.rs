@@ -14,15 +14,15 @@ use crate::shown::manager;
 use crate::tls;
 
 /// Where the operator's manifests put it.
-const OWN: &str = "lamplighter-system";
+pub(crate) const OWN: &str = "lamplighter-system";
 
 /// Installs what the operator needs; nobody runs yet.
-async fn install(cluster: &Cluster) {
+pub(crate) async fn install(cluster: &Cluster) {
     cluster.run(manager::operator).await;
     cluster.stop_operator().await;
 }
 
-fn copy(cluster: &Cluster, identity: &str, mut options: RunOptions) -> Running {
+pub(crate) fn copy(cluster: &Cluster, identity: &str, mut options: RunOptions) -> Running {
     options.clock = cluster.clock();
     options.candidacy = Some(Candidacy {
         identity: Some(identity.to_owned()),
@@ -32,7 +32,7 @@ fn copy(cluster: &Cluster, identity: &str, mut options: RunOptions) -> Running {
     started.expect("it starts")
 }
 
-async fn led_by(cluster: &Cluster, running: &Running, what: &str) {
+pub(crate) async fn led_by(cluster: &Cluster, running: &Running, what: &str) {
     cluster
         .eventually(what, async |_| running.leadership().is_leading())
         .await;

@@ -21,7 +21,11 @@ fn check(change: &Change<ConfigMap>, _: &mut Findings) {
 }
 
 /// Asks the webhook about a ConfigMap.
-async fn ask(connector: &PipeConnector, authority: &LocalAuthority, data: Value) -> String {
+pub(crate) async fn ask(
+    connector: &PipeConnector,
+    authority: &LocalAuthority,
+    data: Value,
+) -> String {
     let review = json!({
         "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
         "request": {"uid": "u", "operation": "CREATE", "object":

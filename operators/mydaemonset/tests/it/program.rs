@@ -37,6 +37,16 @@ fn another_namespace_moves_the_account_and_its_binding() {
 }
 
 #[test]
+fn without_webhooks_nothing_makes_the_api_server_call() {
+    let output = program(&["manifests", "--no-webhooks", "--image", "m:1"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let output = text(&output.stdout);
+    assert!(!output.contains("WebhookConfiguration"), "{output}");
+    assert!(!output.contains("mydaemonset-webhook"), "{output}");
+    assert!(output.contains("--no-webhooks"), "{output}");
+}
+
+#[test]
 fn a_namespace_that_no_cluster_takes_is_refused() {
     let output = program(&["manifests", "--namespace", "My Tools"]);
     assert_eq!(output.status.code(), Some(1));

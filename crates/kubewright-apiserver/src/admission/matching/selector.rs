@@ -27,11 +27,16 @@ pub(super) fn matches_namespace(
     }
 }
 
-/// What is or what was: a label that is taken away does not hide the request that does so.
+/// What is or what was: a label that is taken away does not hide the request that does so. The
+/// options of a connection have no metadata, which no selector matches, not even one for the absence
+/// of a label.
 pub(super) fn matches_object(selector: &LabelSelector, attributes: &Attributes) -> bool {
-    selector.is_empty()
-        || matches_labels(selector, attributes.object.as_ref())
-        || matches_labels(selector, attributes.old.as_ref())
+    if selector.is_empty() {
+        return true;
+    }
+    attributes.operation != Operation::Connect
+        && (matches_labels(selector, attributes.object.as_ref())
+            || matches_labels(selector, attributes.old.as_ref()))
 }
 
 fn matches_labels(selector: &LabelSelector, object: Option<&Value>) -> bool {

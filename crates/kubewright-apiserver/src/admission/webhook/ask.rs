@@ -9,6 +9,9 @@ use crate::admission::matching::{Attributes, Invocation, objects};
 use crate::request::Warnings;
 use crate::server::Server;
 
+/// How the decoder of answers is called where it knows no such kind.
+const SCHEME: &str = "pkg/runtime/scheme.go:111";
+
 /// Why a webhook did not let a request pass.
 pub(super) enum Refusal {
     /// It could not be asked, or its answer is none: what its failure policy is for.
@@ -47,11 +50,17 @@ pub(super) async fn ask(
         client: &hook.client,
         url: format!("{}?timeout={seconds}s", hook.client.url()),
         timeout: hook.timeout,
-        answer: AnswerForm::Json,
+        answer: AnswerForm::Yaml,
     };
     let answer: AdmissionReview = call(server, &to, &review)
         .await
         .map_err(|why| Refusal::Call(format!("failed to call webhook: {why}")))?;
+    if answer.kind != AdmissionReview::KIND {
+        return Err(Refusal::Call(format!(
+            "failed to call webhook: no kind {:?} is registered for version {:?} in scheme {SCHEME:?}",
+            answer.kind, answer.api_version
+        )));
+    }
     let response = verify(&review, answer, webhook)
         .map_err(|why| Refusal::Call(format!("received invalid webhook response: {why}")))?;
     warnings.add(response.warnings.iter().cloned());

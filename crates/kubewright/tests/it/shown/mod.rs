@@ -57,6 +57,10 @@ pub(crate) mod policies;
 pub(crate) mod projection;
 
 #[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/rules.rs"]
+pub(crate) mod rules;
+
+#[expect(dead_code, reason = "its main")]
 #[path = "../../../examples/state.rs"]
 pub(crate) mod state;
 
