@@ -163,6 +163,8 @@ pub(crate) fn agree(runs: &[Readings]) -> Result<(), Error> {
 pub(crate) struct Bound {
     pub(crate) metric: &'static str,
     pub(crate) most: Most,
+    /// Whose reading.
+    pub(crate) subject: Subject,
 }
 
 /// How large a reading may be.
@@ -180,6 +182,7 @@ impl Bound {
         Self {
             metric,
             most: Most::Ratio(most),
+            subject: Subject::Kubewright,
         }
     }
 
@@ -188,24 +191,34 @@ impl Bound {
         Self {
             metric,
             most: Most::Value(most),
+            subject: Subject::Kubewright,
         }
+    }
+
+    /// The same of another subject of ours.
+    pub(crate) const fn of(self, subject: Subject) -> Self {
+        Self { subject, ..self }
     }
 }
 
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.metric)?;
+        if self.subject != Subject::Kubewright {
+            write!(f, " of {}", self.subject)?;
+        }
         match self.most {
-            Most::Ratio(most) => write!(f, "{} at most {most}x", self.metric),
-            Most::Value(most) => write!(f, "{} at most {most}", self.metric),
+            Most::Ratio(most) => write!(f, " at most {most}x"),
+            Most::Value(most) => write!(f, " at most {most}"),
         }
     }
 }
 
 /// Whether each of our readings is within what was promised.
 pub(crate) fn hold(rows: &[Readings], promised: &[Bound]) -> Result<(), Error> {
-    let own = rows.iter().find(|row| row.subject == Subject::Kubewright);
     let base = rows.iter().find(|row| row.subject.is_baseline());
     for bound in promised {
+        let own = rows.iter().find(|row| row.subject == bound.subject);
         let value = |row: Option<&Readings>| row?.values.get(bound.metric).copied();
         let found = match bound.most {
             Most::Value(_) => value(own),
@@ -275,6 +288,23 @@ mod tests {
         assert!(hold(&rows[1..], &[Bound::value("item_ns_1", 11.0)]).is_ok());
         assert!(hold(&rows[1..], &[Bound::value("item_ns_1", 10.0)]).is_err());
         assert!(hold(&rows, &[Bound::value("absent", 10.0)]).is_err());
+    }
+
+    #[test]
+    fn a_bound_may_be_of_another_subject_of_ours() {
+        let part = Subject::KubewrightProjection;
+        let rows = [
+            row(Subject::ControllerRuntime, "settled_mb", 100.0),
+            row(Subject::Kubewright, "settled_mb", 20.0),
+            row(part, "settled_mb", 11.0),
+        ];
+        let bound = |most| [Bound::ratio("settled_mb", most).of(part)];
+        assert!(hold(&rows, &bound(0.11)).is_ok());
+        assert_eq!(
+            hold(&rows, &bound(0.1)).unwrap_err().to_string(),
+            "hold settled_mb of kubewright-projection at most 0.1x: it is 0.110"
+        );
+        assert!(hold(&rows[..2], &bound(0.11)).is_err());
     }
 
     #[test]
