@@ -5,14 +5,20 @@ use kubewright_testing::Cluster;
 
 use crate::shown::{finalizer, two_kinds};
 
-/// Ships of the fleet that write their log.
+/// Ships of the fleet that write their log. A watch that failed several times while the server was
+/// away looks again after up to a minute.
 async fn at_sea(cluster: &Cluster, ships: usize) {
+    let patience = Duration::from_secs(120);
     cluster
-        .eventually(format!("{ships} ships and their logs"), async |c| {
-            let logs = c.list::<ConfigMap>().await;
-            let logs = logs.iter().map(|log| log.name_any());
-            logs.filter(|name| name.starts_with("blue-")).count() == ships
-        })
+        .eventually_within(
+            patience,
+            format!("{ships} ships and their logs"),
+            async |c| {
+                let logs = c.list::<ConfigMap>().await;
+                let logs = logs.iter().map(|log| log.name_any());
+                logs.filter(|name| name.starts_with("blue-")).count() == ships
+            },
+        )
         .await;
 }
 
