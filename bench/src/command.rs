@@ -164,6 +164,9 @@ pub(crate) struct CacheOptions {
     /// Seconds to wait before settled memory is read; less than 30 is for trying out.
     #[arg(long, default_value_t = 30.0, value_parser = seconds)]
     pub(crate) settle: f64,
+    /// Fails when a promise of the benchmark is not held.
+    #[arg(long)]
+    pub(crate) hold: bool,
     /// One line of JSON a measurement instead of the table.
     #[arg(long)]
     pub(crate) json: bool,

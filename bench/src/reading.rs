@@ -163,6 +163,8 @@ pub(crate) fn agree(runs: &[Readings]) -> Result<(), Error> {
 pub(crate) struct Bound {
     pub(crate) metric: &'static str,
     pub(crate) limit: Limit,
+    /// Whose reading.
+    pub(crate) subject: Subject,
 }
 
 /// How large a reading may be, or must be.
@@ -182,6 +184,7 @@ impl Bound {
         Self {
             metric,
             limit: Limit::MostRatio(most),
+            subject: Subject::Kubewright,
         }
     }
 
@@ -190,6 +193,7 @@ impl Bound {
         Self {
             metric,
             limit: Limit::Most(most),
+            subject: Subject::Kubewright,
         }
     }
 
@@ -198,6 +202,7 @@ impl Bound {
         Self {
             metric,
             limit: Limit::LeastRatio(least),
+            subject: Subject::Kubewright,
         }
     }
 
@@ -216,33 +221,44 @@ impl Bound {
             Some(found) => Err(Error::BrokenBound { bound: self, found }),
         }
     }
+
+    /// The same of another subject of ours.
+    pub(crate) const fn of(self, subject: Subject) -> Self {
+        Self { subject, ..self }
+    }
 }
 
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.metric)?;
+        if self.subject != Subject::Kubewright {
+            write!(f, " of {}", self.subject)?;
+        }
         match self.limit {
-            Limit::MostRatio(most) => write!(f, "{} at most {most}x", self.metric),
-            Limit::Most(most) => write!(f, "{} at most {most}", self.metric),
-            Limit::LeastRatio(least) => write!(f, "{} at least {least}x", self.metric),
+            Limit::MostRatio(most) => write!(f, " at most {most}x"),
+            Limit::Most(most) => write!(f, " at most {most}"),
+            Limit::LeastRatio(least) => write!(f, " at least {least}x"),
         }
     }
 }
 
 /// Whether each of our readings is within what was promised.
 pub(crate) fn hold(rows: &[Readings], promised: &[Bound]) -> Result<(), Error> {
-    let own = rows.iter().find(|row| row.subject == Subject::Kubewright);
     let base = rows.iter().find(|row| row.subject.is_baseline());
     let value = |row: Option<&Readings>, metric: &str| row?.values.get(metric).copied();
-    hold_figures(promised, |metric| (value(own, metric), value(base, metric)))
+    hold_figures(promised, |bound| {
+        let own = rows.iter().find(|row| row.subject == bound.subject);
+        (value(own, bound.metric), value(base, bound.metric))
+    })
 }
 
-/// The same for figures by name, each ours and the peer's.
+/// The same for figures of whatever origin, each ours and the peer's.
 pub(crate) fn hold_figures(
     promised: &[Bound],
-    figures: impl Fn(&str) -> (Option<f64>, Option<f64>),
+    figures: impl Fn(&Bound) -> (Option<f64>, Option<f64>),
 ) -> Result<(), Error> {
     promised.iter().try_for_each(|bound| {
-        let (own, base) = figures(bound.metric);
+        let (own, base) = figures(bound);
         bound.check(own, base)
     })
 }
@@ -303,6 +319,23 @@ mod tests {
                 .to_string(),
             "hold item_ns_1 at least 0.2x: it is 0.110"
         );
+    }
+
+    #[test]
+    fn a_bound_may_be_of_another_subject_of_ours() {
+        let part = Subject::KubewrightProjection;
+        let rows = [
+            row(Subject::ControllerRuntime, "settled_mb", 100.0),
+            row(Subject::Kubewright, "settled_mb", 20.0),
+            row(part, "settled_mb", 11.0),
+        ];
+        let bound = |most| [Bound::ratio("settled_mb", most).of(part)];
+        assert!(hold(&rows, &bound(0.11)).is_ok());
+        assert_eq!(
+            hold(&rows, &bound(0.1)).unwrap_err().to_string(),
+            "hold settled_mb of kubewright-projection at most 0.1x: it is 0.110"
+        );
+        assert!(hold(&rows[..2], &bound(0.11)).is_err());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Number;
 
 use crate::error::Error;
+use crate::reading::Readings;
 use crate::subject::Subject;
 
 /// What one run of one subject measured.
@@ -183,6 +184,17 @@ pub(crate) fn json_lines(benchmark: &str, summaries: &[Summary]) -> String {
 }
 
 impl Summary {
+    /// Its costs by name, as bounds name them.
+    pub(crate) fn readings(&self) -> Readings {
+        let costs = self.costs.iter();
+        Readings {
+            subject: self.subject,
+            values: costs
+                .map(|(metric, cost)| (metric.to_string(), *cost))
+                .collect(),
+        }
+    }
+
     /// The value with at most four decimals, which is finer than any run repeats.
     fn value(&self, metric: Metric) -> Option<Number> {
         match metric {

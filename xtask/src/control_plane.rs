@@ -5,11 +5,16 @@ use kubewright_testing::{Error, Settings};
 
 /// Finds or builds the real control plane and answers its folder.
 pub(crate) fn locate(version: Option<&str>) -> Result<PathBuf, Box<dyn std::error::Error>> {
-    let release = version.map_or_else(|| Ok(Release::current()), Release::find)?;
     let settings = Settings::from_environment()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let found: Result<_, Error> = runtime.block_on(ControlPlane::locate(release, &settings));
+    let found: Result<_, Error> = runtime.block_on(async {
+        let release = match version {
+            Some(version) => Release::find(version, &settings).await?,
+            None => Release::current().clone(),
+        };
+        ControlPlane::locate(&release, &settings).await
+    });
     Ok(found?.folder().to_owned())
 }

@@ -4,6 +4,7 @@ use super::load::load;
 use crate::command::CacheOptions;
 use crate::error::Error;
 use crate::machine::{Machine, load_average};
+use crate::reading::{Bound, Readings, hold};
 use crate::results::{Run, Summary, json_lines, summarize, with_growth};
 use crate::server::Server;
 use crate::subject::{self, Builder, Built, Launch, Subject};
@@ -11,6 +12,15 @@ use crate::versions::Versions;
 use crate::{output, table};
 
 const NAME: &str = "cache";
+const PROMISED: [Bound; 7] = [
+    Bound::ratio("seconds", 0.9),
+    Bound::ratio("settled_mb", 0.25),
+    Bound::ratio("peak_mb", 0.3),
+    Bound::ratio("settled_mb", 0.1).of(Subject::KubewrightProjection),
+    Bound::ratio("get_cold_us", 1.5),
+    Bound::ratio("get_hot_us", 0.1),
+    Bound::ratio("list_ms", 1.0),
+];
 
 /// Builds the subjects, fills an API server, runs the subjects in turn, prints the medians; once
 /// for each size.
@@ -45,14 +55,25 @@ pub(crate) async fn run(options: &CacheOptions) -> Result<(), Error> {
     let sizes = with_growth(sizes);
     if options.json {
         let lines: String = sizes.iter().map(|one| json_lines(NAME, one)).collect();
-        return output::result(&lines);
+        output::result(&lines)?;
+    } else {
+        let measured = Measured {
+            versions,
+            load_before,
+            load_after: load_average(),
+        };
+        output::result(&report(options, &sizes, &measured))?;
     }
-    let measured = Measured {
-        versions,
-        load_before,
-        load_after: load_average(),
-    };
-    output::result(&report(options, &sizes, &measured))
+    match options.hold {
+        true => sizes.iter().try_for_each(|size| held(size)),
+        false => Ok(()),
+    }
+}
+
+/// Whether one size is within what was promised.
+fn held(size: &[Summary]) -> Result<(), Error> {
+    let rows: Vec<Readings> = size.iter().map(Summary::readings).collect();
+    hold(&rows, &PROMISED)
 }
 
 /// Each round runs every subject once, so that what changes on the machine meets all of them.
@@ -102,6 +123,8 @@ fn report(options: &CacheOptions, sizes: &[Vec<Summary>], measured: &Measured) -
     }
     if options.subjects().contains(&Subject::ControllerRuntime) {
         text.push_str("ratios: to controller-runtime\n");
+        let promised = PROMISED.map(|bound| bound.to_string());
+        text.push_str(&format!("promised: {}\n", promised.join(", ")));
     }
     if options.objects.len() > 1 {
         text.push_str("bytes_per_object: growth of settled_mb from the size before\n");

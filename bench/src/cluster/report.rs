@@ -70,10 +70,10 @@ pub(super) fn hold(runs: &Runs) -> Result<(), Error> {
         let (_, own) = runs.iter().find(|(server, _)| *server == wanted)?;
         figure(own, column)
     };
-    hold_figures(&PROMISED, |metric| {
+    hold_figures(&PROMISED, |bound| {
         (
-            figure(Server::Kubewright, metric),
-            figure(Server::Kubernetes, metric),
+            figure(Server::Kubewright, bound.metric),
+            figure(Server::Kubernetes, bound.metric),
         )
     })
 }

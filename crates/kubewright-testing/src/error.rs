@@ -29,13 +29,11 @@ pub enum Error {
     /// Neither `KUBEWRIGHT_CACHE` nor a home folder is set.
     #[error("find the cache folder: neither KUBEWRIGHT_CACHE nor HOME is set; set one of them")]
     NoCacheFolder,
-    /// A Kubernetes version that this release cannot build.
-    #[error("find a control plane of version {version:?}: this release knows {known}")]
+    /// What was asked for is not a Kubernetes version.
+    #[error("find a control plane of version {version:?}: write it as 1.34.2")]
     UnknownVersion {
         /// The version asked for.
         version: String,
-        /// The versions there are.
-        known: String,
     },
     /// The cache folder cannot be written.
     #[error(

@@ -17,6 +17,8 @@ pub(crate) struct Found {
     pub(crate) resource: String,
     pub(crate) all: Vec<String>,
     pub(crate) names: Vec<String>,
+    /// What the API of its version says of it.
+    pub(crate) schemas: usize,
 }
 
 /// Looks `name` up, makes an object of it called `example`, and lists their metadata.
@@ -26,7 +28,9 @@ pub(crate) async fn look(
     (namespace, name): (&str, &str),
 ) -> Result<Option<Found>> {
     let disk = DiskCache::new(cache, "https://cluster.example:6443", Clock::system());
-    let discovery = Discovery::new(client.clone()).on_disk(disk);
+    // Who runs for long asks again now and then: kinds go, too.
+    let hour = Duration::from_secs(3600);
+    let discovery = Discovery::new(client.clone()).on_disk(disk).lasting(hour);
     let Some(served) = discovery.find(name).await? else {
         return Ok(None);
     };
@@ -38,11 +42,18 @@ pub(crate) async fn look(
     let metadata = objects.list_metadata(&ListParams::default()).await?;
     let catalogue = discovery.catalogue().await?;
     let all = catalogue.category("all").into_iter();
+    let api = discovery
+        .open_api(&served.resource.kind.api_version())
+        .await?;
+    let schemas = api
+        .as_ref()
+        .and_then(|api| api["components"]["schemas"].as_object());
     Ok(Some(Found {
         version: client.apiserver_version().await?.git_version,
         resource: served.resource.qualified_name(),
         all: all.map(|one| one.resource.qualified_name()).collect(),
         names: metadata.items.iter().map(ResourceExt::name_any).collect(),
+        schemas: schemas.map_or(0, |schemas| schemas.len()),
     }))
 }
 
@@ -58,6 +69,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("Kubernetes {} has {}", found.version, found.resource);
             println!("in the category all: {}", found.all.join(", "));
             println!("there are: {}", found.names.join(", "));
+            println!("its API has {} schemas", found.schemas);
         }
         None => println!("the cluster serves no cm"),
     }

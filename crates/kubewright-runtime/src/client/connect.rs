@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use http::HeaderValue;
 use http::header::USER_AGENT;
@@ -6,7 +6,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use kubewright_core::Clock;
 
-use super::config::{of_environment, of_file, of_home};
+use super::config::{merged, of_environment, of_file, of_home};
 use super::transport::Transport;
 use crate::Error;
 
@@ -37,6 +37,25 @@ pub async fn load_config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
     }
 }
 
+/// What these kubeconfigs say together, as those that `KUBECONFIG` names: the first that has a name
+/// or a value decides. `context` takes the place of the current one.
+///
+/// # Cancel safety
+///
+/// Dropped, nothing is lost.
+pub async fn load_merged(kubeconfigs: &[PathBuf], context: Option<&str>) -> Result<Config, Error> {
+    let names: Vec<_> = kubeconfigs
+        .iter()
+        .map(|one| one.display().to_string())
+        .collect();
+    let read = merged(kubeconfigs.iter().cloned())?.unwrap_or_default();
+    let options = KubeConfigOptions {
+        context: context.map(str::to_owned),
+        ..KubeConfigOptions::default()
+    };
+    from_parts(&names.join(" and "), read, &options).await
+}
+
 /// A client with the runtime's settings: it names itself, and it repeats nothing on its own,
 /// because who sends a request knows best whether to send it again.
 ///
@@ -65,7 +84,15 @@ async fn from_file(path: &Path) -> Result<Config, Error> {
 }
 
 async fn from_kubeconfig(name: &str, read: Kubeconfig) -> Result<Config, Error> {
-    let config = Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await;
+    from_parts(name, read, &KubeConfigOptions::default()).await
+}
+
+async fn from_parts(
+    name: &str,
+    read: Kubeconfig,
+    options: &KubeConfigOptions,
+) -> Result<Config, Error> {
+    let config = Config::from_custom_kubeconfig(read, options).await;
     config.map_err(|source| Error::Kubeconfig {
         path: name.to_owned(),
         source: source.into(),

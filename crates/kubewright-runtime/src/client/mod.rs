@@ -19,7 +19,7 @@ mod unsent;
 mod write_options;
 
 pub use answer::{Answer, open, open_as};
-pub use connect::{connect, load_config};
+pub use connect::{connect, load_config, load_merged};
 pub use guard::{Guard, Guarded, guarded};
 pub use manners::Manners;
 pub use meaning::Meaning;

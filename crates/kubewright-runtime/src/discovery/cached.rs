@@ -1,11 +1,15 @@
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use kube::Client;
 use kubewright_core::Kind;
 use parking_lot::Mutex;
+use serde_json::Value;
+use tokio::time::Instant;
 
 use super::fetch::fetch;
+use super::open_api::open_api;
 use super::{Catalogue, DiskCache, Served};
 use crate::Error;
 
@@ -14,12 +18,15 @@ use crate::Error;
 pub struct Discovery {
     client: Client,
     disk: Option<DiskCache>,
+    lasts: Option<Duration>,
     known: Arc<Mutex<Known>>,
 }
 
 #[derive(Debug, Default)]
 struct Known {
     catalogue: Option<Arc<Catalogue>>,
+    /// When it came into memory.
+    since: Option<Instant>,
     /// Whether files are not believed any more.
     invalidated: bool,
 }
@@ -30,6 +37,7 @@ impl Discovery {
         Self {
             client,
             disk: None,
+            lasts: None,
             known: Arc::default(),
         }
     }
@@ -43,6 +51,19 @@ impl Discovery {
         }
     }
 
+    /// The same, and asks the server again when what is remembered is older; without it, only
+    /// when something is looked for and not found.
+    ///
+    /// For whoever must learn of kinds that are gone, or that got other verbs or short names. What
+    /// files hold has a time of its own: [`DiskCache::lasting`].
+    #[must_use]
+    pub fn lasting(self, lasts: Duration) -> Self {
+        Self {
+            lasts: Some(lasts),
+            ..self
+        }
+    }
+
     /// What is served, as far as is known: from memory, from files, or from the server.
     ///
     /// # Cancel safety
@@ -51,6 +72,10 @@ impl Discovery {
     pub async fn catalogue(&self) -> Result<Arc<Catalogue>, Error> {
         {
             let mut known = self.known.lock();
+            if self.is_outdated(&known) {
+                known.catalogue = None;
+                known.invalidated = true;
+            }
             if let Some(catalogue) = &known.catalogue {
                 return Ok(Arc::clone(catalogue));
             }
@@ -58,6 +83,7 @@ impl Discovery {
             if let Some(catalogue) = disk.and_then(DiskCache::read) {
                 let catalogue = Arc::new(catalogue);
                 known.catalogue = Some(Arc::clone(&catalogue));
+                known.since = Some(Instant::now());
                 return Ok(catalogue);
             }
         }
@@ -79,6 +105,7 @@ impl Discovery {
         }
         *self.known.lock() = Known {
             catalogue: Some(Arc::clone(&catalogue)),
+            since: Some(Instant::now()),
             invalidated: true,
         };
         Ok(catalogue)
@@ -88,6 +115,7 @@ impl Discovery {
     pub fn invalidate(&self) {
         *self.known.lock() = Known {
             catalogue: None,
+            since: None,
             invalidated: true,
         };
     }
@@ -109,6 +137,21 @@ impl Discovery {
     /// Dropped, what was remembered stays.
     pub async fn of_kind(&self, kind: &Kind) -> Result<Option<Served>, Error> {
         self.look(|catalogue| catalogue.of_kind(kind)).await
+    }
+
+    /// The OpenAPI v3 document of an API such as `v1` or `apps/v1`, as the server has it now; none
+    /// when it has none. It is large, and is not remembered.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the request is given up.
+    pub async fn open_api(&self, api_version: &str) -> Result<Option<Value>, Error> {
+        open_api(&self.client, api_version).await
+    }
+
+    fn is_outdated(&self, known: &Known) -> bool {
+        let age = known.since.map(|since| since.elapsed());
+        self.lasts.zip(age).is_some_and(|(lasts, age)| age >= lasts)
     }
 
     async fn look(

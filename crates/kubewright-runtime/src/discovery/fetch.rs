@@ -75,7 +75,7 @@ fn core_group(answer: Versions) -> Vec<Group> {
     group.into_iter().collect()
 }
 
-async fn read(client: &Client, path: &str, accept: &str) -> Result<Vec<u8>, Error> {
+pub(super) async fn read(client: &Client, path: &str, accept: &str) -> Result<Vec<u8>, Error> {
     let what = format!("ask what is served below {path}");
     let deadline = Instant::now() + PATIENCE;
     let mut answer = open_as(client, &what, path, accept, PATIENCE).await?;
@@ -86,7 +86,7 @@ async fn read(client: &Client, path: &str, accept: &str) -> Result<Vec<u8>, Erro
     Ok(bytes)
 }
 
-fn parse<T: DeserializeOwned>(path: &str, bytes: &[u8]) -> Result<T, Error> {
+pub(super) fn parse<T: DeserializeOwned>(path: &str, bytes: &[u8]) -> Result<T, Error> {
     serde_json::from_slice(bytes).map_err(|source| Error::Discovery {
         what: format!("ask what is served below {path}"),
         source,

@@ -20,6 +20,7 @@ mod cached;
 mod catalogue;
 mod disk;
 mod fetch;
+mod open_api;
 
 pub use cached::Discovery;
 pub use catalogue::{Catalogue, Served};

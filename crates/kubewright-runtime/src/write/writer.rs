@@ -272,7 +272,16 @@ fn status_body(resource: &Resource, key: &ObjectKey, status: Value) -> Map<Strin
     ])
 }
 
-/// A conflict on the only precondition means that the name belongs to another object now.
+/// A conflict on the only precondition means that the name belongs to another object now. Any
+/// other, such as a webhook's, leaves the object where it is.
 fn is_gone(status: &Status) -> bool {
-    matches!(Meaning::of(status), Meaning::NotFound | Meaning::Conflict)
+    match Meaning::of(status) {
+        Meaning::NotFound => true,
+        Meaning::Conflict => OTHER_UID.iter().any(|text| status.message.contains(text)),
+        _ => false,
+    }
 }
+
+/// In the words of `rest.BeforeDelete` and of `storage.Preconditions.Check` of k8s.io/apiserver;
+/// nothing else in the answer tells it.
+const OTHER_UID: [&str; 2] = ["the UID in the precondition", "UID in precondition"];

@@ -10,6 +10,7 @@ mod indexes;
 mod lease_server;
 mod lifetimes;
 mod obstacles;
+mod outages;
 mod priorities;
 mod projections;
 mod protobuf;

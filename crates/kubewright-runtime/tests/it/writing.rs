@@ -333,7 +333,18 @@ async fn what_is_gone_or_another_by_now_needs_no_delete() {
     let key = ObjectKey::namespaced("web", "a");
     for (code, answer) in [
         (404, json!(Status::not_found(&pods(), "a"))),
-        (409, json!(Status::conflict(&pods(), "a"))),
+        (
+            409,
+            json!(conflict(
+                "the UID in the precondition (1) does not match the UID in record"
+            )),
+        ),
+        (
+            409,
+            json!(conflict(
+                "Precondition failed: UID in precondition: 1, UID in object meta: 2"
+            )),
+        ),
     ] {
         let (client, _) = client(code, answer);
         let deleted = Writer::new(client, "us").delete(target, &key, "1").await;
@@ -342,6 +353,30 @@ async fn what_is_gone_or_another_by_now_needs_no_delete() {
     let (client, _) = client(403, json!(Status::forbidden(&pods(), "a", "no")));
     let refused = Writer::new(client, "us").delete(target, &key, "1").await;
     assert_eq!(refused.unwrap_err().to_string(), "delete pods web/a");
+}
+
+#[tokio::test]
+async fn a_delete_that_conflicts_for_another_reason_is_not_taken_for_done() {
+    let resource = pods();
+    let target = Target {
+        resource: &resource,
+        store: None,
+    };
+    let key = ObjectKey::namespaced("web", "a");
+    let denied = conflict("admission webhook \"x\" denied the request");
+    let (client, _) = client(409, json!(denied));
+    let refused = Writer::new(client, "us").delete(target, &key, "1").await;
+    assert!(
+        refused.unwrap_err().is_conflict(),
+        "the object is still there"
+    );
+}
+
+/// A conflict for this reason.
+fn conflict(why: &str) -> Status {
+    let mut status = Status::conflict(&pods(), "a");
+    status.message = format!("Operation cannot be fulfilled on pods \"a\": {why}");
+    status
 }
 
 /// Where too many requests wait, the API server answers with a line of text, and only the head

@@ -13,7 +13,7 @@ use crate::Error;
 /// Builds programs of one release into one folder.
 #[derive(Debug)]
 pub(super) struct Build<'a> {
-    pub(super) release: Release,
+    pub(super) release: &'a Release,
     /// Where the programs go.
     pub(super) folder: &'a Path,
     pub(super) go: Go<'a>,
@@ -83,8 +83,8 @@ impl Build<'_> {
         let module = self.release.module(program);
         let folder = self.folder.join("module").join(module.name);
         fs::create_dir_all(&folder)?;
-        fs::write(folder.join("go.mod"), module.go_mod)?;
-        fs::write(folder.join("go.sum"), module.go_sum)?;
+        fs::write(folder.join("go.mod"), module.go_mod.as_bytes())?;
+        fs::write(folder.join("go.sum"), module.go_sum.as_bytes())?;
         Ok(folder)
     }
 

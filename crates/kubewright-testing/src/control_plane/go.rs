@@ -84,6 +84,33 @@ impl Go<'_> {
         })
     }
 
+    /// Runs a command of Go's about modules in that folder, and gives back what it prints.
+    pub(super) async fn module(&self, folder: &Path, arguments: &[&str]) -> Result<String, Error> {
+        let mut command = Command::new(self.program);
+        command
+            .current_dir(folder)
+            .arg("mod")
+            .args(arguments)
+            .env("GOMODCACHE", self.cache.join("go/mod"))
+            .env("GOCACHE", self.cache.join("go/build"))
+            .env("GOWORK", "off")
+            .env_remove("GOFLAGS")
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        let finished = wait("the list of modules", command.output()).await;
+        let output = finished.map_err(|source| self.no_go(source))?;
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        if output.status.success() {
+            return Ok(printed);
+        }
+        // With -json, the reason is in the answer.
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned() + &printed;
+        Err(Error::GoBuild {
+            command: format!("go mod {}", arguments.join(" ")),
+            tail: tail(&complaint, TAIL_LINES),
+        })
+    }
+
     fn no_go(&self, source: io::Error) -> Error {
         match source.kind() {
             io::ErrorKind::NotFound => Error::GoMissing,

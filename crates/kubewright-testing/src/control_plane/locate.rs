@@ -38,26 +38,23 @@ impl ControlPlane {
     /// # Cancel safety
     ///
     /// When dropped, the running compiler is stopped; finished programs are kept.
-    pub async fn locate(release: Release, settings: &Settings) -> Result<Self, Error> {
+    pub async fn locate(release: &Release, settings: &Settings) -> Result<Self, Error> {
         if let Some(folder) = &settings.assets {
             let found = Self {
                 folder: folder.clone(),
-                release,
+                release: release.clone(),
             };
             found.program(Program::Etcd)?;
             found.program(Program::ApiServer)?;
             return Ok(found);
         }
-        let platform = format!("{}-{}", go_system(), go_architecture());
-        let folder = settings
-            .cache_folder()?
-            .join("control-plane")
-            .join(format!("{}-{platform}", release.version()));
+        let folder = folder_of(release.version(), settings)?;
         let record = Record::load(&folder);
         let mut programs = Program::ALL.iter();
-        if !programs.all(|program| record.vouches_for(&folder, &release, *program)) {
+        if !programs.all(|program| record.vouches_for(&folder, release, *program)) {
             complete(release, &folder, settings).await?;
         }
+        let release = release.clone();
         Ok(Self { folder, release })
     }
 
@@ -67,8 +64,8 @@ impl ControlPlane {
     }
 
     /// The Kubernetes version of the programs, unless `KUBEBUILDER_ASSETS` brought others.
-    pub fn release(&self) -> Release {
-        self.release
+    pub fn release(&self) -> &Release {
+        &self.release
     }
 
     /// The path of one program.
@@ -84,8 +81,15 @@ impl ControlPlane {
     }
 }
 
+/// Where the programs of that version are.
+pub(super) fn folder_of(version: &str, settings: &Settings) -> Result<PathBuf, Error> {
+    let platform = format!("{}-{}", go_system(), go_architecture());
+    let all = settings.cache_folder()?.join("control-plane");
+    Ok(all.join(format!("{version}-{platform}")))
+}
+
 /// Builds what the folder lacks.
-async fn complete(release: Release, folder: &Path, settings: &Settings) -> Result<(), Error> {
+async fn complete(release: &Release, folder: &Path, settings: &Settings) -> Result<(), Error> {
     let not_writable = |source| Error::CacheNotWritable {
         folder: folder.to_owned(),
         source,
@@ -111,7 +115,7 @@ async fn complete(release: Release, folder: &Path, settings: &Settings) -> Resul
     let mut record = Record::load(folder);
     let mut builds = 0;
     for (position, program) in Program::ALL.into_iter().enumerate() {
-        if !record.checks_out(folder, &release, program) {
+        if !record.checks_out(folder, release, program) {
             if builds == 0 {
                 build.go.find().await?;
             }
@@ -125,7 +129,7 @@ async fn complete(release: Release, folder: &Path, settings: &Settings) -> Resul
             ));
             build.build(program).await?;
             record
-                .note(folder, &release, program)
+                .note(folder, release, program)
                 .map_err(not_writable)?;
         }
         record.save(folder).map_err(not_writable)?;

@@ -7,8 +7,10 @@
 
 mod build;
 mod go;
+mod go_mod;
 mod locate;
 mod lock;
+mod pinned;
 mod program;
 mod record;
 mod release;

@@ -1,29 +1,31 @@
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 use ring::digest::{SHA256, digest};
 
+use super::pinned::pin;
 use super::program::Program;
-use crate::Error;
+use crate::{Error, Settings};
 
 /// A Kubernetes version that can be built, with all that is pinned for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Release {
-    version: &'static str,
-    etcd: &'static str,
-    kwok: &'static str,
+    pub(super) version: Cow<'static, str>,
+    pub(super) etcd: Cow<'static, str>,
+    pub(super) kwok: Cow<'static, str>,
     /// When the module was published, as the Go module index states it: a build of ours has no
     /// date of its own, so that the same sources give the same bytes.
-    published: &'static str,
-    controlplane: Module,
-    kwok_module: Module,
+    pub(super) published: Cow<'static, str>,
+    pub(super) controlplane: Module,
+    pub(super) kwok_module: Module,
 }
 
 /// A Go module of ours that only names what is to be built.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct Module {
     pub(super) name: &'static str,
-    pub(super) go_mod: &'static str,
-    pub(super) go_sum: &'static str,
+    pub(super) go_mod: Cow<'static, str>,
+    pub(super) go_sum: Cow<'static, str>,
 }
 
 impl fmt::Debug for Module {
@@ -32,42 +34,57 @@ impl fmt::Debug for Module {
     }
 }
 
-const RELEASES: [Release; 1] = [Release {
-    version: "1.36.3",
-    etcd: "3.6.8",
-    kwok: "0.8.0",
-    published: "2026-07-22T18:07:38Z",
+static CURRENT: Release = Release {
+    version: Cow::Borrowed("1.36.3"),
+    etcd: Cow::Borrowed("3.6.8"),
+    kwok: Cow::Borrowed("0.8.0"),
+    published: Cow::Borrowed("2026-07-22T18:07:38Z"),
     controlplane: Module {
         name: "controlplane",
-        go_mod: include_str!("../../go/controlplane/go.mod"),
-        go_sum: include_str!("../../go/controlplane/go.sum"),
+        go_mod: Cow::Borrowed(include_str!("../../go/controlplane/go.mod")),
+        go_sum: Cow::Borrowed(include_str!("../../go/controlplane/go.sum")),
     },
     kwok_module: Module {
         name: "kwok",
-        go_mod: include_str!("../../go/kwok/go.mod"),
-        go_sum: include_str!("../../go/kwok/go.sum"),
+        go_mod: Cow::Borrowed(include_str!("../../go/kwok/go.mod")),
+        go_sum: Cow::Borrowed(include_str!("../../go/kwok/go.sum")),
     },
-}];
+};
 
 impl Release {
     /// The Kubernetes that this release of Kubewright is measured against.
-    pub const fn current() -> Self {
-        RELEASES[0]
+    pub fn current() -> &'static Self {
+        &CURRENT
     }
 
-    /// The release of that version, with or without a leading `v`.
-    pub fn find(version: &str) -> Result<Self, Error> {
+    /// The release of that version, such as `1.34.2`, with or without a leading `v`.
+    ///
+    /// What is pinned for another than [`current`](Self::current) follows from Kubernetes' own
+    /// `go.mod`, which Go fetches once; it is kept in the cache folder.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the running Go command is stopped, and the next call begins anew.
+    pub async fn find(version: &str, settings: &Settings) -> Result<Self, Error> {
         let wanted = version.strip_prefix('v').unwrap_or(version);
-        let found = RELEASES.iter().find(|release| release.version == wanted);
-        found.copied().ok_or_else(|| Error::UnknownVersion {
-            version: version.to_owned(),
-            known: RELEASES.map(|release| release.version).join(", "),
-        })
+        if wanted == CURRENT.version {
+            return Ok(CURRENT.clone());
+        }
+        let numbers: Vec<_> = wanted.split('.').collect();
+        let is_number = |text: &&str| text.parse::<u32>().is_ok();
+        match numbers.as_slice() {
+            ["1", rest @ ..] if rest.len() == 2 && rest.iter().all(is_number) => {
+                pin(wanted, settings).await
+            }
+            _ => Err(Error::UnknownVersion {
+                version: version.to_owned(),
+            }),
+        }
     }
 
     /// The version without a leading `v`.
-    pub const fn version(&self) -> &'static str {
-        self.version
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     /// What the programs report as their commit: the first 40 hexadecimal digits of the SHA-256
@@ -85,10 +102,10 @@ impl Release {
         hexadecimal(&line_digest(line)).chars().take(40).collect()
     }
 
-    pub(super) const fn module(&self, program: Program) -> Module {
+    pub(super) fn module(&self, program: Program) -> &Module {
         match program {
-            Program::Kwok => self.kwok_module,
-            _ => self.controlplane,
+            Program::Kwok => &self.kwok_module,
+            _ => &self.controlplane,
         }
     }
 
@@ -105,7 +122,7 @@ impl Release {
             ("gitMinor", numbers.next().unwrap_or_default().to_owned()),
             ("gitCommit", self.commit()),
             ("gitTreeState", "clean".to_owned()),
-            ("buildDate", self.published.to_owned()),
+            ("buildDate", self.published.to_string()),
         ];
         // The second package feeds the User-Agent.
         for package in [
@@ -136,7 +153,7 @@ impl Release {
     pub(super) fn inputs(&self, program: Program) -> String {
         let module = self.module(program);
         let flags = self.linker_flags(program);
-        let text = [module.go_mod, module.go_sum, program.package(), &flags].join("\n");
+        let text = [&*module.go_mod, &*module.go_sum, program.package(), &flags].join("\n");
         hexadecimal(&line_digest(&text))
     }
 }
@@ -153,16 +170,21 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::Release;
+    use crate::Settings;
     use crate::control_plane::Program;
 
-    #[test]
-    fn an_unknown_version_is_refused_with_the_known_ones() {
-        let error = Release::find("1.99.0").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "find a control plane of version \"1.99.0\": this release knows 1.36.3"
-        );
-        assert_eq!(Release::find("v1.36.3").unwrap(), Release::current());
+    #[tokio::test]
+    async fn a_version_that_is_none_is_refused_with_what_one_looks_like() {
+        let settings = Settings::default();
+        for version in ["1.34", "latest", "1.34.x", "2.0.0", "1.34.2.1"] {
+            let error = Release::find(version, &settings).await.unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("find a control plane of version {version:?}: write it as 1.34.2")
+            );
+        }
+        let found = Release::find("v1.36.3", &settings).await.unwrap();
+        assert_eq!(found, *Release::current());
     }
 
     #[test]

@@ -32,6 +32,15 @@ pub fn created<K: AnyKind>() -> Predicate<K> {
     Predicate::new(|old, _| Some(old.is_none()))
 }
 
+/// Objects that were there when the operator began to watch: `!only::initial()` is for who acts on
+/// what happens alone.
+///
+/// After a restart everything is there, whatever has happened meanwhile. For most that is the
+/// reason to look at each object once.
+pub fn initial<K: AnyKind>() -> Predicate<K> {
+    Predicate::of_events(|seen| Some(seen.is_initial))
+}
+
 /// Objects that were there before and still are.
 pub fn updated<K: AnyKind>() -> Predicate<K> {
     Predicate::new(|old, new| Some(old.is_some() && new.is_some()))

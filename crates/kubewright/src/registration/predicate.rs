@@ -5,9 +5,18 @@ use std::sync::Arc;
 
 use kubewright_wire::record::Record;
 
-/// What an event means to a predicate, given the object before and after; none when it says
-/// nothing about such an event, which then passes.
-type Matters = dyn Fn(Option<&Record>, Option<&Record>) -> Option<bool> + Send + Sync;
+/// What an event means to a predicate; none when it says nothing about such an event, which then
+/// passes.
+type Matters = dyn Fn(&Seen<'_>) -> Option<bool> + Send + Sync;
+
+/// An event, as a predicate sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'a> {
+    pub(crate) old: Option<&'a Record>,
+    pub(crate) new: Option<&'a Record>,
+    /// Whether it tells of what was there when the watching began.
+    pub(crate) is_initial: bool,
+}
 
 /// Which events of objects of kind `K` matter.
 ///
@@ -21,6 +30,12 @@ pub struct Predicate<K> {
 impl<K> Predicate<K> {
     pub(crate) fn new(
         matters: impl Fn(Option<&Record>, Option<&Record>) -> Option<bool> + Send + Sync + 'static,
+    ) -> Self {
+        Self::of_events(move |seen| matters(seen.old, seen.new))
+    }
+
+    pub(crate) fn of_events(
+        matters: impl Fn(&Seen<'_>) -> Option<bool> + Send + Sync + 'static,
     ) -> Self {
         Self {
             matters: Arc::new(matters),
@@ -41,8 +56,8 @@ impl<K> Predicate<K> {
     where
         K: 'static,
     {
-        Self::new(
-            move |old, new| match ((self.matters)(old, new), (other.matters)(old, new)) {
+        Self::of_events(
+            move |seen| match ((self.matters)(seen), (other.matters)(seen)) {
                 (Some(false), verdict) | (verdict, Some(false)) => verdict,
                 (Some(true), _) | (_, Some(true)) => Some(true),
                 (None, None) => None,
@@ -56,8 +71,8 @@ impl<K> Predicate<K> {
     where
         K: 'static,
     {
-        Self::new(
-            move |old, new| match ((self.matters)(old, new), (other.matters)(old, new)) {
+        Self::of_events(
+            move |seen| match ((self.matters)(seen), (other.matters)(seen)) {
                 (Some(false), _) | (_, Some(false)) => Some(false),
                 (None, verdict) | (verdict, None) => verdict,
                 (Some(true), Some(true)) => Some(true),
@@ -65,8 +80,8 @@ impl<K> Predicate<K> {
         )
     }
 
-    pub(crate) fn passes(&self, old: Option<&Record>, new: Option<&Record>) -> bool {
-        (self.matters)(old, new).unwrap_or(true)
+    pub(crate) fn passes(&self, seen: &Seen<'_>) -> bool {
+        (self.matters)(seen).unwrap_or(true)
     }
 }
 
@@ -82,7 +97,7 @@ impl<K: 'static> Not for Predicate<K> {
     type Output = Self;
 
     fn not(self) -> Self {
-        Self::new(move |old, new| Some(!(self.matters)(old, new)?))
+        Self::of_events(move |seen| Some(!(self.matters)(seen)?))
     }
 }
 
@@ -107,7 +122,7 @@ mod tests {
     use kubewright_wire::record::Record;
     use serde_json::json;
 
-    use super::Predicate;
+    use super::{Predicate, Seen};
     use crate::registration::{changed, only};
 
     fn pod(app: &str, generation: u32) -> Record {
@@ -118,15 +133,38 @@ mod tests {
         Record::from_value(&pod).unwrap()
     }
 
+    /// An event that is not about the beginning.
+    fn seen<'a>(old: Option<&'a Record>, new: Option<&'a Record>) -> Seen<'a> {
+        Seen {
+            old,
+            new,
+            is_initial: false,
+        }
+    }
+
     /// What passes: creation, a change of the label, one of the generation, deletion.
     fn passing(predicate: &Predicate<Pod>) -> [bool; 4] {
         let (web, db, later) = (pod("web", 1), pod("db", 1), pod("web", 2));
         [
-            predicate.passes(None, Some(&web)),
-            predicate.passes(Some(&web), Some(&db)),
-            predicate.passes(Some(&web), Some(&later)),
-            predicate.passes(Some(&later), None),
+            predicate.passes(&seen(None, Some(&web))),
+            predicate.passes(&seen(Some(&web), Some(&db))),
+            predicate.passes(&seen(Some(&web), Some(&later))),
+            predicate.passes(&seen(Some(&later), None)),
         ]
+    }
+
+    #[test]
+    fn what_was_there_at_the_beginning_is_told_from_what_has_come() {
+        let there = pod("web", 1);
+        let initial = Seen {
+            is_initial: true,
+            ..seen(None, Some(&there))
+        };
+        assert!(only::initial::<Pod>().passes(&initial));
+        assert_eq!(passing(&only::initial()), [false; 4]);
+        let come = only::created::<Pod>().and(!only::initial());
+        assert!(!come.passes(&initial));
+        assert_eq!(passing(&come), [true, false, false, false]);
     }
 
     #[test]
@@ -143,7 +181,7 @@ mod tests {
         assert_eq!(passing(&revision), [true, true, true, true]);
         let same = pod("web", 1);
         let revision = changed::resource_version::<Pod>();
-        assert!(!revision.passes(Some(&same), Some(&same)));
+        assert!(!revision.passes(&seen(Some(&same), Some(&same))));
     }
 
     #[test]

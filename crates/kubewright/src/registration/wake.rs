@@ -3,12 +3,17 @@ use kubewright_runtime::cache::View;
 use kubewright_runtime::controller::Mapper;
 use kubewright_runtime::informer::Event;
 
+use super::predicate::Seen;
 use super::{AnyKind, Cache, Predicate};
 
 /// Whether the registration is about this event.
 pub(crate) fn passes<W>(predicate: &Option<Predicate<W>>, event: &Event) -> bool {
-    let predicate = predicate.as_ref();
-    predicate.is_none_or(|one| one.passes(event.old.as_ref(), event.new.as_ref()))
+    let seen = Seen {
+        old: event.old.as_ref(),
+        new: event.new.as_ref(),
+        is_initial: event.initial,
+    };
+    predicate.as_ref().is_none_or(|one| one.passes(&seen))
 }
 
 /// Asks `mapper` about the object before and the object after a change.

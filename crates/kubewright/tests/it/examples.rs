@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::shown::{
     builtin_status, closure, dynamic_kind, error_type, external_source, finalizer, informer,
-    live_read, projection, rules, state, two_kinds, unowned_apply,
+    live_read, projection, rules, state, timer, two_kinds, unowned_apply,
 };
 
 #[kubewright_testing::test]
@@ -362,4 +362,31 @@ async fn rules_in_a_definition_hold_while_the_operator_is_down(cluster: Cluster)
         message.contains("the material cannot be changed"),
         "{message}"
     );
+}
+
+#[kubewright_testing::test(needs = [VirtualTime])]
+async fn a_timer_triggers_a_reconcile_of_each_object(cluster: Cluster) {
+    cluster.run(timer::operator).await;
+    cluster
+        .apply(timer::Clock::new("wall", timer::ClockSpec {}))
+        .await;
+    let shows = async |cluster: &Cluster| {
+        let clock = cluster.get::<timer::Clock>("wall").await;
+        let status = clock.and_then(|clock| clock.status);
+        status.map(|status| status.shows).unwrap_or_default()
+    };
+    cluster
+        .eventually("a first time", async |c| !shows(c).await.is_empty())
+        .await;
+    let first = shows(&cluster).await;
+    cluster
+        .consistently(Duration::from_secs(600), "ten minutes", async |_| true)
+        .await;
+    let later = shows(&cluster).await;
+    assert_ne!(later, first);
+    let now = cluster.clock().now();
+    let minute = jiff::SignedDuration::from_mins(1);
+    let recent = [now, now.checked_sub(minute).expect("a time")];
+    let recent = recent.map(|time| time.strftime("%H:%M").to_string());
+    assert!(recent.contains(&later), "{later} is none of {recent:?}");
 }

@@ -1,100 +1,38 @@
 //! What an operator must survive, on a cluster: each test names the fault.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::task::{Context as Task, Poll};
-
-use futures_util::future::BoxFuture;
-use http::{Method, Request, Response, StatusCode};
-use kubewright::kube::Client;
-use kubewright::kube::client::Body;
 use kubewright::prelude::*;
-use kubewright::{RunOptions, Running};
 use kubewright_testing::Cluster;
-use serde_json::json;
 
 use crate::shown::{finalizer, two_kinds};
 
-/// A client whose patches are all answered with a conflict while it is told to.
-#[derive(Clone)]
-struct Conflicting {
-    client: Client,
-    on: Arc<AtomicBool>,
-    refused: Arc<AtomicU32>,
-}
-
-impl tower::Service<Request<Body>> for Conflicting {
-    type Response = Response<Body>;
-    type Error = kubewright::kube::Error;
-    type Future = BoxFuture<'static, Result<Response<Body>, Self::Error>>;
-
-    fn poll_ready(&mut self, _: &mut Task<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        if request.method() == Method::PATCH && self.on.load(Ordering::SeqCst) {
-            self.refused.fetch_add(1, Ordering::SeqCst);
-            let status = json!({
-                "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-                "reason": "Conflict", "code": 409,
-                "message": "the object has been modified; please apply your changes to the latest version",
-            });
-            let answer = Response::builder()
-                .status(StatusCode::CONFLICT)
-                .header("content-type", "application/json")
-                .body(Body::from(status.to_string().into_bytes()));
-            return Box::pin(async { Ok(answer.expect("a response")) });
-        }
-        let client = self.client.clone();
-        Box::pin(async move { client.send(request).await })
-    }
-}
-
-/// Installs what the operator needs, and runs it with `client`.
-async fn start(cluster: &Cluster, operator: fn() -> Operator, client: Client) -> Running {
-    cluster.run(operator).await;
-    cluster.stop_operator().await;
-    let options = RunOptions {
-        clock: cluster.clock(),
-        ..RunOptions::default()
-    };
-    let running = operator().start(client, options).expect("it starts");
-    running.ready().await;
-    running
-}
-
-#[kubewright_testing::test]
-async fn conflicts_on_every_write_are_retried_until_they_end(cluster: Cluster) {
-    let on = Arc::new(AtomicBool::new(true));
-    let refused = Arc::new(AtomicU32::new(0));
-    let conflicting = Conflicting {
-        client: cluster.client(),
-        on: Arc::clone(&on),
-        refused: Arc::clone(&refused),
-    };
-    let client = Client::new(conflicting, cluster.namespace().to_owned());
-    let running = start(&cluster, two_kinds::operator, client).await;
-    let fleet = two_kinds::Fleet::new("blue", two_kinds::FleetSpec { ships: 2 });
-    cluster.apply(fleet).await;
+/// Ships of the fleet that write their log. A watch that failed several times while the server was
+/// away looks again after up to a minute.
+async fn at_sea(cluster: &Cluster, ships: usize) {
+    let patience = Duration::from_secs(120);
     cluster
-        .eventually("some conflicts", async |_| {
-            refused.load(Ordering::SeqCst) >= 5
-        })
+        .eventually_within(
+            patience,
+            format!("{ships} ships and their logs"),
+            async |c| {
+                let logs = c.list::<ConfigMap>().await;
+                let logs = logs.iter().map(|log| log.name_any());
+                logs.filter(|name| name.starts_with("blue-")).count() == ships
+            },
+        )
         .await;
-    let metrics = running.controllers()[0].metrics();
-    assert!(metrics.conflicts >= 4, "{metrics:?}");
-    assert_eq!(metrics.errors, metrics.conflicts);
-    on.store(false, Ordering::SeqCst);
-    cluster
-        .eventually("two ships and their logs", async |c| {
-            let logs = c.list::<ConfigMap>().await;
-            logs.iter()
-                .filter(|log| log.name_any().starts_with("blue-"))
-                .count()
-                == 2
-        })
-        .await;
-    running.stop().await;
+}
+
+/// Twice: in the middle of the work, and while there is nothing to do.
+#[kubewright_testing::test(needs = [Restarts])]
+async fn an_api_server_restart_stops_no_work_and_no_watch(cluster: Cluster) {
+    let fleet = |ships| two_kinds::Fleet::new("blue", two_kinds::FleetSpec { ships });
+    cluster.run(two_kinds::operator).await;
+    cluster.apply(fleet(4)).await;
+    cluster.restart_server().await;
+    at_sea(&cluster, 4).await;
+    cluster.restart_server().await;
+    cluster.apply(fleet(6)).await;
+    at_sea(&cluster, 6).await;
 }
 
 /// Two controllers of one kind, each with a field of its own in one shared object.

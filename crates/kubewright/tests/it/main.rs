@@ -5,6 +5,7 @@ mod careful_clients;
 mod certificates;
 mod clients;
 mod configuration;
+mod conflicts;
 mod connecting;
 mod conversion;
 mod definition;

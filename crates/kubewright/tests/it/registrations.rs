@@ -627,3 +627,53 @@ async fn a_part_of_a_kind_is_read_by_a_struct_of_the_users_own(cluster: Cluster)
         })
         .await;
 }
+
+fn on_each_copy() -> Operator {
+    async fn look(_: Arc<Census>, _: Context<Census>) -> Result<Outcome> {
+        Ok(Outcome::done())
+    }
+    Operator::new("copies")
+        .leader_election(LeaderElection::default())
+        .controller(Controller::new(look).named("of-the-leader"))
+        .controller(
+            Controller::new(look)
+                .named("of-every-copy")
+                .on_every_replica(),
+        )
+}
+
+#[kubewright_testing::test]
+async fn what_works_on_every_replica_does_not_wait_for_the_lease(cluster: Cluster) {
+    cluster.run(on_each_copy).await;
+    cluster.stop_operator().await;
+    let lease = json!({
+        "metadata": {"name": "copies"},
+        "spec": {"holderIdentity": "another", "leaseDurationSeconds": 3600},
+    });
+    let lease: Lease = serde_json::from_value(lease).expect("a Lease");
+    cluster.create(lease).await;
+    let options = RunOptions {
+        clock: cluster.clock(),
+        candidacy: Some(Candidacy::new(cluster.namespace())),
+        ..RunOptions::default()
+    };
+    let running = on_each_copy().start(cluster.client(), options);
+    let running = running.expect("it starts");
+    running.ready().await;
+    let runs = || {
+        let controllers = running.controllers().iter();
+        let runs: Vec<_> = controllers.map(|one| one.metrics().successes).collect();
+        runs
+    };
+    cluster.apply(census("one")).await;
+    cluster
+        .eventually("a run of the second", async |_| runs() == [0, 1])
+        .await;
+    cluster
+        .consistently(Duration::from_secs(30), "none of the first", async |_| {
+            runs()[0] == 0
+        })
+        .await;
+    assert!(!running.leadership().is_leading());
+    running.stop().await;
+}

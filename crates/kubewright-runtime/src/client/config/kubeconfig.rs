@@ -45,7 +45,9 @@ enum Fault {
 }
 
 /// The first file that has a name or a value decides, as kubectl has it.
-fn merged(paths: impl Iterator<Item = PathBuf>) -> Result<Option<Kubeconfig>, Error> {
+pub(in crate::client) fn merged(
+    paths: impl Iterator<Item = PathBuf>,
+) -> Result<Option<Kubeconfig>, Error> {
     let mut merged: Option<Kubeconfig> = None;
     for path in paths {
         let next = of_file(&path)?;

@@ -3,4 +3,4 @@
 mod encoding;
 mod kubeconfig;
 
-pub(super) use kubeconfig::{of_environment, of_file, of_home};
+pub(super) use kubeconfig::{merged, of_environment, of_file, of_home};

@@ -99,3 +99,27 @@ pub(crate) mod typed_client;
 #[expect(dead_code, reason = "its main")]
 #[path = "../../../examples/some_namespaces.rs"]
 pub(crate) mod some_namespaces;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/configuration.rs"]
+pub(crate) mod configuration;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/deltas.rs"]
+pub(crate) mod deltas;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/leader.rs"]
+pub(crate) mod leader;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/scheme.rs"]
+pub(crate) mod scheme;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/subresources.rs"]
+pub(crate) mod subresources;
+
+#[expect(dead_code, reason = "its main")]
+#[path = "../../../examples/timer.rs"]
+pub(crate) mod timer;

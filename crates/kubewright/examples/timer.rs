@@ -1,0 +1,37 @@
+//! A reconcile that a timer triggers: each clock is looked at once a minute, whether anything has
+//! changed or not.
+
+use kubewright::prelude::*;
+use kubewright::sources;
+
+/// Shows the time.
+#[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[kube(group = "examples.kubewright.dev", version = "v1", kind = "Clock")]
+#[kube(namespaced, status = "ClockStatus")]
+pub(crate) struct ClockSpec {}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ClockStatus {
+    /// Hours and minutes.
+    pub(crate) shows: String,
+}
+
+async fn reconcile(_: Arc<Clock>, cx: Context<Clock>) -> Result<Outcome> {
+    let shows = cx.clock().now().strftime("%H:%M").to_string();
+    cx.status(|status| status.shows = shows).await?;
+    Ok(Outcome::done())
+}
+
+pub(crate) fn operator() -> Operator {
+    let minute = Duration::from_secs(60);
+    Operator::new("clocks").controller(
+        Controller::new(reconcile)
+            // Its own status wakes nobody.
+            .when(changed::generation())
+            .source("minute", sources::every(minute), enqueue::all()),
+    )
+}
+
+fn main() -> ExitCode {
+    operator().main()
+}
