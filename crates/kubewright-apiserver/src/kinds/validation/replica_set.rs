@@ -29,6 +29,7 @@ mod tests {
                 "selector": {"matchLabels": {"app": selector}},
                 "template": {"metadata": {"labels": {"app": "web"}}, "spec": {
                     "restartPolicy": "Always", "dnsPolicy": "ClusterFirst",
+                    "terminationGracePeriodSeconds": 30,
                     "containers": [{
                         "name": "c", "image": "i", "imagePullPolicy": "Always",
                         "terminationMessagePolicy": "File",
