@@ -70,9 +70,8 @@ struct ManifestArguments {
     managed_certificates: bool,
     #[command(flatten)]
     policies: PolicyFlag,
-    /// Print nothing that makes the API server call the operator
-    #[arg(long, conflicts_with_all = ["webhook_ca", "webhook_url", "cert_manager", "managed_certificates"])]
-    no_webhooks: bool,
+    #[command(flatten)]
+    webhooks: WebhookFlag,
     /// Also print a component: network-policy, prometheus or pod-disruption-budget
     #[arg(
         long,
@@ -81,6 +80,14 @@ struct ManifestArguments {
         requires = "image"
     )]
     with: Vec<Component>,
+}
+
+/// Whether the API server calls the operator at all.
+#[derive(Args, Clone, Copy, Debug)]
+struct WebhookFlag {
+    /// Print nothing that makes the API server call the operator
+    #[arg(long, conflicts_with_all = ["webhook_ca", "webhook_url", "cert_manager", "managed_certificates"])]
+    no_webhooks: bool,
 }
 
 /// The whole program.
@@ -129,7 +136,7 @@ fn manifests(operator: Operator, arguments: &ManifestArguments) -> Result<ExitCo
     let webhook_ca = arguments.webhook_ca.as_deref().map(read_file).transpose()?;
     let options = ManifestOptions {
         namespace,
-        webhooks: match arguments.no_webhooks {
+        webhooks: match arguments.webhooks.no_webhooks {
             true => WebhookUse::Off,
             false => WebhookUse::Wired,
         },

@@ -175,13 +175,12 @@ fn selector(spec: At<'_>, findings: &mut Findings) {
                               scope selector";
                 findings.required(at.field("values"), detail);
             }
-            "In" | "NotIn" => {}
             "Exists" | "DoesNotExist" if !values.is_empty() => {
                 let detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for \
                               scope selector";
                 fault(findings, "values", values.value(), detail);
             }
-            "Exists" | "DoesNotExist" => {}
+            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
             _ => {
                 let detail = "not a valid selector operator";
                 fault(findings, "operator", &json!(operator), detail);
