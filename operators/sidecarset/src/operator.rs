@@ -3,13 +3,13 @@ use k8s_openapi::api::apps::v1::ControllerRevision;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
 use kubewright::prelude::*;
-use kubewright::{Cache, Reinvocation};
+use kubewright::{Cache, Predicate, Reinvocation};
 
 use crate::check::{Neighbours, check};
 use crate::inject::base_of;
 use crate::narrow::narrowed;
 use crate::place::{NAME_LABEL, Place};
-use crate::policy::{Injection, is_by_policy};
+use crate::policy::{Injection, acts, is_by_policy};
 use crate::reconcile::Sets;
 use crate::record::injected_list;
 use crate::revision::SET_LABEL;
@@ -38,9 +38,8 @@ pub fn operator_with(injection: Injection) -> Operator {
         .controller(
             Controller::with(injection, narrow)
                 .named("scope")
-                // Counting Pods changes nothing of which are asked about.
                 .watches(
-                    kind::<SidecarSet>().when(changed::generation().or(changed::labels())),
+                    kind::<SidecarSet>().when(scope_may_change()),
                     enqueue::all(),
                 )
                 .may(rule(
@@ -66,6 +65,13 @@ pub fn operator_with(injection: Injection) -> Operator {
                 // A sidecar of another injector may come later.
                 .reinvoke(Reinvocation::IfNeeded),
         )
+}
+
+/// Counting Pods changes nothing of which are asked about.
+fn scope_may_change() -> Predicate<SidecarSet> {
+    changed::generation()
+        .or(changed::labels())
+        .or(changed::by(|old, new| acts(old) != acts(new)))
 }
 
 /// The controller of sets; only one that makes policies may do so.

@@ -14,5 +14,5 @@ pub use injection::{Injection, UnknownInjection};
 pub(crate) use keep::Policies;
 pub use object::{SetPolicy, set_policy};
 pub use plain::obstacle;
-pub(crate) use way::is_by_policy;
 pub use way::{POLICY_CONDITION, Reason, Way};
+pub(crate) use way::{acts, is_by_policy};

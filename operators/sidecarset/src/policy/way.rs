@@ -100,7 +100,7 @@ pub(crate) fn is_by_policy(set: &SidecarSet, sets: &[Arc<SidecarSet>]) -> bool {
 }
 
 /// Whether the status says that the policy of the set as it is acts.
-pub(super) fn acts(set: &SidecarSet) -> bool {
+pub(crate) fn acts(set: &SidecarSet) -> bool {
     policy_condition(set).is_some_and(|one| {
         one.status == "True" && one.observed_generation == set.metadata.generation
     })

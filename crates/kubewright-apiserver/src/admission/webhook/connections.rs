@@ -3,7 +3,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, FutureExt as _, select};
 use http::{HeaderMap, Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::client::conn::http1::{self, SendRequest};
@@ -144,7 +144,10 @@ impl Connection {
         };
         match select(pin!(exchange), &mut self.driver).await {
             Either::Left((answered, _)) => answered,
-            Either::Right((_, exchange)) => exchange.await,
+            // What the connection brought before it ended is there at once.
+            Either::Right((_, exchange)) => exchange
+                .now_or_never()
+                .unwrap_or_else(|| Err(Unanswered::Unsent("EOF".to_owned()))),
         }
     }
 }
