@@ -65,6 +65,7 @@ fn node_updates() -> u32 {
 /// The nodes say what kubelets say while nothing happens: each renews its Lease every 10 s and
 /// reports its state every 5 min.
 #[kubewright_testing::test(nodes = 50, needs = [VirtualTime])]
+#[ignore = "takes three times as long as all others: `cargo test -p mydaemonset -- --ignored`"]
 async fn eleven_minutes_of_heartbeats_cause_no_write(cluster: Cluster) {
     cluster.run(counting).await;
     for number in 0..SETS {
