@@ -252,22 +252,7 @@ fn response(path: &str, review: &Value) -> Option<Value> {
         }
         // Shows what the webhook is told.
         "/echo" => {
-            let is_connection = request["operation"] == "CONNECT";
-            let shown = json!({
-                "review": review["apiVersion"],
-                "requestResource": request["requestResource"],
-                "requestSubResource": request["requestSubResource"],
-                "connection": request["object"].as_object().filter(|_| is_connection),
-                "operation": request["operation"], "kind": request["kind"],
-                "resource": request["resource"], "subResource": request["subResource"],
-                "requestKind": request["requestKind"],
-                "name": request["name"], "namespace": request["namespace"],
-                "dryRun": request["dryRun"], "options": request["options"],
-                "userInfo": request["userInfo"]["username"],
-                "hasObject": request["object"].is_object(),
-                "hasOld": request["oldObject"].is_object(),
-                "spec": request["object"]["spec"],
-            });
+            let shown = told(review);
             denied(json!({"code": 400, "message": shown.to_string()}))
         }
         _ => return None,
@@ -276,6 +261,27 @@ fn response(path: &str, review: &Value) -> Option<Value> {
         response["uid"] = request["uid"].clone();
     }
     Some(response)
+}
+
+/// What of a review tells whether the right question was asked.
+fn told(review: &Value) -> Value {
+    let request = &review["request"];
+    let is_connection = request["operation"] == "CONNECT";
+    json!({
+        "review": review["apiVersion"],
+        "requestResource": request["requestResource"],
+        "requestSubResource": request["requestSubResource"],
+        "connection": request["object"].as_object().filter(|_| is_connection),
+        "operation": request["operation"], "kind": request["kind"],
+        "resource": request["resource"], "subResource": request["subResource"],
+        "requestKind": request["requestKind"],
+        "name": request["name"], "namespace": request["namespace"],
+        "dryRun": request["dryRun"], "options": request["options"],
+        "userInfo": request["userInfo"]["username"],
+        "hasObject": request["object"].is_object(),
+        "hasOld": request["oldObject"].is_object(),
+        "spec": request["object"]["spec"],
+    })
 }
 
 /// Decides by the user's name; none for one about whom it cannot decide.

@@ -12,8 +12,8 @@ use super::Shape;
 /// - three counts of two bytes: kinds, messages, fields;
 /// - kinds: apiVersion, name and message, two bytes each;
 /// - messages: the first field (two bytes), how many fields, which kind it is (plus one);
-/// - fields: number and part, a byte each; name, type (five bits of [`Type`], eleven of the place
-///   of a message or part), two bytes each; two bits of [`Shape`] and two of [`Presence`]; zero;
+/// - fields: number and part, a byte each; name, type (five bits of `Type`, eleven of the place
+///   of a message or part), two bytes each; two bits of `Shape` and two of `Presence`; zero;
 /// - texts: a byte of length, then the text; they are referred to by their offset.
 ///
 /// The fields of embedded structs stand in the places of these: each such struct is a part of the
