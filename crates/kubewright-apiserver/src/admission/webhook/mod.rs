@@ -2,8 +2,8 @@
 //! (`k8s.io/apiserver/pkg/admission/plugin/webhook`).
 //!
 //! `configuration` reads what is stored, `asked` says who is asked, `review` makes the question
-//! and checks the answer, `call` carries them over `connections`, `validate` asks all at once and `mutate` one after
-//! another.
+//! and checks the answer, `call` carries them over `connections`, `validate` asks all at once and
+//! `mutate` one after another.
 
 mod ask;
 mod asked;
