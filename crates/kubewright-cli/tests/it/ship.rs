@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Secret;
 use kube::api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
@@ -217,8 +218,18 @@ async fn what_objects_break_is_refused(ground: &Ground, sets: &Api<DynamicObject
     widen(ground).await;
     let extra = |value: Value| Patch::Merge(json!({"spec": {"extra": value}}));
     let plain = PatchParams::default();
-    let patched = sets.patch("kept", &plain, &extra(json!("x"))).await;
-    assert_eq!(patched.expect("the object").data["spec"]["extra"], "x");
+    // A server takes a moment to serve a definition's change, and drops the field until then.
+    let kept = async {
+        loop {
+            let patched = sets.patch("kept", &plain, &extra(json!("x"))).await;
+            if patched.expect("the object").data["spec"]["extra"] == "x" {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let within = tokio::time::timeout(Duration::from_secs(20), kept);
+    within.await.expect("the wider schema is served");
     let said = complaint(&ground.run("install", &["--force-conflicts"]));
     assert!(said.contains("v1beta1: .spec.extra goes"), "{said}");
     let named = "default/kept: .spec.extra would be dropped";
