@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use kubewright_core::{Clock, Resource, Revision};
 use tokio::sync::watch;
 
-use crate::admission::policy::PolicyCache;
-use crate::admission::webhook::{Connections, WebhookEndpoints};
+use crate::admission::ReadOnce;
+use crate::admission::policy::Policy;
+use crate::admission::webhook::{Connections, Hook, WebhookEndpoints};
 use crate::behaviour::{NodeControl, OrderBook, PodControl};
 use crate::bootstrap;
 use crate::catalog::Catalog;
@@ -39,7 +40,8 @@ struct Inner {
     orders: OrderBook,
     webhooks: WebhookEndpoints,
     connections: Connections,
-    policies: PolicyCache,
+    policies: ReadOnce<Policy>,
+    hooks: ReadOnce<Vec<Hook>>,
     body_room: BodyRoom,
     admission: AdmissionPlugins,
     authorizer: Option<AuthorizationWebhook>,
@@ -140,7 +142,8 @@ impl Server {
                 orders: OrderBook::default(),
                 webhooks: WebhookEndpoints::default(),
                 connections: Connections::default(),
-                policies: PolicyCache::default(),
+                policies: ReadOnce::default(),
+                hooks: ReadOnce::default(),
                 body_room: BodyRoom::default(),
                 admission: options.admission,
                 authorizer: options.authorizer,
@@ -184,7 +187,8 @@ impl Server {
                 orders: self.inner.orders.fork(),
                 webhooks: WebhookEndpoints::default(),
                 connections: Connections::default(),
-                policies: PolicyCache::default(),
+                policies: ReadOnce::default(),
+                hooks: ReadOnce::default(),
                 body_room: self.inner.body_room.clone(),
                 admission: options.admission,
                 authorizer: options.authorizer,
@@ -259,8 +263,14 @@ impl Server {
         &self.inner.body_room
     }
 
-    pub(crate) fn policies(&self) -> &PolicyCache {
+    /// The policies that were read.
+    pub(crate) fn policies(&self) -> &ReadOnce<Policy> {
         &self.inner.policies
+    }
+
+    /// The webhooks of the configurations that were read.
+    pub(crate) fn hooks(&self) -> &ReadOnce<Vec<Hook>> {
+        &self.inner.hooks
     }
 
     pub(crate) fn admission(&self) -> AdmissionPlugins {

@@ -1,13 +1,11 @@
 //! Admission by policies: expressions that are stored, and asked about requests like webhooks
 //! (`k8s.io/apiserver/pkg/admission/plugin/policy`).
 //!
-//! `stored` reads policies and their bindings, `cache` keeps what was read, `expressions` compiles
-//! what they say, `params` finds what a binding gives them, `input` is what they look at.
+//! `stored` reads policies and their bindings, `expressions` compiles what they say, `params` finds what a binding gives them, `input` is what they look at.
 //! `validate` asks the validating ones and `verdict` is what one of them says; `mutate` has the
 //! mutating ones change an object, each by a `mutation`.
 
 mod apply_configuration;
-mod cache;
 mod compiled;
 mod denial;
 mod expressions;
@@ -22,9 +20,8 @@ mod stored;
 mod validate;
 mod verdict;
 
-pub(crate) use cache::PolicyCache;
 pub(crate) use expressions::Expressions;
 pub(crate) use lacking::refusal;
 pub(crate) use mutate::MutatingPolicies;
-pub(crate) use stored::is_used;
+pub(crate) use stored::{Policy, is_used};
 pub(crate) use validate::validate;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::compiled::{Mutations, Validations};
 use crate::admission::matching::{Attributes, Criteria};
 use crate::server::Server;
-use crate::store::Key;
+use crate::store::{Key, Object};
 
 /// A stored policy with its bindings: without one it does nothing.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Hook {
 
 /// What is the same for both kinds of policies.
 #[derive(Debug)]
-pub(super) struct Policy {
+pub(crate) struct Policy {
     pub(super) name: String,
     pub(super) failure_policy: FailurePolicy,
     pub(super) criteria: Criteria,
@@ -85,16 +85,17 @@ pub(super) fn hooks(server: &Server, kind: WebhookKind) -> Vec<Hook> {
     let hooks = bound.into_iter().filter_map(|(name, bindings)| {
         // A binding may come before its policy.
         let policy = snapshot.get(&Key::new(policies, None, &name))?;
-        let policy = server.policies().policy(policies, policy);
+        let policy = server.policies().get(policies, policy, Policy::read);
         Some(Hook { policy, bindings })
     });
     hooks.collect()
 }
 
 impl Policy {
-    pub(super) fn read(name: &str, spec: &Value) -> Self {
+    fn read(object: &Object) -> Self {
+        let spec = &object.value()["spec"];
         Self {
-            name: name.to_owned(),
+            name: object.name().to_owned(),
             failure_policy: match spec["failurePolicy"].as_str() {
                 Some("Ignore") => FailurePolicy::Ignore,
                 _ => FailurePolicy::Fail,

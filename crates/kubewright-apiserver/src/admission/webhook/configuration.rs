@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use kubewright_core::{FailurePolicy, Reinvocation, WebhookKind};
@@ -5,14 +6,14 @@ use serde_json::Value;
 
 use crate::admission::matching::Criteria;
 use crate::server::Server;
-use crate::store::Snapshot;
+use crate::store::Object;
 
 const DEFAULT_TIMEOUT: u64 = 10;
 const DEFAULT_PORT: u64 = 443;
 
 /// One webhook of a stored configuration, with the defaults that Kubernetes gives it.
 #[derive(Clone, Debug)]
-pub(super) struct Hook {
+pub(crate) struct Hook {
     /// Tells it from all others: configuration and place.
     pub(super) id: (String, usize),
     pub(super) name: String,
@@ -61,17 +62,23 @@ fn resource(kind: WebhookKind) -> &'static str {
     }
 }
 
-/// The webhooks of a kind in the order in which they are asked: by the name of the configuration,
-/// then as listed.
-pub(super) fn hooks(snapshot: &Snapshot, kind: WebhookKind) -> Vec<Hook> {
-    let mut hooks = Vec::new();
-    for object in snapshot.list(resource(kind), None) {
-        let listed = object.value()["webhooks"].as_array().into_iter().flatten();
-        for (place, value) in listed.enumerate() {
-            hooks.push(Hook::read(value, (object.name().to_owned(), place)));
-        }
-    }
-    hooks
+/// The webhooks of each configuration of a kind, in the order in which they are asked: by the name
+/// of the configuration, then as listed.
+pub(super) fn hooks(server: &Server, kind: WebhookKind) -> Vec<Arc<Vec<Hook>>> {
+    let snapshot = server.store().snapshot();
+    let resource = resource(kind);
+    let configurations = snapshot.list(resource, None);
+    let read = |object: &Arc<Object>| server.hooks().get(resource, object, listed);
+    configurations.map(read).collect()
+}
+
+fn listed(configuration: &Object) -> Vec<Hook> {
+    let listed = configuration.value()["webhooks"].as_array();
+    let places = listed.into_iter().flatten().enumerate();
+    let name = configuration.name();
+    places
+        .map(|(place, value)| Hook::read(value, (name.to_owned(), place)))
+        .collect()
 }
 
 impl Hook {

@@ -21,7 +21,7 @@ mod service;
 mod validate;
 
 pub(crate) use call::{AnswerForm, Question, call};
-pub(crate) use configuration::{ClientConfig, is_used};
+pub(crate) use configuration::{ClientConfig, Hook, is_used};
 pub(crate) use connections::Connections;
 pub use endpoints::{WebhookConnector, WebhookEndpoint, WebhookEndpoints};
 pub(crate) use mutate::MutatingHooks;

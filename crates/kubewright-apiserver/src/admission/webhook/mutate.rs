@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use kubewright_core::{Reinvocation, WebhookKind};
 use kubewright_wire::status::Status;
@@ -16,7 +17,7 @@ use crate::server::Server;
 /// The mutating webhooks over the rounds of one request.
 #[derive(Debug)]
 pub(crate) struct MutatingHooks {
-    hooks: Vec<Hook>,
+    configurations: Vec<Arc<Vec<Hook>>>,
     /// Asked, and willing to be asked again.
     asked: BTreeSet<(String, usize)>,
     /// Those of them that a later change concerns.
@@ -28,7 +29,7 @@ pub(crate) struct MutatingHooks {
 impl MutatingHooks {
     pub(crate) fn new(server: &Server) -> Self {
         Self {
-            hooks: hooks(&server.store().snapshot(), WebhookKind::Mutating),
+            configurations: hooks(server, WebhookKind::Mutating),
             asked: BTreeSet::new(),
             again: BTreeSet::new(),
             output: None,
@@ -36,7 +37,7 @@ impl MutatingHooks {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.hooks.is_empty()
+        self.configurations.iter().all(|hooks| hooks.is_empty())
     }
 
     /// Lets the webhooks change the object of a request, one after another; in the second round
@@ -52,7 +53,7 @@ impl MutatingHooks {
             self.again.append(&mut self.asked);
         }
         let mut is_changed = false;
-        for hook in &self.hooks {
+        for hook in self.configurations.iter().flat_map(|hooks| hooks.iter()) {
             let Some(invocation) = asked_in(server, hook, attributes).await? else {
                 continue;
             };

@@ -15,9 +15,9 @@ pub(crate) async fn validate(
     attributes: &Attributes,
     warnings: &Warnings,
 ) -> Result<(), Status> {
-    let hooks = hooks(&server.store().snapshot(), WebhookKind::Validating);
+    let configurations = hooks(server, WebhookKind::Validating);
     let mut relevant = Vec::new();
-    for hook in &hooks {
+    for hook in configurations.iter().flat_map(|hooks| hooks.iter()) {
         if let Some(invocation) = asked_in(server, hook, attributes).await? {
             relevant.push((hook, invocation));
         }
