@@ -53,9 +53,12 @@ impl UnderTest {
 
     /// Ends the present run at once, if it is that replica.
     pub(super) fn kill(&mut self, number: usize) {
-        if self.number == number {
-            self.running = None;
-        }
+        drop(self.take(number));
+    }
+
+    /// The present run, if it is that replica and runs.
+    pub(super) fn take(&mut self, number: usize) -> Option<Running> {
+        self.running.take_if(|_| self.number == number)
     }
 
     /// Ends the present run: in order, unless it has crashed.

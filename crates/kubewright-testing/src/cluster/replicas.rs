@@ -59,4 +59,22 @@ impl Cluster {
             under_test.kill(number);
         }
     }
+
+    /// Ends one replica in order, as a kubelet does: the first has number 0.
+    /// [`restart_operator`](Self::restart_operator) starts it again.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, it ends at once.
+    pub async fn stop_replica(&self, number: usize) {
+        self.needs_own_operator("stop");
+        let running: Vec<_> = {
+            let mut operators = self.shared.operators.lock();
+            let ending = operators.iter_mut().filter_map(|one| one.take(number));
+            ending.collect()
+        };
+        for running in running {
+            running.stop().await;
+        }
+    }
 }

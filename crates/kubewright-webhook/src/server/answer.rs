@@ -3,9 +3,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
-use http::header::CONTENT_TYPE;
+use http::header::{CONNECTION, CONTENT_TYPE};
 use http::request::Parts;
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode, Version};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming as HyperBody;
 use kubewright_wire::review::{
@@ -47,8 +47,12 @@ pub(super) async fn answer(
             "the body did not arrive in time",
         )),
     };
-    let response = respond(route, body, deadline, || shared.metrics.panicked(path)).await;
+    let mut response = respond(route, body, deadline, || shared.metrics.panicked(path)).await;
     under_way.answered(response.status().as_u16());
+    if shared.stop.is_cancelled() && parts.version == Version::HTTP_11 {
+        let last = HeaderValue::from_static("close");
+        response.headers_mut().insert(CONNECTION, last);
+    }
     response
 }
 

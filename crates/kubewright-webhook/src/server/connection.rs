@@ -33,13 +33,16 @@ pub(super) struct Connection {
     pub(super) routes: Routes,
     pub(super) options: ServeOptions,
     pub(super) metrics: WebhookMetrics,
+    /// Clients are told to ask elsewhere.
     pub(super) stop: CancellationToken,
+    /// Nothing more is read.
+    pub(super) closing: CancellationToken,
 }
 
 /// Serves one connection until the client leaves or the server stops.
 pub(super) async fn serve_connection(shared: Arc<Connection>, stream: Box<dyn Stream>) {
     let handshake = tokio::select! {
-        () = shared.stop.cancelled() => return,
+        () = shared.closing.cancelled() => return,
         handshake = timeout(PATIENCE, shared.acceptor.accept(stream)) => handshake,
     };
     let stream = match handshake {
@@ -71,14 +74,14 @@ pub(super) async fn serve_connection(shared: Arc<Connection>, stream: Box<dyn St
     drive(&shared, pin!(connection)).await;
 }
 
-/// Answers until the client leaves. Once the server stops, questions under way have their time.
+/// Answers until the client leaves. Once the server closes, questions under way have their time.
 async fn drive(
     shared: &Connection,
     mut connection: Pin<&mut impl GracefulConnection<Error = hyper::Error>>,
 ) {
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),
-        () = shared.stop.cancelled() => {
+        () = shared.closing.cancelled() => {
             connection.as_mut().graceful_shutdown();
             timeout(shared.options.drain, connection.as_mut()).await.ok()
         }

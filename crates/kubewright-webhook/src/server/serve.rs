@@ -1,8 +1,10 @@
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +22,10 @@ pub struct ServeOptions {
     pub body_limit: usize,
     /// How long a question without a time limit of its own may take.
     pub timeout: Duration,
-    /// How long questions under way may take once the server stops.
+    /// How long a server that stops still takes questions. A connection that is closed may have one
+    /// on its way, which would be lost; so each answer says first that it is the connection's last.
+    pub farewell: Duration,
+    /// How long questions under way may take after that.
     pub drain: Duration,
     /// Whether HTTP/2 is offered too. The API server does not need it, and without it its weak
     /// spots (rapid reset) are not there either.
@@ -28,12 +33,13 @@ pub struct ServeOptions {
     pub http2: bool,
 }
 
-/// 7 MiB, 10 seconds, 30 seconds, HTTP/1.1 alone.
+/// 7 MiB, 10 seconds, half a second, 30 seconds, HTTP/1.1 alone.
 impl Default for ServeOptions {
     fn default() -> Self {
         Self {
             body_limit: 7 * 1024 * 1024,
             timeout: Duration::from_secs(10),
+            farewell: Duration::from_millis(500),
             drain: Duration::from_secs(30),
             #[cfg(feature = "http2")]
             http2: false,
@@ -87,7 +93,8 @@ impl WebhookServer {
     }
 
     /// Answers until it is stopped, or until nobody can connect any more; `ready` is told once
-    /// connections are taken. Questions under way have [`ServeOptions::drain`] to be answered.
+    /// connections are taken. Stopped with a connection open, it takes questions for
+    /// [`ServeOptions::farewell`]; those under way then have [`ServeOptions::drain`] to be answered.
     ///
     /// # Cancel safety
     ///
@@ -98,21 +105,29 @@ impl WebhookServer {
         ready: oneshot::Sender<()>,
         stop: CancellationToken,
     ) -> Result<(), Error> {
+        let closing = CancellationToken::new();
+        let farewell = self.options.farewell;
         let connection = Arc::new(Connection {
             acceptor: TlsAcceptor::from(self.certificates.tls(self.options.protocols())?),
             routes: self.routes,
             options: self.options,
             metrics: self.metrics,
             stop: stop.clone(),
+            closing: closing.clone(),
         });
         let mut connections = JoinSet::new();
         // Nobody waits for it any more when this fails.
         ready.send(()).unwrap_or_default();
+        let mut over = pin!(async {
+            stop.cancelled().await;
+            sleep(farewell).await;
+        });
         loop {
             let has_room = connections.len() < CONNECTIONS;
             tokio::select! {
                 biased;
-                () = stop.cancelled() => break,
+                () = stop.cancelled(), if connections.is_empty() => break,
+                () = &mut over => break,
                 Some(ended) = connections.join_next() => note(ended),
                 stream = incoming.accept(), if has_room => match stream {
                     Some(stream) => {
@@ -122,6 +137,7 @@ impl WebhookServer {
                 },
             }
         }
+        closing.cancel();
         drop(incoming);
         while let Some(ended) = connections.join_next().await {
             note(ended);

@@ -293,6 +293,40 @@ async fn a_certificate_that_is_replaced_is_shown_to_the_next_connection() {
     assert!(taken.is_ok());
 }
 
+/// A client that keeps its connection may be asking at the very moment.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stops_answers_a_question_on_its_way_and_says_it_is_the_last() {
+    let mut world = world().await;
+    let stream = connect(&world.connector, &world.authority, &[]).await;
+    let mut stream = stream.expect("a connection");
+    let body = json!({"request": {"uid": "u"}}).to_string();
+    let question = format!(
+        "POST /admit HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut answer = vec![0; 4096];
+    stream.write_all(question.as_bytes()).await.expect("sent");
+    let read = stream.read(&mut answer).await.expect("an answer");
+    let first = String::from_utf8_lossy(&answer[..read]).into_owned();
+    assert!(!first.contains("connection: close"), "{first}");
+
+    world.stop.cancel();
+    tokio::task::yield_now().await;
+    stream.write_all(question.as_bytes()).await.expect("sent");
+    let mut last = String::new();
+    // Whether it says farewell does not matter.
+    stream.read_to_string(&mut last).await.ok();
+    assert!(last.starts_with("HTTP/1.1 200 OK"), "{last}");
+    assert!(last.contains("connection: close"), "{last}");
+    world
+        .tasks
+        .join_next()
+        .await
+        .expect("a task")
+        .expect("it ended well");
+}
+
 #[tokio::test(start_paused = true)]
 async fn questions_under_way_are_answered_before_the_server_ends() {
     let mut world = world().await;

@@ -158,6 +158,16 @@ async fn a_webhook_replica_killed_under_load_loses_no_pod_and_injects_none_twice
     cluster.create(pod("later", "replicas")).await;
 }
 
+/// A Deployment that is rolled out stops its Pods one by one: nobody is refused for that.
+#[kubewright_testing::test(nodes = 1)]
+async fn a_webhook_replica_that_stops_under_load_refuses_nothing(cluster: Cluster) {
+    cluster.run_replicas(operator, 2).await;
+    active(&cluster, set("leaving", json!({}))).await;
+    let stops = async || cluster.stop_replica(0).await;
+    let refusals = under_load(&cluster, "leaving", stops).await;
+    assert!(refusals.iter().all(|&one| one == 0), "{refusals:?}");
+}
+
 /// Twice: in the middle of a roll-out, and while there is nothing to do.
 #[kubewright_testing::test(nodes = 1, needs = [Restarts])]
 async fn an_api_server_that_restarts_under_the_operator_stops_no_roll_out(cluster: Cluster) {
