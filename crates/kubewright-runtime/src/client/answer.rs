@@ -7,7 +7,6 @@ use kube::Client;
 use kube::client::Body;
 use kubewright_wire::protobuf::{Envelope, Layouts, ProtobufObject};
 use kubewright_wire::status::Status;
-use serde::Deserialize as _;
 use tokio::time::{Instant, timeout_at};
 
 use super::{Unsent, cause_of};
@@ -173,5 +172,6 @@ async fn read_refusal(response: Response<Body>) -> Status {
 fn status_in_protobuf(bytes: &[u8]) -> Option<Status> {
     let layout = Layouts::builtin().of_status()?;
     let object = Envelope::open(bytes).ok()?.object;
-    Status::deserialize(ProtobufObject::new(layout, object)).ok()
+    let json = ProtobufObject::new(layout, object).to_json().ok()?;
+    serde_json::from_slice(&json).ok()
 }

@@ -2,7 +2,6 @@ use kubewright_wire::protobuf::{Layouts, ProtobufObject};
 use kubewright_wire::record::RecordError;
 use kubewright_wire::scan::{Bookmark, Frame, FrameKind, Item, ScanError};
 use kubewright_wire::status::Status;
-use serde::Deserialize as _;
 
 use super::form::Form;
 use super::intake::{Intake, ItemError};
@@ -77,7 +76,8 @@ fn status(form: Form, object: &[u8]) -> Option<Status> {
         Form::Json => serde_json::from_slice(object).ok(),
         Form::Protobuf(_) => {
             let layout = Layouts::builtin().of_status()?;
-            Status::deserialize(ProtobufObject::new(layout, object)).ok()
+            let json = ProtobufObject::new(layout, object).to_json().ok()?;
+            serde_json::from_slice(&json).ok()
         }
     }
 }

@@ -1,5 +1,6 @@
-use serde::de::{Deserializer, Visitor};
+use serde::de::{Deserialize as _, Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
+use serde_json::Value;
 
 use super::access::MessageAccess;
 use super::bytes::{Fields, Wire};
@@ -55,6 +56,13 @@ impl<'b> ProtobufObject<'b> {
             extent: Extent::Beginning,
             ..Self::new(layout, bytes)
         }
+    }
+
+    /// The object in JSON, for readers that are seldom needed: they need not be compiled for
+    /// protobuf, too.
+    pub fn to_json(self) -> Result<Vec<u8>, ProtobufError> {
+        let value = Value::deserialize(self)?;
+        serde_json::to_vec(&value).map_err(|_| ProtobufError::Raw)
     }
 
     /// The same, read with buffers that outlive it.

@@ -83,7 +83,7 @@ impl Encoder {
         self.finish_stub(&stub)
     }
 
-    pub(super) fn finish_stub(&mut self, stub: &Stub) -> Result<Record, RecordError> {
+    fn finish_stub(&mut self, stub: &Stub) -> Result<Record, RecordError> {
         let value = serde_json::to_value(stub).map_err(RecordError::Parse)?;
         let ends = self.write(&value).map_err(RecordError::Parse)?;
         self.finish(Ends {

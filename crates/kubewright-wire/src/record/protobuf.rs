@@ -1,6 +1,6 @@
-use serde::Deserialize as _;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::stub::Stub;
 use super::{Encoder, Record, RecordError};
 use crate::protobuf::{Layout, ProtobufObject};
 
@@ -24,7 +24,14 @@ impl Encoder {
         layout: Layout,
         object: &[u8],
     ) -> Result<Record, RecordError> {
-        let stub = Stub::deserialize(ProtobufObject::beginning(layout, object));
-        self.finish_stub(&stub.map_err(RecordError::Protobuf)?)
+        let head = Head::deserialize(ProtobufObject::beginning(layout, object));
+        let json = serde_json::to_vec(&head.map_err(RecordError::Protobuf)?);
+        self.encode_stub(&json.map_err(RecordError::Parse)?)
     }
+}
+
+/// What a stub is made of.
+#[derive(Deserialize, Serialize)]
+struct Head {
+    metadata: Value,
 }

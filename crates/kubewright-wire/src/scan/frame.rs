@@ -151,11 +151,11 @@ impl Bookmark {
 
     /// Reads the object of a bookmark's frame in protobuf.
     pub fn parse_protobuf(object: ProtobufObject<'_>) -> Result<Self, ScanError> {
-        let raw = RawBookmark::deserialize(object).map_err(|source| ScanError::Protobuf {
+        let json = object.to_json().map_err(|source| ScanError::Protobuf {
             what: "a bookmark of a watch",
             source,
         })?;
-        Ok(raw.into())
+        Self::parse(&json)
     }
 }
 
