@@ -1,9 +1,11 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc as std_mpsc;
 use std::time::Duration;
 
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tracing::Level;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -21,7 +23,7 @@ const LAST_LINES: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub(in crate::operator) struct LogWriter {
     format: LogFormat,
-    lines: SyncSender<Vec<u8>>,
+    lines: Sender<Vec<u8>>,
     /// All lines that were dropped.
     dropped: Arc<AtomicU64>,
     /// Those of them that the log does not tell of yet.
@@ -32,9 +34,9 @@ pub(in crate::operator) struct LogWriter {
 #[derive(Debug)]
 pub(in crate::operator) struct LogEnd {
     closing: Arc<AtomicBool>,
-    lines: SyncSender<Vec<u8>>,
+    lines: Sender<Vec<u8>>,
     /// Ends with the thread.
-    written: Receiver<()>,
+    written: std_mpsc::Receiver<()>,
 }
 
 impl LogWriter {
@@ -43,9 +45,10 @@ impl LogWriter {
         format: LogFormat,
         out: impl Write + Send + 'static,
     ) -> io::Result<(Self, LogEnd)> {
-        let (lines, waiting) = sync_channel(ROOM);
-        let (writing, written) = sync_channel(0);
-        let log = Log {
+        // One that takes memory as lines come.
+        let (lines, waiting) = channel(ROOM);
+        let (writing, written) = std_mpsc::sync_channel(0);
+        let mut log = Log {
             format,
             waiting,
             untold: Arc::default(),
@@ -56,7 +59,7 @@ impl LogWriter {
             .name("log".to_owned())
             .spawn(move || {
                 log.write_to(out);
-                drop::<SyncSender<()>>(writing);
+                drop::<std_mpsc::SyncSender<()>>(writing);
             })?;
         let end = LogEnd {
             closing,
@@ -88,15 +91,15 @@ struct Log {
 }
 
 impl Log {
-    fn next(&self) -> Option<Vec<u8>> {
+    fn next(&mut self) -> Option<Vec<u8>> {
         match self.closing.load(Ordering::Acquire) {
             true => self.waiting.try_recv().ok(),
-            false => self.waiting.recv().ok(),
+            false => self.waiting.blocking_recv(),
         }
     }
 
     /// Nobody is left to tell when the log cannot be written.
-    fn write_to(&self, mut out: impl Write) {
+    fn write_to(&mut self, mut out: impl Write) {
         while let Some(line) = self.next() {
             out.write_all(&line).unwrap_or_default();
         }
