@@ -1,0 +1,10 @@
+use kubewright::prelude::*;
+
+async fn admit(pod: &mut Pod, _: Admission) -> Result<(), Denied> {
+    pod.labels_mut().clear();
+    Ok(())
+}
+
+fn main() {
+    drop(Operator::new("pods").webhook(Webhook::mutates(admit)));
+}
