@@ -122,11 +122,15 @@ impl WebhookServer {
             stop.cancelled().await;
             sleep(farewell).await;
         });
+        let mut is_leaving = false;
         loop {
             let has_room = connections.len() < CONNECTIONS;
             tokio::select! {
                 biased;
-                () = stop.cancelled(), if connections.is_empty() => break,
+                () = stop.cancelled(), if !is_leaving => match connections.is_empty() {
+                    true => break,
+                    false => is_leaving = true,
+                },
                 () = &mut over => break,
                 Some(ended) = connections.join_next() => note(ended),
                 stream = incoming.accept(), if has_room => match stream {

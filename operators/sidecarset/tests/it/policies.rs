@@ -22,6 +22,25 @@ fn by_policy() -> Operator {
     operator_with(Injection::Policy)
 }
 
+/// The first minor version of Kubernetes that serves mutating policies unasked.
+const SERVES_POLICIES: u32 = 36;
+
+/// Runs the operator, and says whether the cluster serves policies. On one that does not, a set says
+/// so and its Pods get their sidecars from the webhook.
+async fn runs_by_policy(cluster: &Cluster) -> bool {
+    cluster.run(by_policy).await;
+    let version = cluster.client().apiserver_version().await;
+    let minor = version.expect("the server answers").minor;
+    let minor: u32 = minor.trim_end_matches('+').parse().expect("a number");
+    if minor >= SERVES_POLICIES {
+        return true;
+    }
+    active(cluster, set("older", json!({}))).await;
+    assert_eq!(why(cluster, "older").await, "NotServed");
+    is_injected(cluster, "older").await;
+    false
+}
+
 /// Why a set's policy acts or does not, in one word.
 async fn why(cluster: &Cluster, name: &str) -> String {
     let status = status(cluster, name).await;
@@ -66,7 +85,9 @@ async fn has_policy(cluster: &Cluster, set: &str) -> bool {
 /// The set is made, the operator ends, Pods come, and it counts them when it is back.
 #[kubewright_testing::test(nodes = 1)]
 async fn with_the_operator_stopped_pods_of_a_plain_set_get_their_sidecar(cluster: Cluster) {
-    cluster.run(by_policy).await;
+    if !runs_by_policy(&cluster).await {
+        return;
+    }
     let made = known(&cluster, set("plain", json!({}))).await;
     settled(&cluster, "plain").await;
     cluster.kill_operator();
@@ -105,7 +126,9 @@ async fn with_the_operator_stopped_pods_of_a_plain_set_get_their_sidecar(cluster
 /// The policy follows the set, and running Pods follow as ever.
 #[kubewright_testing::test(nodes = 1)]
 async fn a_newer_image_gets_into_the_policy_and_into_running_pods(cluster: Cluster) {
-    cluster.run(by_policy).await;
+    if !runs_by_policy(&cluster).await {
+        return;
+    }
     active(&cluster, set("rolled", json!({}))).await;
     settled(&cluster, "rolled").await;
     is_injected(&cluster, "rolled").await;
@@ -128,7 +151,9 @@ async fn a_newer_image_gets_into_the_policy_and_into_running_pods(cluster: Clust
 /// Plain or not: the set says so, and the policy comes and goes.
 #[kubewright_testing::test(nodes = 1)]
 async fn a_set_that_is_not_plain_stays_with_the_webhook(cluster: Cluster) {
-    cluster.run(by_policy).await;
+    if !runs_by_policy(&cluster).await {
+        return;
+    }
     let volumes = json!([{"name": "v", "emptyDir": {}}]);
     active(&cluster, set("turns", json!({"volumes": volumes}))).await;
     assert_eq!(why(&cluster, "turns").await, "NotPlain");
@@ -153,7 +178,9 @@ async fn a_set_that_is_not_plain_stays_with_the_webhook(cluster: Cluster) {
 
 #[kubewright_testing::test(nodes = 1)]
 async fn a_policy_that_somebody_deletes_comes_back_and_goes_with_its_set(cluster: Cluster) {
-    cluster.run(by_policy).await;
+    if !runs_by_policy(&cluster).await {
+        return;
+    }
     known(&cluster, set("owned", json!({}))).await;
     settled(&cluster, "owned").await;
     cluster
@@ -177,7 +204,9 @@ async fn a_policy_that_somebody_deletes_comes_back_and_goes_with_its_set(cluster
 /// The set is looked after all the same: it has a status, and its Pods get the sidecar.
 #[kubewright_testing::test(nodes = 1)]
 async fn a_policy_that_is_refused_leaves_its_set_to_the_webhook(cluster: Cluster) {
-    cluster.run(by_policy).await;
+    if !runs_by_policy(&cluster).await {
+        return;
+    }
     let fault = Fault::invalid().on(Verb::Patch, "mutatingadmissionpolicies");
     let refused = cluster.inject(fault);
     active(&cluster, set("refused", json!({}))).await;
@@ -193,7 +222,9 @@ async fn a_policy_that_is_refused_leaves_its_set_to_the_webhook(cluster: Cluster
 /// A right that is missing stops no set, and is looked for again.
 #[kubewright_testing::test(nodes = 1)]
 async fn policies_that_may_not_be_read_are_asked_for_again(cluster: Cluster) {
-    cluster.run(by_policy).await;
+    if !runs_by_policy(&cluster).await {
+        return;
+    }
     let fault = Fault::refused(403, "injected by a test");
     let denied = cluster.inject(fault.on(Verb::List, "mutatingadmissionpolicies"));
     known(&cluster, set("denied", json!({}))).await;
