@@ -38,12 +38,17 @@ impl Balancer {
     /// # Cancel safety
     ///
     /// Dropped, there is none.
-    pub(super) async fn replica(&self) -> Result<TcpListener, Error> {
+    pub(super) async fn replica(&self) -> Result<(TcpListener, SocketAddr), Error> {
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = TcpListener::bind(any).await.map_err(Error::Listen)?;
         let address = listener.local_addr().map_err(Error::Listen)?;
         self.behind.0.lock().push(address);
-        Ok(listener)
+        Ok((listener, address))
+    }
+
+    /// Sends new connections to the others.
+    pub(super) fn forget(&self, address: SocketAddr) {
+        self.behind.forget(address);
     }
 }
 
@@ -113,7 +118,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let balancer = Balancer::start(listener);
         let [one, two] = [balancer.replica().await, balancer.replica().await];
-        let (one, two) = (one.unwrap(), two.unwrap());
+        let ((one, _), (two, _)) = (one.unwrap(), two.unwrap());
         let heard = async || {
             let mut stream = TcpStream::connect(address).await.unwrap();
             let mut said = String::new();

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
 use super::usage::note_used;
-use super::webhooks::{CertificateMaker, Replica, WebhookWiring};
+use super::webhooks::{CertificateMaker, Listed, Replica, WebhookWiring};
 use crate::Error;
 use crate::faults::Door;
 
@@ -19,6 +19,8 @@ pub(super) struct UnderTest {
     account: User,
     webhooks: Option<WebhookWiring>,
     running: Option<Running>,
+    /// Who is asked, of its webhooks.
+    listed: Listed,
     /// The way out of the present run.
     door: Door,
     /// Which of several replicas it is; the first is 0.
@@ -37,6 +39,7 @@ impl UnderTest {
             account,
             webhooks,
             running: None,
+            listed: Listed::Alone,
             door: Door::default(),
             number: 0,
         }
@@ -53,12 +56,16 @@ impl UnderTest {
 
     /// Ends the present run at once, if it is that replica.
     pub(super) fn kill(&mut self, number: usize) {
-        drop(self.take(number));
+        if self.number == number {
+            self.running = None;
+        }
     }
 
-    /// The present run, if it is that replica and runs.
-    pub(super) fn take(&mut self, number: usize) -> Option<Running> {
-        self.running.take_if(|_| self.number == number)
+    /// The present run, if it is that replica; its webhooks are not sought any more.
+    pub(super) fn leave(&mut self, number: usize) -> Option<Running> {
+        let running = self.running.take_if(|_| self.number == number)?;
+        std::mem::take(&mut self.listed).leave();
+        Some(running)
     }
 
     /// Ends the present run: in order, unless it has crashed.
@@ -259,7 +266,11 @@ impl Cluster {
             _ => Replica::Further,
         };
         let webhooks = match &under_test.webhooks {
-            Some(wiring) => Some(wiring.serving(backend, replica).await?),
+            Some(wiring) => {
+                let (serving, listed) = wiring.serving(backend, replica).await?;
+                under_test.listed = listed;
+                Some(serving)
+            }
             None => None,
         };
         let options = RunOptions {

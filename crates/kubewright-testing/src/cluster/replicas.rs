@@ -60,7 +60,8 @@ impl Cluster {
         }
     }
 
-    /// Ends one replica in order, as a kubelet does: the first has number 0.
+    /// Ends one replica in order, as a Pod is: it is asked no more, and told to end. The first has
+    /// number 0.
     /// [`restart_operator`](Self::restart_operator) starts it again.
     ///
     /// # Cancel safety
@@ -70,7 +71,7 @@ impl Cluster {
         self.needs_own_operator("stop");
         let running: Vec<_> = {
             let mut operators = self.shared.operators.lock();
-            let ending = operators.iter_mut().filter_map(|one| one.take(number));
+            let ending = operators.iter_mut().filter_map(|one| one.leave(number));
             ending.collect()
         };
         for running in running {

@@ -1,3 +1,4 @@
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -5,6 +6,7 @@ use kubewright::{
     CertificateSource, Certificates, Incoming, LocalAuthority, ManagedCertificates, Repetition,
     WebhookServing,
 };
+use kubewright_apiserver::{WebhookEndpoint, WebhookEndpoints};
 use kubewright_core::{Description, WebhookKind};
 use kubewright_manifest::{ManifestOptions, WebhookCertificates, webhook_service};
 use kubewright_webhook::pipe;
@@ -33,6 +35,26 @@ pub(super) enum Replica {
     First,
     /// Beside the others.
     Further,
+}
+
+/// Where one run is among those that are asked.
+#[derive(Debug, Default)]
+pub(super) enum Listed {
+    #[default]
+    Alone,
+    Service(WebhookEndpoints, WebhookEndpoint),
+    Balancer(Arc<Balancer>, SocketAddr),
+}
+
+impl Listed {
+    /// Takes it off, as a Pod that goes is taken off its Service: new connections go to others.
+    pub(super) fn leave(self) {
+        match self {
+            Self::Alone => {}
+            Self::Service(endpoints, endpoint) => endpoints.forget(&endpoint),
+            Self::Balancer(balancer, address) => balancer.forget(address),
+        }
+    }
 }
 
 /// Who makes the certificate of webhooks under test.
@@ -135,8 +157,8 @@ impl WebhookWiring {
         &self,
         backend: &Backend,
         replica: Replica,
-    ) -> Result<WebhookServing, Error> {
-        let incoming = match (&self.place, backend) {
+    ) -> Result<(WebhookServing, Listed), Error> {
+        let (incoming, listed) = match (&self.place, backend) {
             (Place::Service(host), Backend::Embedded(embedded)) => {
                 let (connector, listener) = pipe();
                 let connect = move || {
@@ -145,16 +167,21 @@ impl WebhookWiring {
                     Box::pin(connected) as futures_util::future::BoxFuture<'static, _>
                 };
                 let (webhooks, connect) = (embedded.webhooks(), Arc::new(connect));
-                match replica {
+                let endpoint = match replica {
                     Replica::First => webhooks.register(host, connect),
                     Replica::Further => webhooks.add(host, connect),
                 };
-                Incoming::Pipe(listener)
+                let listed = Listed::Service(webhooks.clone(), endpoint);
+                (Incoming::Pipe(listener), listed)
             }
-            (Place::Address { listen, .. }, _) => Incoming::Socket(match &self.balancer {
-                Some(balancer) => balancer.replica().await?,
-                None => bind(*listen).await?,
-            }),
+            (Place::Address { listen, .. }, _) => match &self.balancer {
+                Some(balancer) => {
+                    let (listener, address) = balancer.replica().await?;
+                    let listed = Listed::Balancer(Arc::clone(balancer), address);
+                    (Incoming::Socket(listener), listed)
+                }
+                None => (Incoming::Socket(bind(*listen).await?), Listed::Alone),
+            },
             (Place::Service(host), _) => {
                 return Err(Error::Unsupported {
                     asked: format!("serve webhooks as {host}"),
@@ -169,12 +196,13 @@ impl WebhookWiring {
                 (Certificates::none(), source)
             }
         };
-        Ok(WebhookServing {
+        let serving = WebhookServing {
             incoming,
             certificates,
             source,
             repetition: Repetition::Checked,
-        })
+        };
+        Ok((serving, listed))
     }
 }
 
