@@ -122,9 +122,9 @@ impl WebhookServer {
             stop.cancelled().await;
             sleep(farewell).await;
         });
-        let mut is_leaving = false;
-        loop {
-            let has_room = connections.len() < CONNECTIONS;
+        let (mut is_open, mut is_leaving) = (true, false);
+        while is_open || !connections.is_empty() {
+            let has_room = is_open && connections.len() < CONNECTIONS;
             tokio::select! {
                 biased;
                 () = stop.cancelled(), if !is_leaving => match connections.is_empty() {
@@ -137,7 +137,7 @@ impl WebhookServer {
                     Some(stream) => {
                         connections.spawn(serve_connection(Arc::clone(&connection), stream));
                     }
-                    None => break,
+                    None => is_open = false,
                 },
             }
         }
