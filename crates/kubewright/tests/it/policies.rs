@@ -18,16 +18,29 @@ fn config_map(name: &str, labels: Value) -> ConfigMap {
     serde_json::from_value(map).expect("a ConfigMap")
 }
 
+/// What the API server says to a ConfigMap that names no team, which may be only tried out.
+async fn try_nameless(
+    cluster: &Cluster,
+    dry_run: bool,
+) -> Result<ConfigMap, Box<kube::core::Status>> {
+    let maps: Api<ConfigMap> = Api::namespaced(cluster.client(), cluster.namespace());
+    let params = PostParams {
+        dry_run,
+        ..PostParams::default()
+    };
+    let nameless = config_map("nameless", json!({"guarded": "yes"}));
+    match maps.create(&params, &nameless).await {
+        Ok(made) => Ok(made),
+        Err(kube::Error::Api(status)) => Err(status),
+        Err(other) => unreachable!("the server answers: {other:?}"),
+    }
+}
+
 /// What the API server says to a ConfigMap that names no team; one that does is kept, one that
 /// is not guarded is let be.
 async fn said_of_a_guarded_one(cluster: &Cluster) -> String {
-    let maps: Api<ConfigMap> = Api::namespaced(cluster.client(), cluster.namespace());
-    let nameless = config_map("nameless", json!({"guarded": "yes"}));
-    let tried = maps.create(&PostParams::default(), &nameless).await;
-    let status = match tried {
-        Err(kube::Error::Api(status)) => status,
-        other => unreachable!("it was not refused: {other:?}"),
-    };
+    let nameless = try_nameless(cluster, false).await;
+    let status = nameless.expect_err("it is refused");
     assert_eq!(status.code, 422, "{status:?}");
 
     let labels = json!({"guarded": "yes", "team": "a"});
@@ -52,6 +65,13 @@ async fn policies_act_while_the_operator_is_down(cluster: Cluster) {
 async fn webhooks_do_the_same_where_no_policies_are_served(cluster: Cluster) {
     let older = || policies::operator().without_policies().expect("stand-ins");
     cluster.run(older).await;
+    // A real server follows the policies of the test before for a moment longer.
+    cluster
+        .eventually("no policy acts", async |c| {
+            let tried = try_nameless(c, true).await;
+            tried.is_err_and(|status| !status.message.contains("AdmissionPolicy"))
+        })
+        .await;
     let said = said_of_a_guarded_one(&cluster).await;
     assert!(said.contains("metadata.labels[team]"), "{said}");
 }
