@@ -129,6 +129,7 @@ impl Cluster {
     where
         F: Fn() -> Operator + Send + Sync + 'static,
     {
+        self.needs_own_operator("choose the certificate of");
         self.run_with(Arc::new(operator), CertificateMaker::Operator)
     }
 
