@@ -20,7 +20,7 @@ use crate::webhook::{Identity, free_port};
 
 const NAME: &str = "rest";
 const NODES: usize = 3;
-const PROMISED: [Bound; 1] = [Bound::ratio("settled_mb", 0.4)];
+const PROMISED: [Bound; 1] = [Bound::value("settled_mb", 12.0)];
 
 /// Builds the operators, starts a control plane with nodes, lets each operator roll out in turn.
 ///

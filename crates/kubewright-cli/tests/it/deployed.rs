@@ -48,7 +48,7 @@ async fn only(
 }
 
 /// Runs the operator's own tests against what is deployed and counts those that did not skip. What
-/// is about the program itself, about one that injects by policies, or stops it, is not about that.
+/// is about the program itself, or about one that injects by policies, is not about that.
 async fn run_tests(name: &str, ground: &Ground) -> usize {
     let mut command = cargo(&[
         "test",
@@ -61,8 +61,6 @@ async fn run_tests(name: &str, ground: &Ground) -> usize {
         "program::",
         "--skip",
         "policies::",
-        "--skip",
-        "by_kubectl",
     ]);
     of_this_package(&mut command);
     command

@@ -1,7 +1,8 @@
 //! Admission by policies: expressions that are stored, and asked about requests like webhooks
 //! (`k8s.io/apiserver/pkg/admission/plugin/policy`).
 //!
-//! `stored` reads policies and their bindings, `expressions` compiles what they say, `params` finds what a binding gives them, `input` is what they look at.
+//! `stored` reads policies and their bindings, `expressions` compiles what they say, `params` finds
+//! what a binding gives them, `input` is what they look at.
 //! `validate` asks the validating ones and `verdict` is what one of them says; `mutate` has the
 //! mutating ones change an object, each by a `mutation`.
 
