@@ -5,7 +5,6 @@ use jiff::Timestamp;
 use kubewright_core::{Clock, Resource, Revision};
 use tokio::sync::watch;
 
-use crate::admission::ReadOnce;
 use crate::admission::policy::Policy;
 use crate::admission::webhook::{Connections, Hook, WebhookEndpoints};
 use crate::behaviour::{NodeControl, OrderBook, PodControl};
@@ -14,7 +13,7 @@ use crate::catalog::Catalog;
 use crate::may::{Access, Answers, AuthorizationWebhook};
 use crate::request::{BodyRoom, InProcess};
 use crate::seeded::SeededFault;
-use crate::store::{History, Random, Store};
+use crate::store::{History, Random, ReadOnce, Store};
 use crate::who::{Credentials, User};
 
 /// An embedded Kubernetes API server. Clones are handles to the same server.

@@ -1,20 +1,18 @@
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kubewright_core::{Kind, Revision};
+use kubewright_core::Kind;
 use kubewright_wire::route::ResourceRoute;
 use kubewright_wire::status::Status;
-use parking_lot::Mutex;
 
 use super::{Served, builtins};
 use crate::crd::{DEFINITIONS, Definition};
-use crate::store::{Key, Object, Snapshot};
+use crate::store::{Key, Object, ReadOnce, Snapshot};
 
 /// Finds what a route names. What is served follows from the store; here is only kept what was
 /// computed from it.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
-    compiled: Mutex<BTreeMap<String, (Revision, Arc<Definition>)>>,
+    compiled: ReadOnce<Definition>,
 }
 
 impl Catalog {
@@ -87,17 +85,7 @@ impl Catalog {
     }
 
     fn definition(&self, object: &Arc<Object>) -> Arc<Definition> {
-        let mut compiled = self.compiled.lock();
-        if let Some((revision, definition)) = compiled.get(object.name())
-            && *revision == object.revision()
-        {
-            return Arc::clone(definition);
-        }
-        let definition = Arc::new(Definition::compile(object.value(), object.revision()));
-        compiled.insert(
-            object.name().to_owned(),
-            (object.revision(), Arc::clone(&definition)),
-        );
-        definition
+        let compile = |object: &Object| Definition::compile(object.value(), object.revision());
+        self.compiled.get(object, compile)
     }
 }

@@ -20,6 +20,7 @@ mod key;
 mod log;
 mod object;
 mod random;
+mod read_once;
 mod snapshot;
 mod state;
 
@@ -36,5 +37,6 @@ pub use log::{Change, ChangeKind, Compacted};
 pub use object::Object;
 pub(crate) use object::metadata_mut;
 pub(crate) use random::Random;
+pub(crate) use read_once::ReadOnce;
 pub use snapshot::Snapshot;
 pub use state::Store;

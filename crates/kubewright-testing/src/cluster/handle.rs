@@ -154,7 +154,8 @@ impl Cluster {
         self.shared.backend.clock()
     }
 
-    /// Ends the use of this cluster: a pooled one is cleaned for the next test.
+    /// Ends the use of this cluster: operators under test are stopped, and a pooled one is cleaned
+    /// for the next test.
     ///
     /// A real cluster that is dropped without this is ended.
     ///
@@ -162,6 +163,7 @@ impl Cluster {
     ///
     /// When dropped, the cluster may be left half cleaned; it is then not used again.
     pub async fn close(&self) -> Result<(), Error> {
+        drop(self.stop_operators().await);
         self.shared.backend.close().await
     }
 

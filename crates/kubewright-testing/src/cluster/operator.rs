@@ -220,7 +220,7 @@ impl Cluster {
         }
     }
 
-    async fn stop_operators(&self) -> Vec<UnderTest> {
+    pub(super) async fn stop_operators(&self) -> Vec<UnderTest> {
         let mut operators = std::mem::take(&mut *self.shared.operators.lock());
         for under_test in &mut operators {
             under_test.end().await;

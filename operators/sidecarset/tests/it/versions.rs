@@ -156,6 +156,5 @@ async fn a_manifest_with_every_v1alpha1_field_round_trips_through_v1beta1_by_kub
     assert_eq!(last["spec"]["updateStrategy"]["selector"], Value::Null);
 
     printed(&kubectl, &format!("delete sidecarset {NAME}"), "").await;
-    cluster.stop_operator().await;
     cluster.close().await.expect("the cluster ends");
 }

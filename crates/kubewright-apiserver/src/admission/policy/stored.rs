@@ -85,7 +85,7 @@ pub(super) fn hooks(server: &Server, kind: WebhookKind) -> Vec<Hook> {
     let hooks = bound.into_iter().filter_map(|(name, bindings)| {
         // A binding may come before its policy.
         let policy = snapshot.get(&Key::new(policies, None, &name))?;
-        let policy = server.policies().get(policies, policy, Policy::read);
+        let policy = server.policies().get(policy, Policy::read);
         Some(Hook { policy, bindings })
     });
     hooks.collect()

@@ -66,9 +66,8 @@ fn resource(kind: WebhookKind) -> &'static str {
 /// of the configuration, then as listed.
 pub(super) fn hooks(server: &Server, kind: WebhookKind) -> Vec<Arc<Vec<Hook>>> {
     let snapshot = server.store().snapshot();
-    let resource = resource(kind);
-    let configurations = snapshot.list(resource, None);
-    let read = |object: &Arc<Object>| server.hooks().get(resource, object, listed);
+    let configurations = snapshot.list(resource(kind), None);
+    let read = |object: &Arc<Object>| server.hooks().get(object, listed);
     configurations.map(read).collect()
 }
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::{Either, FutureExt as _, select};
-use http::header::CONNECTION;
 use http::{HeaderMap, Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::client::conn::http1::{self, SendRequest};
@@ -57,14 +56,6 @@ pub(super) struct Answer {
     pub(super) body: Bytes,
 }
 
-impl Answer {
-    /// Whether the webhook closes the connection after it.
-    fn is_last(&self) -> bool {
-        let said = self.headers.get(CONNECTION);
-        said.is_some_and(|said| said.as_bytes().eq_ignore_ascii_case(b"close"))
-    }
-}
-
 /// Why there is no answer.
 enum Unanswered {
     /// The connection was closed before the question; another may take it.
@@ -94,9 +85,7 @@ impl Connections {
             let request = request().map_err(|error| error.to_string())?;
             match connection.exchange(request).await {
                 Ok(answer) => {
-                    if !answer.is_last() {
-                        self.keep(to, connection);
-                    }
+                    self.keep(to, connection);
                     return Ok(answer);
                 }
                 Err(Unanswered::Unsent(_)) if !is_new => {}
