@@ -101,6 +101,7 @@ pub use {k8s_openapi, kube};
 /// The allocator for an operator's `main.rs`:
 /// `#[global_allocator] static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;`
 ///
-/// It gives memory back to the system that glibc's would keep after a large list.
+/// It gives memory back to the system that glibc's would keep after a large list; an operator that
+/// never holds much is about 0.7 MB smaller without it.
 #[cfg(feature = "mimalloc")]
 pub use mimalloc::MiMalloc as Allocator;

@@ -2,9 +2,6 @@
 
 use std::process::ExitCode;
 
-#[global_allocator]
-static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;
-
 fn main() -> ExitCode {
     mydaemonset::operator().main()
 }
