@@ -6,7 +6,7 @@ use kubewright_runtime::store::Store;
 use serde_json::{Value, json};
 
 use crate::scripted::{
-    FATAL, Scripted, bookmark, expired, frame, key, pod, pod_with_uid, pods, send,
+    FATAL, Scripted, bookmark, expired, frame, key, next_notice, pod, pod_with_uid, pods, send,
 };
 
 /// `name@revision` of all objects, in order.
@@ -21,7 +21,7 @@ fn content(store: &Store) -> Vec<String> {
 /// The next change, as `old>new` with `name@revision`, `-` for none.
 async fn change(subscription: &mut Subscription) -> String {
     loop {
-        match subscription.next().await.expect("the informer runs") {
+        match next_notice(subscription).await {
             Notice::Change(event) => {
                 let version = |record: Option<&kubewright_runtime::record::Record>| {
                     record.map_or("-".to_owned(), |record| {
@@ -43,7 +43,7 @@ async fn synced(server: &Scripted, objects: &[Value]) -> (Informer, Subscription
     let informer = informers.get(&pods());
     informer.synced().await.expect("the list is there");
     let mut subscription = informer.subscribe();
-    while !matches!(subscription.next().await, Some(Notice::Synced)) {}
+    while !matches!(next_notice(&mut subscription).await, Notice::Synced) {}
     (informer, subscription, informers)
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kubewright_runtime::informer::{Notice, Subscription};
 use serde_json::{Value, json};
 
-use crate::scripted::{Scripted, frame, pod, pods, send};
+use crate::scripted::{Scripted, frame, next_notice, pod, pods, send};
 
 /// What kube-apiserver says while it starts, and etcd's trouble in its words.
 fn failure(code: u16, reason: &str) -> Value {
@@ -16,8 +16,7 @@ fn failure(code: u16, reason: &str) -> Value {
 /// Waits until an object of that name is told.
 async fn told(changes: &mut Subscription, name: &str) {
     loop {
-        let notice = changes.next().await.expect("the informer runs");
-        if matches!(notice, Notice::Change(event) if event.key.name() == name) {
+        if matches!(next_notice(changes).await, Notice::Change(event) if event.key.name() == name) {
             return;
         }
     }

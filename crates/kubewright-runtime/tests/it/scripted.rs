@@ -5,6 +5,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
@@ -15,12 +16,14 @@ use http_body_util::combinators::UnsyncBoxBody;
 use kube::Client;
 use kube::client::Body;
 use kubewright_core::{Kind, ObjectKey, Resource, Scope};
-use kubewright_runtime::informer::{InformerOptions, InformerSpec, Informers};
+use kubewright_runtime::informer::{
+    InformerOptions, InformerSpec, Informers, Notice, Subscription,
+};
 use kubewright_runtime::reflector::{ReflectorOptions, Streaming};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 /// An API server that gives its answers in the order in which a test queued them, whatever the
 /// requests, and remembers those. A request without an answer waits for one.
@@ -42,6 +45,9 @@ struct Answer {
     media_type: &'static str,
     body: mpsc::Receiver<io::Result<Bytes>>,
 }
+
+/// Longer than everything that a reflector waits for.
+const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// A chunk that makes whoever reads it panic.
 pub(crate) const FATAL: &str = "panic";
@@ -180,6 +186,13 @@ impl tower::Service<Request<Body>> for Scripted {
         let accept = accept.unwrap_or_default().to_owned();
         Box::pin(async move { Ok(server.respond(path, accept).await) })
     }
+}
+
+/// What a subscriber hears next, which it does not wait for in vain.
+pub(crate) async fn next_notice(subscription: &mut Subscription) -> Notice {
+    let notice = timeout(PATIENCE, subscription.next()).await;
+    let notice = notice.expect("something to hear");
+    notice.expect("the informer runs")
 }
 
 pub(crate) fn send(chunks: &Chunks, text: impl ToString) {

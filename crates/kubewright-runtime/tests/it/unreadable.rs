@@ -6,13 +6,12 @@ use kubewright_runtime::store::{Filter, Store};
 use kubewright_runtime::write::{Intent, Target, Writer};
 use serde_json::json;
 
-use crate::scripted::{Scripted, deep, frame, key, pod, pods, send};
+use crate::scripted::{Scripted, deep, frame, key, next_notice, pod, pods, send};
 
 /// The name of the next object that has changed.
 async fn changed(subscription: &mut Subscription) -> String {
     loop {
-        let notice = subscription.next().await.expect("the informer runs");
-        if let Notice::Change(event) = notice {
+        if let Notice::Change(event) = next_notice(subscription).await {
             return event.key.name().to_owned();
         }
     }
