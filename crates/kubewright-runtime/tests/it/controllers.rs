@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::lease_server::LeaseServer;
-use crate::scripted::{Chunks, Scripted, frame, pod, pods, send};
+use crate::scripted::{Chunks, PATIENCE, Scripted, frame, pod, pods, send};
 
 const GRACE: Duration = Duration::from_secs(30);
 
@@ -56,7 +56,8 @@ impl Runs {
 
     pub(crate) async fn reach(&self, count: usize) {
         while self.seen.lock().len() < count {
-            self.more.notified().await;
+            let more = timeout(PATIENCE, self.more.notified()).await;
+            more.expect("one more run");
         }
     }
 
@@ -333,6 +334,7 @@ async fn ten_thousand_keys_that_fail_at_once_all_come_through_and_hold_up_no_cha
         }),
         _ => done(run),
     });
+    let begun = Instant::now();
     let run = start(&[&informer], 4, reconcile);
     runs.reach(5_000).await;
     send(&watch, frame("ADDED", &pod("new", 11)));
@@ -341,6 +343,8 @@ async fn ten_thousand_keys_that_fail_at_once_all_come_through_and_hold_up_no_cha
     let place = names.iter().position(|name| name == "new");
     assert!(place.is_some_and(|place| place < 5_100), "{place:?}");
     runs.reach(30_000).await;
+    // Each waited for 5 ms and then for 10.
+    assert!(begun.elapsed() >= Duration::from_millis(15));
     sleep(Duration::from_secs(60)).await;
     let metrics = run.handle.metrics();
     assert_eq!((metrics.errors, metrics.successes), (20_000, 10_001));

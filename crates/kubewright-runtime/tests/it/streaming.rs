@@ -4,8 +4,11 @@ use kubewright_runtime::informer::{InformerSpec, Informers};
 use kubewright_runtime::reflector::ReflectorOptions;
 use kubewright_runtime::store::Store;
 use serde_json::json;
+use tokio::time::timeout;
 
-use crate::scripted::{Scripted, bookmark, end_of_state, expired, frame, pod, pods, send};
+use crate::scripted::{
+    PATIENCE, Scripted, bookmark, end_of_state, expired, frame, pod, pods, send,
+};
 
 fn streaming(server: &Scripted) -> Informers {
     server.informers_with(ReflectorOptions::default())
@@ -66,7 +69,8 @@ async fn a_server_that_never_sends_the_end_bookmark_is_listed_from_then_on() {
         send(&stream, frame("MODIFIED", &pod("a", 30 + second)));
     }
     assert!(!informer.is_synced());
-    informer.synced().await.unwrap();
+    let synced = timeout(PATIENCE, informer.synced()).await;
+    synced.expect("a list instead").unwrap();
     assert_eq!(content(informer.store()), ["a@3", "b@4"]);
     let times = server.times();
     let waited = (times[1] - times[0]).as_secs();
