@@ -20,10 +20,6 @@ use serde_json::json;
 
 use set::{IMAGE, image_of, node_of, rolled_out, sample, status};
 
-/// That of the program.
-#[global_allocator]
-static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;
-
 #[kubewright_testing::test(nodes = 3)]
 async fn a_new_node_gets_its_pod(cluster: Cluster) {
     cluster.run(operator).await;
