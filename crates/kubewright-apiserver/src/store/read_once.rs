@@ -7,11 +7,14 @@ use parking_lot::Mutex;
 
 use super::Object;
 
+/// By the revision, each with the object that it is of.
+type Read<T> = BTreeMap<Revision, (Weak<Object>, Arc<T>)>;
+
 /// What was read of stored objects. What is of objects that are gone is let go when a new one is
 /// read.
 #[derive(Debug)]
 pub(crate) struct ReadOnce<T> {
-    read: Mutex<BTreeMap<Revision, (Weak<Object>, Arc<T>)>>,
+    read: Mutex<Read<T>>,
 }
 
 impl<T> Default for ReadOnce<T> {
