@@ -14,31 +14,56 @@ pub(crate) enum Moment {
     Update,
 }
 
-/// Gives a Pod the annotations of a set.
+/// Gives a Pod the annotations of the sets, in their order. What a later one overwrites is left out:
+/// on a Pod that has it already, merging into it may not be possible.
 pub(crate) fn patch_metadata(
     annotations: &mut BTreeMap<String, String>,
-    set: &SidecarSet,
+    sets: &[&SidecarSet],
     moment: Moment,
 ) -> Result<(), Error> {
-    for patch in &set.spec.patch_pod_metadata {
-        for (key, value) in &patch.annotations {
-            let present = annotations.get(key);
-            let new = match (patch.patch_policy.unwrap_or_default(), present) {
-                (PatchPolicy::Retain, Some(_)) => continue,
-                (PatchPolicy::Retain, None) if moment == Moment::Update => continue,
-                (PatchPolicy::MergePatchJson, present) => {
-                    let present = present.map_or("{}", String::as_str);
-                    merged(present, value).ok_or_else(|| Error::NotJson {
-                        set: set.name_any(),
-                        annotation: key.clone(),
-                    })?
-                }
-                (PatchPolicy::Retain, None) | (PatchPolicy::Overwrite, _) => value.clone(),
-            };
-            annotations.insert(key.clone(), new);
+    let patches: Vec<_> = sets.iter().flat_map(|set| patches_of(set)).collect();
+    for (place, patch) in patches.iter().enumerate() {
+        let overwrites =
+            |later: &Patch<'_>| later.key == patch.key && later.policy == PatchPolicy::Overwrite;
+        if patches[place + 1..].iter().any(overwrites) {
+            continue;
         }
+        let present = annotations.get(patch.key);
+        let new = match (patch.policy, present) {
+            (PatchPolicy::Retain, Some(_)) => continue,
+            (PatchPolicy::Retain, None) if moment == Moment::Update => continue,
+            (PatchPolicy::MergePatchJson, present) => {
+                let present = present.map_or("{}", String::as_str);
+                merged(present, patch.value).ok_or_else(|| Error::NotJson {
+                    set: patch.set.name_any(),
+                    annotation: patch.key.clone(),
+                })?
+            }
+            (PatchPolicy::Retain, None) | (PatchPolicy::Overwrite, _) => patch.value.clone(),
+        };
+        annotations.insert(patch.key.clone(), new);
     }
     Ok(())
+}
+
+/// One annotation that a set gives to its Pods.
+struct Patch<'s> {
+    set: &'s SidecarSet,
+    key: &'s String,
+    value: &'s String,
+    policy: PatchPolicy,
+}
+
+fn patches_of(set: &SidecarSet) -> impl Iterator<Item = Patch<'_>> {
+    set.spec.patch_pod_metadata.iter().flat_map(move |patch| {
+        let policy = patch.patch_policy.unwrap_or_default();
+        patch.annotations.iter().map(move |(key, value)| Patch {
+            set,
+            key,
+            value,
+            policy,
+        })
+    })
 }
 
 fn merged(present: &str, patch: &str) -> Option<String> {
@@ -77,14 +102,14 @@ mod tests {
 
     use super::{Moment, patch_metadata};
     use crate::Error;
-    use crate::inject::pod::tests::set_of;
+    use crate::inject::pod::tests::{Case, pod_of, set_of};
 
     fn patched(present: Value, patch: Value, moment: Moment) -> Result<Value, Error> {
         let set = set_of("s", json!({"patchPodMetadata": [patch]}));
         let mut annotations: BTreeMap<String, String> = serde_json::from_value(present).unwrap();
-        patch_metadata(&mut annotations, &set, moment)?;
+        patch_metadata(&mut annotations, &[&set], moment)?;
         let once = annotations.clone();
-        patch_metadata(&mut annotations, &set, moment)?;
+        patch_metadata(&mut annotations, &[&set], moment)?;
         assert_eq!(annotations, once, "patching twice differs");
         Ok(json!(once))
     }
@@ -139,5 +164,22 @@ mod tests {
         }
         let broken = patched(json!({"k": "no"}), patch("MergePatchJson", two), create);
         assert!(matches!(broken, Err(Error::NotJson { .. })), "{broken:?}");
+    }
+    /// Validation refuses such sets, but not when both are created at once.
+    #[test]
+    fn what_another_set_overwrites_is_not_merged_before() {
+        let set = |name: &str, policy: &str, value: &str| {
+            let patch = json!({"annotations": {"k": value}, "patchPolicy": policy});
+            set_of(name, json!({"patchPodMetadata": [patch]}))
+        };
+        let case = Case {
+            sets: vec![
+                set("one", "MergePatchJson", r#"{"a":1}"#),
+                set("two", "Overwrite", "plain"),
+            ],
+            revisions: Vec::new(),
+        };
+        let pod = case.inject(pod_of(json!({"name": "p"}))).unwrap();
+        assert_eq!(pod.metadata.annotations.unwrap()["k"], "plain");
     }
 }

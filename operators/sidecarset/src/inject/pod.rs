@@ -37,9 +37,8 @@ pub fn inject(mut pod: Pod, around: &Surroundings<'_>) -> Result<Pod, Error> {
     if chosen.is_empty() {
         return Ok(pod);
     }
-    for one in &chosen {
-        patch_metadata(pod.annotations_mut(), &one.set, Moment::Injection)?;
-    }
+    let sets: Vec<_> = chosen.iter().map(|one| &*one.set).collect();
+    patch_metadata(pod.annotations_mut(), &sets, Moment::Injection)?;
     let mut sidecars = Vec::new();
     for one in &chosen {
         sidecars.extend(sidecars_of(&one.set, &pod)?);

@@ -49,7 +49,7 @@ pub fn updated(set: &SidecarSet, pod: &Pod, revision: &str, now: &str) -> Result
                 .insert(name, LastStatus { image_id });
         }
     }
-    patch_metadata(new.annotations_mut(), set, Moment::Update)?;
+    patch_metadata(new.annotations_mut(), &[set], Moment::Update)?;
     tell(set, &mut new, (revision, now), state);
     Ok(Update {
         patch: difference(set, pod, &new),
