@@ -1,27 +1,29 @@
 //! The one lock of a queue. Unit tests of this crate replace it, so that loom can try every order
 //! in which threads may take it: a queue in a unit test works inside `loom::model` only, and other
 //! tests of it are in `tests/it`.
+//!
+//! It is the standard library's, unlike other locks here. What it guards is small and goes from
+//! processor to processor with it, so that threads that take turns are slower than one that goes
+//! on while the others sleep; and this lock lets them sleep sooner.
 
+#[cfg(test)]
+use loom::sync as threads;
 #[cfg(not(test))]
-pub(super) use parking_lot::Mutex;
+use std::sync as threads;
+use std::sync::PoisonError;
 
-#[cfg(test)]
-pub(super) use checked::Mutex;
+#[expect(clippy::disallowed_types, reason = "see above; a poisoned one goes on")]
+type Inner<T> = threads::Mutex<T>;
 
-#[cfg(test)]
-mod checked {
-    use loom::sync::MutexGuard;
+#[derive(Debug)]
+pub(super) struct Mutex<T>(Inner<T>);
 
-    #[derive(Debug)]
-    pub(in crate::queue) struct Mutex<T>(loom::sync::Mutex<T>);
+impl<T> Mutex<T> {
+    pub(super) fn new(value: T) -> Self {
+        Self(Inner::new(value))
+    }
 
-    impl<T> Mutex<T> {
-        pub(in crate::queue) fn new(value: T) -> Self {
-            Self(loom::sync::Mutex::new(value))
-        }
-
-        pub(in crate::queue) fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock().expect("no thread panics with the lock")
-        }
+    pub(super) fn lock(&self) -> threads::MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
