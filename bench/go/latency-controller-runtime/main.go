@@ -1,6 +1,7 @@
 // Command latency-controller-runtime is the Go side of the benchmark "latency": a manager with one
 // controller for ConfigMaps, everything at its defaults. Each object tells when it was sent; its
-// reconciler tells how long ago that was.
+// reconciler tells how long ago that was, and how long ago the bytes of its event were read from the
+// connection.
 //
 // The protocol of the subjects stands in bench/README.md.
 package main
@@ -10,9 +11,12 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,8 +38,42 @@ const (
 type timer struct {
 	client   client.Client
 	expected int
-	taken    map[types.NamespacedName]float64
+	arrival  *arrival
+	taken    map[types.NamespacedName]taken
 	done     chan struct{}
+}
+
+// taken is what one object took.
+type taken struct{ createMs, eventUs float64 }
+
+// arrival is when bytes came last.
+type arrival struct{ at atomic.Pointer[time.Time] }
+
+// watched is the transport with a note of that.
+func (a *arrival) watched(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		response, err := next.RoundTrip(request)
+		if err == nil {
+			response.Body = body{response.Body, a}
+		}
+		return response, err
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+type body struct {
+	io.ReadCloser
+	arrival *arrival
+}
+
+func (b body) Read(into []byte) (int, error) {
+	count, err := b.ReadCloser.Read(into)
+	now := time.Now()
+	b.arrival.at.Store(&now)
+	return count, err
 }
 
 // Reconcile runs on one worker, the default, so its fields need no lock.
@@ -49,7 +87,10 @@ func (t *timer) Reconcile(ctx context.Context, request reconcile.Request) (recon
 	if _, again := t.taken[request.NamespacedName]; err != nil || again || object.Namespace != namespace {
 		return reconcile.Result{}, nil
 	}
-	t.taken[request.NamespacedName] = now.Sub(time.Unix(0, at)).Seconds() * 1e3
+	t.taken[request.NamespacedName] = taken{
+		createMs: now.Sub(time.Unix(0, at)).Seconds() * 1e3,
+		eventUs:  now.Sub(*t.arrival.at.Load()).Seconds() * 1e6,
+	}
 	if len(t.taken) == t.expected {
 		close(t.done)
 	}
@@ -67,6 +108,8 @@ func main() {
 	if err != nil {
 		fail("read the kubeconfig: %v", err)
 	}
+	arrival := &arrival{}
+	config.Wrap(arrival.watched)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}})
 	if err != nil {
 		fail("build the manager: %v", err)
@@ -74,7 +117,8 @@ func main() {
 	t := &timer{
 		client:   mgr.GetClient(),
 		expected: *objects,
-		taken:    make(map[types.NamespacedName]float64, *objects),
+		arrival:  arrival,
+		taken:    make(map[types.NamespacedName]taken, *objects),
 		done:     make(chan struct{}),
 	}
 	if err := ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(t); err != nil {
@@ -93,14 +137,16 @@ func main() {
 	case <-time.After(*limit):
 		fail("reconcile %d objects: not done after %s", *objects, *limit)
 	}
-	taken := make([]float64, 0, len(t.taken))
+	create, event := make([]float64, 0, len(t.taken)), make([]float64, 0, len(t.taken))
 	for _, one := range t.taken {
-		taken = append(taken, one)
+		create, event = append(create, one.createMs), append(event, one.eventUs)
 	}
-	slices.Sort(taken)
-	report("p50_ms", percentile(taken, 50))
-	report("p99_ms", percentile(taken, 99))
-	report("objects", float64(len(taken)))
+	slices.Sort(create)
+	slices.Sort(event)
+	report("p50_ms", percentile(create, 50))
+	report("p99_ms", percentile(create, 99))
+	report("event_us", percentile(event, 50))
+	report("objects", float64(len(create)))
 	stop()
 	if err := <-ended; err != nil {
 		fail("stop the manager: %v", err)
