@@ -12,7 +12,10 @@ use loom::sync as threads;
 use std::sync as threads;
 use std::sync::PoisonError;
 
-#[expect(clippy::disallowed_types, reason = "see above; a poisoned one goes on")]
+#[cfg_attr(
+    not(test),
+    expect(clippy::disallowed_types, reason = "see above; a poisoned one goes on")
+)]
 type Inner<T> = threads::Mutex<T>;
 
 #[derive(Debug)]
