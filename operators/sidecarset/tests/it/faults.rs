@@ -140,15 +140,13 @@ async fn under_load(cluster: &Cluster, set: &str, happens: impl AsyncFnOnce()) -
     refusals
 }
 
-/// What it was asked at that moment is lost, and what the API server sends into a connection whose
-/// end it has not noticed yet: one review a connection, of which it has one a task. The other replica
-/// answers the rest.
+/// What it was asked at that moment is lost and no more: the other one answers.
 #[kubewright_testing::test(nodes = 1)]
 async fn a_webhook_replica_killed_under_load_loses_no_pod_and_injects_none_twice(cluster: Cluster) {
     cluster.run_replicas(operator, 2).await;
     active(&cluster, set("replicas", json!({}))).await;
     let refusals = under_load(&cluster, "replicas", async || cluster.kill_replica(0)).await;
-    assert!(refusals.iter().sum::<usize>() <= TASKS, "{refusals:?}");
+    assert!(refusals.iter().all(|&one| one <= 1), "{refusals:?}");
     // With neither, nobody answers.
     cluster.kill_replica(1);
     let pods: Api<Pod> = Api::namespaced(cluster.client(), cluster.namespace());
