@@ -165,6 +165,7 @@ mod tests {
         let broken = patched(json!({"k": "no"}), patch("MergePatchJson", two), create);
         assert!(matches!(broken, Err(Error::NotJson { .. })), "{broken:?}");
     }
+
     /// Validation refuses such sets, but not when both are created at once.
     #[test]
     fn what_another_set_overwrites_is_not_merged_before() {
