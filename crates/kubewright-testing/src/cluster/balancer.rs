@@ -1,4 +1,7 @@
-use std::net::{Ipv4Addr, SocketAddr};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{self, Ipv4Addr, Shutdown, SocketAddr};
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -17,9 +20,23 @@ pub(super) struct Balancer {
     _accepting: JoinSet<()>,
 }
 
-/// Those behind it; the first has the next turn.
 #[derive(Clone, Debug, Default)]
-struct Behind(Arc<Mutex<Vec<SocketAddr>>>);
+struct Behind(Arc<Mutex<Lines>>);
+
+#[derive(Debug, Default)]
+struct Lines {
+    /// Those behind it; the first has the next turn.
+    replicas: Vec<SocketAddr>,
+    /// Who talks with which of them: a second handle of the near side.
+    open: BTreeMap<u64, (SocketAddr, net::TcpStream)>,
+    opened: u64,
+}
+
+/// One that talks, until it is dropped.
+struct Line {
+    behind: Behind,
+    number: u64,
+}
 
 impl Balancer {
     /// Takes connections until it is dropped.
@@ -42,7 +59,7 @@ impl Balancer {
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = TcpListener::bind(any).await.map_err(Error::Listen)?;
         let address = listener.local_addr().map_err(Error::Listen)?;
-        self.behind.0.lock().push(address);
+        self.behind.0.lock().replicas.push(address);
         Ok((listener, address))
     }
 
@@ -50,22 +67,56 @@ impl Balancer {
     pub(super) fn forget(&self, address: SocketAddr) {
         self.behind.forget(address);
     }
+
+    /// Ends all connections to a replica before it returns, as the end of a process does: those
+    /// that wait for an answer are not let down one by one while others are still sent there.
+    pub(super) fn cut(&self, address: SocketAddr) {
+        let lines = &mut *self.behind.0.lock();
+        lines.replicas.retain(|one| *one != address);
+        for (replica, near) in lines.open.values() {
+            if *replica == address {
+                // One that the other side has ended is as it should be.
+                near.shutdown(Shutdown::Both).ok();
+            }
+        }
+    }
 }
 
 impl Behind {
     /// All of them, beginning with the one whose turn it is.
     fn turn(&self) -> Vec<SocketAddr> {
-        let mut all = self.0.lock();
-        let now = all.clone();
-        if !all.is_empty() {
-            all.rotate_left(1);
+        let replicas = &mut self.0.lock().replicas;
+        let now = replicas.clone();
+        if !replicas.is_empty() {
+            replicas.rotate_left(1);
         }
         now
     }
 
     /// Nobody listens there any more: a replica that comes back has another address.
     fn forget(&self, address: SocketAddr) {
-        self.0.lock().retain(|one| *one != address);
+        self.0.lock().replicas.retain(|one| *one != address);
+    }
+
+    /// Notes that one talks with a replica; none when that one was forgotten meanwhile.
+    fn open(&self, near: &TcpStream, address: SocketAddr) -> io::Result<Option<Line>> {
+        let near = net::TcpStream::from(near.as_fd().try_clone_to_owned()?);
+        let lines = &mut *self.0.lock();
+        if !lines.replicas.contains(&address) {
+            return Ok(None);
+        }
+        lines.opened += 1;
+        lines.open.insert(lines.opened, (address, near));
+        Ok(Some(Line {
+            behind: self.clone(),
+            number: lines.opened,
+        }))
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.behind.0.lock().open.remove(&self.number);
     }
 }
 
@@ -88,6 +139,9 @@ async fn forward(mut near: TcpStream, behind: Behind) {
     for address in behind.turn() {
         match TcpStream::connect(address).await {
             Ok(mut far) => {
+                let Ok(Some(_line)) = behind.open(&near, address) else {
+                    continue;
+                };
                 for stream in [&near, &far] {
                     stream.set_nodelay(true).ok();
                 }
@@ -101,6 +155,9 @@ async fn forward(mut near: TcpStream, behind: Behind) {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+    use std::time::Duration;
+
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpListener, TcpStream};
 
@@ -110,6 +167,28 @@ mod tests {
     async fn greet(listener: &TcpListener, word: &[u8]) {
         let (mut stream, _) = listener.accept().await.unwrap();
         stream.write_all(word).await.unwrap();
+    }
+
+    /// On one thread: nobody but the balancer itself has a chance to end the connection.
+    #[tokio::test]
+    async fn one_that_is_cut_off_is_so_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let near = listener.local_addr().unwrap();
+        let balancer = Balancer::start(listener);
+        let (replica, address) = balancer.replica().await.unwrap();
+        let (stream, _talks) = tokio::join!(TcpStream::connect(near), async {
+            let (mut stream, _) = replica.accept().await.unwrap();
+            stream.write_all(b"hello").await.unwrap();
+            stream
+        });
+        let mut stream = stream.unwrap();
+        stream.read_exact(&mut [0; 5]).await.unwrap();
+        let stream = stream.into_std().unwrap();
+        stream.set_nonblocking(false).unwrap();
+        let soon = Some(Duration::from_secs(1));
+        stream.set_read_timeout(soon).unwrap();
+        balancer.cut(address);
+        assert_eq!((&stream).read(&mut [0; 1]).unwrap(), 0);
     }
 
     #[tokio::test]

@@ -57,8 +57,14 @@ impl UnderTest {
     /// Ends the present run at once, if it is that replica.
     pub(super) fn kill(&mut self, number: usize) {
         if self.number == number {
-            self.running = None;
+            self.crash();
         }
+    }
+
+    /// Ends the present run at once.
+    fn crash(&mut self) {
+        self.listed.cut();
+        self.running = None;
     }
 
     /// The present run, if it is that replica; its webhooks are not sought any more.
@@ -216,7 +222,7 @@ impl Cluster {
     pub fn kill_operator(&self) {
         self.needs_own_operator("kill");
         for under_test in &mut *self.shared.operators.lock() {
-            under_test.running = None;
+            under_test.crash();
         }
     }
 

@@ -55,6 +55,13 @@ impl Listed {
             Self::Balancer(balancer, address) => balancer.forget(address),
         }
     }
+
+    /// Ends what it is asked, as the end of its process does.
+    pub(super) fn cut(&self) {
+        if let Self::Balancer(balancer, address) = self {
+            balancer.cut(*address);
+        }
+    }
 }
 
 /// Who makes the certificate of webhooks under test.
