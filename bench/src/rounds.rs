@@ -7,12 +7,15 @@ use crate::reading::{Bound, Readings, agree, hold, medians};
 use crate::subject::{Builder, Built, Subject};
 use crate::table::align_readings;
 
+/// How often each subject runs, unless asked otherwise.
+const RUNS: u32 = 3;
+
 /// What benchmarks whose subjects take turns have in common.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RoundOptions {
-    /// How often each subject runs; the medians count.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) runs: u32,
+    /// How often each subject runs; the medians count. [default: 3; latency: 7]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
     /// Which subjects run, in which order.
     #[arg(
         long,
@@ -43,8 +46,15 @@ impl RoundOptions {
     pub(crate) fn runs(&self) -> u32 {
         match self.size.quick {
             true => 1,
-            false => self.runs,
+            false => self.runs.unwrap_or(RUNS),
         }
+    }
+
+    /// The same for a benchmark that needs so many runs, unless asked for others.
+    #[must_use]
+    pub(crate) fn usually(mut self, runs: u32) -> Self {
+        self.runs = self.runs.or(Some(runs));
+        self
     }
 
     /// The usual size, or the small one.
@@ -67,6 +77,16 @@ impl RoundOptions {
         }
         Ok(built)
     }
+}
+
+/// The subjects in the order of one round: every second round begins with the last, so that what a
+/// subject leaves behind on the server and on the machine is not always the same one's gain or loss.
+pub(crate) fn in_turn(round: u32, built: &[Built]) -> Vec<&Built> {
+    let mut order: Vec<_> = built.iter().collect();
+    if round.is_multiple_of(2) {
+        order.reverse();
+    }
+    order
 }
 
 /// A benchmark whose subjects take turns.

@@ -6,7 +6,7 @@ use super::patched_checksum;
 use crate::command::InjectOptions;
 use crate::error::Error;
 use crate::reading::{Bound, CHECKSUM, measure};
-use crate::rounds::Rounds;
+use crate::rounds::{Rounds, in_turn};
 use crate::subject::Builder;
 
 const NAME: &str = "inject";
@@ -38,7 +38,7 @@ pub(crate) async fn run(options: &InjectOptions) -> Result<(), Error> {
     let title = format!("{reviews} reviews of a 6 KB Pod, five passes");
     let mut measured = Rounds::new(NAME, title, rounds, &PROMISED);
     for round in 1..=rounds.runs() {
-        for subject in &built {
+        for subject in in_turn(round, &built) {
             let answer = folder.path().join(subject.subject.to_string());
             let arguments = [
                 format!("--sidecars={}", material("sidecars.json").display()),

@@ -11,12 +11,15 @@ use super::create::{clean, create, prepare};
 use crate::command::LatencyOptions;
 use crate::error::Error;
 use crate::reading::{Bound, Readings};
-use crate::rounds::Rounds;
+use crate::rounds::{Rounds, in_turn};
 use crate::server::Server;
 use crate::subject::{Builder, Built};
 
 const NAME: &str = "latency";
 const PROMISED: [Bound; 2] = [Bound::ratio("p50_ms", 1.0), Bound::value("event_us", 100.0)];
+/// Of the time that is compared nearly all is the server's, which varies by more than the subjects
+/// differ.
+const RUNS: u32 = 7;
 /// Until what a start causes is over.
 const CALM: Duration = Duration::from_secs(1);
 
@@ -27,7 +30,7 @@ const CALM: Duration = Duration::from_secs(1);
 /// Dropping the future ends the subject under way and the API server.
 pub(crate) async fn run(options: &LatencyOptions) -> Result<(), Error> {
     let settings = Settings::from_environment()?;
-    let rounds = &options.rounds;
+    let rounds = &options.rounds.clone().usually(RUNS);
     let built = rounds.build(&Builder::new(NAME, &settings)).await?;
     let objects = rounds.size(options.objects, 20);
     let server = Server::start(options.server, &settings).await?;
@@ -35,7 +38,7 @@ pub(crate) async fn run(options: &LatencyOptions) -> Result<(), Error> {
     prepare(&client).await?;
     let mut measured = Rounds::new(NAME, format!("{objects} creates"), rounds, &PROMISED);
     for round in 1..=rounds.runs() {
-        for subject in &built {
+        for subject in in_turn(round, &built) {
             let kubeconfig = format!("--kubeconfig={}", server.kubeconfig().display());
             let arguments = [kubeconfig, format!("--objects={objects}")];
             let name = format!("{}-{round}", subject.subject);

@@ -3,7 +3,7 @@ use kubewright_testing::Settings;
 use crate::command::QueueOptions;
 use crate::error::Error;
 use crate::reading::{Bound, measure};
-use crate::rounds::Rounds;
+use crate::rounds::{Rounds, in_turn};
 use crate::subject::Builder;
 
 const NAME: &str = "queue";
@@ -24,7 +24,7 @@ pub(crate) async fn run(options: &QueueOptions) -> Result<(), Error> {
     let keys = rounds.size(options.keys, 10_000);
     let mut measured = Rounds::new(NAME, format!("{keys} keys"), rounds, &PROMISED);
     for round in 1..=rounds.runs() {
-        for subject in &built {
+        for subject in in_turn(round, &built) {
             measured.note(round, measure(subject, &[format!("--keys={keys}")]).await?);
         }
     }

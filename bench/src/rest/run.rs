@@ -13,7 +13,7 @@ use crate::command::RestOptions;
 use crate::error::Error;
 use crate::process::{processor_time, resident_mb};
 use crate::reading::{Bound, Readings};
-use crate::rounds::Rounds;
+use crate::rounds::{Rounds, in_turn};
 use crate::server::Server;
 use crate::subject::{Builder, Built, Subject};
 use crate::webhook::{Identity, free_port};
@@ -44,7 +44,7 @@ pub(crate) async fn run(options: &RestOptions) -> Result<(), Error> {
     let title = format!("MyDaemonSet on {NODES} nodes, {settle:?} at rest");
     let mut measured = Rounds::new(NAME, title, rounds, &PROMISED);
     for round in 1..=rounds.runs() {
-        for subject in &built {
+        for subject in in_turn(round, &built) {
             let operator = start(subject, &server.kubeconfig(), &identity)?;
             measured.note(round, measure(subject, operator, &client, settle).await?);
         }

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::inject::{material, patched_checksum};
 use crate::process::{processor_time, resident_mb};
 use crate::reading::{Bound, CHECKSUM, Readings};
-use crate::rounds::Rounds;
+use crate::rounds::{Rounds, in_turn};
 use crate::subject::{Builder, Built};
 
 const NAME: &str = "webhook";
@@ -43,7 +43,7 @@ pub(crate) async fn run(options: &WebhookOptions) -> Result<(), Error> {
     let title = format!("{} reviews at {}/s", load.count, load.per_second);
     let mut measured = Rounds::new(NAME, title, rounds, &PROMISED);
     for round in 1..=rounds.runs() {
-        for subject in &built {
+        for subject in in_turn(round, &built) {
             measured.note(round, measure(subject, &identity, &load).await?);
         }
     }
