@@ -7,6 +7,8 @@ use crate::random::Random;
 const FIRST: Duration = Duration::from_millis(800);
 const LONGEST: Duration = Duration::from_secs(30);
 const QUIET: Duration = Duration::from_secs(120);
+/// A list is work for a server: so often one is asked for at once.
+const LISTED: Duration = Duration::from_secs(10);
 
 /// How long to wait after failures: 0.8 s, doubled up to 30 s, plus up to as much again; two
 /// minutes without a failure begin anew.
@@ -14,6 +16,7 @@ const QUIET: Duration = Duration::from_secs(120);
 pub struct RetryBackoff {
     next: Duration,
     last: Option<Instant>,
+    expired: Option<Instant>,
     random: Random,
 }
 
@@ -23,6 +26,7 @@ impl RetryBackoff {
         Self {
             next: FIRST,
             last: None,
+            expired: None,
             random: Random::new(seed),
         }
     }
@@ -50,6 +54,18 @@ impl RetryBackoff {
             return Duration::ZERO;
         }
         self.failed()
+    }
+
+    /// Counts a revision that the server has forgotten, as one that restarts does. It answers, and
+    /// waiting would not help: whatever failed before, only one that follows soon after another
+    /// counts as a failure.
+    pub fn expired(&mut self) -> Duration {
+        let now = Instant::now();
+        let former = self.expired.replace(now);
+        match former {
+            Some(former) if now.saturating_duration_since(former) < LISTED => self.failed(),
+            _ => Duration::ZERO,
+        }
     }
 
     /// A number between the bounds, the upper one excluded.
@@ -90,6 +106,20 @@ mod tests {
         assert!(backoff.failed() >= Duration::from_secs(30));
         tokio::time::advance(Duration::from_secs(60 + 120)).await;
         assert!(backoff.failed() <= Duration::from_millis(1600));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_expired_revision_is_free_after_failures_and_another_soon_after_is_not() {
+        let mut backoff = RetryBackoff::new(Some(1));
+        for _ in 0..6 {
+            let wait = backoff.failed();
+            tokio::time::advance(wait).await;
+        }
+        assert_eq!(backoff.expired(), Duration::ZERO);
+        tokio::time::advance(Duration::from_secs(9)).await;
+        assert!(backoff.expired() >= Duration::from_secs(30));
+        tokio::time::advance(Duration::from_secs(10)).await;
+        assert_eq!(backoff.expired(), Duration::ZERO);
     }
 
     #[tokio::test(start_paused = true)]

@@ -192,7 +192,7 @@ impl Reflector {
     async fn after_failure(&mut self, error: Error, sink: &mut impl Sink) {
         let wait = match &error {
             Error::Broken { .. } | Error::Silent { .. } => self.backoff.interrupted(),
-            _ if is_expired(&error) => self.backoff.interrupted(),
+            _ if is_expired(&error) => self.backoff.expired(),
             _ => self.backoff.failed(),
         };
         let wait = match error.status().map(Meaning::of) {
