@@ -16,7 +16,7 @@ pub(crate) struct RoundOptions {
     /// How often each subject runs; the medians count. [default: 3; latency: 7]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
-    /// Which subjects run, in which order.
+    /// Which subjects run, in which order; every second round turns it round.
     #[arg(
         long,
         value_delimiter = ',',
@@ -81,8 +81,8 @@ impl RoundOptions {
 
 /// The subjects in the order of one round: every second round begins with the last, so that what a
 /// subject leaves behind on the server and on the machine is not always the same one's gain or loss.
-pub(crate) fn in_turn(round: u32, built: &[Built]) -> Vec<&Built> {
-    let mut order: Vec<_> = built.iter().collect();
+pub(crate) fn in_turn<T>(round: u32, subjects: &[T]) -> Vec<&T> {
+    let mut order: Vec<_> = subjects.iter().collect();
     if round.is_multiple_of(2) {
         order.reverse();
     }
@@ -171,5 +171,16 @@ impl<'a> Rounds<'a> {
             text.push_str("note: --quick shows that it works; these are no measurements\n");
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_turn;
+
+    #[test]
+    fn every_second_round_begins_with_the_last() {
+        let rounds = [1, 2, 3].map(|round| in_turn(round, &["a", "b"]));
+        assert_eq!(rounds, [[&"a", &"b"], [&"b", &"a"], [&"a", &"b"]]);
     }
 }

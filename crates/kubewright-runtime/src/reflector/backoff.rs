@@ -7,8 +7,8 @@ use crate::random::Random;
 const FIRST: Duration = Duration::from_millis(800);
 const LONGEST: Duration = Duration::from_secs(30);
 const QUIET: Duration = Duration::from_secs(120);
-/// A list is work for a server: so often one is asked for at once.
-const LISTED: Duration = Duration::from_secs(10);
+/// A list is work for a server: none follows another sooner than this without a wait.
+const BETWEEN_LISTS: Duration = Duration::from_secs(10);
 
 /// How long to wait after failures: 0.8 s, doubled up to 30 s, plus up to as much again; two
 /// minutes without a failure begin anew.
@@ -63,7 +63,7 @@ impl RetryBackoff {
         let now = Instant::now();
         let former = self.expired.replace(now);
         match former {
-            Some(former) if now.saturating_duration_since(former) < LISTED => self.failed(),
+            Some(former) if now.saturating_duration_since(former) < BETWEEN_LISTS => self.failed(),
             _ => Duration::ZERO,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kubewright_runtime::informer::{Notice, Subscription};
+use kubewright_runtime::informer::{Informer, Informers, Notice, Subscription};
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, frame, next_notice, pod, pods, send};
@@ -11,6 +11,15 @@ use crate::scripted::{Scripted, frame, next_notice, pod, pods, send};
 fn failure(code: u16, reason: &str) -> Value {
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": "out of order", "reason": reason, "code": code})
+}
+
+/// An informer that has read the first list of the server, in which there is one Pod.
+async fn synced(server: &Scripted) -> (Informers, Informer) {
+    server.list(10, &[pod("a", 3)]);
+    let informers = server.informers();
+    let informer = informers.get(&pods());
+    informer.synced().await.expect("the list is there");
+    (informers, informer)
 }
 
 /// Waits until an object of that name is told.
@@ -32,10 +41,7 @@ enum Place {
 /// Follows a watch that fails three times and then goes on; what was asked, and how long it took.
 async fn survived(place: Place, code: u16, reason: &str) -> (Vec<String>, Duration) {
     let server = Scripted::default();
-    server.list(10, &[pod("a", 3)]);
-    let informers = server.informers();
-    let informer = informers.get(&pods());
-    informer.synced().await.expect("the list is there");
+    let (_informers, informer) = synced(&server).await;
     let mut changes = informer.subscribe();
     let start = tokio::time::Instant::now();
     for number in 0..3_u64 {
@@ -86,10 +92,7 @@ async fn a_503_or_500_within_a_watch_is_waited_out_and_goes_on_where_it_stopped(
 #[tokio::test(start_paused = true)]
 async fn an_api_server_restart_ends_watches_that_go_on_where_they_stopped() {
     let server = Scripted::default();
-    server.list(10, &[pod("a", 3)]);
-    let informers = server.informers();
-    let informer = informers.get(&pods());
-    informer.synced().await.expect("the list is there");
+    let (_informers, informer) = synced(&server).await;
     let mut changes = informer.subscribe();
     let watch = server.open(200);
     send(&watch, frame("ADDED", &pod("b", 11)));
@@ -113,10 +116,7 @@ async fn an_api_server_restart_ends_watches_that_go_on_where_they_stopped() {
 async fn an_api_server_that_forgot_the_revision_while_it_restarted_is_asked_for_the_state_at_once()
 {
     let server = Scripted::default();
-    server.list(10, &[pod("a", 3)]);
-    let informers = server.informers();
-    let informer = informers.get(&pods());
-    informer.synced().await.expect("the list is there");
+    let (_informers, informer) = synced(&server).await;
     let mut changes = informer.subscribe();
     for _ in 0..3 {
         server.answer(503, "no endpoints available");

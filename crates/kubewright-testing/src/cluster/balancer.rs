@@ -1,8 +1,7 @@
-use std::collections::BTreeMap;
 use std::io;
 use std::net::{self, Ipv4Addr, Shutdown, SocketAddr};
 use std::os::fd::AsFd as _;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use tokio::io::copy_bidirectional;
@@ -27,15 +26,8 @@ struct Behind(Arc<Mutex<Lines>>);
 struct Lines {
     /// Those behind it; the first has the next turn.
     replicas: Vec<SocketAddr>,
-    /// Who talks with which of them: a second handle of the near side.
-    open: BTreeMap<u64, (SocketAddr, net::TcpStream)>,
-    opened: u64,
-}
-
-/// One that talks, until it is dropped.
-struct Line {
-    behind: Behind,
-    number: u64,
+    /// Who talks with which of them: a second handle of the near side, gone with the first.
+    open: Vec<(SocketAddr, Weak<net::TcpStream>)>,
 }
 
 impl Balancer {
@@ -71,13 +63,12 @@ impl Balancer {
     /// Ends all connections to a replica before it returns, as the end of a process does: those
     /// that wait for an answer are not let down one by one while others are still sent there.
     pub(super) fn cut(&self, address: SocketAddr) {
-        let lines = &mut *self.behind.0.lock();
-        lines.replicas.retain(|one| *one != address);
-        for (replica, near) in lines.open.values() {
-            if *replica == address {
-                // One that the other side has ended is as it should be.
-                near.shutdown(Shutdown::Both).ok();
-            }
+        self.forget(address);
+        let lines = self.behind.0.lock();
+        let its = lines.open.iter().filter(|(one, _)| *one == address);
+        for near in its.filter_map(|(_, near)| near.upgrade()) {
+            // One that the other side has ended is as it should be.
+            near.shutdown(Shutdown::Both).ok();
         }
     }
 }
@@ -98,25 +89,21 @@ impl Behind {
         self.0.lock().replicas.retain(|one| *one != address);
     }
 
-    /// Notes that one talks with a replica; none when that one was forgotten meanwhile.
-    fn open(&self, near: &TcpStream, address: SocketAddr) -> io::Result<Option<Line>> {
-        let near = net::TcpStream::from(near.as_fd().try_clone_to_owned()?);
+    /// Notes that one talks with a replica, for as long as what it returns is kept; none when that
+    /// replica was forgotten meanwhile.
+    fn open(
+        &self,
+        near: &TcpStream,
+        address: SocketAddr,
+    ) -> io::Result<Option<Arc<net::TcpStream>>> {
+        let near = Arc::new(net::TcpStream::from(near.as_fd().try_clone_to_owned()?));
         let lines = &mut *self.0.lock();
         if !lines.replicas.contains(&address) {
             return Ok(None);
         }
-        lines.opened += 1;
-        lines.open.insert(lines.opened, (address, near));
-        Ok(Some(Line {
-            behind: self.clone(),
-            number: lines.opened,
-        }))
-    }
-}
-
-impl Drop for Line {
-    fn drop(&mut self) {
-        self.behind.0.lock().open.remove(&self.number);
+        lines.open.retain(|(_, near)| near.strong_count() > 0);
+        lines.open.push((address, Arc::downgrade(&near)));
+        Ok(Some(near))
     }
 }
 
@@ -139,7 +126,7 @@ async fn forward(mut near: TcpStream, behind: Behind) {
     for address in behind.turn() {
         match TcpStream::connect(address).await {
             Ok(mut far) => {
-                let Ok(Some(_line)) = behind.open(&near, address) else {
+                let Ok(Some(_open)) = behind.open(&near, address) else {
                     continue;
                 };
                 for stream in [&near, &far] {
