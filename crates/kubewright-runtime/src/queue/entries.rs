@@ -17,7 +17,10 @@ use super::table::Table;
 /// table: giving it back is a cache miss. When slots run out and more than half of them are empty,
 /// all these seats are given back at once. So there are at most twice as many slots, and a chunk,
 /// as there were ever keys at one time.
+///
+/// It has cache lines of its own: most of it is written by those who add alone.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Entries {
     table: Table,
     chunks: Vec<Box<[Entry]>>,

@@ -1,4 +1,4 @@
-//! Every order in which threads can take the queue's lock, with at most two preemptions.
+//! Every order in which threads can take the queue's lock, with at most a few preemptions.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use loom::thread;
 
 use super::{Added, Finished, Queue};
 
-fn model(test: impl Fn() + Send + Sync + 'static) {
+pub(super) fn model(preemptions: usize, test: impl Fn() + Send + Sync + 'static) {
     let mut builder = Builder::new();
-    builder.preemption_bound = Some(2);
+    builder.preemption_bound = Some(preemptions);
     builder.check(test);
 }
 
@@ -46,14 +46,14 @@ fn work_through(queue: &Queue, inside: &AtomicUsize) -> usize {
     keys
 }
 
-fn have_alone(inside: &AtomicUsize) {
+pub(super) fn have_alone(inside: &AtomicUsize) {
     assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two at once");
     inside.fetch_sub(1, Ordering::SeqCst);
 }
 
 #[test]
 fn one_key_never_has_two_workers_and_an_add_during_its_run_is_not_lost() {
-    model(|| {
+    model(2, || {
         let queue = Queue::new();
         let inside = Arc::new(AtomicUsize::new(0));
         queue.add(key("a"));
@@ -72,7 +72,7 @@ fn one_key_never_has_two_workers_and_an_add_during_its_run_is_not_lost() {
 
 #[test]
 fn each_of_two_keys_wakes_a_worker() {
-    model(|| {
+    model(2, || {
         let queue = Queue::new();
         let workers = [(), ()].map(|()| {
             let queue = queue.clone();
@@ -88,7 +88,7 @@ fn each_of_two_keys_wakes_a_worker() {
 
 #[test]
 fn a_worker_that_goes_away_passes_its_call_on() {
-    model(|| {
+    model(2, || {
         let queue = Queue::new();
         let adder = {
             let queue = queue.clone();
@@ -113,7 +113,7 @@ fn a_worker_that_goes_away_passes_its_call_on() {
 
 #[test]
 fn a_worker_that_is_done_and_goes_away_passes_its_call_on() {
-    model(|| {
+    model(2, || {
         let queue = Queue::new();
         queue.add(key("a"));
         let mine = block_on(queue.next()).expect("a key");
@@ -139,7 +139,7 @@ fn a_worker_that_is_done_and_goes_away_passes_its_call_on() {
 }
 
 fn drains(work: Work) {
-    model(move || {
+    model(2, move || {
         let queue = Queue::new();
         let inside = Arc::new(AtomicUsize::new(0));
         queue.add(key("a"));

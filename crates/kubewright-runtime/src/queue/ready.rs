@@ -6,8 +6,10 @@ use tokio::time::Instant;
 use super::line::{Line, Place};
 use super::{Ageing, Fairness, Priority};
 
-/// The keys that wait for a worker, by priority.
+/// The keys that wait for a worker, by priority. Those who add and those who take both write here,
+/// so it has cache lines of its own.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(super) struct Ready {
     /// The highest priority first.
     levels: Vec<Level>,
