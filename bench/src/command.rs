@@ -72,11 +72,14 @@ pub(crate) struct WebhookOptions {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LatencyOptions {
     /// How many objects are created, one each 25 ms.
-    #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) objects: u32,
     /// Which API server: the real one, or the embedded one.
     #[arg(long, value_enum, default_value_t = ServerKind::Real)]
     pub(crate) server: ServerKind,
+    /// Lets the processors sleep between events, as they do where nothing else runs.
+    #[arg(long)]
+    pub(crate) asleep: bool,
     #[command(flatten)]
     pub(crate) rounds: RoundOptions,
 }

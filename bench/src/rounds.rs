@@ -13,7 +13,7 @@ const RUNS: u32 = 3;
 /// What benchmarks whose subjects take turns have in common.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RoundOptions {
-    /// How often each subject runs; the medians count. [default: 3; latency: 7]
+    /// How often each subject runs; the medians count. [default: 3; latency: 15]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
     /// Which subjects run, in which order; every second round turns it round.
