@@ -77,9 +77,6 @@ pub(crate) struct LatencyOptions {
     /// Which API server: the real one, or the embedded one.
     #[arg(long, value_enum, default_value_t = ServerKind::Real)]
     pub(crate) server: ServerKind,
-    /// Lets the processors sleep between events, as they do where nothing else runs.
-    #[arg(long)]
-    pub(crate) asleep: bool,
     #[command(flatten)]
     pub(crate) rounds: RoundOptions,
 }

@@ -19,11 +19,6 @@ pub(crate) enum Error {
         #[source]
         source: std::io::Error,
     },
-    #[error(
-        "run `chrt` (util-linux), which keeps the processors awake between events; `--asleep` \
-         does without"
-    )]
-    Awake(#[source] std::io::Error),
     #[error("build {subject}: `{command}` failed; its output stands above")]
     Build { subject: Subject, command: String },
     #[error("build {subject}: `{command}` named no executable")]

@@ -1,6 +1,5 @@
 //! The benchmark `latency`: how soon an object that was created is reconciled, by all subjects.
 
-mod awake;
 mod create;
 mod run;
 

@@ -7,7 +7,6 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 use tokio::time::sleep;
 
-use super::awake::Awake;
 use super::create::{clean, create, prepare};
 use crate::command::LatencyOptions;
 use crate::error::Error;
@@ -28,8 +27,7 @@ const CALM: Duration = Duration::from_secs(1);
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends the subject under way, what keeps the processors awake and the API
-/// server.
+/// Dropping the future ends the subject under way and the API server.
 pub(crate) async fn run(options: &LatencyOptions) -> Result<(), Error> {
     let settings = Settings::from_environment()?;
     let rounds = &options.rounds.clone().usually(RUNS);
@@ -38,9 +36,7 @@ pub(crate) async fn run(options: &LatencyOptions) -> Result<(), Error> {
     let server = Server::start(options.server, &settings).await?;
     let client = server.client().await?;
     prepare(&client).await?;
-    let processors = if options.asleep { "asleep" } else { "awake" };
-    let title = format!("{objects} creates, processors {processors} between them");
-    let mut measured = Rounds::new(NAME, title, rounds, &PROMISED);
+    let mut measured = Rounds::new(NAME, format!("{objects} creates"), rounds, &PROMISED);
     for round in 1..=rounds.runs() {
         for subject in in_turn(round, &built) {
             let kubeconfig = format!("--kubeconfig={}", server.kubeconfig().display());
@@ -51,7 +47,6 @@ pub(crate) async fn run(options: &LatencyOptions) -> Result<(), Error> {
                 name: &name,
                 objects,
             };
-            let _awake = (!options.asleep).then(Awake::keep).transpose()?;
             measured.note(round, measure(subject, &arguments, creating).await?);
         }
     }

@@ -115,6 +115,7 @@ impl Sleepers {
 
 impl Drop for WakeNext<'_> {
     fn drop(&mut self) {
+        // The counterpart of the one in `sleep`.
         fence(Ordering::SeqCst);
         if self.0.wanted.load(Ordering::Relaxed) {
             self.0.wake_one();
