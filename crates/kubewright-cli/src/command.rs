@@ -171,6 +171,7 @@ fn unknown(error: &clap::Error) -> Option<String> {
 }
 
 fn with_runtime(command: Command) -> Result<(), Error> {
+    kubewright_http::raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -31,5 +31,5 @@ pub use error::Error;
 pub use kubewright_wire::review;
 pub use server::{
     AdmissionHandler, AuthorizationHandler, ConversionHandler, Incoming, PathMetrics,
-    PipeConnector, PipeListener, Routes, ServeOptions, Stream, WebhookMetrics, WebhookServer, pipe,
+    PipeConnector, PipeListener, Routes, ServeOptions, WebhookMetrics, WebhookServer, pipe,
 };

@@ -4,10 +4,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use futures_util::Stream;
 use futures_util::stream::unfold;
+use futures_util::{Stream, StreamExt as _};
 use http_body::{Body, Frame, SizeHint};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::gzip::Gzip;
 use super::list::List;
@@ -74,6 +75,18 @@ impl ServerBody {
         Self {
             content: BodyContent::Compressed(content),
         }
+    }
+
+    /// The same body; a watch ends with the server.
+    pub(crate) fn until(self, stop: CancellationToken) -> Self {
+        let content = match self.content {
+            BodyContent::Stream(stream) => {
+                let stopped = async move { stop.cancelled().await };
+                BodyContent::Stream(Box::pin(stream.take_until(Box::pin(stopped))))
+            }
+            content => content,
+        };
+        Self { content }
     }
 
     pub(crate) fn watch(watch: Watch) -> Self {

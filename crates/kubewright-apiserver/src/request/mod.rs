@@ -54,7 +54,7 @@ pub use list::List;
 pub(crate) use negotiate::accepted;
 pub use promises::{continue_token, json, json_patch_promise};
 pub(crate) use receive::BodyRoom;
-pub(crate) use respond::{value_response, with_type};
+pub(crate) use respond::{failure_response, value_response, with_type};
 pub use service::InProcess;
 pub use warnings::Warnings;
 pub use watch::Watch;

@@ -244,6 +244,11 @@ pub(crate) fn with_type(
     response
 }
 
+/// A failure as a response of its own, for clients of which nothing is known.
+pub(crate) fn failure_response(status: &Status) -> Response<ServerBody> {
+    failure(status, Format::Json)
+}
+
 fn failure(status: &Status, format: Format) -> Response<ServerBody> {
     let code = StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let value = serde_json::to_value(status).unwrap_or_default();

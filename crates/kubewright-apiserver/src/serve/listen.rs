@@ -1,27 +1,47 @@
+//! The server on a listener.
+
+use std::convert::Infallible;
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming as HyperBody;
+use hyper::service::service_fn;
+use kubewright_http::{Http, Incoming, Limits, Peer, Serving, WorkingBody, serve};
+use kubewright_wire::status::Status;
+use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
+use tower::Service as _;
 
-use super::connection::serve_connection;
 use super::{Error, ServingIdentity};
+use crate::request::{ServerBody, failure_response};
 use crate::server::Server;
+use crate::who::{Credentials, user_of_certificate};
 
-/// The most connections that are open at once; more wait in the listener's queue.
-const CONNECTIONS: usize = 1024;
-/// After a failed accept, which is most often a lack of file descriptors.
-const FIRST_WAIT: Duration = Duration::from_millis(5);
-const LAST_WAIT: Duration = Duration::from_secs(1);
+/// How long a client may take for the handshake, and for the headers of a request.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// The most that the headers of a request may take, in bytes.
+const HEADER_BYTES: u32 = 64 * 1024;
+/// How long requests under way may take once the server stops. Watches end at once.
+const DRAIN: Duration = Duration::from_millis(1500);
+/// How many connections may be open whose clients have not authenticated.
+const UNAUTHENTICATED: usize = 1024;
+/// When a client may try again for which there is no room.
+const RETRY_SECONDS: u32 = 1;
+
+type Body = WorkingBody<ServerBody>;
 
 impl Server {
-    /// Answers requests on a socket, over TLS, until it is cancelled.
+    /// Serves requests on a socket, over TLS, until it is cancelled.
     ///
     /// Users are known by client certificates that the identity's authority signed, or by the
-    /// tokens of ServiceAccounts; who has neither is answered with 401. No failure of a single
-    /// connection ends this: the only errors are those of an identity that cannot be used. Once
-    /// cancelled, requests under way have two seconds to finish.
+    /// tokens of ServiceAccounts; a request with neither fails with 401. No failure of a single
+    /// connection ends this: the only errors are those of an identity that cannot be used.
+    ///
+    /// As many connections may be open as the process has descriptors for. A client for which there
+    /// is no room makes the server close the connection that has been idle longest, one without
+    /// authentication first; only when all of them have requests under way it receives 429. Once
+    /// cancelled, watches end, and other requests under way have a second and a half.
     ///
     /// # Cancel safety
     ///
@@ -33,67 +53,50 @@ impl Server {
         identity: ServingIdentity,
         cancel: CancellationToken,
     ) -> Result<(), Error> {
-        let acceptor = TlsAcceptor::from(identity.tls()?);
-        let mut connections = JoinSet::new();
-        loop {
-            let has_room = connections.len() < CONNECTIONS;
-            tokio::select! {
-                biased;
-                () = cancel.cancelled() => break,
-                Some(ended) = connections.join_next() => note(ended),
-                stream = accept(&listener), if has_room => {
-                    let (server, acceptor) = (self.clone(), acceptor.clone());
-                    let connection = serve_connection(server, acceptor, stream, cancel.clone());
-                    connections.spawn(connection);
-                }
+        let serving = Serving {
+            incoming: Incoming::Socket(listener),
+            http: Http {
+                tls: Some(TlsAcceptor::from(identity.tls()?)),
+                header_timeout: HEADER_TIMEOUT,
+                header_bytes: HEADER_BYTES,
+                drain: DRAIN,
+            },
+            limits: Limits::of_process(UNAUTHENTICATED),
+            refusal: Some(no_room),
+            farewell: Duration::ZERO,
+            stop: cancel.clone(),
+        };
+        let server = self.clone();
+        serve(serving, move |peer: Peer| {
+            let certificate = peer.certificate.as_ref();
+            let user = certificate.and_then(|certificate| user_of_certificate(certificate));
+            if user.is_some() {
+                peer.activity.prove();
             }
-        }
-        drop(listener);
-        while let Some(ended) = connections.join_next().await {
-            note(ended);
-        }
+            let credentials = user.map_or(Credentials::Anonymous, Credentials::Certificate);
+            let service = server.service_for(credentials);
+            let (activity, cancel) = (peer.activity, cancel.clone());
+            service_fn(move |request: Request<HyperBody>| {
+                let working = activity.begin();
+                let (mut service, activity, cancel) =
+                    (service.clone(), activity.clone(), cancel.clone());
+                async move {
+                    let Ok(response) = service.call(request).await;
+                    if response.status() != StatusCode::UNAUTHORIZED {
+                        activity.prove();
+                    }
+                    let body = |body: ServerBody| WorkingBody::new(body.until(cancel), working);
+                    Ok::<_, Infallible>(response.map(body))
+                }
+            })
+        })
+        .await;
         Ok(())
     }
 }
 
-/// The next connection, however often accepting fails before.
-async fn accept(listener: &TcpListener) -> TcpStream {
-    let mut wait = FIRST_WAIT;
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                // Events of watches are small, and wait for nothing.
-                if let Err(error) = stream.set_nodelay(true) {
-                    tracing::debug!(%error, "send small answers at once");
-                }
-                return stream;
-            }
-            Err(error) => {
-                tracing::warn!(%error, "accept a connection: trying again");
-                tokio::time::sleep(wait).await;
-                wait = wait.saturating_mul(2).min(LAST_WAIT);
-            }
-        }
-    }
-}
-
-fn note(ended: Result<(), tokio::task::JoinError>) {
-    if let Err(error) = ended {
-        tracing::error!(%error, "a connection fell over");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tokio::net::{TcpListener, TcpStream};
-
-    use super::accept;
-
-    #[tokio::test]
-    async fn small_answers_are_sent_at_once() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (client, accepted) = tokio::join!(TcpStream::connect(address), accept(&listener));
-        assert!(client.is_ok() && accepted.nodelay().unwrap());
-    }
+fn no_room() -> Response<Body> {
+    let message = "Too many connections, please try again later";
+    let status = Status::too_many_requests(message, RETRY_SECONDS);
+    failure_response(&status).map(WorkingBody::from)
 }

@@ -2,8 +2,6 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
-use rustls::client::VerifierBuilderError;
-
 /// Why a client cannot be made, or a request cannot prove who asks. None holds a secret, nor the
 /// cause where that could quote one.
 #[derive(Debug, thiserror::Error)]
@@ -38,8 +36,8 @@ pub(super) enum Fault {
         #[source]
         source: rustls::Error,
     },
-    #[error("the authorities of the cluster cannot be used for TLS")]
-    Authorities(#[source] VerifierBuilderError),
+    #[error("the file or text of the cluster's authorities has no certificate")]
+    NoAuthorities,
     #[error("tls-server-name is neither a host name nor an address")]
     ServerName,
     #[error(

@@ -36,7 +36,8 @@ pub struct Case {
 /// In paths, headers and bodies `{ns}` stands for the case's namespace, `{stub}` and `{ca}` for the address
 /// and the authority of the webhook that all cases share, and `{name}` for what an earlier step
 /// saved under that name. `{expired}` and `{misnamed}` are the same webhook behind certificates that
-/// do not hold, `{other-ca}` is an authority that vouches for nobody, and `{not-finalizing}` the
+/// do not hold, `{other-ca}` is an authority that vouches for nobody, `{leaf}` and `{misnamed-leaf}` are the
+/// certificates of webhooks themselves, and `{not-finalizing}` the
 /// condition that Kubewright gives to webhooks.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

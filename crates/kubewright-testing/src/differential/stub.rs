@@ -35,6 +35,9 @@ pub struct WebhookStub {
     authority_pem: String,
     /// An authority that vouches for none of them.
     stranger_pem: String,
+    /// The certificates of the first and of the one with another name.
+    leaf_pem: String,
+    misnamed_leaf_pem: String,
     _stop: DropGuard,
 }
 
@@ -52,21 +55,23 @@ impl WebhookStub {
         let stranger = authority("stranger", last).map_err(Error::Webhook)?;
         let past = authority("past", date(2001, 1, 1)).map_err(Error::Webhook)?;
         let stop = CancellationToken::new();
-        let address = listen(&trusted, "127.0.0.1", &stop).await?;
-        let misnamed = listen(&trusted, "127.0.0.2", &stop).await?;
-        let expired = listen(&past, "127.0.0.1", &stop).await?;
+        let (address, leaf_pem) = listen(&trusted, "127.0.0.1", &stop).await?;
+        let (misnamed, misnamed_leaf_pem) = listen(&trusted, "127.0.0.2", &stop).await?;
+        let (expired, _) = listen(&past, "127.0.0.1", &stop).await?;
         Ok(Self {
             address,
             expired,
             misnamed,
             authority_pem: format!("{}{}", trusted.certificate_pem(), past.certificate_pem()),
             stranger_pem: stranger.certificate_pem(),
+            leaf_pem,
+            misnamed_leaf_pem,
             _stop: stop.drop_guard(),
         })
     }
 
     /// What cases know it by, besides `{ns}`.
-    pub(super) fn names(&self) -> [(String, String); 5] {
+    pub(super) fn names(&self) -> [(String, String); 7] {
         let url = |address: SocketAddr| format!("https://{address}");
         [
             ("stub".to_owned(), url(self.address)),
@@ -74,6 +79,11 @@ impl WebhookStub {
             ("misnamed".to_owned(), url(self.misnamed)),
             ("ca".to_owned(), self.ca_bundle()),
             ("other-ca".to_owned(), STANDARD.encode(&self.stranger_pem)),
+            ("leaf".to_owned(), STANDARD.encode(&self.leaf_pem)),
+            (
+                "misnamed-leaf".to_owned(),
+                STANDARD.encode(&self.misnamed_leaf_pem),
+            ),
         ]
     }
 
@@ -99,12 +109,12 @@ impl WebhookStub {
     }
 }
 
-/// Serves on a free port, with a certificate for that name.
+/// Serves on a free port, with a certificate for that name, which is returned.
 async fn listen(
     authority: &LocalAuthority,
     name: &str,
     stop: &CancellationToken,
-) -> Result<SocketAddr, Error> {
+) -> Result<(SocketAddr, String), Error> {
     let listener = TcpListener::bind("127.0.0.1:0").await;
     let listener = listener.map_err(Error::Listen)?;
     let address = listener.local_addr().map_err(Error::Listen)?;
@@ -122,7 +132,7 @@ async fn listen(
             });
         }
     });
-    Ok(address)
+    Ok((address, pair.certificate_pem))
 }
 
 impl fmt::Debug for WebhookStub {

@@ -8,6 +8,7 @@ use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode, Version};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming as HyperBody;
+use kubewright_http::Activity;
 use kubewright_wire::review::{
     AdmissionResponse, AdmissionReview, ConversionResponse, ConversionReview, SubjectAccessReview,
 };
@@ -16,8 +17,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout_at};
 
-use super::connection::Connection;
 use super::routes::Route;
+use super::serve::Shared;
 use super::{AdmissionHandler, AuthorizationHandler, ConversionHandler};
 
 /// What is left of the API server's own time limit for the way back.
@@ -28,7 +29,8 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// Answers one request, whatever it is. A question that cannot be read is answered inside a
 /// review, as the API server shows that to its client.
 pub(super) async fn answer(
-    shared: &Connection,
+    shared: &Shared,
+    activity: &Activity,
     request: Request<HyperBody>,
 ) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
@@ -47,6 +49,11 @@ pub(super) async fn answer(
             "the body did not arrive in time",
         )),
     };
+    // A connection whose client is still sending may be closed for another one.
+    let _working = activity.begin();
+    if body.is_ok() {
+        activity.prove();
+    }
     let mut response = respond(route, body, deadline, || shared.metrics.panicked(path)).await;
     under_way.answered(response.status().as_u16());
     if shared.stop.is_cancelled() && parts.version == Version::HTTP_11 {

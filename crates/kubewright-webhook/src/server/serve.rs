@@ -1,19 +1,30 @@
-use std::pin::pin;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::Request;
+use hyper::body::Incoming as HyperBody;
+use hyper::service::service_fn;
+use kubewright_http::{Http, Limits, Peer, Serving, serve};
 use tokio::sync::oneshot;
-use tokio::task::{JoinError, JoinSet};
-use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{Connection, serve_connection};
+use super::answer::answer;
 use super::{Incoming, Routes, WebhookMetrics};
 use crate::{Certificates, Error};
 
-/// The most connections that are open at once; more wait in the listener's queue.
-const CONNECTIONS: usize = 1024;
+/// The most connections that are open at once. Every Pod can reach this server: connections that
+/// only wait are closed for new ones, those that never sent a review first.
+const LIMITS: Limits = Limits {
+    open: 1024,
+    unproven: 512,
+};
+/// How long a client may take for the handshake, or for the headers of a request; the longest
+/// that the API server waits is 30 seconds.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(32);
+/// The most that the headers of a request may take, in bytes.
+const HEADER_BYTES: u32 = 64 * 1024;
 
 /// What servers may differ in.
 #[derive(Clone, Debug)]
@@ -52,10 +63,19 @@ impl ServeOptions {
     fn protocols(&self) -> &'static [&'static str] {
         #[cfg(feature = "http2")]
         if self.http2 {
-            return &[super::http2::NAME, "http/1.1"];
+            return &["h2", "http/1.1"];
         }
         &["http/1.1"]
     }
+}
+
+/// What all connections of a server share.
+pub(super) struct Shared {
+    pub(super) routes: Routes,
+    pub(super) options: ServeOptions,
+    pub(super) metrics: WebhookMetrics,
+    /// Clients are told to connect elsewhere.
+    pub(super) stop: CancellationToken,
 }
 
 /// Answers reviews over TLS.
@@ -101,57 +121,41 @@ impl WebhookServer {
     /// Dropped, every connection is closed at once.
     pub async fn serve(
         self,
-        mut incoming: Incoming,
+        incoming: Incoming,
         ready: oneshot::Sender<()>,
         stop: CancellationToken,
     ) -> Result<(), Error> {
-        let closing = CancellationToken::new();
-        let farewell = self.options.farewell;
-        let connection = Arc::new(Connection {
-            acceptor: TlsAcceptor::from(self.certificates.tls(self.options.protocols())?),
+        let shared = Arc::new(Shared {
             routes: self.routes,
-            options: self.options,
             metrics: self.metrics,
             stop: stop.clone(),
-            closing: closing.clone(),
+            options: self.options,
         });
-        let mut connections = JoinSet::new();
-        // Nobody waits for it any more when this fails.
+        let serving = Serving {
+            incoming,
+            http: Http {
+                tls: Some(TlsAcceptor::from(
+                    self.certificates.tls(shared.options.protocols())?,
+                )),
+                header_timeout: HEADER_TIMEOUT,
+                header_bytes: HEADER_BYTES,
+                drain: shared.options.drain,
+            },
+            limits: LIMITS,
+            refusal: None,
+            farewell: shared.options.farewell,
+            stop,
+        };
+        // The receiver is gone when its owner no longer waits.
         ready.send(()).unwrap_or_default();
-        let mut over = pin!(async {
-            stop.cancelled().await;
-            sleep(farewell).await;
-        });
-        let (mut is_open, mut is_leaving) = (true, false);
-        while is_open || !connections.is_empty() {
-            let has_room = is_open && connections.len() < CONNECTIONS;
-            tokio::select! {
-                biased;
-                () = stop.cancelled(), if !is_leaving => match connections.is_empty() {
-                    true => break,
-                    false => is_leaving = true,
-                },
-                () = &mut over => break,
-                Some(ended) = connections.join_next() => note(ended),
-                stream = incoming.accept(), if has_room => match stream {
-                    Some(stream) => {
-                        connections.spawn(serve_connection(Arc::clone(&connection), stream));
-                    }
-                    None => is_open = false,
-                },
-            }
-        }
-        closing.cancel();
-        drop(incoming);
-        while let Some(ended) = connections.join_next().await {
-            note(ended);
-        }
+        serve(serving, move |peer: Peer| {
+            let (shared, activity) = (Arc::clone(&shared), peer.activity);
+            service_fn(move |request: Request<HyperBody>| {
+                let (shared, activity) = (Arc::clone(&shared), activity.clone());
+                async move { Ok::<_, Infallible>(answer(&shared, &activity, request).await) }
+            })
+        })
+        .await;
         Ok(())
-    }
-}
-
-fn note(ended: Result<(), JoinError>) {
-    if let Err(error) = ended {
-        tracing::error!(%error, "a connection fell over");
     }
 }

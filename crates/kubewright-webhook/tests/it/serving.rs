@@ -120,6 +120,37 @@ async fn a_question_is_answered_with_its_own_uid() {
     );
 }
 
+/// More connections than the server has in all; each could wait for half a minute.
+#[tokio::test(start_paused = true)]
+async fn silent_connections_lock_nobody_out() {
+    let world = world().await;
+    let begun = Instant::now();
+    let mut silent = Vec::new();
+    for _ in 0..1153 {
+        silent.push(world.connector.connect().await.expect("a connection"));
+    }
+    assert_eq!(world.admit("fine").await["allowed"], true);
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
+/// Requests whose bodies never end hold no place either.
+#[tokio::test(start_paused = true)]
+async fn half_reviews_lock_nobody_out() {
+    let world = world().await;
+    let begun = Instant::now();
+    let mut held = Vec::new();
+    for _ in 0..1100 {
+        let stream = connect(&world.connector, &world.authority, &[]).await;
+        let mut stream = stream.expect("a connection");
+        let head = "POST /admit HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                    content-length: 1000\r\n\r\n{";
+        stream.write_all(head.as_bytes()).await.expect("it is sent");
+        held.push(stream);
+    }
+    assert_eq!(world.admit("fine").await["allowed"], true);
+    assert!(begun.elapsed() < Duration::from_secs(5));
+}
+
 #[tokio::test(start_paused = true)]
 async fn http1_is_chosen_for_who_would_rather_speak_http2() {
     let world = world().await;

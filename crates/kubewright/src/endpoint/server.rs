@@ -10,22 +10,24 @@ use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming as HyperBody;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use kubewright_webhook::{Incoming, Stream};
-use tokio::task::JoinSet;
-use tokio::time::timeout;
+use kubewright_http::{Http, Incoming, Limits, Peer, Serving, serve};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-/// The most connections at once: a kubelet and a few scrapers.
-const CONNECTIONS: usize = 64;
+/// The most connections at once: a kubelet and a few scrapers. Every Pod can reach these servers,
+/// so connections that only wait are closed for new ones.
+const LIMITS: Limits = Limits {
+    open: 64,
+    unproven: 32,
+};
 /// How long a client may take for the handshake, or for the head of a request; as
 /// controller-runtime has it.
-const PATIENCE: Duration = Duration::from_secs(32);
+const HEADER_TIMEOUT: Duration = Duration::from_secs(32);
 /// The most that the head of a request may take, in bytes.
-const HEAD: usize = 64 * 1024;
+const HEADER_BYTES: u32 = 64 * 1024;
+/// How long responses under way may take once the server stops.
+const DRAIN: Duration = Duration::from_secs(30);
 
 /// Answers a request by its head; bodies are of no interest here.
 pub(crate) type Handler =
@@ -40,26 +42,39 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Answers until `stop`; answers under way are finished.
-    pub(crate) async fn serve(mut self, stop: CancellationToken) {
-        let mut connections = JoinSet::new();
-        loop {
-            let has_room = connections.len() < CONNECTIONS;
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => break,
-                Some(ended) = connections.join_next() => drop::<Result<(), _>>(ended),
-                stream = self.incoming.accept(), if has_room => match stream {
-                    Some(stream) => {
-                        let (tls, handler) = (self.tls.clone(), Arc::clone(&self.handler));
-                        let stop = stop.clone();
-                        connections.spawn(connection(stream, tls, handler, stop));
+    /// Serves until `stop`; responses under way are finished.
+    pub(crate) async fn serve(self, stop: CancellationToken) {
+        let serving = Serving {
+            incoming: self.incoming,
+            http: Http {
+                tls: self.tls,
+                header_timeout: HEADER_TIMEOUT,
+                header_bytes: HEADER_BYTES,
+                drain: DRAIN,
+            },
+            limits: LIMITS,
+            refusal: None,
+            farewell: Duration::ZERO,
+            stop,
+        };
+        let handler = self.handler;
+        serve(serving, move |peer: Peer| {
+            let (handler, activity) = (Arc::clone(&handler), peer.activity);
+            service_fn(move |request: Request<HyperBody>| {
+                let working = activity.begin();
+                let (head, _) = request.into_parts();
+                let (response, activity) = (handler(head), activity.clone());
+                async move {
+                    let response = response.await;
+                    if response.status().is_success() {
+                        activity.prove();
                     }
-                    None => break,
-                },
-            }
-        }
-        while connections.join_next().await.is_some() {}
+                    drop(working);
+                    Ok::<_, Infallible>(response)
+                }
+            })
+        })
+        .await;
     }
 }
 
@@ -68,43 +83,6 @@ impl fmt::Debug for Endpoint {
         f.debug_struct("Endpoint")
             .field("incoming", &self.incoming)
             .finish_non_exhaustive()
-    }
-}
-
-async fn connection(
-    stream: Box<dyn Stream>,
-    tls: Option<TlsAcceptor>,
-    handler: Handler,
-    stop: CancellationToken,
-) {
-    let stream: Box<dyn Stream> = match tls {
-        None => stream,
-        Some(tls) => match timeout(PATIENCE, tls.accept(stream)).await {
-            Ok(Ok(stream)) => Box::new(stream),
-            Ok(Err(error)) => return tracing::debug!(%error, "a client failed the handshake"),
-            Err(_) => return tracing::debug!("a client did not finish the handshake in time"),
-        },
-    };
-    let service = service_fn(move |request: Request<HyperBody>| {
-        let (head, _) = request.into_parts();
-        let answer = handler(head);
-        async move { Ok::<_, Infallible>(answer.await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE)
-        .max_buf_size(HEAD)
-        .serve_connection(TokioIo::new(stream), service);
-    let mut connection = std::pin::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection broke");
     }
 }
 

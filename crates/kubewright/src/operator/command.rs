@@ -210,6 +210,7 @@ fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> 
         )
         .count(&[], dropped.load(Ordering::Relaxed));
     });
+    kubewright_http::raise_descriptor_limit();
     let runtime = runtime()?;
     let agent = format!("{} kubewright/{}", operator.name, env!("CARGO_PKG_VERSION"));
     let ended = runtime.block_on(async {

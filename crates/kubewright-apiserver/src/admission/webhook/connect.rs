@@ -7,9 +7,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::Uri;
 use kubewright_core::Clock;
+use kubewright_http::BundleVerifier;
 use rustls::crypto::ring::default_provider;
 use rustls::time_provider::TimeProvider;
-use rustls::{CertificateError, ClientConfig as TlsConfig, RootCertStore};
+use rustls::{CertificateError, ClientConfig as TlsConfig};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -113,19 +114,18 @@ async fn tcp(host: &str, port: u16) -> Result<Box<dyn Stream>, String> {
 }
 
 fn tls(server: &Server, client: &ClientConfig) -> Result<Arc<TlsConfig>, String> {
-    let mut roots = RootCertStore::empty();
     let bundle = client.ca_bundle.as_deref().unwrap_or_default();
     let pem = STANDARD.decode(bundle).map_err(|error| error.to_string())?;
-    for certificate in CertificateDer::pem_slice_iter(&pem) {
-        let certificate = certificate.map_err(|_| UNLOADABLE.to_owned())?;
-        roots.add(certificate).map_err(|_| UNLOADABLE.to_owned())?;
-    }
+    let certificates = CertificateDer::pem_slice_iter(&pem).collect::<Result<_, _>>();
+    let certificates = certificates.map_err(|_| UNLOADABLE.to_owned())?;
+    let verifier = BundleVerifier::new(certificates).map_err(|_| UNLOADABLE.to_owned())?;
     // By the server's clock, which need not be the machine's.
     let time = Arc::new(ServerTime(server.clock().clone()));
     let config = TlsConfig::builder_with_details(Arc::new(default_provider()), time)
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
-        .with_root_certificates(roots)
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
     Ok(Arc::new(config))
 }
@@ -161,11 +161,17 @@ fn tls_error(error: &io::Error) -> String {
         None => return io_error(error),
     };
     let detail = match why {
-        CertificateError::UnknownIssuer => {
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
             "x509: certificate signed by unknown authority".to_owned()
         }
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+        CertificateError::Expired
+        | CertificateError::ExpiredContext { .. }
+        | CertificateError::NotValidYet
+        | CertificateError::NotValidYetContext { .. } => {
             "x509: certificate has expired or is not yet valid".to_owned()
+        }
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+            "x509: certificate specifies an incompatible key usage".to_owned()
         }
         CertificateError::NotValidForName => "x509: certificate is not valid for name".to_owned(),
         CertificateError::NotValidForNameContext {

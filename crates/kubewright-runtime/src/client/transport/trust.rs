@@ -2,13 +2,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kube::Config;
-use rustls::client::WebPkiServerVerifier;
+use kubewright_http::BundleVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
-use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{DigitallySignedStruct, SignatureScheme};
 use rustls_platform_verifier::Verifier as PlatformVerifier;
 
 use crate::client::credentials::Reloaded;
@@ -43,20 +42,18 @@ pub(super) fn verifier(
 
 fn signed_by(
     authorities: impl Iterator<Item = CertificateDer<'static>>,
-) -> Result<Arc<WebPkiServerVerifier>, Fault> {
-    let mut roots = RootCertStore::empty();
-    for authority in authorities {
-        roots.add(authority).map_err(|source| Fault::Tls {
-            what: "an authority of the cluster",
-            source,
-        })?;
+) -> Result<Arc<BundleVerifier>, Fault> {
+    let verifier = BundleVerifier::new(authorities.collect()).map_err(|source| Fault::Tls {
+        what: "an authority of the cluster",
+        source,
+    })?;
+    if verifier.is_empty() {
+        return Err(Fault::NoAuthorities);
     }
-    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::new(default_provider()))
-        .build()
-        .map_err(Fault::Authorities)
+    Ok(Arc::new(verifier))
 }
 
-fn read(path: &Path) -> Result<Arc<WebPkiServerVerifier>, Fault> {
+fn read(path: &Path) -> Result<Arc<BundleVerifier>, Fault> {
     const WHAT: &str = "the authority of the cluster";
     let pem = std::fs::read(path).map_err(|source| Fault::File {
         what: WHAT,
@@ -71,7 +68,7 @@ fn read(path: &Path) -> Result<Arc<WebPkiServerVerifier>, Fault> {
 
 /// Trusts the authorities in a file, which a cluster may change while the program runs.
 #[derive(Debug)]
-struct Rotated(Reloaded<Arc<WebPkiServerVerifier>>);
+struct Rotated(Reloaded<Arc<BundleVerifier>>);
 
 impl ServerCertVerifier for Rotated {
     fn verify_server_cert(

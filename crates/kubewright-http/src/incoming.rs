@@ -1,16 +1,17 @@
+//! Where connections come from.
+
 use std::io;
-use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, duplex};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
+use crate::client_stream::ClientStream;
+
 /// How much one side of a pipe may be ahead of the other.
 const PIPE_BYTES: usize = 64 * 1024;
 /// How many connections may wait; more wait in `connect`.
 const PIPE_QUEUE: usize = 64;
-/// After a failed accept, which is most often a lack of file descriptors.
-const RETRY: Duration = Duration::from_millis(50);
 
 /// Where connections come from.
 #[derive(Debug)]
@@ -67,27 +68,20 @@ impl Incoming {
     /// # Cancel safety
     ///
     /// A connection is either returned or still waits.
-    pub async fn accept(&mut self) -> Option<Box<dyn Stream>> {
+    pub(crate) async fn accept(&mut self) -> io::Result<Option<Box<dyn Stream>>> {
         match self {
             Self::Pipe(listener) => {
-                let stream = listener.receiver.recv().await?;
-                Some(Box::new(stream))
+                let stream = listener.receiver.recv().await;
+                Ok(stream.map(|stream| Box::new(stream) as Box<dyn Stream>))
             }
-            Self::Socket(listener) => loop {
-                match listener.accept().await {
-                    Ok((stream, _)) => {
-                        // Answers are small and awaited.
-                        if let Err(error) = stream.set_nodelay(true) {
-                            tracing::debug!(%error, "set TCP_NODELAY");
-                        }
-                        return Some(Box::new(stream));
-                    }
-                    Err(error) => {
-                        tracing::warn!(%error, "accept a connection: trying again");
-                        tokio::time::sleep(RETRY).await;
-                    }
+            Self::Socket(listener) => {
+                let (stream, _) = listener.accept().await?;
+                // Responses and events of watches are small, and wait for nothing.
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "set TCP_NODELAY");
                 }
-            },
+                Ok(Some(Box::new(ClientStream::new(stream))))
+            }
         }
     }
 }

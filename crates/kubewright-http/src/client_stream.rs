@@ -1,3 +1,5 @@
+//! A socket whose client is waited for, but not for ever.
+
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -8,13 +10,14 @@ use tokio::time::{Instant, Sleep, sleep};
 
 /// How long a client may leave everything unread that is sent to it.
 const UNREAD: Duration = Duration::from_secs(60);
-/// How long a client may still send once all is said, so that it reads the last answer: closing
-/// with something unread would take the answer back (Go's server waits as long).
+/// How long a client may still send after the last response: closing a socket with unread bytes
+/// discards what the client has not received yet (Go's server waits as long).
 const LINGER: Duration = Duration::from_millis(500);
 const DISCARDED: usize = 16 * 1024;
 
-/// A connection whose client is waited for, but not for ever.
-pub(super) struct Patient<S> {
+/// A stream that fails when its client stops reading, and that is closed without losing the last
+/// response.
+pub(crate) struct ClientStream<S> {
     stream: S,
     /// Runs while the client does not read.
     unread: Option<Pin<Box<Sleep>>>,
@@ -23,12 +26,12 @@ pub(super) struct Patient<S> {
 
 enum Closing {
     No,
-    /// The client knows that nothing comes any more; it may still be sending.
-    Said(Pin<Box<Sleep>>),
+    /// The end was sent; the client may still be sending.
+    Sent(Pin<Box<Sleep>>),
 }
 
-impl<S> Patient<S> {
-    pub(super) fn new(stream: S) -> Self {
+impl<S> ClientStream<S> {
+    pub(crate) fn new(stream: S) -> Self {
         Self {
             stream,
             unread: None,
@@ -36,7 +39,7 @@ impl<S> Patient<S> {
         }
     }
 
-    /// What came of a try to send; too long without any success, an error.
+    /// Passes on the result of a write; fails after too long a time without a successful one.
     fn note<T>(&mut self, sent: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if sent.is_ready() {
             self.unread = None;
@@ -51,7 +54,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for ClientStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -61,7 +64,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -78,12 +81,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if let Closing::No = self.closing {
             ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
-            self.closing = Closing::Said(Box::pin(sleep(LINGER)));
+            self.closing = Closing::Sent(Box::pin(sleep(LINGER)));
         }
         let Self {
             stream, closing, ..
         } = &mut *self;
-        let Closing::Said(linger) = closing else {
+        let Closing::Sent(linger) = closing else {
             return Poll::Ready(Ok(()));
         };
         let mut bytes = [0; DISCARDED];
@@ -121,22 +124,22 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
     use tokio::time::{Instant, sleep};
 
-    use super::{Patient, UNREAD};
+    use super::{ClientStream, UNREAD};
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_reads_nothing_is_given_up() {
+    async fn write_fails_when_the_client_reads_nothing() {
         let (server, _client) = duplex(1024);
         let begun = Instant::now();
-        let mut server = Patient::new(server);
+        let mut server = ClientStream::new(server);
         let error = server.write_all(&[0; 4096]).await.unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
         assert_eq!(begun.elapsed().as_secs(), UNREAD.as_secs());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_reads_slowly_gets_everything() {
+    async fn client_that_reads_slowly_receives_everything() {
         let (server, mut client) = duplex(1024);
-        let mut server = Patient::new(server);
+        let mut server = ClientStream::new(server);
         let (sent, received) = tokio::join!(server.write_all(&[7; 8192]), async {
             let mut received = vec![0; 8192];
             for piece in received.chunks_mut(1024) {
@@ -150,9 +153,9 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_close_waits_for_what_the_client_still_sends_but_not_long() {
+    async fn close_waits_briefly_for_what_the_client_still_sends() {
         let (server, mut client) = duplex(1024);
-        let mut server = Patient::new(server);
+        let mut server = ClientStream::new(server);
         let (closed, sent) = tokio::join!(server.shutdown(), async {
             let sent = client.write_all(&[0; 100_000]).await;
             drop(client);
@@ -162,7 +165,7 @@ mod tests {
 
         let (server, _client) = duplex(1024);
         let begun = Instant::now();
-        assert!(Patient::new(server).shutdown().await.is_ok());
+        assert!(ClientStream::new(server).shutdown().await.is_ok());
         assert_eq!(begun.elapsed(), super::LINGER);
     }
 }
