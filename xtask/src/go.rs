@@ -1,7 +1,7 @@
 //! Programs of ours that are linked to Kubernetes' own Go packages (`xtask/go`).
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use kubewright_testing::Settings;
@@ -14,14 +14,6 @@ pub(crate) fn run(program: &str, arguments: &[&Path]) -> Result<Vec<u8>, Box<dyn
         .arg(format!("./{program}"))
         .args(arguments);
     output(&mut command, program)
-}
-
-/// The folder of a module that the programs are linked to.
-pub(crate) fn module(name: &str) -> Result<PathBuf, Box<dyn Error>> {
-    let mut command = command()?;
-    command.args(["list", "-m", "-f", "{{.Dir}}", name]);
-    let text = String::from_utf8(output(&mut command, name)?)?;
-    Ok(PathBuf::from(text.trim()))
 }
 
 fn command() -> Result<Command, Box<dyn Error>> {

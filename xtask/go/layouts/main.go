@@ -55,7 +55,7 @@ type Table struct {
 	Messages []Message `json:"messages"`
 }
 
-// A Kind is one whose objects can be watched.
+// A Kind is one whose objects are served or sent.
 type Kind struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

@@ -58,7 +58,7 @@ const TYPES: [&str; 15] = [
 const SHAPES: [&str; 4] = ["one", "part", "list", "map"];
 const PRESENCES: [&str; 4] = ["p", "z", "n", "v"];
 
-/// The layouts of every kind that can be watched, in the form that
+/// The layouts of every kind that is served or sent, in the form that
 /// `kubewright_wire::protobuf::Layouts` reads in place.
 pub(super) fn pack() -> Result<Vec<u8>, Box<dyn Error>> {
     let table: Table = serde_json::from_slice(&go::run("layouts", &[])?)?;

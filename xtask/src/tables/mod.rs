@@ -4,7 +4,6 @@
 mod discovery;
 mod layouts;
 mod openapi;
-mod protobuf;
 mod roles;
 mod server;
 mod types;
@@ -41,10 +40,6 @@ pub(crate) fn run(
         (
             "crates/kubewright-wire/tables/types.json.gz",
             types::pack(&definitions)?,
-        ),
-        (
-            "crates/kubewright-wire/tables/protobuf.json.gz",
-            protobuf::pack(&definitions)?,
         ),
         (
             "crates/kubewright-wire/tables/layouts.bin",

@@ -157,7 +157,38 @@ impl From<ResourceRow> for Served {
 
 #[cfg(test)]
 mod tests {
+    use kubewright_wire::protobuf::Layouts;
+
     use super::builtins;
+
+    #[test]
+    fn every_kind_that_a_request_may_carry_is_read_from_protobuf() {
+        let writes = |verbs: &[String]| {
+            let is_write = |verb: &String| matches!(verb.as_str(), "create" | "update" | "patch");
+            verbs.iter().any(is_write)
+        };
+        let mut unread = Vec::new();
+        for served in builtins().all() {
+            let parts = served.subresources.iter();
+            let parts = parts
+                .filter(|part| writes(&part.verbs))
+                .map(|part| &part.kind);
+            let main = Some(served.kind()).filter(|_| writes(&served.verbs));
+            let kinds = main.into_iter().chain(parts);
+            unread.extend(kinds.filter(|kind| Layouts::builtin().of_kind(kind).is_none()));
+        }
+        unread.sort();
+        unread.dedup();
+        let unread: Vec<&str> = unread.iter().map(|kind| kind.kind.as_str()).collect();
+        // Streams, whose requests have no body.
+        let streams = ["NodeProxyOptions", "PodAttachOptions", "PodExecOptions"];
+        let others = [
+            "PodPortForwardOptions",
+            "PodProxyOptions",
+            "ServiceProxyOptions",
+        ];
+        assert_eq!(unread, [streams, others].concat());
+    }
 
     #[test]
     fn every_kind_of_kubernetes_is_in_the_table() {

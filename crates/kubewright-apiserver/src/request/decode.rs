@@ -1,5 +1,6 @@
 use bytes::Bytes;
 use kubewright_core::{GroupVersion, Kind};
+use kubewright_wire::protobuf::{Layouts, ProtobufError, from_protobuf};
 use kubewright_wire::schema::{self, DecodeError, Schema};
 use kubewright_wire::status::{Cause, Status};
 use kubewright_wire::yaml;
@@ -32,7 +33,7 @@ pub(super) fn object(
     let Json {
         mut value,
         duplicates,
-    } = members(content).map_err(|error| unrecognized(kind, &error, content))?;
+    } = members(content).map_err(|error| error.about(kind, content))?;
     match target.served.custom() {
         Some(_) => check_custom_kind(&value, kind, content)?,
         None => check_kind(&mut value, kind)?,
@@ -51,7 +52,7 @@ pub(super) fn part(
     let Json {
         mut value,
         duplicates,
-    } = members(content).map_err(|error| unrecognized(kind, &error, content))?;
+    } = members(content).map_err(|error| error.about(kind, content))?;
     check_kind(&mut value, kind)?;
     let unknown = builtin(&mut value, kind)
         .map_err(|error| Status::bad_request(format!("{}: {error}", cannot_handle(kind))))?;
@@ -59,8 +60,47 @@ pub(super) fn part(
     Ok(Decoded { value, warnings })
 }
 
+/// Why a body cannot be read.
+#[derive(Debug)]
+pub(super) enum Unreadable {
+    /// It is of a kind that is not sent so.
+    MediaType,
+    /// It is not what its media type says.
+    Malformed(String),
+}
+
+impl Unreadable {
+    /// The response to a body that should have been of a kind.
+    fn about(self, kind: &Kind, content: &Content) -> Status {
+        match self {
+            Self::MediaType => Status::unsupported_media_type(),
+            Self::Malformed(error) => unrecognized(kind, &error, content),
+        }
+    }
+
+    /// The response to a body that should have been options.
+    pub(super) fn of_options(self) -> Status {
+        match self {
+            Self::MediaType => Status::unsupported_media_type(),
+            Self::Malformed(error) => Status::bad_request(error),
+        }
+    }
+}
+
 /// The members of a body; `null` has none.
-pub(super) fn members(content: &Content) -> Result<Json, String> {
+pub(super) fn members(content: &Content) -> Result<Json, Unreadable> {
+    if let Content::Protobuf(bytes) = content {
+        return match from_protobuf(bytes, Layouts::builtin()) {
+            Ok(value) => Ok(plain(value)),
+            Err(ProtobufError::Kind(_)) => Err(Unreadable::MediaType),
+            Err(_) if bytes.is_empty() => Err(Unreadable::Malformed("empty data".to_owned())),
+            Err(error) => Err(Unreadable::Malformed(error.to_string())),
+        };
+    }
+    text_members(content).map_err(Unreadable::Malformed)
+}
+
+fn text_members(content: &Content) -> Result<Json, String> {
     let json = read(content)
         .map_err(|error| format!("couldn't get version/kind; json parse error: {error}"))?;
     match json.value {
@@ -83,11 +123,14 @@ pub(super) fn parse(content: &Content) -> Result<Value, String> {
     read(content).map(|json| json.value)
 }
 
-fn read(content: &Content) -> Result<Json, String> {
-    let plain = |value| Json {
+fn plain(value: Value) -> Json {
+    Json {
         value,
         duplicates: Vec::new(),
-    };
+    }
+}
+
+fn read(content: &Content) -> Result<Json, String> {
     match content {
         Content::Empty => Err("unexpected end of JSON input".to_owned()),
         Content::Value(value) => Ok(plain(value.clone())),
@@ -98,6 +141,9 @@ fn read(content: &Content) -> Result<Json, String> {
             let value = yaml::from_str(text).map_err(|error| error.to_string())?;
             Ok(plain(value))
         }),
+        Content::Protobuf(bytes) => from_protobuf(bytes, Layouts::builtin())
+            .map(plain)
+            .map_err(|error| error.to_string()),
     }
 }
 
@@ -363,7 +409,7 @@ fn unrecognized(kind: &Kind, error: &str, content: &Content) -> Status {
 /// The first bytes of a body, as `summarizeData` of k8s.io/apiserver shows them.
 fn summary(content: &Content) -> String {
     let bytes: &Bytes = match content {
-        Content::Json(bytes) | Content::Yaml(bytes) => bytes,
+        Content::Json(bytes) | Content::Yaml(bytes) | Content::Protobuf(bytes) => bytes,
         Content::Empty | Content::Value(_) => return "<empty>".to_owned(),
     };
     let shown = bytes.get(..SUMMARY).unwrap_or(bytes);

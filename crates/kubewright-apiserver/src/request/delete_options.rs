@@ -4,7 +4,7 @@ use kubewright_wire::status::{Cause, Status};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::decode;
+use super::decode::{self, Unreadable};
 use super::execute::Content;
 use crate::kinds::{Propagation, default_propagation};
 use crate::store::Object;
@@ -46,7 +46,9 @@ impl DeleteOptions {
         let options = match content {
             Content::Empty => Self::from_query(query)?,
             content => {
-                let mut value = decode::members(content).map_err(Status::bad_request)?.value;
+                let mut value = decode::members(content)
+                    .map_err(Unreadable::of_options)?
+                    .value;
                 check_kind(&value)?;
                 // This also takes nulls for what they stand for everywhere in options: nothing.
                 decode::builtin(&mut value, &Kind::new("", "v1", KIND))

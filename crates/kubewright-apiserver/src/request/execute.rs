@@ -49,6 +49,18 @@ pub enum Content {
     Json(Bytes),
     /// YAML text.
     Yaml(Bytes),
+    /// Kubernetes' protobuf.
+    Protobuf(Bytes),
+}
+
+impl Content {
+    /// How many bytes were sent; 0 for values from inside the process.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Empty | Self::Value(_) => 0,
+            Self::Json(bytes) | Self::Yaml(bytes) | Self::Protobuf(bytes) => bytes.len(),
+        }
+    }
 }
 
 /// The four ways to change an object without sending it whole.

@@ -5,7 +5,6 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 use kubewright_core::Verb;
-use kubewright_wire::protobuf::{Messages, ProtobufError, from_protobuf};
 use kubewright_wire::route::{Query, ResourceRoute, Route};
 use kubewright_wire::status::Status;
 use kubewright_wire::yaml;
@@ -157,11 +156,14 @@ where
         Some(_) => server.body_room().receive(body).await?,
     };
     let bytes = received.bytes.clone();
-    let content = match body_type.filter(|_| !bytes.is_empty()) {
-        None => Content::Empty,
-        Some(BodyType::Json) => Content::Json(bytes),
-        Some(BodyType::Yaml) => Content::Yaml(bytes),
-        Some(BodyType::Protobuf) => Content::Value(read_protobuf(&bytes)?),
+    let content = match body_type {
+        // Options may be left out.
+        Some(BodyType::Protobuf) if parts.method != Method::DELETE || !bytes.is_empty() => {
+            Content::Protobuf(bytes)
+        }
+        Some(BodyType::Json) if !bytes.is_empty() => Content::Json(bytes),
+        Some(BodyType::Yaml) if !bytes.is_empty() => Content::Yaml(bytes),
+        Some(_) | None => Content::Empty,
     };
     let agent = parts.headers.get(USER_AGENT);
     let agent = agent.and_then(|value| value.to_str().ok());
@@ -176,14 +178,6 @@ where
         warnings: Warnings::default(),
     };
     Ok((request, received))
-}
-
-/// A custom resource is never sent so.
-fn read_protobuf(bytes: &[u8]) -> Result<Value, Status> {
-    from_protobuf(bytes, Messages::builtin()).map_err(|error| match error {
-        ProtobufError::Kind(_) => Status::unsupported_media_type(),
-        error => Status::bad_request(error.to_string()),
-    })
 }
 
 /// The last step: an answer in the form that the client accepts.

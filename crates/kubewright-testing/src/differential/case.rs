@@ -50,6 +50,9 @@ pub struct Step {
     /// The body as text, for what is no value.
     #[serde(default)]
     pub raw: Option<String>,
+    /// The body as bytes in base64, for what is no text.
+    #[serde(default)]
+    pub base64: Option<String>,
     /// How a PATCH is meant.
     #[serde(default)]
     pub patch: Option<PatchType>,

@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use http::Request;
 use http_body_util::BodyExt as _;
 use kube::Client;
@@ -145,10 +147,7 @@ impl Player<'_> {
         let (method, path) = filled
             .split_once(' ')
             .ok_or_else(|| self.wrong(step, "a request is METHOD PATH".to_owned()))?;
-        let body = step.body.as_ref().map(Value::to_string);
-        let body = body
-            .or_else(|| step.raw.clone())
-            .map(|text| self.fill(&text));
+        let body = self.body(step)?;
         let mut request = Request::builder().method(method).uri(path);
         let typed = step
             .headers
@@ -164,7 +163,7 @@ impl Player<'_> {
             request = request.header(name, self.fill(value));
         }
         let request = request
-            .body(Body::from(body.unwrap_or_default().into_bytes()))
+            .body(Body::from(body.unwrap_or_default()))
             .map_err(|why| self.wrong(step, why.to_string()))?;
         let failed = |source| Error::Request {
             tried: format!("{}: {}", self.case.name, step.request),
@@ -179,6 +178,18 @@ impl Player<'_> {
             &parts.headers,
             &bytes,
         ))
+    }
+
+    fn body(&self, step: &Step) -> Result<Option<Vec<u8>>, Error> {
+        if let Some(text) = &step.base64 {
+            let bytes = STANDARD.decode(text);
+            return bytes
+                .map(Some)
+                .map_err(|why| self.wrong(step, why.to_string()));
+        }
+        let text = step.body.as_ref().map(Value::to_string);
+        let text = text.or_else(|| step.raw.clone());
+        Ok(text.map(|text| self.fill(&text).into_bytes()))
     }
 
     fn fill(&self, text: &str) -> String {

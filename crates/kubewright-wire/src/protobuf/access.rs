@@ -2,11 +2,11 @@ use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
 use super::bytes::{Fields, Wire};
-use super::layout::{LaidField, Presence, Type};
+use super::layout::{LaidField, Presence, Shape, Type};
 use super::object::{Buffers, DEEPEST, Extent, ProtobufObject};
 use super::special::text;
 use super::value::{Content, ValueReader};
-use super::{Layout, ProtobufError, Shape};
+use super::{Layout, ProtobufError};
 
 /// The fields of a message, as JSON has them.
 pub(super) struct MessageAccess<'s, 'b> {
@@ -30,7 +30,7 @@ enum Next {
 /// The value of the key that was told last.
 enum Told<'b> {
     Known(&'static str),
-    Read(Type, Content<'b>),
+    Read(LaidField, Content<'b>),
 }
 
 impl<'s, 'b> MessageAccess<'s, 'b> {
@@ -122,7 +122,7 @@ impl<'b> MapAccess<'b> for MessageAccess<'_, 'b> {
             place += 1;
             if let Some(content) = content {
                 self.next = Next::Field(place);
-                self.value = Some(Told::Read(field.kind(), content));
+                self.value = Some(Told::Read(field, content));
                 return key(field.name());
             }
         }
@@ -136,12 +136,15 @@ impl<'b> MapAccess<'b> for MessageAccess<'_, 'b> {
     ) -> Result<V::Value, ProtobufError> {
         match self.value.take() {
             Some(Told::Known(text)) => seed.deserialize(BorrowedStrDeserializer::new(text)),
-            Some(Told::Read(kind, content)) => seed.deserialize(ValueReader {
-                buffers: &mut *self.buffers,
-                kind,
-                content,
-                depth: self.depth,
-            }),
+            Some(Told::Read(field, content)) => {
+                let value = seed.deserialize(ValueReader {
+                    buffers: &mut *self.buffers,
+                    kind: field.kind(),
+                    content,
+                    depth: self.depth,
+                });
+                value.map_err(|error| error.within(field.name()))
+            }
             None => Err(ProtobufError::Truncated),
         }
     }
@@ -292,7 +295,7 @@ fn zero<'b>(kind: Type) -> Wire<'b> {
 }
 
 /// Of structs only times are left out when they are zero, and those are empty then.
-fn is_zero(wire: Wire<'_>) -> bool {
+pub(super) fn is_zero(wire: Wire<'_>) -> bool {
     match wire {
         Wire::Varint(value) | Wire::Fixed64(value) => value == 0,
         Wire::Fixed32(value) => value == 0,

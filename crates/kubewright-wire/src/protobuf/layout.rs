@@ -2,8 +2,6 @@ use std::fmt;
 
 use kubewright_core::Kind;
 
-use super::Shape;
-
 /// How the objects of Kubernetes' own kinds are laid out in protobuf: for every message its fields
 /// in the order in which Go writes them as JSON.
 ///
@@ -61,6 +59,19 @@ pub(super) enum Type {
     Message(Layout),
 }
 
+/// How often a field occurs in its message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Once.
+    One,
+    /// Once, and JSON has its fields in the place of it.
+    Inline,
+    /// As often as the list is long.
+    List,
+    /// As entries of a map from text.
+    Map,
+}
+
 /// When JSON has a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
@@ -90,6 +101,11 @@ impl Layouts {
     /// The layout of what is left of any object when only its metadata is asked for.
     pub fn of_metadata(&'static self) -> Option<Layout> {
         self.find("meta.k8s.io/v1", "PartialObjectMetadata")
+    }
+
+    /// The layout of the options of a delete.
+    pub fn of_delete_options(&'static self) -> Option<Layout> {
+        self.find("meta.k8s.io/v1", "DeleteOptions")
     }
 
     /// The layout of a Status.
@@ -237,17 +253,19 @@ const fn pair(bytes: &[u8], at: usize) -> usize {
     bytes[at] as usize | (bytes[at + 1] as usize) << 8
 }
 
-#[cfg(feature = "layouts")]
-#[cfg(test)]
+#[cfg(all(test, feature = "layouts", feature = "tables"))]
 mod tests {
+    use std::collections::BTreeSet;
+
     use kubewright_core::Kind;
 
-    use super::{Layouts, Type};
+    use super::{Layout, Layouts, Shape, Type};
+    use crate::schema::{Schema, SchemaType};
 
     #[test]
     fn every_place_of_the_table_holds_what_it_should() {
         let table = Layouts::builtin();
-        assert_eq!(table.kinds().count(), 63);
+        assert_eq!(table.kinds().count(), 74);
         for bytes in table.fields {
             let layout = table.of_status().unwrap();
             let field = layout.field(bytes);
@@ -268,11 +286,79 @@ mod tests {
         assert_eq!(next, table.fields.len());
     }
 
+    /// Compares the names of every message of the table with those that the server's OpenAPI
+    /// documents have for the same type.
+    #[derive(Default)]
+    struct Names {
+        seen: BTreeSet<(usize, String)>,
+        compared: usize,
+        differences: Vec<String>,
+    }
+
+    impl Names {
+        fn compare(&mut self, path: &str, layout: Layout, schema: SchemaType<'_>) {
+            let Some(map) = schema.map() else {
+                self.differences.push(format!("{path}: no struct in JSON"));
+                return;
+            };
+            if !self.seen.insert((layout.place, map.name.clone())) {
+                return;
+            }
+            let fields = layout.fields().iter().map(|bytes| layout.field(bytes));
+            let fields: Vec<_> = fields
+                .filter(|field| field.shape() != Shape::Inline)
+                .collect();
+            let ours: BTreeSet<&str> = fields.iter().map(|field| field.name()).collect();
+            // The envelope of an object carries these two.
+            let is_sent =
+                |name: &&str| !matches!(*name, "apiVersion" | "kind") || ours.contains(name);
+            let theirs = map.fields.keys().map(String::as_str).filter(is_sent);
+            self.compared += ours.len();
+            let theirs: BTreeSet<&str> = theirs.collect();
+            if ours != theirs {
+                let differing: Vec<_> = ours.symmetric_difference(&theirs).collect();
+                self.differences.push(format!("{path}: {differing:?}"));
+            }
+            for field in fields {
+                let Some(below) = schema.field(field.name()) else {
+                    continue;
+                };
+                let below = match field.shape() {
+                    Shape::List => below.item(),
+                    Shape::Map => below.field("any key"),
+                    Shape::One | Shape::Inline => Some(below),
+                };
+                if let (Type::Message(layout), Some(below)) = (field.kind(), below) {
+                    self.compare(&format!("{path}.{}", field.name()), layout, below);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_field_has_the_name_that_json_has_for_it() {
+        let mut names = Names::default();
+        let mut without_types = Vec::new();
+        for (api_version, name) in Layouts::builtin().kinds() {
+            let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+            let kind = Kind::new(group, version, name);
+            let layout = Layouts::builtin().of_kind(&kind).unwrap();
+            match Schema::builtin().kind(&kind) {
+                Some(schema) => names.compare(name, layout, schema),
+                None => without_types.push(name),
+            }
+        }
+        assert_eq!(names.differences, Vec::<String>::new());
+        assert!(names.compared > 1500, "{} names", names.compared);
+        assert_eq!(without_types, ["DeleteOptions", "PartialObjectMetadata"]);
+    }
+
     #[test]
     fn kinds_that_no_server_has_by_default_have_no_layout() {
         let table = Layouts::builtin();
         let kinds = [
             (Kind::new("", "v1", "Pod"), true),
+            (Kind::new("policy", "v1", "Eviction"), true),
             (
                 Kind::new("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
                 true,

@@ -1,24 +1,24 @@
 //! Kubernetes' protobuf, which is read and never written.
 //!
-//! Bodies that Go clients send become the same values as JSON, by a table of the messages of
-//! Kubernetes' own kinds ([`from_protobuf`]). Objects that an API server sends are read by serde as
-//! the JSON that it would have sent ([`ProtobufObject`]), by a leaner table ([`Layouts`]) that also
-//! tells what JSON leaves out.
+//! One table ([`Layouts`]) knows the messages of Kubernetes' own kinds, the names that JSON has for
+//! their fields, and what JSON leaves out. Objects that an API server sends are read by serde as the
+//! JSON that it would have sent ([`ProtobufObject`]); bodies that Go clients send become the value
+//! that they would have sent as JSON ([`from_protobuf`]).
 
 mod access;
+mod body;
 mod bytes;
-mod decode;
 mod envelope;
+mod error;
 mod layout;
-mod message;
 mod object;
 mod special;
 mod value;
 
+pub use body::from_protobuf;
 pub(crate) use bytes::{Fields, Wire};
-pub use decode::{ProtobufError, from_protobuf};
 pub use envelope::Envelope;
+pub use error::{ProtobufError, UnknownField};
 pub use layout::{Layout, Layouts};
-pub use message::{Message, MessageField, Messages, Shape};
 pub(crate) use object::Buffers;
 pub use object::ProtobufObject;

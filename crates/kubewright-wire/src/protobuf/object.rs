@@ -2,9 +2,10 @@ use serde::de::{Deserialize as _, Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
-use super::access::MessageAccess;
+use super::access::{MessageAccess, is_zero};
 use super::bytes::{Fields, Wire};
-use super::{Layout, ProtobufError, Shape};
+use super::layout::Shape;
+use super::{Layout, ProtobufError, UnknownField};
 
 /// As deep as JSON is read.
 pub(super) const DEEPEST: u8 = 127;
@@ -74,6 +75,16 @@ impl<'b> ProtobufObject<'b> {
     }
 }
 
+/// What becomes of fields that a message does not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum UnknownFields {
+    /// They are skipped: a newer server may have sent them.
+    #[default]
+    Skip,
+    /// They are an error, unless they hold nothing.
+    Reject,
+}
+
 /// What is needed while an object is read.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
@@ -81,6 +92,7 @@ pub(crate) struct Buffers {
     pub(super) spans: Vec<Span>,
     /// A text that does not stand in the bytes, such as a time.
     pub(super) text: String,
+    unknown: UnknownFields,
 }
 
 /// Where in a message a field stands, its number included; nowhere when it is empty.
@@ -101,6 +113,13 @@ impl Span {
 }
 
 impl Buffers {
+    pub(super) fn new(unknown: UnknownFields) -> Self {
+        Self {
+            unknown,
+            ..Self::default()
+        }
+    }
+
     /// Finds the fields of a message; their spans are the last ones.
     pub(super) fn find(&mut self, object: ProtobufObject<'_>) -> Result<(), ProtobufError> {
         let fields = object.layout.fields();
@@ -110,6 +129,7 @@ impl Buffers {
             layout: object.layout,
             fields,
             spans: self.spans.get_mut(base..).unwrap_or_default(),
+            unknown: self.unknown,
             next: 0,
         };
         match finder.part(0, object.bytes, 0) {
@@ -123,6 +143,7 @@ struct Finder<'s> {
     layout: Layout,
     fields: &'static [[u8; 8]],
     spans: &'s mut [Span],
+    unknown: UnknownFields,
     /// The place behind the field that was found last: messages are nearly in order.
     next: usize,
 }
@@ -138,6 +159,12 @@ impl Finder<'_> {
             };
             let end = offset + bytes.len() - content.left();
             let Some(place) = self.place(part, number) else {
+                if self.unknown == UnknownFields::Reject && !is_zero(wire) {
+                    let path = String::new();
+                    return Err(ProtobufError::UnknownField(
+                        UnknownField { path, number }.into(),
+                    ));
+                }
                 continue;
             };
             let field = self.layout.field(&self.fields[place]);

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 use kubewright_core::Kind;
-use kubewright_wire::protobuf::{Layouts, ProtobufObject};
+use kubewright_wire::protobuf::{Layouts, ProtobufObject, from_protobuf};
 use kubewright_wire::record::{Encoder, EncoderOptions, FieldTree};
 use serde::Deserialize;
 use serde_json::Value;
@@ -88,6 +88,25 @@ fn every_object_reads_as_the_value_of_its_json() {
         let read = Value::deserialize(ProtobufObject::new(layout, &bytes)).unwrap();
         let json: Value = serde_json::from_slice(object.json()).unwrap();
         assert_eq!(read, json, "{}", object.kind());
+    }
+}
+
+#[test]
+fn request_body_in_protobuf_is_the_object_of_its_json() {
+    for object in objects() {
+        let kind = object.kind();
+        let meta = [
+            field(1, kind.api_version().as_bytes()),
+            field(2, kind.kind.as_bytes()),
+        ];
+        let body = [
+            b"k8s\0".to_vec(),
+            field(1, &meta.concat()),
+            field(2, &object.protobuf()),
+        ];
+        let read = from_protobuf(&body.concat(), Layouts::builtin()).unwrap();
+        let json: Value = serde_json::from_slice(object.json()).unwrap();
+        assert_eq!(read, json, "{kind}");
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use kubewright_core::{FieldSelector, LabelSelector};
 use kubewright_wire::fields::FieldSet;
 use kubewright_wire::fuzz;
-use kubewright_wire::protobuf::{Messages, from_protobuf};
+use kubewright_wire::protobuf::{Layouts, from_protobuf};
 use kubewright_wire::route::{Query, percent_decode};
 use kubewright_wire::scan::{Bookmark, Frame, FrameKind, ListScanner, ScanError};
 use kubewright_wire::yaml;
@@ -253,7 +253,7 @@ proptest! {
             prop_assert!(Bookmark::parse(input).is_err());
         }
         let message = [b"k8s\0".as_slice(), &bytes].concat();
-        if let Ok(value) = from_protobuf(&message, Messages::builtin()) {
+        if let Ok(value) = from_protobuf(&message, Layouts::builtin()) {
             prop_assert!(value.is_object());
         }
         let text = String::from_utf8_lossy(&bytes);

@@ -1,4 +1,4 @@
-// Package served knows the kinds whose objects an API server sends in lists and watches.
+// Package served knows the kinds whose objects an API server sends, or reads from requests.
 package served
 
 import (
@@ -19,7 +19,22 @@ type Kind struct {
 	Type reflect.Type
 }
 
-// Kinds answers those that have a list, and what comes in place of an object, sorted.
+// sent are the kinds that clients send and no list has: what subresources and reviews take.
+var sent = []schema.GroupVersionKind{
+	{Group: "", Version: "v1", Kind: "Binding"},
+	{Group: "authentication.k8s.io", Version: "v1", Kind: "SelfSubjectReview"},
+	{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"},
+	{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenReview"},
+	{Group: "authorization.k8s.io", Version: "v1", Kind: "LocalSubjectAccessReview"},
+	{Group: "authorization.k8s.io", Version: "v1", Kind: "SelfSubjectAccessReview"},
+	{Group: "authorization.k8s.io", Version: "v1", Kind: "SelfSubjectRulesReview"},
+	{Group: "authorization.k8s.io", Version: "v1", Kind: "SubjectAccessReview"},
+	{Group: "autoscaling", Version: "v1", Kind: "Scale"},
+	{Group: "policy", Version: "v1", Kind: "Eviction"},
+}
+
+// Kinds returns those that have a list, those that clients send, and what comes in place of an
+// object, sorted.
 func Kinds() ([]Kind, error) {
 	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme} {
 		if err := add(scheme.Scheme); err != nil {
@@ -28,7 +43,15 @@ func Kinds() ([]Kind, error) {
 	}
 	kinds := []Kind{
 		{metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata"), reflect.TypeFor[metav1.PartialObjectMetadata]()},
+		{metav1.SchemeGroupVersion.WithKind("DeleteOptions"), reflect.TypeFor[metav1.DeleteOptions]()},
 		{schema.GroupVersionKind{Version: "v1", Kind: "Status"}, reflect.TypeFor[metav1.Status]()},
+	}
+	for _, gvk := range sent {
+		object, err := scheme.Scheme.New(gvk)
+		if err != nil {
+			return nil, err
+		}
+		kinds = append(kinds, Kind{gvk, reflect.TypeOf(object).Elem()})
 	}
 	for gvk, t := range scheme.Scheme.AllKnownTypes() {
 		inDefaults := gvk.Version == "v1" || gvk.Group == "autoscaling" && gvk.Version == "v2"
