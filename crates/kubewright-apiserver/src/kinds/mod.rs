@@ -26,7 +26,7 @@ pub(crate) use endpoint_slice::drop_topology;
 pub(crate) use event::{is_newer_event, newer_event, stored_event, stored_kind};
 pub(crate) use fields::{matches_fields, selectable_fields};
 pub(crate) use label_selector::{label_selector, plain_selector};
-pub(crate) use names::{NameRule, is_label, name_rule};
+pub(crate) use names::{NameRule, finalizers_need_domain, is_label, name_rule};
 pub(crate) use namespace::{is_undeletable, keep_finalizers};
 pub(crate) use notice::{notices, refusal};
 pub(crate) use pod::{bind, grace_period};

@@ -22,6 +22,23 @@ pub(crate) fn name_rule(kind: &Kind) -> NameRule {
     }
 }
 
+/// Whether the finalizers of a built-in kind must be standard ones or have a domain.
+///
+/// `ValidateObjectMeta` of k8s.io/kubernetes/pkg/apis/core adds this rule to that of
+/// k8s.io/apimachinery, which only demands qualified names. Kinds whose validation calls the latter
+/// do not have it, and neither have custom resources.
+pub(crate) fn finalizers_need_domain(kind: &Kind) -> bool {
+    !matches!(
+        kind.group(),
+        "admissionregistration.k8s.io"
+            | "apiextensions.k8s.io"
+            | "apiregistration.k8s.io"
+            | "coordination.k8s.io"
+            | "node.k8s.io"
+            | "policy"
+    )
+}
+
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
      characters, '-' or '.', and must start and end with an alphanumeric character (e.g. \
      'example.com', regex used for validation is \

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use kubewright_core::Kind;
 use kubewright_wire::status::{Cause, CauseKind, Status};
 use serde_json::{Map, Value, json};
@@ -7,7 +9,7 @@ use super::target::Target;
 use crate::admission::webhook::configuration_causes;
 use crate::crd::{Checked, definition_causes};
 use crate::kinds::formats::{label_value, qualified_name};
-use crate::kinds::{self, NameRule, changed_role, name_rule};
+use crate::kinds::{self, NameRule, changed_role, finalizers_need_domain, name_rule};
 use crate::store::Object;
 
 const LARGEST_ANNOTATIONS: usize = 256 * 1024;
@@ -54,7 +56,11 @@ fn refuse(kind: &Kind, value: &Value, causes: Vec<Cause>) -> Result<(), Status> 
 
 fn body(target: &Target, value: &Value, old: Option<&Object>) -> Checked {
     match target.served.custom() {
-        Some(custom) => custom.validate(value, old.map(Object::value)),
+        Some(custom) => {
+            let mut checked = custom.validate(value, old.map(Object::value));
+            checked.warnings.extend(finalizer_warnings(value, old));
+            checked
+        }
         None => {
             let old = old.map(Object::value);
             let mut causes = configuration_causes(target.kind(), value);
@@ -96,9 +102,12 @@ fn metadata(target: &Target, value: &Value) -> Vec<Cause> {
             .and_then(Value::as_str)
             .unwrap_or_default()
     };
-    let rule = match target.served.custom() {
-        Some(_) => NameRule::Subdomain,
-        None => name_rule(target.kind()),
+    let (rule, needs_domain) = match target.served.custom() {
+        Some(_) => (NameRule::Subdomain, false),
+        None => (
+            name_rule(target.kind()),
+            finalizers_need_domain(target.kind()),
+        ),
     };
     let prefix = text("generateName");
     for problem in rule
@@ -122,7 +131,11 @@ fn metadata(target: &Target, value: &Value) -> Vec<Cause> {
     labels(metadata.get("labels"), &mut causes);
     annotations(metadata.get("annotations"), &mut causes);
     owners(metadata.get("ownerReferences"), &mut causes);
-    finalizers(metadata.get("finalizers"), &mut causes);
+    let names = texts(metadata.get("finalizers"));
+    finalizers(&names, &mut causes);
+    if needs_domain {
+        finalizer_domains(&names, &mut causes);
+    }
     causes
 }
 
@@ -196,30 +209,62 @@ fn owners(owners: Option<&Value>, causes: &mut Vec<Cause>) {
     }
 }
 
-fn finalizers(finalizers: Option<&Value>, causes: &mut Vec<Cause>) {
-    const FIELD: &str = "metadata.finalizers";
-    let names: Vec<&str> = finalizers
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    for (index, name) in names.iter().enumerate() {
-        let problems = qualified_name(name);
-        let is_standard = STANDARD_FINALIZERS.contains(name);
-        if problems.is_empty() && !is_standard && !name.contains('/') {
-            let detail = "name is neither a standard finalizer name nor is it fully qualified";
-            let field = format!("{FIELD}[{index}]");
-            causes.push(Cause::invalid(&field, &json!(name), detail));
-        }
-        for problem in problems {
-            causes.push(Cause::invalid(FIELD, &json!(name), &problem));
+const FINALIZERS: &str = "metadata.finalizers";
+
+/// `ValidateFinalizers` of k8s.io/apimachinery.
+fn finalizers(names: &[&str], causes: &mut Vec<Cause>) {
+    for name in names {
+        for problem in qualified_name(name) {
+            causes.push(Cause::invalid(FINALIZERS, &json!(name), &problem));
         }
     }
     if names.contains(&"orphan") && names.contains(&"foregroundDeletion") {
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
-        causes.push(Cause::invalid(FIELD, &json!(names), detail));
+        causes.push(Cause::invalid(FINALIZERS, &json!(names), detail));
     }
+}
+
+/// `validateKubeFinalizerName` of k8s.io/kubernetes/pkg/apis/core.
+fn finalizer_domains(names: &[&str], causes: &mut Vec<Cause>) {
+    for (index, name) in names.iter().enumerate() {
+        if !STANDARD_FINALIZERS.contains(name) && !name.contains('/') {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            let field = format!("{FINALIZERS}[{index}]");
+            causes.push(Cause::invalid(&field, &json!(name), detail));
+        }
+    }
+}
+
+/// What the writer of a custom resource is told of new finalizers (`generateWarningsFromObj` of
+/// k8s.io/apiextensions-apiserver).
+fn finalizer_warnings(value: &Value, old: Option<&Object>) -> Vec<String> {
+    let mut added: BTreeSet<&str> = texts(value.pointer("/metadata/finalizers"))
+        .into_iter()
+        .collect();
+    for name in old.into_iter().flat_map(Object::finalizers) {
+        added.remove(name);
+    }
+    let added = added.into_iter();
+    let unqualified =
+        added.filter(|name| !name.contains('/') && !STANDARD_FINALIZERS.contains(name));
+    let warnings = unqualified.map(|name| {
+        let path = if name.contains('.') {
+            " including a path (/)"
+        } else {
+            ""
+        };
+        format!(
+            "{FINALIZERS}: {name:?}: prefer a domain-qualified finalizer name{path} to avoid \
+             accidental conflicts with other finalizer writers"
+        )
+    });
+    warnings.collect()
+}
+
+/// The texts of a list.
+fn texts(list: Option<&Value>) -> Vec<&str> {
+    let items = list.and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(Value::as_str).collect()
 }
 
 /// `ValidateObjectMetaUpdate` of k8s.io/apimachinery.
@@ -227,14 +272,9 @@ fn metadata_update(old: &Object, value: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     let metadata = &value["metadata"];
     if old.is_terminating() {
-        let had: Vec<&str> = old.finalizers().collect();
-        let added: Vec<&str> = metadata["finalizers"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .filter(|name| !had.contains(name))
-            .collect();
+        let had: BTreeSet<&str> = old.finalizers().collect();
+        let mut added = texts(metadata.get("finalizers"));
+        added.retain(|name| !had.contains(name));
         if !added.is_empty() {
             let names: Vec<String> = added.iter().map(|name| format!("{name:?}")).collect();
             let detail = format!(
@@ -260,7 +300,7 @@ fn metadata_update(old: &Object, value: &Value) -> Vec<Cause> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{finalizers, labels, owners, qualified_name};
+    use super::{finalizer_domains, finalizers, labels, owners, qualified_name};
 
     fn count(check: impl Fn(Option<&Value>, &mut Vec<super::Cause>), value: Value) -> usize {
         let mut causes = Vec::new();
@@ -278,13 +318,17 @@ mod tests {
     }
 
     #[test]
-    fn finalizers_are_standard_or_have_a_domain() {
-        assert_eq!(count(finalizers, json!(["orphan", "a.b/c"])), 0);
-        assert_eq!(count(finalizers, json!(["mine"])), 1);
-        assert_eq!(
-            count(finalizers, json!(["orphan", "foregroundDeletion"])),
-            1
-        );
+    fn finalizers_are_qualified_names_and_where_needed_have_a_domain() {
+        let count = |names: &[&str]| {
+            let (mut plain, mut domains) = (Vec::new(), Vec::new());
+            finalizers(names, &mut plain);
+            finalizer_domains(names, &mut domains);
+            (plain.len(), domains.len())
+        };
+        assert_eq!(count(&["orphan", "a.b/c"]), (0, 0));
+        assert_eq!(count(&["mine"]), (0, 1));
+        assert_eq!(count(&["a b"]), (1, 1));
+        assert_eq!(count(&["orphan", "foregroundDeletion"]), (1, 0));
     }
 
     #[test]
