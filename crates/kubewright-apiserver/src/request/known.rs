@@ -13,29 +13,28 @@ use crate::server::Server;
 
 /// Objects in versions that only a webhook can write them in, for one write.
 ///
-/// Ownership is computed at once and cannot wait for a webhook. What it asks for and is not known
-/// yet is noted, found out, and then it is computed again.
+/// Ownership is computed at once and cannot wait for a webhook. The first conversion that it needs
+/// and that is not known yet is noted and looked up, and then ownership is computed again. Only the
+/// first: what was computed after it may be based on an object that never exists, and a webhook may
+/// reject such an object.
 #[derive(Debug, Default)]
 pub(super) struct KnownVersions {
     known: Mutex<BTreeMap<(String, String), Value>>,
-    missing: Mutex<Vec<(Value, String)>>,
+    missing: Mutex<Option<(Value, String)>>,
 }
 
 impl KnownVersions {
-    /// Finds out what was missing; whether there was anything.
+    /// Looks up the conversion that was missing; returns whether there was one.
     pub(super) async fn learn(&self, server: &Server, target: &Target) -> Result<bool, Status> {
-        let missing = std::mem::take(&mut *self.missing.lock());
-        let Some(custom) = target.served.custom().filter(|_| !missing.is_empty()) else {
+        let missing = self.missing.lock().take();
+        let (Some((object, version)), Some(custom)) = (missing, target.served.custom()) else {
             return Ok(false);
         };
-        for (object, version) in missing {
-            let key = (object.to_string(), version.clone());
-            let conversion = &custom.conversion;
-            let objects = vec![object];
-            let converted = conversion.convert(server, target.kind(), objects, &version);
-            let converted = converted.await?.pop().unwrap_or_default();
-            self.known.lock().insert(key, converted);
-        }
+        let key = (object.to_string(), version.clone());
+        let conversion = &custom.conversion;
+        let converted = conversion.convert(server, target.kind(), vec![object], &version);
+        let converted = converted.await?.pop().unwrap_or_default();
+        self.known.lock().insert(key, converted);
         Ok(true)
     }
 
@@ -43,7 +42,8 @@ impl KnownVersions {
         let key = (object.to_string(), version.to_owned());
         let known = self.known.lock().get(&key).cloned();
         if known.is_none() {
-            self.missing.lock().push((object.clone(), key.1));
+            let mut missing = self.missing.lock();
+            missing.get_or_insert_with(|| (object.clone(), key.1));
         }
         known
     }

@@ -25,6 +25,16 @@ pub(super) fn convert(path: &str, review: &Value) -> Value {
         "/convert-fails" => {
             set("/result", json!({"status": "Failure", "message": "no tea"}));
         }
+        "/convert-strict"
+            if request["objects"]
+                .as_array()
+                .is_some_and(|all| !all.iter().all(is_whole)) =>
+        {
+            set(
+                "/result",
+                json!({"status": "Failure", "message": "half an object"}),
+            );
+        }
         "/convert-silent" => set("/result", json!({"status": "Failure"})),
         "/convert-none" => set("/convertedObjects", json!([])),
         "/convert-uid" => set("/uid", json!("other")),
@@ -46,6 +56,15 @@ pub(super) fn convert(path: &str, review: &Value) -> Value {
         _ => {}
     }
     answer
+}
+
+/// Whether an object has what a person would give to it.
+fn is_whole(object: &Value) -> bool {
+    let field = match object["apiVersion"].as_str() {
+        Some(version) if version.ends_with("/v1") => "text",
+        _ => "page",
+    };
+    object["spec"][field].is_string()
 }
 
 fn written(object: &Value, wanted: &str) -> Value {
