@@ -123,7 +123,7 @@ impl Server {
         options: ServerOptions,
         folder: &std::path::Path,
     ) -> Result<Self, crate::store::DiskError> {
-        let disk = crate::store::Disk::open(folder)?;
+        let mut disk = crate::store::Disk::open(folder)?;
         let key = disk.secret("token-key", crate::who::TokenSigner::new_key)?;
         let store = Store::on_disk(disk, options.reach())?;
         let access = Access::signing_with(store.clone(), key);

@@ -32,15 +32,13 @@ pub(crate) struct Arguments {
     data: Option<PathBuf>,
     /// What to log on standard error: a level (`info`), or levels by part
     /// (`kubewright_apiserver=debug`).
-    #[arg(long, value_name = "FILTER")]
-    log: Option<String>,
+    #[arg(long, value_name = "FILTER", default_value = "warn")]
+    log: String,
 }
 
 /// Serves an embedded cluster until it is interrupted.
 pub(crate) async fn run(arguments: &Arguments) -> Result<(), Error> {
-    if let Some(filter) = &arguments.log {
-        log_to_standard_error(filter)?;
-    }
+    log_to_standard_error(&arguments.log)?;
     let mut interrupts = Interrupts::listen()?;
     let (nodes, port) = (arguments.nodes, arguments.port);
     let cluster = match &arguments.data {

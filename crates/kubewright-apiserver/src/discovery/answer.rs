@@ -32,7 +32,8 @@ pub(crate) fn answer(
         ["version"] => Some(version::version()),
         [endpoint @ ("healthz" | "livez" | "readyz"), rest @ ..] => {
             let query = Query::parse(parts.uri.query().unwrap_or_default());
-            let health = health::answer(endpoint, rest, &query);
+            let failure = server.store().failure();
+            let health = health::answer(endpoint, rest, &query, failure.as_deref());
             return Ok(health.unwrap_or_else(page_not_found));
         }
         ["openapi", "v2"] => {

@@ -5,55 +5,64 @@ use kubewright_wire::route::Query;
 
 use crate::request::{ServerBody, with_type};
 
-/// What is looked at, by the names that the real server has for it: whether it answers, whether
-/// it can say what it does, and whether its store does. There is nothing here that could fail and
-/// still answer.
+/// What is looked at, by the names that the real server has for it.
 const ALIVE: &[&str] = &["ping", "log", "etcd"];
-const READY: &[&str] = &[
-    "ping",
-    "log",
-    "etcd",
-    "etcd-readiness",
-    "informer-sync",
-    "shutdown",
-];
+const READY: &[&str] = &["ping", "log", "etcd", STORE, "informer-sync", "shutdown"];
+/// Whether something can be stored: all that can fail here while requests are still served.
+const STORE: &str = "etcd-readiness";
 
-/// Answers `/healthz`, `/livez`, `/readyz` and the single checks below them; none for a check
-/// that there is not (k8s.io/apiserver/pkg/server/healthz).
-pub(super) fn answer(endpoint: &str, rest: &[&str], query: &Query) -> Option<Response<ServerBody>> {
+/// Responds to `/healthz`, `/livez`, `/readyz` and the single checks below them; none for a check
+/// that there is not (k8s.io/apiserver/pkg/server/healthz). `failure` is why nothing can be stored.
+pub(super) fn answer(
+    endpoint: &str,
+    rest: &[&str],
+    query: &Query,
+    failure: Option<&str>,
+) -> Option<Response<ServerBody>> {
     let checks = match endpoint {
         "readyz" => READY,
         _ => ALIVE,
     };
     match rest {
-        [] => Some(all(endpoint, checks, query)),
-        [check] if checks.contains(check) => Some(plain("ok".to_owned())),
+        [] => Some(all(endpoint, checks, query, failure)),
+        [check] if checks.contains(check) => Some(match failure.filter(|_| *check == STORE) {
+            None => plain(StatusCode::OK, "ok".to_owned()),
+            Some(why) => failed(format!("internal server error: {why}\n")),
+        }),
         _ => None,
     }
 }
 
-fn all(endpoint: &str, checks: &[&str], query: &Query) -> Response<ServerBody> {
-    let mut response = plain(match query.get("verbose") {
-        None => "ok".to_owned(),
-        Some(_) => verbose(endpoint, checks, query),
-    });
+fn all(
+    endpoint: &str,
+    checks: &[&str],
+    query: &Query,
+    failure: Option<&str>,
+) -> Response<ServerBody> {
+    let is_counted = checks.contains(&STORE) && !query.all("exclude").any(|name| name == STORE);
+    let failure = failure.filter(|_| is_counted);
+    let mut response = match (failure, query.get("verbose")) {
+        (Some(_), _) => failed(verbose(endpoint, checks, query, failure)),
+        (None, None) => plain(StatusCode::OK, "ok".to_owned()),
+        (None, Some(_)) => plain(StatusCode::OK, verbose(endpoint, checks, query, None)),
+    };
     let nosniff = HeaderValue::from_static("nosniff");
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, nosniff);
     response
 }
 
-fn verbose(endpoint: &str, checks: &[&str], query: &Query) -> String {
+fn verbose(endpoint: &str, checks: &[&str], query: &Query, failure: Option<&str>) -> String {
     let mut excluded: Vec<&str> = query.all("exclude").collect();
     excluded.sort_unstable();
     excluded.dedup();
     let mut text = String::new();
     for check in checks {
-        let verdict = match excluded.contains(check) {
-            true => " excluded: ok",
-            false => " ok",
+        text += &match failure.filter(|_| *check == STORE) {
+            Some(why) => format!("[-]{check} failed: {why}\n"),
+            None if excluded.contains(check) => format!("[+]{check} excluded: ok\n"),
+            None => format!("[+]{check} ok\n"),
         };
-        text += &format!("[+]{check}{verdict}\n");
     }
     excluded.retain(|name| !checks.contains(name));
     if !excluded.is_empty() {
@@ -61,10 +70,19 @@ fn verbose(endpoint: &str, checks: &[&str], query: &Query) -> String {
         let names = names.join(",");
         text += &format!("warn: some health checks cannot be excluded: no matches for {names}\n");
     }
-    text + &format!("{endpoint} check passed\n")
+    let verdict = if failure.is_some() {
+        "failed"
+    } else {
+        "passed"
+    };
+    text + &format!("{endpoint} check {verdict}\n")
 }
 
-fn plain(text: String) -> Response<ServerBody> {
+fn failed(text: String) -> Response<ServerBody> {
+    plain(StatusCode::INTERNAL_SERVER_ERROR, text)
+}
+
+fn plain(code: StatusCode, text: String) -> Response<ServerBody> {
     let body = ServerBody::whole(Bytes::from(text));
-    with_type(StatusCode::OK, "text/plain; charset=utf-8", body)
+    with_type(code, "text/plain; charset=utf-8", body)
 }

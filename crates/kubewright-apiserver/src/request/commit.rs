@@ -2,14 +2,28 @@ use std::sync::Arc;
 
 use kubewright_wire::apply::equal_but_times;
 use kubewright_wire::schema::{Schema, forget_empty};
+use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
 
+use super::json_patch::height;
 use super::target::Target;
 use crate::crd;
 use crate::kinds::stored_kind;
 use crate::seeded::SeededFault;
 use crate::server::Server;
-use crate::store::{Expected, NotStored, Object, Race, Seen};
+use crate::store::{DEEPEST, Expected, NotStored, Object, Race, Seen};
+
+/// Checks that an object can be stored and read again.
+pub(super) fn check_depth(value: &Value) -> Result<(), Status> {
+    let depth = height(value);
+    match depth > DEEPEST {
+        true => Err(Status::bad_request(format!(
+            "the object with its managedFields is nested {depth} levels deep; at most {DEEPEST} \
+             can be stored"
+        ))),
+        false => Ok(()),
+    }
+}
 
 /// Stores a new object, if what it was admitted by still holds; a dry run only shows it.
 pub(super) fn create(

@@ -126,6 +126,7 @@ pub(super) async fn store_new(
         admit.validate(Operation::Create, &value, None).await?;
         admission::charge(server, target, None, checked)?;
         let value = version::to_stored(server, target, value).await?;
+        commit::check_depth(&value)?;
         match commit::create(server, target, value, &admitted_by, admit.is_dry_run()) {
             Ok(object) => return Ok(object),
             Err(NotStored::Taken(current)) if has_name => {

@@ -145,11 +145,13 @@ impl Server {
     ///
     /// A write has either happened whole or not at all.
     pub async fn execute(&self, request: ApiRequest) -> Result<ApiResponse, Status> {
-        let answer = self.answer(request).await;
-        // Nobody is told of what could still be lost.
         #[cfg(feature = "disk")]
-        if let Err(failure) = self.store().settled().await {
-            return Err(Status::internal(failure.to_string()));
+        let losses = self.store().losses();
+        let answer = self.answer(request).await;
+        // No response shows what could still be lost.
+        #[cfg(feature = "disk")]
+        if let Err(why) = self.store().settled(losses).await {
+            return Err(not_stored(&why));
         }
         answer
     }
@@ -175,9 +177,21 @@ impl Server {
                 target.served.resource.qualified_name()
             )));
         }
-        let response = self.carry_out(&target, &request).await?;
-        let response = version::shown(self, &target, response).await?;
-        shape(self, &target.served, request.form, response)
+        if let Some(why) = self
+            .store()
+            .failure()
+            .filter(|_| !is_review && stores(&request))
+        {
+            return Err(not_stored(&why));
+        }
+        let place = Place::of(self, &target, &request);
+        let server = self.clone();
+        let work = async move {
+            let response = server.carry_out(&target, &request).await?;
+            let response = version::shown(&server, &target, response).await?;
+            shape(&server, &target.served, request.form, response)
+        };
+        self.workers().run(place, work).await
     }
 
     async fn carry_out(
@@ -205,4 +219,17 @@ impl Server {
             ))),
         }
     }
+}
+
+/// Whether a request changes what is stored.
+fn stores(request: &ApiRequest) -> bool {
+    let is_token = request.route.subresource.as_deref() == Some("token");
+    let is_read = matches!(request.route.verb, Verb::Get | Verb::List | Verb::Watch);
+    !is_read && !is_token
+}
+
+fn not_stored(why: &str) -> Status {
+    Status::internal(format!(
+        "{why}; nothing was stored, and writes fail until the data folder can be written again"
+    ))
 }

@@ -4,8 +4,7 @@ use serde_json::Value;
 const MOST_OPERATIONS: usize = 10_000;
 /// What all copies of a patch may add, as in Kubernetes (`JSONPatchMaxCopyBytes`).
 const MOST_COPIED: usize = 3 * 1024 * 1024;
-/// How deep an object may nest: serde_json reads nothing deeper, so no body does, and what is
-/// stored could not be read again.
+/// How deep an object may nest: as deep as a body in JSON.
 pub(crate) const DEEPEST: usize = 127;
 
 /// Why a JSON patch was not applied.

@@ -245,6 +245,7 @@ impl Write<'_> {
             admission::charge(server, self.target, Some(old), checked)?;
         }
         let value = version::to_stored(server, self.target, value).await?;
+        commit::check_depth(&value)?;
         let dry_run = self.admit.is_dry_run();
         Ok(commit::update(server, self.target, stored, value, dry_run).ok())
     }

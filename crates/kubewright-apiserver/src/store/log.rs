@@ -102,6 +102,12 @@ impl Log {
         }
     }
 
+    /// Forgets everything; readers go on from here.
+    #[cfg(feature = "disk")]
+    pub(super) fn restart_at(&mut self, revision: Revision) {
+        *self = Self::starting_at(revision, self.bounds);
+    }
+
     /// Readers of one resource go on from here at the earliest.
     pub(super) fn start_at(&mut self, revision: Revision) {
         self.floor = revision;

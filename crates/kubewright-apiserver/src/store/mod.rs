@@ -5,17 +5,18 @@
 //! reader of the log that falls behind reads the log again: nothing is buffered for it, and what
 //! the log no longer holds is reported as [`Compacted`].
 //!
-//! With the feature `disk` a store can be kept in a folder: what was answered to anybody survives
-//! the end of the process. What is not on the disk yet is shown to nobody.
+//! With the feature `disk` a store can be kept in a folder: what a response has shown survives the
+//! end of the process. What is not on the disk yet is in no response, and what cannot be written to
+//! the disk is taken back.
 
 mod changes;
 #[cfg(feature = "disk")]
 mod disk;
+#[cfg(feature = "disk")]
+mod disk_writer;
 mod expected;
 mod followers;
 mod history;
-#[cfg(feature = "disk")]
-mod keeper;
 mod key;
 mod log;
 mod object;
@@ -23,6 +24,12 @@ mod random;
 mod read_once;
 mod snapshot;
 mod state;
+
+/// How deep the lists and objects of a stored object may stand in one another.
+///
+/// Bodies of requests are less deep (127 levels as JSON, 200 as YAML); `managedFields` repeat the
+/// structure of the object some levels below its top.
+pub(crate) const DEEPEST: usize = 256;
 
 pub use changes::Changes;
 #[cfg(feature = "disk")]

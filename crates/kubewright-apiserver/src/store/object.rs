@@ -75,7 +75,7 @@ impl Object {
     }
 
     /// About how much memory it takes, once it was sent to somebody.
-    pub(super) fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         self.weight
     }
 

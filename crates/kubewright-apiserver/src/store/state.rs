@@ -10,10 +10,10 @@ use tokio::sync::watch;
 use super::changes::Batch;
 #[cfg(feature = "disk")]
 use super::disk::{Disk, DiskError};
+#[cfg(feature = "disk")]
+use super::disk_writer::DiskWriter;
 use super::expected::{Expected, NotStored, Race, Seen};
 use super::followers::Followers;
-#[cfg(feature = "disk")]
-use super::keeper::Keeper;
 use super::log::Log;
 use super::{Change, ChangeKind, Changes, Compacted, History, Key, Object, Snapshot};
 
@@ -24,15 +24,15 @@ pub struct Store {
 }
 
 struct Shared {
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
     followers: Arc<Followers>,
-    /// Keeps what is written on a disk, where there is one.
+    /// Writes changes to a disk, where there is one.
     #[cfg(feature = "disk")]
-    keeper: Option<Keeper>,
+    disk: Option<DiskWriter>,
 }
 
 #[derive(Clone)]
-struct State {
+pub(super) struct State {
     objects: OrdMap<Key, Arc<Object>>,
     revision: Revision,
     /// The last write to each resource.
@@ -64,46 +64,67 @@ impl Store {
         Self {
             shared: Arc::new(Shared {
                 followers: Arc::new(Followers::new(state.revision)),
-                state: Mutex::new(state),
+                state: Arc::new(Mutex::new(state)),
                 #[cfg(feature = "disk")]
-                keeper: None,
+                disk: None,
             }),
         }
     }
 
     /// The store that is kept on a disk; its history begins with what is there.
     #[cfg(feature = "disk")]
-    pub(crate) fn on_disk(disk: Disk, history: History) -> Result<Self, DiskError> {
+    pub(crate) fn on_disk(mut disk: Disk, history: History) -> Result<Self, DiskError> {
         let kept = disk.load()?;
         let mut latest = OrdMap::new();
         for key in kept.objects.keys() {
             latest.insert(Arc::from(key.resource()), kept.revision);
         }
         let followers = Arc::new(Followers::new(kept.revision));
-        let keeper = Keeper::start(disk, kept.revision, Arc::clone(&followers))?;
-        let state = State {
+        let state = Arc::new(Mutex::new(State {
             objects: kept.objects,
             revision: kept.revision,
             latest,
             log: Log::starting_at(kept.revision, history),
-        };
+        }));
+        let writer = DiskWriter::start(
+            disk,
+            kept.revision,
+            Arc::clone(&state),
+            Arc::clone(&followers),
+        )?;
         Ok(Self {
             shared: Arc::new(Shared {
-                state: Mutex::new(state),
+                state,
                 followers,
-                keeper: Some(keeper),
+                disk: Some(writer),
             }),
         })
     }
 
     /// Waits until everything that is stored now would survive the end of the process; at once
-    /// where nothing is kept.
+    /// where nothing is kept. Fails with the reason when changes were lost since there were that
+    /// many losses.
     #[cfg(feature = "disk")]
-    pub(crate) async fn settled(&self) -> Result<(), Arc<DiskError>> {
-        match &self.shared.keeper {
+    pub(crate) async fn settled(&self, losses: u64) -> Result<(), Arc<str>> {
+        match &self.shared.disk {
             None => Ok(()),
-            Some(keeper) => keeper.until(self.revision()).await,
+            Some(disk) => disk.until(self.revision(), losses).await,
         }
+    }
+
+    /// How often changes were lost that were stored and could not be kept.
+    #[cfg(feature = "disk")]
+    pub(crate) fn losses(&self) -> u64 {
+        self.shared.disk.as_ref().map_or(0, DiskWriter::losses)
+    }
+
+    /// Why nothing can be stored now.
+    pub(crate) fn failure(&self) -> Option<Arc<str>> {
+        #[cfg(feature = "disk")]
+        if let Some(disk) = &self.shared.disk {
+            return disk.failure();
+        }
+        None
     }
 
     /// The revision of the last write.
@@ -259,10 +280,10 @@ impl Store {
         state.latest.insert(change.key.resource().into(), revision);
         state.log.push(Arc::clone(&change));
         #[cfg(feature = "disk")]
-        if let Some(keeper) = &self.shared.keeper {
-            // Under the lock, so that writes come to the disk in their order; followers hear of
-            // them when they are there.
-            keeper.push(change);
+        if let Some(disk) = &self.shared.disk {
+            // Under the lock, so that writes come to the disk in their order; followers see them
+            // when they are there.
+            disk.push(change);
             return;
         }
         drop(state);
@@ -272,8 +293,8 @@ impl Store {
     /// The last revision that those who follow may see: what is not kept yet may never have been.
     fn visible(&self, state: &State) -> Revision {
         #[cfg(feature = "disk")]
-        if let Some(keeper) = &self.shared.keeper {
-            return keeper.kept();
+        if let Some(disk) = &self.shared.disk {
+            return disk.settled();
         }
         state.revision
     }
@@ -301,6 +322,28 @@ impl Store {
             }
         }
         Ok((found, visible.max(at)))
+    }
+}
+
+#[cfg(feature = "disk")]
+impl State {
+    /// Takes back the newest changes. Their revisions are not given again, and readers of the log
+    /// list again; returns the revision from which they go on.
+    pub(super) fn take_back(&mut self, changes: &[Arc<Change>]) -> Revision {
+        if changes.is_empty() {
+            return self.revision;
+        }
+        self.revision = self.revision.next();
+        for change in changes.iter().rev() {
+            match &change.before {
+                Some(before) => self.objects.insert(change.key.clone(), Arc::clone(before)),
+                None => self.objects.remove(&change.key),
+            };
+            self.latest
+                .insert(change.key.resource().into(), self.revision);
+        }
+        self.log.restart_at(self.revision);
+        self.revision
     }
 }
 

@@ -1,14 +1,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Api, Client, Config, ResourceExt as _};
-use rustix::process::{Pid, Signal, kill_process};
+use kube::{Api, Client, Config, ResourceExt};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -21,7 +21,23 @@ impl Running {
     /// Starts a cluster on a data folder, and waits until it serves.
     fn start(folder: &Path) -> Self {
         let folder = folder.to_str().expect("a path in UTF-8");
-        let mut child = kubewright(&["cluster", "--nodes", "0", "--data", folder])
+        Self::spawn(kubewright(&["cluster", "--nodes", "0", "--data", folder]))
+    }
+
+    /// The same for a process whose files may be limited in size: a write beyond the limit fails
+    /// instead of ending it.
+    fn start_limited(folder: &Path) -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]);
+        shell.arg(env!("CARGO_BIN_EXE_kubewright"));
+        shell
+            .args(["cluster", "--nodes", "0", "--data"])
+            .arg(folder);
+        Self::spawn(shell)
+    }
+
+    fn spawn(mut command: Command) -> Self {
+        let mut child = command
             .stdout(Stdio::piped())
             .spawn()
             .expect("the command starts");
@@ -176,6 +192,155 @@ async fn a_cluster_goes_on_where_it_was_stopped() {
     let found = secrets.get("s").await.expect("it is still there");
     assert_eq!(found.uid(), stored.uid());
     assert_eq!(found.resource_version(), stored.resource_version());
+    drop(again);
+}
+
+/// JSON and YAML nest to different depths, and managedFields add some levels.
+#[tokio::test]
+async fn deeply_nested_objects_are_there_after_a_restart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Running::start(folder.path());
+    let client = Running::client(folder.path()).await;
+    let definition = json!({
+        "metadata": {"name": "pots.deep.example.com"},
+        "spec": {
+            "group": "deep.example.com", "scope": "Namespaced",
+            "names": {"plural": "pots", "kind": "Pot"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+                "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+            }}],
+        },
+    });
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    send(
+        &client,
+        definitions,
+        "application/json",
+        definition.to_string(),
+    )
+    .await;
+    let pots = "/apis/deep.example.com/v1/namespaces/default/pots";
+    let head = r#""apiVersion":"deep.example.com/v1","kind":"Pot""#;
+    for (name, levels, media_type) in [
+        ("a", 1, "application/json"),
+        ("json", 122, "application/json"),
+        ("yaml", 190, "application/yaml"),
+    ] {
+        let (open, close) = (r#"{"a":"#.repeat(levels), "}".repeat(levels));
+        let text = format!(r#"{{{head},"metadata":{{"name":"{name}"}},"spec":{open}1{close}}}"#);
+        send(&client, pots, media_type, text).await;
+    }
+    cluster.kill();
+
+    let again = Running::start(folder.path());
+    let client = Running::client(folder.path()).await;
+    let request = http::Request::get(pots)
+        .body(Vec::new())
+        .expect("a request");
+    let text = client.request_text(request).await.expect("a list");
+    assert_eq!(text.matches(r#""kind":"Pot""#).count(), 3);
+    assert!(text.contains(&r#"{"a":"#.repeat(190)));
+    drop(again);
+}
+
+async fn send(client: &Client, path: &str, media_type: &str, body: String) {
+    let request = http::Request::post(path)
+        .header("content-type", media_type)
+        .body(body.into_bytes())
+        .expect("a request");
+    client.request_text(request).await.expect("it is stored");
+}
+
+#[tokio::test]
+async fn secrets_on_the_disk_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let parent = tempfile::tempdir().expect("a folder");
+    let folder = parent.path().join("data");
+    let cluster = Running::start(&folder);
+    let mode = |path: &Path| path.metadata().expect("it is there").permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    for entry in folder.read_dir().expect("a folder") {
+        let path = entry.expect("an entry").path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+    drop(cluster);
+}
+
+/// Files may not grow beyond this, as on a disk that is full.
+const FULL: u64 = 6 * 1024 * 1024;
+
+#[tokio::test]
+async fn full_disk_fails_writes_and_goes_on_when_there_is_room() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = Running::start_limited(folder.path());
+    let limit = |bytes: Option<u64>| {
+        let pid = i32::try_from(cluster.0.id()).ok().and_then(Pid::from_raw);
+        let limit = Rlimit {
+            current: bytes,
+            maximum: None,
+        };
+        prlimit(pid, Resource::Fsize, limit).expect("the limit is set");
+    };
+    let client = Running::client(folder.path()).await;
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "default");
+    let map = |name: &str| {
+        let data = json!({"metadata": {"name": name}, "data": {"a": "x".repeat(300_000)}});
+        serde_json::from_value::<ConfigMap>(data).expect("a ConfigMap")
+    };
+    limit(Some(FULL));
+    let mut kept = Vec::new();
+    let failed = loop {
+        let name = format!("m{}", kept.len());
+        match maps.create(&PostParams::default(), &map(&name)).await {
+            Ok(_) => kept.push(name),
+            Err(kube::Error::Api(status)) => break (name, status),
+            Err(error) => panic!("{error}"),
+        }
+        assert!(kept.len() < 100, "the limit is not reached");
+    };
+    let (name, status) = failed;
+    assert_eq!(status.code, 500);
+    let reason = "File too large (os error 27)";
+    assert!(status.message.contains(reason), "{}", status.message);
+    assert!(
+        status.message.contains("nothing was stored"),
+        "{}",
+        status.message
+    );
+    // What failed is not there, all else is, and the server says what it lacks.
+    let list = maps.list(&ListParams::default()).await.expect("a list");
+    let names: BTreeSet<String> = list.iter().map(ResourceExt::name_any).collect();
+    assert!(!names.contains(&name) && kept.iter().all(|name| names.contains(name)));
+    let ready = |client: Client| async move {
+        let request = http::Request::get("/readyz").body(kube::client::Body::empty());
+        let response = client
+            .send(request.expect("a request"))
+            .await
+            .expect("a response");
+        let code = response.status().as_u16();
+        let body = response.into_body().collect_bytes().await.expect("a body");
+        (code, String::from_utf8_lossy(&body).into_owned())
+    };
+    let (code, text) = ready(client.clone()).await;
+    assert_eq!(code, 500);
+    assert!(
+        text.contains("[-]etcd-readiness failed: ") && text.contains(reason),
+        "{text}"
+    );
+    limit(None);
+    while ready(client.clone()).await.0 != 200 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let stored = maps.create(&PostParams::default(), &map("after")).await;
+    kept.push(stored.expect("there is room").name_any());
+    cluster.kill();
+
+    let again = Running::start(folder.path());
+    let client = Running::client(folder.path()).await;
+    let maps: Api<ConfigMap> = Api::namespaced(client, "default");
+    let list = maps.list(&ListParams::default()).await.expect("a list");
+    let names: BTreeSet<String> = list.iter().map(ResourceExt::name_any).collect();
+    assert!(!names.contains(&name) && kept.iter().all(|name| names.contains(name)));
     drop(again);
 }
 
