@@ -13,6 +13,7 @@ mod discovery;
 #[doc(hidden)]
 pub mod fuzz;
 mod go_regex;
+mod interrupt;
 mod kinds;
 mod may;
 mod openapi;

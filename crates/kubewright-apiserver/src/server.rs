@@ -11,7 +11,7 @@ use crate::behaviour::{NodeControl, OrderBook, PodControl};
 use crate::bootstrap;
 use crate::catalog::Catalog;
 use crate::may::{Access, Answers, AuthorizationWebhook};
-use crate::request::{BodyRoom, InProcess};
+use crate::request::{BodyRoom, InProcess, Workers};
 use crate::seeded::SeededFault;
 use crate::store::{History, Random, ReadOnce, Store};
 use crate::who::{Credentials, User};
@@ -42,6 +42,7 @@ struct Inner {
     policies: ReadOnce<Policy>,
     hooks: ReadOnce<Vec<Hook>>,
     body_room: BodyRoom,
+    workers: Workers,
     admission: AdmissionPlugins,
     authorizer: Option<AuthorizationWebhook>,
     answers: Answers,
@@ -144,6 +145,7 @@ impl Server {
                 policies: ReadOnce::default(),
                 hooks: ReadOnce::default(),
                 body_room: BodyRoom::default(),
+                workers: Workers::default(),
                 admission: options.admission,
                 authorizer: options.authorizer,
                 answers: Answers::default(),
@@ -189,6 +191,7 @@ impl Server {
                 policies: ReadOnce::default(),
                 hooks: ReadOnce::default(),
                 body_room: self.inner.body_room.clone(),
+                workers: self.inner.workers.clone(),
                 admission: options.admission,
                 authorizer: options.authorizer,
                 answers: Answers::default(),
@@ -260,6 +263,11 @@ impl Server {
     /// What the bodies of requests under way may take.
     pub(crate) fn body_room(&self) -> &BodyRoom {
         &self.inner.body_room
+    }
+
+    /// The threads for requests that may take long.
+    pub(crate) fn workers(&self) -> &Workers {
+        &self.inner.workers
     }
 
     /// The policies that were read.

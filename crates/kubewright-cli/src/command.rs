@@ -176,7 +176,7 @@ fn with_runtime(command: Command) -> Result<(), Error> {
         .enable_all()
         .build()
         .map_err(|source| Error::Runtime { source })?;
-    runtime.block_on(async {
+    let outcome = runtime.block_on(async {
         match command {
             Command::Cluster(arguments) => cluster::run(&arguments).await,
             Command::Dev(arguments) => dev::run(&arguments).await,
@@ -198,5 +198,8 @@ fn with_runtime(command: Command) -> Result<(), Error> {
                 unreachable!("these need no runtime and were done before")
             }
         }
-    })
+    });
+    // What is still being computed for a request that has ended is not waited for.
+    runtime.shutdown_background();
+    outcome
 }

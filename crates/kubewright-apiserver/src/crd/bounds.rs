@@ -4,6 +4,9 @@ use serde_json::{Number, Value, json};
 use super::formats::has_format;
 use super::structural::{Bound, Limits};
 
+/// How many of the allowed values are shown at most.
+const MOST_SHOWN: usize = 1000;
+
 /// The bounds that a value breaks.
 pub(super) fn beyond(value: &Value, limits: &Limits, path: &str) -> Vec<Cause> {
     let mut causes = Vec::new();
@@ -48,10 +51,12 @@ pub(super) fn beyond(value: &Value, limits: &Limits, path: &str) -> Vec<Cause> {
         }
         Value::Null | Value::Bool(_) => {}
     }
-    if !limits.enumeration.is_empty() && !limits.enumeration.contains(value) {
+    if !limits.enumeration.allows(value) {
         let supported: Vec<String> = limits
             .enumeration
+            .values
             .iter()
+            .take(MOST_SHOWN)
             .map(|one| one.as_str().map_or_else(|| one.to_string(), str::to_owned))
             .collect();
         let supported: Vec<&str> = supported.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -98,11 +98,8 @@ fn fields(schema: &Value, is_resource: bool) -> Declared {
     if is_resource {
         add_metadata(&mut properties);
     }
-    let required = schema["required"].as_array();
-    let is_required = |name: &str| {
-        let mut required = required.into_iter().flatten();
-        required.any(|one| one == name)
-    };
+    let required = schema["required"].as_array().into_iter().flatten();
+    let required: BTreeSet<&str> = required.filter_map(Value::as_str).collect();
     let mut fields = BTreeMap::new();
     let mut least_bytes = LEAST_CONTAINER;
     for (name, schema) in &properties {
@@ -110,7 +107,7 @@ fn fields(schema: &Value, is_resource: bool) -> Declared {
             continue;
         };
         // The server fills in what has a default.
-        if is_required(name) && schema.get("default").is_none_or(Value::is_null) {
+        if required.contains(name.as_str()) && schema.get("default").is_none_or(Value::is_null) {
             let length = u64::try_from(name.len()).unwrap_or(u64::MAX);
             least_bytes += length + field.least_bytes + AROUND_FIELD;
         }

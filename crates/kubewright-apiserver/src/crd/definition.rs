@@ -226,6 +226,11 @@ impl CustomVersion {
         }
     }
 
+    /// Whether expressions are evaluated about its objects.
+    pub(crate) fn has_rules(&self) -> bool {
+        self.schema().has_rules()
+    }
+
     /// What is wrong with an object in this version, and what its writer should be told.
     pub(crate) fn validate(&self, value: &Value, old: Option<&Value>) -> Checked {
         let scale = self.scale.iter();

@@ -1,3 +1,6 @@
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use kubewright_wire::status::Cause;
 use serde_json::{Value, json};
 
@@ -39,20 +42,21 @@ fn walk(value: &Value, schema: &Structural, path: &str, causes: &mut Vec<Cause>)
 
 /// Each value that comes again is told once, where it comes for the second time.
 fn repeated(items: &[Value], list: &ListKind, path: &str) -> Vec<Cause> {
-    let keys: Vec<Value> = match list {
-        ListKind::Atomic => return Vec::new(),
-        ListKind::Set => items.to_vec(),
-        ListKind::Map(names) => items.iter().map(|item| key_of(item, names)).collect(),
-    };
-    let is_second = |index: usize, key: &Value| {
-        let before = keys.iter().take(index);
-        before.filter(|one| *one == key).count() == 1
-    };
-    keys.iter()
-        .enumerate()
-        .filter(|(index, key)| is_second(*index, key))
-        .map(|(index, key)| Cause::duplicate(&format!("{path}[{index}]"), key))
-        .collect()
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut causes = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let key = match list {
+            ListKind::Atomic => return causes,
+            ListKind::Set => Cow::Borrowed(item),
+            ListKind::Map(names) => Cow::Owned(key_of(item, names)),
+        };
+        let count = seen.entry(key.to_string()).or_default();
+        *count += 1;
+        if *count == 2 {
+            causes.push(Cause::duplicate(&format!("{path}[{index}]"), &key));
+        }
+    }
+    causes
 }
 
 /// What tells an item of a list apart from the others.

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::server::Server;
@@ -99,17 +101,15 @@ pub(super) fn condition_is_true(value: &Value, kind: &str) -> bool {
     conditions.any(|one| one["type"] == kind && one["status"] == "True")
 }
 
+#[derive(Default)]
 struct Claimed {
-    resources: Vec<String>,
-    kinds: Vec<String>,
+    resources: BTreeSet<String>,
+    kinds: BTreeSet<String>,
 }
 
 /// The names that the other definitions of the group have.
 fn claimed(server: &Server, value: &Value) -> Claimed {
-    let mut claimed = Claimed {
-        resources: Vec::new(),
-        kinds: Vec::new(),
-    };
+    let mut claimed = Claimed::default();
     let definitions = server.store().list(super::DEFINITIONS, None);
     let is_other = |other: &Object| {
         Some(other.name()) != value["metadata"]["name"].as_str()
@@ -135,14 +135,14 @@ fn claimed(server: &Server, value: &Value) -> Claimed {
 }
 
 /// The first of the wanted names that is taken.
-fn taken(wanted: &Value, names: &[String]) -> Option<String> {
+fn taken(wanted: &Value, names: &BTreeSet<String>) -> Option<String> {
     let many = wanted
         .as_array()
         .into_iter()
         .flatten()
         .filter_map(Value::as_str);
     let mut all = wanted.as_str().into_iter().chain(many);
-    all.find(|name| !name.is_empty() && names.iter().any(|one| one == name))
+    all.find(|name| !name.is_empty() && names.contains(*name))
         .map(str::to_owned)
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::expression_type::{expression_type, is_embedded};
 use super::rule::{Rule, RuleInput, SPENT, Verdict};
 use super::structural::ListKind;
-use super::validate::counterpart;
+use super::validate::Counterparts;
 use crate::cel::{Budget, Type};
 
 /// The rules of a schema, node by node.
@@ -174,10 +174,10 @@ impl Rules {
         let Some(rules) = &self.item else {
             return true;
         };
+        let old = Counterparts::new(pair.old, &self.list);
         for (index, value) in items.iter().enumerate() {
-            let old = counterpart(value, pair.old, &self.list);
             let path = format!("{path}[{index}]");
-            if !rules.walk(pair.below(value, old), &path, budget, found) {
+            if !rules.walk(pair.below(value, old.of(value)), &path, budget, found) {
                 return false;
             }
         }

@@ -52,6 +52,11 @@ impl CustomSchema {
         self.is_served
     }
 
+    /// Whether there are rules in CEL.
+    pub(super) fn has_rules(&self) -> bool {
+        self.rules.is_some()
+    }
+
     /// The type of the objects.
     pub(crate) fn of_kind(&self) -> Option<SchemaType<'_>> {
         self.types.kind(&self.kind)

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ pub(super) enum ListKind {
 /// Bounds on a value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Limits {
-    pub(super) enumeration: Vec<Value>,
+    pub(super) enumeration: Enumeration,
     pub(super) minimum: Option<Bound>,
     pub(super) maximum: Option<Bound>,
     pub(super) multiple_of: Option<f64>,
@@ -55,6 +55,28 @@ pub(super) struct Limits {
     pub(super) max_items: Option<u64>,
     pub(super) min_properties: Option<u64>,
     pub(super) max_properties: Option<u64>,
+}
+
+/// The values that are allowed; none where all are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Enumeration {
+    pub(super) values: Vec<Value>,
+    /// The same as texts, to be found at once.
+    texts: BTreeSet<String>,
+}
+
+impl Enumeration {
+    fn compile(values: Option<&Vec<Value>>) -> Self {
+        let values = values.cloned().unwrap_or_default();
+        Self {
+            texts: values.iter().map(Value::to_string).collect(),
+            values,
+        }
+    }
+
+    pub(super) fn allows(&self, value: &Value) -> bool {
+        self.values.is_empty() || self.texts.contains(&value.to_string())
+    }
 }
 
 /// A number that a value may not pass.
@@ -149,7 +171,7 @@ impl Limits {
             })
         };
         Self {
-            enumeration: schema["enum"].as_array().cloned().unwrap_or_default(),
+            enumeration: Enumeration::compile(schema["enum"].as_array()),
             minimum: bound("minimum", "exclusiveMinimum"),
             maximum: bound("maximum", "exclusiveMaximum"),
             multiple_of: schema["multipleOf"].as_f64(),

@@ -1,9 +1,14 @@
+use std::collections::BTreeMap;
+
 use kubewright_wire::status::Cause;
 use serde_json::{Map, Number, Value, json};
 
 use super::bounds::beyond;
 use super::list_types::key_of;
 use super::structural::{Form, ListKind, Structural};
+
+/// How many faults of one object are told at most: each may show much of it.
+pub(super) const MOST_CAUSES: usize = 1000;
 
 /// What is wrong with an object, in the words of Kubernetes
 /// (k8s.io/kube-openapi/pkg/validation). A value that did not change is not looked at again.
@@ -65,6 +70,9 @@ fn check_members(
     causes: &mut Vec<Cause>,
 ) {
     for (name, member) in members {
+        if causes.len() >= MOST_CAUSES {
+            return;
+        }
         if let Some(entry) = schema.entry(name) {
             let old = old.and_then(|old| old.get(name));
             check(member, old, entry, &below(path, name), causes);
@@ -76,6 +84,9 @@ fn check_members(
         _ => &[],
     };
     for name in required.chain(embedded.iter().copied()) {
+        if causes.len() >= MOST_CAUSES {
+            return;
+        }
         if !members.contains_key(name) {
             causes.push(Cause::required(&below(path, name), ""));
         }
@@ -90,27 +101,50 @@ fn check_items(
     causes: &mut Vec<Cause>,
 ) {
     if let Some(item) = &schema.item {
+        let old = Counterparts::new(old, &schema.list);
         for (index, value) in items.iter().enumerate() {
-            let old = counterpart(value, old, &schema.list);
-            check(value, old, item, &format!("{path}[{index}]"), causes);
+            if causes.len() >= MOST_CAUSES {
+                return;
+            }
+            check(
+                value,
+                old.of(value),
+                item,
+                &format!("{path}[{index}]"),
+                causes,
+            );
         }
     }
 }
 
-/// The item of the old list that an item is compared with: only the items of a list with keys
-/// can be told from one another after a change.
-pub(super) fn counterpart<'a>(
-    value: &Value,
-    old: Option<&'a Value>,
-    list: &ListKind,
-) -> Option<&'a Value> {
-    let old = old?.as_array()?;
-    match list {
-        ListKind::Map(names) => {
-            let key = key_of(value, names);
-            old.iter().find(|item| key_of(item, names) == key)
+/// The items of the old list that items are compared with: only the items of a list with keys can
+/// be told from one another after a change.
+pub(super) struct Counterparts<'a> {
+    names: &'a [String],
+    items: BTreeMap<String, &'a Value>,
+}
+
+impl<'a> Counterparts<'a> {
+    pub(super) fn new(old: Option<&'a Value>, list: &'a ListKind) -> Self {
+        let ListKind::Map(names) = list else {
+            return Self {
+                names: &[],
+                items: BTreeMap::new(),
+            };
+        };
+        let mut items = BTreeMap::new();
+        for item in old.and_then(Value::as_array).into_iter().flatten() {
+            items.entry(key_of(item, names).to_string()).or_insert(item);
         }
-        ListKind::Set | ListKind::Atomic => None,
+        Self { names, items }
+    }
+
+    pub(super) fn of(&self, value: &Value) -> Option<&'a Value> {
+        if self.items.is_empty() {
+            return None;
+        }
+        let key = key_of(value, self.names).to_string();
+        self.items.get(&key).copied()
     }
 }
 

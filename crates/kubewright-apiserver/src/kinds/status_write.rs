@@ -1,3 +1,5 @@
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
 use kubewright_core::Kind;
 use serde_json::{Map, Value, json};
 
@@ -90,7 +92,7 @@ fn drop_deallocated(old: &Value, object: &mut Map<String, Value>) {
     }
 }
 
-fn allocated(allocation: Option<&Value>) -> Vec<[String; 4]> {
+fn allocated(allocation: Option<&Value>) -> BTreeSet<[String; 4]> {
     let results = allocation.and_then(|one| one.pointer("/devices/results"));
     let results = results.and_then(Value::as_array);
     results.into_iter().flatten().map(device).collect()
@@ -117,14 +119,16 @@ fn keep_of_pod(old: &Value, object: &mut Map<String, Value>) {
         status.insert("qosClass".to_owned(), class.clone());
     }
     keep_generation(status, old.get("observedGeneration"));
-    let mut before: Vec<&Value> = old["conditions"].as_array().into_iter().flatten().collect();
+    // There may be several of a type: the first goes with the first.
+    let mut before: BTreeMap<String, VecDeque<&Value>> = BTreeMap::new();
+    for condition in old["conditions"].as_array().into_iter().flatten() {
+        let kind = condition["type"].to_string();
+        before.entry(kind).or_default().push_back(condition);
+    }
     let conditions = status.get_mut("conditions").and_then(Value::as_array_mut);
     for condition in conditions.into_iter().flatten() {
-        // There may be several of a type: the first goes with the first.
-        let found = before
-            .iter()
-            .position(|one| one["type"] == condition["type"]);
-        let Some(found) = found.map(|index| before.remove(index)) else {
+        let of_type = before.get_mut(&condition["type"].to_string());
+        let Some(found) = of_type.and_then(VecDeque::pop_front) else {
             continue;
         };
         if let Some(condition) = condition.as_object_mut() {

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::kinds::label_selector;
@@ -13,6 +15,7 @@ where
     let name = |role: &'a Value| role.pointer("/metadata/name").and_then(Value::as_str);
     let own = role.pointer("/metadata/name").and_then(Value::as_str);
     let mut rules: Vec<Value> = Vec::new();
+    let mut seen = BTreeSet::new();
     for selector in selectors.as_array()? {
         let selector = label_selector(selector)?;
         let selected = others.clone().filter(|other| {
@@ -21,7 +24,7 @@ where
         });
         let found = selected.filter_map(|other| other.get("rules")?.as_array());
         for rule in found.flatten() {
-            if !rules.contains(rule) {
+            if seen.insert(rule.to_string()) {
                 rules.push(rule.clone());
             }
         }

@@ -121,7 +121,12 @@ impl Grant<'_> {
     /// Whether the user holds all of the rules himself.
     fn holds(&self, policy: &Policy, given: &[PolicyRule]) -> Result<(), Status> {
         let (held, faults) = policy.rules_for(self.user, self.namespace);
-        let missing = uncovered(&held, given);
+        let Ok(missing) = uncovered(&held, given) else {
+            return Err(self.forbidden(
+                "the rules have too many combinations of groups, resources, verbs and names to be \
+                 compared with what the user holds; write them in several roles",
+            ));
+        };
         if missing.is_empty() {
             return Ok(());
         }

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use kubewright_wire::status::{Cause, CauseKind, Status};
 use serde_json::Value;
 
@@ -138,25 +140,24 @@ pub(super) fn drop_duplicate_owners(value: &mut Value) -> Vec<String> {
     else {
         return Vec::new();
     };
-    let mut kept: Vec<Value> = Vec::new();
-    let mut duplicates: Vec<String> = Vec::new();
-    for owner in owners.drain(..) {
-        match kept.contains(&owner) {
-            true => duplicates.push(owner["uid"].as_str().unwrap_or_default().to_owned()),
-            false => kept.push(owner),
+    let mut seen = BTreeSet::new();
+    let mut duplicates = BTreeSet::new();
+    owners.retain(|owner| {
+        let is_first = seen.insert(owner.to_string());
+        if !is_first {
+            duplicates.insert(owner["uid"].as_str().unwrap_or_default().to_owned());
         }
-    }
-    *owners = kept;
+        is_first
+    });
     match duplicates.is_empty() {
         true => Vec::new(),
         false => {
-            duplicates.sort();
-            duplicates.dedup();
+            let uids: Vec<String> = duplicates.into_iter().collect();
             vec![format!(
                 ".metadata.ownerReferences contains duplicate entries; API server dedups owner \
                  references in 1.20+, and may reject such requests as early as 1.24; please fix \
                  your requests; duplicate UID(s) observed: {}",
-                duplicates.join(", ")
+                uids.join(", ")
             )]
         }
     }

@@ -14,6 +14,7 @@ use super::select::Selection;
 use super::target::Target;
 use super::version;
 use crate::crd;
+use crate::interrupt;
 use crate::kinds::{delete_answers_object, grace_period, is_undeletable};
 use crate::seeded::SeededFault;
 use crate::server::{Server, timestamp};
@@ -80,6 +81,9 @@ pub(super) async fn delete_collection(
     let list = select_all(target, &selection, &server.store().snapshot());
     let admit = Admit::new(server, target, request, options.is_dry_run());
     for object in &list.items {
+        if interrupt::is_requested() {
+            return Err(Status::internal("the request was interrupted"));
+        }
         match delete_one(server, &admit, target, object.name(), &options).await {
             Err(status) if status.code == 404 => {}
             other => drop(other?),

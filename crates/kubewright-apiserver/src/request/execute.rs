@@ -4,6 +4,7 @@ use kubewright_wire::route::{Query, ResourceRoute};
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
+use super::offload::Place;
 use super::target::Target;
 use super::{
     ApiResponse, Warnings, create, delete, list, patch, read, subresource, update, version, watch,

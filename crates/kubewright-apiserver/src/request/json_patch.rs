@@ -1,6 +1,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::interrupt;
+
 const MOST_OPERATIONS: usize = 10_000;
 /// What all copies of a patch may add, as in Kubernetes (`JSONPatchMaxCopyBytes`).
 const MOST_COPIED: usize = 3 * 1024 * 1024;
@@ -74,6 +76,10 @@ fn apply_all(
     }
     let mut copied = 0;
     for (place, operation) in operations.iter().enumerate() {
+        // Each may walk over the whole document.
+        if interrupt::is_requested() {
+            return Err((place, JsonPatchError::Failed("interrupted".to_owned())));
+        }
         apply(document, operation, &mut copied).map_err(|error| (place, error))?;
     }
     Ok(())

@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, USER_AGENT, WARNING};
 use http::request::Parts;
@@ -9,6 +10,7 @@ use kubewright_wire::route::{Query, ResourceRoute, Route};
 use kubewright_wire::status::Status;
 use kubewright_wire::yaml;
 use serde_json::Value;
+use tokio::time::timeout;
 
 use super::execute::{ApiRequest, Content};
 use super::negotiate::{Asked, BodyType, Format, accepted, body_type, negotiated, patch_kind};
@@ -23,6 +25,10 @@ use crate::who::{Credentials, User};
 const LONGEST_WARNINGS: usize = 4096;
 const SHORTENED_WARNING: usize = 256;
 const AUDIT_ID: &str = "audit-id";
+/// How long a request may take that reads or writes (`--request-timeout` and
+/// `requestTimeoutUpperBound` of k8s.io/apiserver).
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(34);
 
 /// Answers an HTTP request, whatever it is.
 pub(super) async fn respond<B>(
@@ -89,7 +95,12 @@ where
             let (mut request, received) = read(server, user, route, &parts, body).await?;
             request.form = form;
             let warnings = request.warnings.clone();
-            let mut response = match server.execute(request).await {
+            let limit = match request.route.verb {
+                Verb::Watch => None,
+                Verb::Get | Verb::List => Some(READ_TIMEOUT),
+                _ => Some(WRITE_TIMEOUT),
+            };
+            let mut response = match within(limit, server.execute(request)).await {
                 Ok(response) => encode(response, format),
                 Err(status) => failure(&status, format),
             };
@@ -97,6 +108,22 @@ where
             warn(response.headers_mut(), &warnings.texts());
             Ok(response)
         }
+    }
+}
+
+/// Waits for a request as long as Kubernetes does; what is still done for it then is interrupted.
+async fn within<T>(
+    limit: Option<Duration>,
+    request: impl Future<Output = Result<T, Status>>,
+) -> Result<T, Status> {
+    let Some(limit) = limit else {
+        return request.await;
+    };
+    match timeout(limit, request).await {
+        Ok(done) => done,
+        Err(_) => Err(Status::timeout(
+            "request did not complete within requested timeout - context deadline exceeded",
+        )),
     }
 }
 
@@ -292,7 +319,26 @@ mod tests {
     use http::HeaderMap;
     use http::header::WARNING;
 
-    use super::warn;
+    use kubewright_wire::status::Status;
+    use tokio::time::Instant;
+
+    use super::{WRITE_TIMEOUT, warn, within};
+
+    #[tokio::test(start_paused = true)]
+    async fn request_that_does_not_end_times_out_as_in_kubernetes() {
+        let begun = Instant::now();
+        let never = std::future::pending::<Result<(), Status>>();
+        let status = within(Some(WRITE_TIMEOUT), never).await.unwrap_err();
+        assert_eq!(begun.elapsed().as_secs(), 34);
+        assert_eq!(
+            (status.code, status.message.as_str()),
+            (
+                504,
+                "Timeout: request did not complete within requested timeout - context deadline \
+                 exceeded"
+            )
+        );
+    }
 
     fn warnings(texts: Vec<String>) -> Vec<usize> {
         let mut headers = HeaderMap::new();

@@ -12,7 +12,7 @@ use kubewright_apiserver::{Server, ServerOptions, User};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, split};
 use tokio::net::TcpStream;
-use tokio::time::{pause, resume, sleep, timeout};
+use tokio::time::{Instant, pause, resume, sleep, timeout};
 use tokio_rustls::client::TlsStream;
 use tower::ServiceExt;
 
@@ -215,6 +215,136 @@ async fn many_half_bodies_and_silent_watches_leave_the_others_served() {
     assert_eq!(code, 201);
     drop(held);
     socket.close().await;
+}
+
+/// More connections than the server lets wait without credentials, and than it once had in all.
+#[tokio::test]
+async fn idle_connections_lock_nobody_out() {
+    kubewright_http::raise_descriptor_limit();
+    let server = Server::new(ServerOptions::default());
+    let socket = Socket::open(&server).await;
+    let watch = format!("GET {MAPS}?watch=1 HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    let mut watching = connected(&socket).await;
+    watching.write_all(watch.as_bytes()).await.unwrap();
+    let mut head = [0; 15];
+    watching.read_exact(&mut head).await.unwrap();
+    let admin = socket.client("other", &["system:masters"]);
+    let mut idle = Vec::new();
+    // Less than the time after which the server gives up a client that says nothing.
+    let served = timeout(Duration::from_secs(8), async {
+        for _ in 0..1200 {
+            idle.push(TcpStream::connect(socket.address).await.unwrap());
+        }
+        socket.call(Some(admin), get("/api/v1/namespaces")).await
+    });
+    assert_eq!(served.await.unwrap().0, 200);
+    // What was under way goes on.
+    add_large_maps(&server, 1).await;
+    let mut event = [0; 4096];
+    let read = timeout(PATIENCE, watching.read(&mut event)).await.unwrap();
+    assert!(read.unwrap() > 0);
+    socket.close().await;
+}
+
+/// A request that takes seconds: thousands of operations on a long list.
+async fn long_request(server: &Server) -> Request<Full<Bytes>> {
+    let admin = Caller::new(server, User::admin());
+    let definition = json!({
+        "metadata": {"name": "pots.ex.io"},
+        "spec": {
+            "group": "ex.io", "scope": "Namespaced", "names": {"plural": "pots", "kind": "Pot"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+                "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+            }}],
+        },
+    });
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    admin.post(definitions, &definition).await.ok();
+    let pots = "/apis/ex.io/v1/namespaces/default/pots";
+    let list: Vec<usize> = (0..300_000).collect();
+    let pot = json!({
+        "apiVersion": "ex.io/v1", "kind": "Pot", "metadata": {"name": "a"}, "spec": {"l": list},
+    });
+    admin.post(pots, &pot).await.ok();
+    let operation = json!({"op": "add", "path": "/spec/l/0", "value": 1});
+    let patch = json!(vec![operation; 10_000]).to_string();
+    Request::patch(format!("{pots}/a"))
+        .header("host", "localhost")
+        .header("content-type", "application/json-patch+json")
+        .body(Full::from(patch))
+        .unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn long_request_delays_no_other() {
+    let server = Server::new(ServerOptions::default());
+    let long = long_request(&server).await;
+    let socket = Socket::open(&server).await;
+    let client = |name: &str| Some(socket.client(name, &["system:masters"]));
+    let begun = Instant::now();
+    let mut long = Box::pin(async {
+        let (code, _) = socket.call(client("slow"), long).await;
+        (code, begun.elapsed())
+    });
+    let mut longest = Duration::ZERO;
+    let mut served = 0;
+    let (code, took) = loop {
+        let sent = Instant::now();
+        let request = socket.call(client("quick"), get("/api/v1/namespaces"));
+        tokio::select! {
+            ended = long.as_mut() => break ended,
+            (code, _) = request => assert_eq!(code, 200),
+        }
+        longest = longest.max(sent.elapsed());
+        served += 1;
+    };
+    assert_eq!(code, 200);
+    assert!(served > 4, "{served} requests in {took:?}");
+    assert!(longest < took / 4, "{longest:?} of {took:?}");
+    drop(long);
+    socket.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn server_does_not_wait_for_a_long_request_when_it_stops() {
+    let server = Server::new(ServerOptions::default());
+    let long = long_request(&server).await;
+    let socket = Socket::open(&server).await;
+    let admin = socket.client("slow", &["system:masters"]);
+    let mut stream = socket.connect(Some(admin), &["http/1.1"]).await.unwrap();
+    let (parts, body) = long.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let head = format!(
+        "PATCH {} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json-patch+json\r\n\
+         content-length: {}\r\n\r\n",
+        parts.uri,
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&body).await.unwrap();
+    stream.flush().await.unwrap();
+    serves_others(&socket).await;
+    let begun = Instant::now();
+    socket.close().await;
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn server_with_an_open_watch_stops_at_once() {
+    let server = Server::new(ServerOptions::default());
+    let socket = Socket::open(&server).await;
+    let mut stream = connected(&socket).await;
+    let watch = format!("GET {MAPS}?watch=1 HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    stream.write_all(watch.as_bytes()).await.unwrap();
+    let mut head = [0; 15];
+    stream.read_exact(&mut head).await.unwrap();
+    let stopped = timeout(Duration::from_secs(1), socket.close()).await;
+    assert!(stopped.is_ok());
+    rest(&mut stream).await;
 }
 
 /// Of a watch that is behind, only the piece that is being sent is in memory.

@@ -25,6 +25,7 @@ mod policies;
 mod races;
 mod scale;
 mod serving;
+mod sizes;
 mod socket;
 mod store;
 mod traffic;

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use kubewright_core::{Kind, Resource};
 
 use super::cause::quoted;
@@ -109,12 +111,9 @@ impl Status {
 
     /// 422 where something else than the kind is named, as the server does in places.
     pub fn invalid_as(group: &str, what: &str, name: &str, causes: Vec<Cause>) -> Self {
-        let mut faults: Vec<String> = Vec::new();
-        for fault in causes.iter().map(Cause::with_field) {
-            if !faults.contains(&fault) {
-                faults.push(fault);
-            }
-        }
+        let mut seen = HashSet::new();
+        let mut faults: Vec<String> = causes.iter().map(Cause::with_field).collect();
+        faults.retain(|fault| seen.insert(fault.clone()));
         let mut message = format!("{} {} is invalid", qualified(what, group), quoted(name));
         match faults.as_slice() {
             [] => {}

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use kubewright_wire::status::{Cause, CauseKind};
 use serde_json::{Value, json};
 
@@ -20,7 +22,7 @@ pub(crate) fn condition_causes(
         let detail = format!("must have at most {MOST} items");
         causes.push(Cause::new(kind, path, Some(&count), &detail));
     }
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: BTreeSet<&str> = BTreeSet::new();
     for (place, condition) in conditions.iter().enumerate() {
         let at = |field: &str| format!("{path}[{place}].{field}");
         match text(&condition["expression"]).trim() {
@@ -37,9 +39,8 @@ pub(crate) fn condition_causes(
         for problem in qualified_name(name) {
             causes.push(Cause::invalid(&at("name"), &json!(name), &problem));
         }
-        match names.contains(&name) {
-            true => causes.push(Cause::duplicate(&at("name"), &json!(name))),
-            false => names.push(name),
+        if !names.insert(name) {
+            causes.push(Cause::duplicate(&at("name"), &json!(name)));
         }
     }
     causes
@@ -117,13 +118,17 @@ pub(crate) fn all_hold(
 }
 
 fn settled(results: Vec<Result<bool, String>>) -> Result<bool, String> {
+    let mut seen = BTreeSet::new();
     let mut errors: Vec<String> = Vec::new();
     for result in results {
         match result {
             Ok(true) => {}
             Ok(false) => return Ok(false),
-            Err(why) if errors.contains(&why) => {}
-            Err(why) => errors.push(why),
+            Err(why) => {
+                if seen.insert(why.clone()) {
+                    errors.push(why);
+                }
+            }
         }
     }
     match errors.as_slice() {

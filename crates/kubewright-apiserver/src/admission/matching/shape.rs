@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use kubewright_wire::status::Cause;
 use serde_json::{Value, json};
 
@@ -51,7 +53,7 @@ fn check_resources(resources: &Value, path: &str, causes: &mut Vec<Cause>) {
     if items.is_empty() {
         causes.push(Cause::required(path, ""));
     }
-    let (mut whole, mut parts) = (Vec::new(), Vec::new());
+    let (mut whole, mut parts) = (BTreeSet::new(), BTreeSet::new());
     for (place, item) in items.iter().enumerate() {
         let field = format!("{path}[{place}]");
         if item.is_empty() {
@@ -60,19 +62,19 @@ fn check_resources(resources: &Value, path: &str, causes: &mut Vec<Cause>) {
         let Some((resource, part)) = item.split_once('/') else {
             continue;
         };
-        if whole.contains(&resource) {
+        if whole.contains(resource) {
             let detail = format!("if '{resource}/*' is present, must not specify {item}");
             causes.push(Cause::invalid(&field, &json!(item), &detail));
         }
-        if parts.contains(&part) {
+        if parts.contains(part) {
             let detail = format!("if '*/{part}' is present, must not specify {item}");
             causes.push(Cause::invalid(&field, &json!(item), &detail));
         }
         if part == "*" {
-            whole.push(resource);
+            whole.insert(resource);
         }
         if resource == "*" {
-            parts.push(part);
+            parts.insert(part);
         }
     }
     if items.len() > 1 && items.contains(&"*/*") {

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use http::Uri;
 use kubewright_core::Kind;
 use kubewright_wire::status::{Cause, Status};
@@ -18,15 +20,14 @@ pub(crate) fn configuration_causes(kind: &Kind, value: &Value) -> Vec<Cause> {
     if !is_configuration(kind) {
         return causes;
     }
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: BTreeSet<&str> = BTreeSet::new();
     let webhooks = value["webhooks"].as_array().into_iter().flatten();
     for (place, webhook) in webhooks.enumerate() {
         let path = format!("webhooks[{place}]");
         check_webhook(kind, webhook, &path, &mut causes);
         let name = webhook["name"].as_str().unwrap_or_default();
-        match names.contains(&name) && !name.is_empty() {
-            true => causes.push(Cause::duplicate(&format!("{path}.name"), &json!(name))),
-            false => names.push(name),
+        if !names.insert(name) && !name.is_empty() {
+            causes.push(Cause::duplicate(&format!("{path}.name"), &json!(name)));
         }
     }
     causes
@@ -198,8 +199,9 @@ fn check_versions(webhook: &Value, path: &str, causes: &mut Vec<Cause>) {
         causes.push(Cause::required(path, "must specify one of v1, v1beta1"));
         return;
     }
+    let mut seen = BTreeSet::new();
     for (place, version) in items.iter().enumerate() {
-        if items.iter().take(place).any(|one| one == version) {
+        if !seen.insert(version.to_string()) {
             let field = format!("{path}[{place}]");
             causes.push(Cause::invalid(&field, version, "duplicate version"));
         }

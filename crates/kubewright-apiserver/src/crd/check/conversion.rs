@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use kubewright_wire::status::Cause;
 use serde_json::Value;
 
@@ -47,9 +49,10 @@ fn check_reviews(versions: &[Value], path: &str) -> Vec<Cause> {
         return vec![Cause::required(path, "")];
     }
     let mut causes = Vec::new();
+    let mut seen = BTreeSet::new();
     for (index, version) in versions.iter().enumerate() {
         let path = format!("{path}[{index}]");
-        if versions.iter().take(index).any(|before| before == version) {
+        if !seen.insert(version.to_string()) {
             causes.push(Cause::invalid(&path, version, "duplicate version"));
             continue;
         }

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use kubewright_wire::status::Cause;
 use serde_json::{Value, json};
 
@@ -112,11 +114,11 @@ pub(super) fn one_of(path: &str, value: &Value, supported: &[&str]) -> Option<Ca
 /// A version stays as long as objects may be stored in it.
 fn check_stored_versions(old: &Value, value: &Value) -> Vec<Cause> {
     let stored = old["status"]["storedVersions"].as_array();
-    let versions = value["spec"]["versions"].as_array();
-    let is_there = |name: &Value| {
-        let mut versions = versions.into_iter().flatten();
-        versions.any(|version| version["name"] == *name)
-    };
+    let versions = value["spec"]["versions"].as_array().into_iter().flatten();
+    let versions: BTreeSet<&str> = versions
+        .filter_map(|version| version["name"].as_str())
+        .collect();
+    let is_there = |name: &Value| name.as_str().is_some_and(|name| versions.contains(name));
     let stored = stored.into_iter().flatten().enumerate();
     stored
         .filter(|(_, name)| !is_there(name))

@@ -1,7 +1,12 @@
+use std::collections::BTreeSet;
+
 use kubewright_wire::status::Cause;
 use serde_json::Value;
 
 use super::definition::text;
+
+/// How many of the causes are told that each show a whole list.
+const MOST_CAUSES: usize = 100;
 
 /// What sets, and lists with keys, ask of their items.
 pub(super) fn check_list_rules(schema: &Value, path: &str) -> Vec<Cause> {
@@ -87,7 +92,12 @@ fn check_map(items: Option<&Value>, keys: &[Value], (schema, path): (&Value, &st
         causes.push(Cause::invalid(&format!("{path}.items.type"), &kind, detail));
         return causes;
     }
-    for (index, key) in keys.iter().enumerate() {
+    let mut seen = BTreeSet::new();
+    for key in keys {
+        // Each of these causes shows all keys.
+        if causes.len() >= MOST_CAUSES {
+            break;
+        }
         let name = text(key);
         let at = format!("{path}.x-kubernetes-list-map-keys");
         match items["properties"].get(name) {
@@ -104,7 +114,7 @@ fn check_map(items: Option<&Value>, keys: &[Value], (schema, path): (&Value, &st
                 causes.push(Cause::invalid(&at, all, detail));
             }
         }
-        if keys.iter().take(index).any(|before| before == key) {
+        if !seen.insert(name) {
             let all = &schema["x-kubernetes-list-map-keys"];
             causes.push(Cause::invalid(
                 &at,
@@ -119,15 +129,15 @@ fn check_map(items: Option<&Value>, keys: &[Value], (schema, path): (&Value, &st
 /// A key is always there.
 fn check_keys(items: &Value, keys: &[Value], path: &str) -> Vec<Cause> {
     let mut causes = Vec::new();
-    let required = items["required"].as_array();
+    let required = items["required"].as_array().into_iter().flatten();
+    let required: BTreeSet<&str> = required.filter_map(Value::as_str).collect();
     for key in keys {
         let name = text(key);
         let Some(property) = items["properties"].get(name) else {
             continue;
         };
         let at = |field: &str| format!("{path}.items.properties[{name}].{field}");
-        let is_required = required.is_some_and(|all| all.contains(key));
-        if !is_required && property.get("default").is_none() {
+        if !required.contains(name) && property.get("default").is_none() {
             let detail = "this property is in x-kubernetes-list-map-keys, so it must have a \
                           default or be a required property";
             causes.push(Cause::required(&at("default"), detail));

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use kubewright_wire::status::{Cause, CauseKind};
 use serde_json::{Value, json};
 
@@ -80,7 +82,7 @@ pub(super) fn check_columns(columns: &Value, path: &str) -> Vec<Cause> {
 /// The fields that objects can be selected by.
 pub(super) fn check_selectable(fields: &Value, schema: &Value, path: &str) -> Vec<Cause> {
     let mut causes = Vec::new();
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
     for (index, field) in fields.as_array().into_iter().flatten().enumerate() {
         let at = format!("{path}[{index}].jsonPath");
         let given = &field["jsonPath"];
@@ -105,9 +107,8 @@ pub(super) fn check_selectable(fields: &Value, schema: &Value, path: &str) -> Ve
                           fields and strings with formats are allowed.";
             causes.push(Cause::invalid(&at, given, detail));
         }
-        match seen.contains(&found) {
-            true => causes.push(Cause::duplicate(&at, given)),
-            false => seen.push(found),
+        if !seen.insert(found) {
+            causes.push(Cause::duplicate(&at, given));
         }
     }
     if seen.len() > MOST_SELECTABLE {

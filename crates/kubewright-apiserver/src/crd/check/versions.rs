@@ -1,3 +1,5 @@
+use std::collections::{BTreeMap, BTreeSet};
+
 use kubewright_wire::status::Cause;
 use serde_json::{Value, json};
 
@@ -30,6 +32,7 @@ pub(super) fn check_versions(definition: &Value, old: Option<&Value>) -> Vec<Cau
         let path = "spec.preserveUnknownFields";
         causes.push(Cause::invalid(path, &json!(true), detail));
     }
+    let before = versions_of(old);
     let shared = Shared::of(versions);
     for (index, version) in versions.iter().enumerate() {
         let path = format!("spec.versions[{index}]");
@@ -39,16 +42,14 @@ pub(super) fn check_versions(definition: &Value, old: Option<&Value>) -> Vec<Cau
             causes.push(Cause::invalid(&path, &version["name"], &problems.join(",")));
         }
         causes.extend(check_warning(version, &path));
-        let limit = rule_limit(version, old);
+        let limit = rule_limit(version, before.get(text(&version["name"])).copied());
         causes.extend(shared.check(version, &path, Side::Own, limit));
     }
-    let names: Vec<&str> = versions
+    let mut names = BTreeSet::new();
+    if !versions
         .iter()
-        .map(|version| text(&version["name"]))
-        .collect();
-    let is_repeated =
-        |(index, name): (usize, &&str)| names.iter().take(index).any(|one| one == name);
-    if names.iter().enumerate().any(is_repeated) {
+        .all(|version| names.insert(text(&version["name"])))
+    {
         let detail = "must contain unique version names";
         causes.push(Cause::invalid("spec.versions", &spec["versions"], detail));
     }
@@ -75,10 +76,11 @@ pub(super) fn check_versions(definition: &Value, old: Option<&Value>) -> Vec<Cau
 pub(super) fn check_shared(spec: &Value, old: Option<&Value>) -> Vec<Cause> {
     let empty = Vec::new();
     let versions = spec["versions"].as_array().unwrap_or(&empty);
+    let before = versions_of(old);
     let shared = Shared::of(versions);
     let mut causes = Vec::new();
     if let Some(first) = versions.first() {
-        let limit = rule_limit(first, old);
+        let limit = rule_limit(first, before.get(text(&first["name"])).copied());
         causes.extend(shared.check(first, "spec", Side::Shared, limit));
     }
     causes
@@ -153,13 +155,18 @@ impl Shared {
     }
 }
 
+/// The versions of a definition by their names.
+fn versions_of(definition: Option<&Value>) -> BTreeMap<&str, &Value> {
+    let versions = definition.and_then(|definition| definition["spec"]["versions"].as_array());
+    let versions = versions.into_iter().flatten();
+    versions
+        .map(|version| (text(&version["name"]), version))
+        .collect()
+}
+
 /// What was accepted once may stay, however much it may cost.
-fn rule_limit(version: &Value, old: Option<&Value>) -> RuleLimit {
-    let before = old.and_then(|old| old["spec"]["versions"].as_array());
-    let mut before = before.into_iter().flatten();
-    let is_unchanged =
-        before.any(|one| one["name"] == version["name"] && one["schema"] == version["schema"]);
-    match is_unchanged {
+fn rule_limit(version: &Value, before: Option<&Value>) -> RuleLimit {
+    match before.is_some_and(|before| before["schema"] == version["schema"]) {
         true => RuleLimit::Lifted,
         false => RuleLimit::Holds,
     }

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use kubewright_wire::schema::Quantity;
 use serde_json::{Map, Value, json};
 
@@ -136,8 +138,8 @@ fn fill_pod_resources(spec: &mut Map<String, Value>) {
     }
 }
 
-fn sum_of_requests(spec: &Map<String, Value>) -> Vec<(String, Quantity)> {
-    let mut sum: Vec<(String, Quantity)> = Vec::new();
+fn sum_of_requests(spec: &Map<String, Value>) -> BTreeMap<String, Quantity> {
+    let mut sum: BTreeMap<String, Quantity> = BTreeMap::new();
     let containers = spec.get("containers").and_then(Value::as_array);
     for container in containers.into_iter().flatten() {
         let requests = container.pointer("/resources/requests");
@@ -145,9 +147,9 @@ fn sum_of_requests(spec: &Map<String, Value>) -> Vec<(String, Quantity)> {
             let Some(amount) = amount.as_str().and_then(Quantity::parse) else {
                 continue;
             };
-            match sum.iter_mut().find(|(known, _)| known == name) {
-                Some((_, total)) => *total = total.plus(amount),
-                None => sum.push((name.clone(), amount)),
+            match sum.get_mut(name) {
+                Some(total) => *total = total.plus(amount),
+                None => drop(sum.insert(name.clone(), amount)),
             }
         }
     }

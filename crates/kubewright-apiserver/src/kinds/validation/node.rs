@@ -42,12 +42,11 @@ pub(super) fn node_status(object: &Value, old: &Value, findings: &mut Findings) 
 fn changed(object: &Value, old: &Value, findings: &mut Findings) {
     let status = At::top(object, "status");
     let addresses = status.field("addresses");
-    let mut seen: Vec<&Value> = Vec::new();
+    let mut seen = BTreeSet::new();
     for address in addresses.items() {
-        if seen.contains(&address.value()) {
+        if !seen.insert(address.value().to_string()) {
             findings.duplicate(address);
         }
-        seen.push(address.value());
     }
     let spec = At::top(object, "spec");
     let before = |field: &str| old["spec"].get(field).cloned().unwrap_or_default();

@@ -1,8 +1,12 @@
+//! Lists in a strategic merge patch.
+
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::error::print_list;
 use super::map::merge_map;
-use super::order::{Identity, arrange};
+use super::order::{Identity, Places, arrange};
 use super::{DIRECTIVE, StrategicPatchError};
 use crate::schema::SchemaType;
 
@@ -37,14 +41,8 @@ pub(super) fn merge_list(
     if items(&original, &patch)? == Items::Scalars {
         let mut merged = original.clone();
         merged.extend(patch.iter().cloned());
-        let mut seen: Vec<Value> = Vec::new();
-        merged.retain(|item| {
-            let is_new = !seen.contains(item);
-            if is_new {
-                seen.push(item.clone());
-            }
-            is_new
-        });
+        let mut seen = HashSet::new();
+        merged.retain(|item| seen.insert(item.to_string()));
         return arrange(merged, &patch, &original, Identity::Whole);
     }
     let Some(key) = meta.merge_key else {
@@ -59,8 +57,10 @@ pub(super) fn merge_list(
 
 /// Takes the scalars of `deleted` out of a list.
 pub(super) fn delete_from(original: Vec<Value>, deleted: &[Value]) -> Vec<Value> {
-    let kept = original.into_iter().filter(|item| !deleted.contains(item));
-    kept.collect()
+    let deleted: HashSet<String> = deleted.iter().map(Value::to_string).collect();
+    let kept = original.into_iter();
+    kept.filter(|item| !deleted.contains(&item.to_string()))
+        .collect()
 }
 
 /// All items must be of one type, and none a list.
@@ -97,6 +97,7 @@ fn carry_out(
     key: &str,
 ) -> Result<(Vec<Value>, Vec<Value>), StrategicPatchError> {
     let mut plain = Vec::new();
+    let mut deleted = HashSet::new();
     let mut replaces = false;
     for item in patch {
         let Some(members) = item.as_object() else {
@@ -111,7 +112,7 @@ fn carry_out(
                 let gone = members
                     .get(key)
                     .ok_or_else(|| StrategicPatchError::no_merge_key(members, key))?;
-                original.retain(|one| one.get(key) != Some(gone));
+                deleted.insert(gone.to_string());
             }
             Some("replace") => replaces = true,
             Some("merge") => {
@@ -120,6 +121,10 @@ fn carry_out(
             }
             _ => return Err(StrategicPatchError::unknown_directive(directive, members)),
         }
+    }
+    if !deleted.is_empty() {
+        let is_deleted = |value: &Value| deleted.contains(&value.to_string());
+        original.retain(|item| !item.get(key).is_some_and(is_deleted));
     }
     Ok(match replaces {
         true => (plain, Vec::new()),
@@ -133,17 +138,21 @@ fn merge_items(
     key: &str,
     item: Option<SchemaType<'_>>,
 ) -> Result<Vec<Value>, StrategicPatchError> {
+    let mut places = Places::of(&original, Identity::Field(key));
     for change in patch {
         let Some(members) = change.as_object() else {
             continue;
         };
-        let wanted = members
-            .get(key)
-            .ok_or_else(|| StrategicPatchError::no_merge_key(members, key))?;
-        let found = original.iter_mut().find(|one| one.get(key) == Some(wanted));
+        if !members.contains_key(key) {
+            return Err(StrategicPatchError::no_merge_key(members, key));
+        }
+        let found = places.get(change).and_then(|place| original.get_mut(place));
         match found.and_then(Value::as_object_mut) {
             Some(stored) => merge_map(stored, members.clone(), item)?,
-            None => original.push(change.clone()),
+            None => {
+                places.add(change, original.len());
+                original.push(change.clone());
+            }
         }
     }
     Ok(original)

@@ -1,3 +1,7 @@
+//! Objects in a strategic merge patch.
+
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::list::{ListMeta, check_items, delete_from, merge_list};
@@ -126,7 +130,8 @@ fn retain_keys(
         return Ok(());
     };
     let kept = kept.as_array().ok_or(StrategicPatchError::RetainKeys)?;
-    let is_kept = |name: &String| kept.iter().any(|one| one.as_str() == Some(name));
+    let kept: HashSet<&str> = kept.iter().filter_map(Value::as_str).collect();
+    let is_kept = |name: &String| kept.contains(name.as_str());
     let is_directive =
         |name: &str| name.starts_with(DELETE_FROM) || name.starts_with(ELEMENT_ORDER);
     let mut set = patch.iter();

@@ -1,3 +1,7 @@
+//! The order of the items of a merged list.
+
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::StrategicPatchError;
@@ -27,12 +31,38 @@ impl<'a> Identity<'a> {
             .get(*key)
             .ok_or_else(|| StrategicPatchError::no_merge_key(members, key))
     }
+}
 
-    fn position(&self, order: &[Value], item: &Value) -> Option<usize> {
-        let wanted = self.of(item).ok()?;
-        order
-            .iter()
-            .position(|one| self.of(one).is_ok_and(|found| found == wanted))
+/// Where the items of a list stand, found by what tells them apart: a patch may have tens of
+/// thousands of them.
+pub(super) struct Places<'a> {
+    identity: Identity<'a>,
+    first: HashMap<String, usize>,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn of(items: &[Value], identity: Identity<'a>) -> Self {
+        let mut places = Self {
+            identity,
+            first: HashMap::with_capacity(items.len()),
+        };
+        for (place, item) in items.iter().enumerate() {
+            places.add(item, place);
+        }
+        places
+    }
+
+    /// Notes where an item stands, unless an equal one was noted before.
+    pub(super) fn add(&mut self, item: &Value, place: usize) {
+        if let Ok(found) = self.identity.of(item) {
+            self.first.entry(found.to_string()).or_insert(place);
+        }
+    }
+
+    /// The first place of an item that is equal to this one.
+    pub(super) fn get(&self, item: &Value) -> Option<usize> {
+        let wanted = self.identity.of(item).ok()?;
+        self.first.get(&wanted.to_string()).copied()
     }
 }
 
@@ -47,38 +77,42 @@ pub(super) fn arrange(
     for item in merged.iter().chain(wanted) {
         identity.of(item)?;
     }
-    let (mut named, mut others): (Vec<Value>, Vec<Value>) = merged
-        .into_iter()
-        .partition(|item| identity.position(wanted, item).is_some());
-    named.sort_by_key(|item| identity.position(wanted, item));
-    others.sort_by_key(|item| identity.position(live, item).unwrap_or(usize::MAX));
-    Ok(interleave(others, named, live, identity))
+    let wanted = Places::of(wanted, identity);
+    let live = Places::of(live, identity);
+    let placed = merged.into_iter().map(|item| Placed {
+        wanted: wanted.get(&item),
+        live: live.get(&item),
+        item,
+    });
+    let (mut named, mut others): (Vec<Placed>, Vec<Placed>) =
+        placed.partition(|placed| placed.wanted.is_some());
+    named.sort_by_key(|placed| placed.wanted);
+    others.sort_by_key(|placed| placed.live.unwrap_or(usize::MAX));
+    Ok(interleave(others, named))
+}
+
+/// An item, and where the wanted order and the live list have it.
+struct Placed {
+    item: Value,
+    wanted: Option<usize>,
+    live: Option<usize>,
 }
 
 /// Inserts each of `others` before the first of `named` that the live list has behind it.
-fn interleave(
-    others: Vec<Value>,
-    named: Vec<Value>,
-    live: &[Value],
-    identity: Identity<'_>,
-) -> Vec<Value> {
+fn interleave(others: Vec<Placed>, named: Vec<Placed>) -> Vec<Value> {
     let mut result = Vec::with_capacity(others.len() + named.len());
     let mut others = others.into_iter().peekable();
-    for item in named {
-        let place = identity.position(live, &item);
-        while let Some(other) = others.peek() {
-            let before = match (identity.position(live, other), place) {
-                (Some(other), Some(place)) => other < place,
-                _ => false,
-            };
-            if !before {
-                break;
-            }
-            result.extend(others.next());
+    for next in named {
+        let is_before = |other: &Placed| match (other.live, next.live) {
+            (Some(other), Some(next)) => other < next,
+            _ => false,
+        };
+        while let Some(other) = others.next_if(is_before) {
+            result.push(other.item);
         }
-        result.push(item);
+        result.push(next.item);
     }
-    result.extend(others);
+    result.extend(others.map(|other| other.item));
     result
 }
 

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use super::super::formats::{label, label_value, qualified_name, subdomain};
@@ -136,7 +138,16 @@ fn label_keys(at: At<'_>, findings: &mut Findings) {
 
 /// `validateTopologySpreadConstraints`.
 pub(super) fn spread_constraints(at: At<'_>, findings: &mut Findings) {
-    for (index, constraint) in at.items().enumerate() {
+    // How many are still to come of each key.
+    let mut left: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let identity = |constraint: At<'_>| {
+        let text = |name: &str| constraint.text_of(name).to_owned();
+        (text("topologyKey"), text("whenUnsatisfiable"))
+    };
+    for constraint in at.items() {
+        *left.entry(identity(constraint)).or_default() += 1;
+    }
+    for constraint in at.items() {
         let skew = constraint.field("maxSkew");
         positive(skew, findings);
         let key = constraint.field("topologyKey");
@@ -147,11 +158,11 @@ pub(super) fn spread_constraints(at: At<'_>, findings: &mut Findings) {
         if !["DoNotSchedule", "ScheduleAnyway"].contains(&when.text()) {
             findings.unsupported(when, &["DoNotSchedule", "ScheduleAnyway"]);
         }
-        let repeats = at.items().skip(index + 1).any(|other| {
-            other.text_of("topologyKey") == key.text()
-                && other.text_of("whenUnsatisfiable") == when.text()
+        let still = left.get_mut(&identity(constraint)).map(|left| {
+            *left -= 1;
+            *left
         });
-        if repeats {
+        if still.is_some_and(|still| still > 0) {
             let shown = format!("{{{}, {}}}", key.text(), when.text());
             let pair = constraint.field("{topologyKey, whenUnsatisfiable}");
             findings.duplicate_value(pair, &json!(shown));

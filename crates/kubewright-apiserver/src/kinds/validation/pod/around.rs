@@ -1,3 +1,5 @@
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
 use super::super::At;
@@ -13,9 +15,9 @@ pub(super) struct Around<'a> {
     pub(super) system: &'a str,
     pub(super) on_host_users: bool,
     /// The volumes in which nothing is wrong, by name.
-    pub(super) volumes: Vec<(&'a str, &'a Value)>,
+    pub(super) volumes: BTreeMap<&'a str, &'a Value>,
     /// The names of the claims of resources.
-    pub(super) claims: Vec<&'a str>,
+    pub(super) claims: BTreeSet<&'a str>,
 }
 
 impl<'a> Around<'a> {
@@ -29,15 +31,12 @@ impl<'a> Around<'a> {
             grace_period: spec.value()["terminationGracePeriodSeconds"].as_i64(),
             system: spec.value()["os"]["name"].as_str().unwrap_or_default(),
             on_host_users: spec.value()["hostUsers"] != Value::Bool(false),
-            volumes: Vec::new(),
+            volumes: BTreeMap::new(),
             claims: claims.filter_map(|one| one["name"].as_str()).collect(),
         }
     }
 
     pub(super) fn volume(&self, name: &str) -> Option<&'a Value> {
-        let mut volumes = self.volumes.iter();
-        volumes
-            .find(|(known, _)| *known == name)
-            .map(|(_, volume)| *volume)
+        self.volumes.get(name).copied()
     }
 }

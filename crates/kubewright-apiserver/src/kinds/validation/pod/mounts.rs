@@ -8,7 +8,7 @@ use super::Around;
 /// `ValidateVolumeMounts`.
 pub(super) fn mounts(container: At<'_>, around: &Around<'_>, findings: &mut Findings) {
     let at = container.field("volumeMounts");
-    let devices = pairs(container, "volumeDevices", "devicePath");
+    let (device_names, device_paths) = names_and_paths(container, "volumeDevices", "devicePath");
     let mut paths = BTreeSet::new();
     for mount in at.items() {
         let (name, path) = (mount.field("name"), mount.field("mountPath"));
@@ -24,10 +24,10 @@ pub(super) fn mounts(container: At<'_>, around: &Around<'_>, findings: &mut Find
         if !paths.insert(mount.text_of("mountPath")) {
             findings.invalid_text(path, "must be unique");
         }
-        if devices.iter().any(|(device, _)| *device == name.text()) {
+        if device_names.contains(name.text()) {
             findings.invalid_text(name, "must not already exist in volumeDevices");
         }
-        if devices.iter().any(|(_, device)| *device == path.text()) {
+        if device_paths.contains(path.text()) {
             findings.invalid_text(path, "must not already exist as a path in volumeDevices");
         }
         // Kubernetes leaves the index out of these paths.
@@ -82,7 +82,7 @@ fn recursive(mount: At<'_>, at: At<'_>, findings: &mut Findings) {
 /// `ValidateVolumeDevices`.
 pub(super) fn devices(container: At<'_>, around: &Around<'_>, findings: &mut Findings) {
     let at = container.field("volumeDevices");
-    let mounts = pairs(container, "volumeMounts", "mountPath");
+    let (mount_names, mount_paths) = names_and_paths(container, "volumeMounts", "mountPath");
     let (mut paths, mut names) = (BTreeSet::new(), BTreeSet::new());
     for device in at.items() {
         let (name, path) = (device.field("name"), device.field("devicePath"));
@@ -116,21 +116,25 @@ pub(super) fn devices(container: At<'_>, around: &Around<'_>, findings: &mut Fin
         } else {
             paths.insert(device.text_of("devicePath"));
         }
-        if mounts.iter().any(|(mount, _)| *mount == name.text()) {
+        if mount_names.contains(name.text()) {
             findings.invalid_text(name, "must not already exist in volumeMounts");
         }
-        if mounts.iter().any(|(_, mount)| *mount == path.text()) {
+        if mount_paths.contains(path.text()) {
             findings.invalid_text(path, "must not already exist as a path in volumeMounts");
         }
         names.insert(device.text_of("name"));
     }
 }
 
-fn pairs<'a>(container: At<'a>, list: &str, path: &str) -> Vec<(&'a str, &'a str)> {
+fn names_and_paths<'a>(
+    container: At<'a>,
+    list: &str,
+    path: &str,
+) -> (BTreeSet<&'a str>, BTreeSet<&'a str>) {
     let list = container.value()[list].as_array().into_iter().flatten();
     let text = |value: &'a Value| value.as_str().unwrap_or_default();
-    list.map(|one| (text(&one["name"]), text(&one[path])))
-        .collect()
+    list.map(|entry| (text(&entry["name"]), text(&entry[path])))
+        .unzip()
 }
 
 /// `validateLocalDescendingPath`.

@@ -152,9 +152,8 @@ fn claims(at: At<'_>, around: &Around<'_>, findings: &mut Findings) {
         if !seen.insert((name, request)) || (!request.is_empty() && seen.contains(&(name, ""))) {
             findings.duplicate_value(claim, &json!(name));
         }
-        if !around.claims.contains(&name) {
-            let mut known = around.claims.clone();
-            known.sort_unstable();
+        if !around.claims.contains(name) {
+            let known: Vec<&str> = around.claims.iter().copied().collect();
             let detail = match known.is_empty() {
                 true => {
                     "must be one of the names in pod.spec.resourceClaims which is empty".to_owned()

@@ -28,10 +28,11 @@ pub(super) fn spec<'a>(
     let good = volumes(at.field("volumes"), &around, pod_name, findings);
     let list = at.value()["volumes"].as_array().into_iter().flatten();
     let named = list.map(|volume| (volume["name"].as_str().unwrap_or_default(), volume));
-    around.volumes = named
-        .zip(good)
-        .filter_map(|(volume, is_good)| is_good.then_some(volume))
-        .collect();
+    for ((name, volume), is_good) in named.zip(good) {
+        if is_good {
+            around.volumes.entry(name).or_insert(volume);
+        }
+    }
     let around = &around;
     containers(at.field("containers"), around, findings);
     init_containers(at, around, findings);

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::super::status::{known_addresses, new_address, pod_conditions};
@@ -72,17 +74,27 @@ fn ended_stay_ended(
     findings: &mut Findings,
 ) {
     let before = old["status"][statuses].as_array();
+    let mut shown = BTreeMap::new();
+    for status in now.items() {
+        shown.entry(status.text_of("name")).or_insert(status);
+    }
+    let mut specs = BTreeMap::new();
+    for container in old["spec"][containers].as_array().into_iter().flatten() {
+        let name = container["name"].as_str().unwrap_or_default();
+        specs.entry(name).or_insert(container);
+    }
     for (index, one) in before.into_iter().flatten().enumerate() {
         let Some(end) = one["state"].get("terminated").filter(|end| !end.is_null()) else {
             continue;
         };
-        let mut shown = now.items();
-        let Some(shown) = shown.find(|shown| shown.text_of("name") == one["name"]) else {
+        let name = one["name"].as_str().unwrap_or_default();
+        let Some(shown) = shown.get(name) else {
             continue;
         };
         let is_ended = shown.field("state").has("terminated");
         let code = end["exitCode"].as_i64().unwrap_or(0);
-        if is_ended || restarts(&old["spec"], (containers, &one["name"]), code) {
+        let container = specs.get(name);
+        if is_ended || container.is_some_and(|container| restarts(&old["spec"], container, code)) {
             continue;
         }
         let place = now.index(index);
@@ -92,12 +104,7 @@ fn ended_stay_ended(
 }
 
 /// `ContainerShouldRestart`.
-fn restarts(spec: &Value, (containers, name): (&str, &Value), code: i64) -> bool {
-    let all = spec[containers].as_array().into_iter().flatten();
-    let mut all = all.filter(|container| container["name"] == *name);
-    let Some(container) = all.next() else {
-        return false;
-    };
+fn restarts(spec: &Value, container: &Value, code: i64) -> bool {
     let own = container["restartPolicy"].as_str();
     if own.is_some() && rule_of(container, code).is_some_and(|rule| rule["action"] == "Restart") {
         return true;

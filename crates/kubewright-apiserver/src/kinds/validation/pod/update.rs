@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use kubewright_wire::status::Cause;
 use serde_json::{Value, json};
 
@@ -77,11 +79,14 @@ fn only_added_tolerations(at: At<'_>, before: &Value, findings: &mut Findings) {
         if let Some(members) = toleration.as_object_mut() {
             members.remove("tolerationSeconds");
         }
-        toleration
+        toleration.to_string()
     };
-    let now: Vec<Value> = at.items().map(|one| timeless(one.value())).collect();
+    let now: BTreeSet<String> = at.items().map(|item| timeless(item.value())).collect();
     let old = before["tolerations"].as_array().into_iter().flatten();
-    if old.map(timeless).any(|one| !now.contains(&one)) {
+    if old
+        .map(timeless)
+        .any(|toleration| !now.contains(&toleration))
+    {
         let detail = "existing toleration can not be modified except its tolerationSeconds";
         return findings.forbidden(at, detail);
     }
@@ -90,14 +95,11 @@ fn only_added_tolerations(at: At<'_>, before: &Value, findings: &mut Findings) {
 
 /// `validateOnlyDeletedSchedulingGates`.
 fn only_removed_gates(at: At<'_>, before: &Value, findings: &mut Findings) {
-    let old = before["schedulingGates"].as_array();
+    let old = before["schedulingGates"].as_array().into_iter().flatten();
+    let old: BTreeSet<&str> = old.filter_map(|gate| gate["name"].as_str()).collect();
     for gate in at.items() {
         let name = gate.text_of("name");
-        let was_there = old
-            .into_iter()
-            .flatten()
-            .any(|one| one["name"].as_str() == Some(name));
-        if !was_there {
+        if !old.contains(name) {
             let detail =
                 format!("only deletion is allowed, but found new scheduling gate '{name}'");
             findings.forbidden(gate.field("name"), &detail);

@@ -64,6 +64,7 @@ pub(super) fn volumes(
 ) -> Vec<bool> {
     let mut names = BTreeSet::new();
     let mut good = Vec::new();
+    let made = made_claims(at, pod_name);
     for volume in at.items() {
         let before = findings.count();
         sources(volume, around, findings);
@@ -80,25 +81,24 @@ pub(super) fn volumes(
             names.insert(volume.text_of("name"));
         }
         good.push(is_good);
-        made_claim(volume, at, pod_name, findings);
+        let claim = volume.field("persistentVolumeClaim");
+        if made.contains(claim.text_of("claimName")) {
+            let detail = "must not reference a PVC that gets created for an ephemeral volume";
+            findings.invalid(claim.field("claimName"), detail);
+        }
     }
     good
 }
 
-/// A claim that a volume of the Pod makes cannot be used by another.
-fn made_claim(volume: At<'_>, all: At<'_>, pod_name: Option<&str>, findings: &mut Findings) {
-    let claim = volume.field("persistentVolumeClaim");
-    let name = claim.text_of("claimName");
-    let Some(pod) = pod_name.filter(|pod| !pod.is_empty() && claim.is_set()) else {
-        return;
+/// The names of the claims that the volumes of a Pod make; no other volume can use them.
+fn made_claims(volumes: At<'_>, pod_name: Option<&str>) -> BTreeSet<String> {
+    let Some(pod) = pod_name.filter(|pod| !pod.is_empty()) else {
+        return BTreeSet::new();
     };
-    let is_made = all
-        .items()
-        .any(|other| other.has("ephemeral") && name == format!("{pod}-{}", other.text_of("name")));
-    if is_made {
-        let detail = "must not reference a PVC that gets created for an ephemeral volume";
-        findings.invalid(claim.field("claimName"), detail);
-    }
+    let ephemeral = volumes.items().filter(|volume| volume.has("ephemeral"));
+    ephemeral
+        .map(|volume| format!("{pod}-{}", volume.text_of("name")))
+        .collect()
 }
 
 fn sources(volume: At<'_>, around: &Around<'_>, findings: &mut Findings) {

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::matching::{match_resources, mutating_operations};
@@ -68,17 +70,16 @@ fn check_params(params: At<'_>, findings: &mut Findings) {
 
 /// `validateValidationActions`.
 fn check_actions(actions: At<'_>, findings: &mut Findings) {
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
     for action in actions.items() {
         if !ACTIONS.contains(&action.text()) {
             findings.unsupported(action, &ACTIONS);
         }
-        match seen.contains(&action.text()) {
-            true => findings.duplicate(action),
-            false => seen.push(action.text()),
+        if !seen.insert(action.text()) {
+            findings.duplicate(action);
         }
     }
-    if seen.contains(&"Deny") && seen.contains(&"Warn") {
+    if seen.contains("Deny") && seen.contains("Warn") {
         findings.invalid(actions, BOTH);
     }
     if seen.is_empty() {

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::{At, Findings, SelectorValues, label_selector};
 use crate::admission::matching::check_rule;
 use crate::kinds::NameRule;
@@ -27,12 +29,11 @@ pub(super) fn match_resources(at: At<'_>, findings: &mut Findings) {
 
 /// `validateNamedRuleWithOperations`.
 fn named_rule(rule: At<'_>, findings: &mut Findings) {
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
     for name in rule.field("resourceNames").items() {
         findings.problems(name, NameRule::PathSegment.problems(name.text()));
-        match seen.contains(&name.text()) {
-            true => findings.duplicate(name),
-            false => seen.push(name.text()),
+        if !seen.insert(name.text()) {
+            findings.duplicate(name);
         }
     }
     let mut causes = Vec::new();

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use kubewright_core::WebhookKind;
 use serde_json::{Value, json};
 
@@ -36,13 +38,12 @@ pub(in crate::kinds::validation) fn validating_policy(
         findings.invalid(annotations, &detail);
     }
     let name = object["metadata"]["name"].as_str().unwrap_or_default();
-    let mut keys: Vec<&str> = Vec::new();
+    let mut keys: BTreeSet<&str> = BTreeSet::new();
     for annotation in annotations.items() {
         check_annotation(annotation, name, &expressions, findings);
         let key = annotation.text_of("key");
-        match keys.contains(&key) {
-            true => findings.duplicate_value(annotation.field("key"), &json!(key)),
-            false => keys.push(key),
+        if !keys.insert(key) {
+            findings.duplicate_value(annotation.field("key"), &json!(key));
         }
     }
 }
