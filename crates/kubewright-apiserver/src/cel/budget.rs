@@ -1,4 +1,5 @@
 use super::problem::Fault;
+use crate::interrupt;
 
 /// How much a single expression may cost, and all expressions about one object together: the
 /// numbers of k8s.io/apiserver/pkg/apis/cel, in steps of ours.
@@ -9,6 +10,9 @@ const CONDITIONS: u64 = 2_500_000;
 /// How many bytes of text cost one step.
 const BYTES_A_STEP: usize = 10;
 
+/// How many steps are done before the next look at whether the work is still wanted.
+const CHECK_INTERVAL: u64 = 10_000;
+
 /// What is told when all expressions together cost too much.
 pub(crate) const SPENT: &str = "validation failed due to running out of cost budget, no further \
                                 validation rules will be run";
@@ -18,6 +22,8 @@ pub(crate) const SPENT: &str = "validation failed due to running out of cost bud
 pub(crate) struct Budget {
     object: u64,
     call: u64,
+    /// What may still be spent before it is looked whether anybody waits for the result.
+    unchecked: u64,
 }
 
 /// What all expressions about one object may cost.
@@ -26,6 +32,7 @@ impl Default for Budget {
         Self {
             object: ONE_OBJECT,
             call: ONE_CALL,
+            unchecked: CHECK_INTERVAL,
         }
     }
 }
@@ -35,7 +42,7 @@ impl Budget {
     pub(crate) fn for_conditions() -> Self {
         Self {
             object: CONDITIONS,
-            call: ONE_CALL,
+            ..Self::default()
         }
     }
 
@@ -76,6 +83,16 @@ impl Budget {
     }
 
     fn spend(&mut self, cost: u64) -> Result<(), Fault> {
+        match self.unchecked.checked_sub(cost) {
+            Some(left) => self.unchecked = left,
+            None => {
+                self.unchecked = CHECK_INTERVAL;
+                if interrupt::is_requested() {
+                    self.object = 0;
+                    return Err(Fault::Spent);
+                }
+            }
+        }
         self.object = self.object.saturating_sub(cost);
         match self.call.checked_sub(cost) {
             Some(left) => {

@@ -32,6 +32,7 @@ pub(super) fn check(
         lacking: None,
         uses: BTreeSet::new(),
         composed: BTreeSet::new(),
+        formats: 0,
     };
     let gives = checker.expr(expr);
     if let Some(what) = checker.lacking {
@@ -54,6 +55,9 @@ struct Checker<'a> {
     lacking: Option<String>,
     uses: BTreeSet<String>,
     composed: BTreeSet<String>,
+    /// How many calls of `format` stand around what is being checked: the items of lists and maps
+    /// there may be of several types (`ValidateHomogeneousAggregateLiterals` of cel-go).
+    formats: usize,
 }
 
 impl Checker<'_> {
@@ -220,11 +224,14 @@ impl Checker<'_> {
             call.target = None;
         }
         let is_member = call.target.is_some();
+        let formats = usize::from(call.name == "format");
+        self.formats += formats;
         let target = call.target.iter_mut().map(|target| &mut **target);
         let types: Vec<Type> = target
             .chain(&mut call.args)
             .map(|arg| self.expr(arg))
             .collect();
+        self.formats -= formats;
         let arguments = call.args.len();
         if let Some(what) = lacking(&call.name, arguments) {
             self.lacking.get_or_insert_with(|| what.to_owned());
@@ -338,6 +345,9 @@ impl Checker<'_> {
     fn joined(&mut self, all: Type, next: Type, at: usize) -> Type {
         if all.fits(&next) {
             return all.join(next);
+        }
+        if self.formats > 0 {
+            return Type::Dyn;
         }
         self.wrong(at, format!("expected type '{all}' but found '{next}'"))
     }

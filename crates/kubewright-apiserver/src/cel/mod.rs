@@ -11,6 +11,7 @@
 mod admission_types;
 mod budget;
 mod check;
+mod compare;
 mod composition;
 mod condition;
 mod environment;

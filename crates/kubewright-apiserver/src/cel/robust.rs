@@ -87,11 +87,72 @@ const WORDS: &[&str] = &[
     "variables",
     "jsonpatch.escapeKey(",
     "lists.range(",
+    "%.65536f",
+    "%.4294967296e",
+    "9223372036854775807",
+    ".findAll('x')",
+    ".flatten()",
+    ".distinct()",
     "\n",
     "é",
     "\\",
     "\"",
 ];
+
+/// Expressions that cost little by the size of their arguments and much by what they do with them.
+const GREEDY: &[&str] = &[
+    // D6: precisions beyond what the formatter of the language takes.
+    "'%.65536f %.65536e %.4294967296f'.format([1.5, 1.5, 1.5])",
+    // D7: each result is as large as its arguments multiplied.
+    "'TEXT'.replace('', 'TEXT').replace('', 'TEXT').replace('', 'TEXT')",
+    "'TEXT'.replace('x', 'TEXT').replace('x', 'TEXT').replace('x', 'TEXT') == ''",
+    "lists.range(1000).map(x, 'TEXT').join('TEXT').split('').size() > 0",
+    "lists.range(300000).map(x, 'TEXT').join('TEXT') == ''",
+    "lists.range(900000).map(x, x).size() > 0 && lists.range(9223372036854775807).size() > 0",
+    "[lists.range(1000)].map(l, l.map(x, l.map(y, l))).flatten().flatten().flatten().size() > 0",
+    "'%s'.format([[lists.range(1000)].map(l, l.map(x, l.map(y, l)))]) == ''",
+    "[lists.range(1000)].map(l, l.map(x, l.map(y, l))) == [lists.range(1000)].map(l, l.map(x, l.map(y, l)))",
+    // Work that grows with the square of the size.
+    "[lists.range(200000)].all(l, l.all(x, l.exists(y, true)))",
+    "sets.contains(lists.range(50000).map(x, [x]), lists.range(50000).map(x, [x]))",
+    "sets.intersects(lists.range(50000).map(x, [x]), lists.range(50000).map(x, [-x - 1]))",
+    "lists.range(100000).map(x, [x]).distinct().size() > 0",
+    "lists.range(100000).map(x, 'TEXT').sort().size() > 0",
+    "lists.range(100000).sortBy(x, 'TEXT').size() > 0",
+    "lists.range(100000).map(x, 'TEXT').max() == ''",
+    "lists.range(100000).map(x, 'TEXT').indexOf('y') == 0",
+    "'y' + 'TEXT' in lists.range(100000).map(x, 'TEXT')",
+    "[lists.range(10000).map(x, 'TEXT').join()].all(t, t.indexOf(t.substring(1) + 'y') == 0)",
+    "[lists.range(10000).map(x, 'TEXT').join()].all(t, t.lastIndexOf('y' + t.substring(1)) == 0)",
+    "[lists.range(3000).map(x, 'TEXT').join()].all(t, t.findAll('x').size() > 0)",
+    "[lists.range(3000).map(x, 'TEXT').join()].all(t, t.matches('(x+x+)+y'))",
+    "lists.range(1000).transformMapEntry(i, v, {v: lists.range(1000)}).size() > 0",
+];
+
+#[test]
+fn greedy_expressions_stop_at_their_budget() {
+    for source in GREEDY {
+        let source = source.replace("TEXT", &"x".repeat(1500));
+        let (done, finished) = mpsc::sync_channel(1);
+        let beginning: String = source.chars().filter(|c| *c != 'x').take(90).collect();
+        let worker = thread::spawn(move || {
+            let tried = try_out(&source).map(|(_, result)| result.len());
+            // The receiver is gone when it took too long.
+            done.send(tried).unwrap_or_default();
+        });
+        let ended = finished.recv_timeout(PATIENCE);
+        assert!(
+            worker.is_finished() || ended.is_ok(),
+            "{beginning} takes too long"
+        );
+        assert!(worker.join().is_ok(), "{beginning} panics");
+        // Whatever it comes to is small or an error.
+        assert!(
+            ended.is_ok_and(|length| length.is_some_and(|length| length < 200_000)),
+            "{beginning}"
+        );
+    }
+}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2048, failure_persistence: None, ..ProptestConfig::default() })]

@@ -4,69 +4,67 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use super::operators;
+use crate::cel::budget::Budget;
+use crate::cel::compare::{distinct, has_all, intersects, order, position, sort, text_length};
 use crate::cel::evaluate::Evaluated;
 use crate::cel::problem::Fault;
 use crate::cel::value::Value;
 
-/// The longest list that is made out of a number.
-const LONGEST_RANGE: i64 = 1_000_000;
-
-pub(super) fn call(name: &str, args: &[Value]) -> Option<Evaluated> {
+pub(super) fn call(name: &str, args: &[Value], budget: &mut Budget) -> Option<Evaluated> {
     match (name, args) {
         ("size", [Value::Bytes(bytes)]) => Some(Ok(Value::count(bytes.len()))),
         ("size", [Value::Map(entries)]) => Some(Ok(Value::count(entries.len()))),
-        ("lists.range", [Value::Int(end)]) => Some(range(*end)),
-        (_, [Value::List(one, _), Value::List(two, _)]) => sets(name, one, two),
-        (_, [Value::List(items, _), rest @ ..]) => of_list(name, items, rest),
+        ("lists.range", [Value::Int(end)]) => Some(range(*end, budget)),
+        (_, [Value::List(one, _), Value::List(two, _)]) if name.starts_with("sets.") => {
+            sets(name, one, two, budget)
+        }
+        (_, [Value::List(items, _), rest @ ..]) => of_list(name, items, rest, budget),
         _ => None,
     }
 }
 
-fn range(end: i64) -> Evaluated {
-    if end > LONGEST_RANGE {
-        return Err(Fault::Spent);
-    }
+fn range(end: i64, budget: &mut Budget) -> Evaluated {
+    budget.items(usize::try_from(end).unwrap_or_default())?;
     Ok(Value::list((0..end).map(Value::Int).collect()))
 }
 
-fn sets(name: &str, one: &[Value], two: &[Value]) -> Option<Evaluated> {
-    let holds_all = |of: &[Value], items: &[Value]| items.iter().all(|item| of.contains(item));
-    let answer = match name {
-        "sets.contains" => holds_all(one, two),
-        "sets.equivalent" => holds_all(one, two) && holds_all(two, one),
-        "sets.intersects" => two.iter().any(|item| one.contains(item)),
-        _ => return of_list(name, &Arc::from(one), &[Value::list(two.to_vec())]),
+fn sets(name: &str, one: &[Value], two: &[Value], budget: &mut Budget) -> Option<Evaluated> {
+    let holds = match name {
+        "sets.contains" => has_all(one, two, budget),
+        "sets.equivalent" => match has_all(one, two, budget) {
+            Ok(true) => has_all(two, one, budget),
+            other => other,
+        },
+        "sets.intersects" => intersects(one, two, budget),
+        _ => return None,
     };
-    Some(Ok(Value::Bool(answer)))
+    Some(holds.map(Value::Bool))
 }
 
-fn of_list(name: &str, items: &Arc<[Value]>, rest: &[Value]) -> Option<Evaluated> {
+fn of_list(name: &str, items: &[Value], rest: &[Value], budget: &mut Budget) -> Option<Evaluated> {
     let optional = |item: Option<&Value>| Value::Optional(item.map(|item| Arc::new(item.clone())));
-    let position = |found: Option<usize>| found.map_or(Value::Int(-1), Value::count);
+    let place = |found: Option<usize>| found.map_or(Value::Int(-1), Value::count);
     Some(match (name, rest) {
         ("size", []) => Ok(Value::count(items.len())),
-        ("isSorted", []) => {
-            let in_order = |pair: &[Value]| match pair {
-                [one, two] => one.order(two).is_none_or(Ordering::is_le),
-                _ => true,
-            };
-            Ok(Value::Bool(items.windows(2).all(in_order)))
-        }
+        ("isSorted", []) => is_sorted(items, budget).map(Value::Bool),
         ("sum", []) => sum(items),
-        ("min", []) => outermost(items, "min", Ordering::is_lt),
-        ("max", []) => outermost(items, "max", Ordering::is_gt),
-        ("indexOf", [wanted]) => Ok(position(items.iter().position(|item| item == wanted))),
-        ("lastIndexOf", [wanted]) => Ok(position(items.iter().rposition(|item| item == wanted))),
+        ("min", []) => outermost(items, "min", Ordering::is_lt, budget),
+        ("max", []) => outermost(items, "max", Ordering::is_gt, budget),
+        ("indexOf", [wanted]) => position(items, wanted, budget).map(place),
+        ("lastIndexOf", [wanted]) => {
+            let last = position(items.iter().rev(), wanted, budget);
+            last.map(|found| place(found.map(|from_end| items.len() - 1 - from_end)))
+        }
         ("first", []) => Ok(optional(items.first())),
         ("last", []) => Ok(optional(items.last())),
         ("reverse", []) => Ok(Value::list(items.iter().rev().cloned().collect())),
-        ("distinct", []) => Ok(Value::list(distinct(items))),
-        ("sort", []) => sort(items),
+        ("distinct", []) => distinct(items, budget).map(Value::list),
+        ("sort", []) => sorted(items, budget),
         ("slice", [Value::Int(start), Value::Int(end)]) => slice(items, *start, *end),
-        ("flatten", []) => Ok(Value::list(flatten(items, 1))),
+        ("flatten", []) => flat(items, 1, budget),
         ("flatten", [Value::Int(depth)]) => match depth {
             ..0 => Err(Fault::new("level must be non-negative")),
-            depth => Ok(Value::list(flatten(items, *depth))),
+            depth => flat(items, *depth, budget),
         },
         _ => return None,
     })
@@ -80,45 +78,53 @@ fn sum(items: &[Value]) -> Evaluated {
         _ => Value::Int(0),
     };
     let add = |sum: Value, item: &Value| {
-        let sum = operators::call("_+_", &[sum, item.clone()]);
+        let sum = operators::plus(&sum, item);
         sum.unwrap_or_else(|| Err(Fault::no_overload()))
     };
     items.iter().try_fold(zero, add)
 }
 
-fn outermost(items: &[Value], name: &str, wins: impl Fn(Ordering) -> bool) -> Evaluated {
+fn is_sorted(items: &[Value], budget: &mut Budget) -> Result<bool, Fault> {
+    for pair in items.windows(2) {
+        if let [one, two] = pair
+            && order(one, two, budget)?.is_some_and(Ordering::is_gt)
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn outermost(
+    items: &[Value],
+    name: &str,
+    wins: impl Fn(Ordering) -> bool,
+    budget: &mut Budget,
+) -> Evaluated {
     let mut items = items.iter();
-    let first = items
+    let mut best = items
         .next()
         .ok_or_else(|| Fault::new(format!("{name} called on empty list")))?;
-    let best = items.fold(first, |best, item| match item.order(best) {
-        Some(order) if wins(order) => item,
-        _ => best,
-    });
+    for item in items {
+        if order(item, best, budget)?.is_some_and(&wins) {
+            best = item;
+        }
+    }
     Ok(best.clone())
 }
 
-fn distinct(items: &[Value]) -> Vec<Value> {
-    let mut kept: Vec<Value> = Vec::new();
-    for item in items {
-        if !kept.contains(item) {
-            kept.push(item.clone());
-        }
-    }
-    kept
-}
-
-fn sort(items: &[Value]) -> Evaluated {
+fn sorted(items: &[Value], budget: &mut Budget) -> Evaluated {
     let has_order = |item: &Value| {
         items
             .first()
             .is_some_and(|first| first.order(item).is_some())
     };
+    budget.bytes(items.iter().map(text_length).sum())?;
     if !items.iter().all(has_order) {
         return Err(Fault::new("list elements must have the same type"));
     }
     let mut sorted = items.to_vec();
-    sorted.sort_by(|one, two| one.order(two).unwrap_or(Ordering::Equal));
+    sort(&mut sorted, |item| item, budget)?;
     Ok(Value::list(sorted))
 }
 
@@ -137,13 +143,24 @@ fn slice(items: &[Value], start: i64, end: i64) -> Evaluated {
     }
 }
 
-fn flatten(items: &[Value], depth: i64) -> Vec<Value> {
+fn flat(items: &[Value], depth: i64, budget: &mut Budget) -> Evaluated {
     let mut flat = Vec::new();
+    flatten(items, depth, &mut flat, budget)?;
+    Ok(Value::list(flat))
+}
+
+fn flatten(
+    items: &[Value],
+    depth: i64,
+    flat: &mut Vec<Value>,
+    budget: &mut Budget,
+) -> Result<(), Fault> {
+    budget.items(items.len())?;
     for item in items {
         match item {
-            Value::List(inner, _) if depth > 0 => flat.extend(flatten(inner, depth - 1)),
+            Value::List(inner, _) if depth > 0 => flatten(inner, depth - 1, flat, budget)?,
             other => flat.push(other.clone()),
         }
     }
-    flat
+    Ok(())
 }

@@ -3,15 +3,16 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 
+use crate::cel::budget::Budget;
+use crate::cel::compare::{equal, joined, position};
 use crate::cel::evaluate::Evaluated;
 use crate::cel::problem::Fault;
-use crate::cel::types::ListShape;
 use crate::cel::value::{Key, Value};
 
-pub(super) fn call(name: &str, args: &[Value]) -> Option<Evaluated> {
+pub(super) fn call(name: &str, args: &[Value], budget: &mut Budget) -> Option<Evaluated> {
     match (name, args) {
-        ("_==_", [one, two]) => Some(Ok(Value::Bool(one == two))),
-        ("_!=_", [one, two]) => Some(Ok(Value::Bool(one != two))),
+        ("_==_", [one, two]) => Some(equal(one, two, budget).map(Value::Bool)),
+        ("_!=_", [one, two]) => Some(equal(one, two, budget).map(|same| Value::Bool(!same))),
         ("_<_", [one, two]) => ordered(one, two, |order| order.is_some_and(Ordering::is_lt)),
         ("_<=_", [one, two]) => ordered(one, two, |order| order.is_some_and(Ordering::is_le)),
         ("_>_", [one, two]) => ordered(one, two, |order| order.is_some_and(Ordering::is_gt)),
@@ -19,13 +20,20 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Evaluated> {
         ("!_", [Value::Bool(value)]) => Some(Ok(Value::Bool(!value))),
         ("-_", [Value::Int(value)]) => Some(checked(value.checked_neg().map(Value::Int))),
         ("-_", [Value::Double(value)]) => Some(Ok(Value::Double(-value))),
-        ("@in", [item, Value::List(items, _)]) => Some(Ok(Value::Bool(items.contains(item)))),
+        ("@in", [item, Value::List(items, _)]) => {
+            let found = position(items.iter(), item, budget);
+            Some(found.map(|found| Value::Bool(found.is_some())))
+        }
         ("@in", [key, Value::Map(entries)]) => {
             let key = key.key();
             let is_there = key.is_some_and(|key| entries.contains_key(&key));
             Some(Ok(Value::Bool(is_there)))
         }
         ("_[_]", [of, key]) => Some(index(of, key)),
+        ("_+_", [Value::List(one, shape), Value::List(two, _)]) => {
+            let items = joined(one, two, shape, budget);
+            Some(items.map(|items| Value::List(items.into(), Arc::clone(shape))))
+        }
         ("_+_", [one, two]) => plus(one, two),
         ("_-_", [one, two]) => minus(one, two),
         ("_*_" | "_/_" | "_%_", [one, two]) => product(name, one, two),
@@ -75,7 +83,7 @@ fn index(of: &Value, key: &Value) -> Evaluated {
     }
 }
 
-fn plus(one: &Value, two: &Value) -> Option<Evaluated> {
+pub(super) fn plus(one: &Value, two: &Value) -> Option<Evaluated> {
     let moved = |time: &jiff::Timestamp, by: &SignedDuration| {
         let moved = time.checked_add(*by).ok();
         moved
@@ -90,7 +98,6 @@ fn plus(one: &Value, two: &Value) -> Option<Evaluated> {
         (Value::Bytes(one), Value::Bytes(two)) => Ok(Value::Bytes(
             one.iter().chain(two.iter()).copied().collect(),
         )),
-        (Value::List(one, shape), Value::List(two, _)) => Ok(joined(one, two, shape)),
         (Value::Duration(one), Value::Duration(two)) => one
             .checked_add(*two)
             .map(Value::Duration)
@@ -99,33 +106,6 @@ fn plus(one: &Value, two: &Value) -> Option<Evaluated> {
         | (Value::Duration(by), Value::Timestamp(time)) => moved(time, by),
         _ => return None,
     })
-}
-
-/// Lists one after the other; what is in a set already is not added, and an item of the same key
-/// takes the place of the first.
-fn joined(one: &[Value], two: &[Value], shape: &Arc<ListShape>) -> Value {
-    let mut items = one.to_vec();
-    for item in two {
-        let same = items.iter_mut().find(|present| match &**shape {
-            ListShape::Atomic => false,
-            ListShape::Set => *present == item,
-            ListShape::Map(names) => names
-                .iter()
-                .all(|name| field(present, name) == field(item, name)),
-        });
-        match same {
-            Some(present) => *present = item.clone(),
-            None => items.push(item.clone()),
-        }
-    }
-    Value::List(items.into(), Arc::clone(shape))
-}
-
-fn field<'a>(of: &'a Value, name: &str) -> Option<&'a Value> {
-    match of {
-        Value::Map(entries) => entries.get(&Key::String(name.into())),
-        _ => None,
-    }
 }
 
 fn minus(one: &Value, two: &Value) -> Option<Evaluated> {

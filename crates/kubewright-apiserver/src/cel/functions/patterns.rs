@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 use parking_lot::Mutex;
 use regex::Regex;
 
+use crate::cel::budget::Budget;
 use crate::cel::evaluate::Evaluated;
 use crate::cel::problem::Fault;
 use crate::cel::value::Value;
@@ -12,12 +13,20 @@ use crate::go_regex::GoRegex;
 /// How many patterns are kept: rules use the same few over and over.
 const KEPT: usize = 256;
 
-pub(super) fn call(name: &str, args: &[Value]) -> Option<Evaluated> {
+pub(super) fn call(name: &str, args: &[Value], budget: &mut Budget) -> Option<Evaluated> {
     let [Value::String(text), Value::String(pattern), rest @ ..] = args else {
         return None;
     };
     if !matches!(name, "matches" | "find" | "findAll") {
         return None;
+    }
+    // Each character is tried against each part of the pattern (`regexCost` of cel-go).
+    let cost = text
+        .len()
+        .div_ceil(10)
+        .saturating_mul(pattern.len().div_ceil(4));
+    if let Err(fault) = budget.items(cost) {
+        return Some(Err(fault));
     }
     let pattern = match compiled(pattern) {
         Ok(pattern) => pattern,
@@ -29,18 +38,22 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Evaluated> {
             let found = pattern.find(text).map_or("", |found| found.as_str());
             Ok(Value::text(found))
         }
-        ("findAll", []) => Ok(find_all(&pattern, text, usize::MAX)),
+        ("findAll", []) => find_all(&pattern, text, usize::MAX, budget),
         ("findAll", [Value::Int(most)]) => {
             let most = usize::try_from(*most).unwrap_or(usize::MAX);
-            Ok(find_all(&pattern, text, most))
+            find_all(&pattern, text, most, budget)
         }
         _ => return None,
     })
 }
 
-fn find_all(pattern: &Regex, text: &str, most: usize) -> Value {
-    let found = pattern.find_iter(text).take(most);
-    Value::list(found.map(|found| Value::text(found.as_str())).collect())
+fn find_all(pattern: &Regex, text: &str, most: usize, budget: &mut Budget) -> Evaluated {
+    let mut found = Vec::new();
+    for part in pattern.find_iter(text).take(most) {
+        budget.step()?;
+        found.push(Value::text(part.as_str()));
+    }
+    Ok(Value::list(found))
 }
 
 /// Whether a text is a pattern at all.

@@ -1,12 +1,13 @@
 use std::sync::Arc;
 
+use crate::cel::budget::Budget;
 use crate::cel::evaluate::Evaluated;
 use crate::cel::problem::Fault;
 use crate::cel::value::Value;
 
-pub(super) fn call(name: &str, args: &[Value]) -> Option<Evaluated> {
+pub(super) fn call(name: &str, args: &[Value], budget: &mut Budget) -> Option<Evaluated> {
     if name == "join" {
-        return join(args);
+        return join(args, budget);
     }
     let (Value::String(text), rest) = args.split_first()? else {
         return None;
@@ -31,17 +32,14 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Evaluated> {
             Some(index_of(text, part, from, name == "lastIndexOf"))
         }
         ("replace", [Value::String(old), Value::String(new)]) => {
-            Some(Ok(Value::text(&text.replace(&**old, new))))
+            Some(replace(text, old, new, usize::MAX, budget))
         }
         ("replace", [Value::String(old), Value::String(new), Value::Int(count)]) => {
-            let replaced = match usize::try_from(*count) {
-                Ok(count) => text.replacen(&**old, new, count),
-                Err(_) => text.replace(&**old, new),
-            };
-            Some(Ok(Value::text(&replaced)))
+            let most = usize::try_from(*count).unwrap_or(usize::MAX);
+            Some(replace(text, old, new, most, budget))
         }
-        ("split", [Value::String(by)]) => Some(Ok(split(text, by, -1))),
-        ("split", [Value::String(by), Value::Int(count)]) => Some(Ok(split(text, by, *count))),
+        ("split", [Value::String(by)]) => Some(split(text, by, -1, budget)),
+        ("split", [Value::String(by), Value::Int(count)]) => Some(split(text, by, *count, budget)),
         ("substring", [Value::Int(start)]) => Some(substring(text, *start, None)),
         ("substring", [Value::Int(start), Value::Int(end)]) => {
             Some(substring(text, *start, Some(*end)))
@@ -50,7 +48,14 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Evaluated> {
     }
 }
 
-fn join(args: &[Value]) -> Option<Evaluated> {
+/// The result may be as large as all arguments multiplied: it is counted before it is made.
+fn replace(text: &str, old: &str, new: &str, most: usize, budget: &mut Budget) -> Evaluated {
+    let count = text.matches(old).take(most).count();
+    budget.bytes(text.len().saturating_add(count.saturating_mul(new.len())))?;
+    Ok(Value::text(&text.replacen(old, new, most)))
+}
+
+fn join(args: &[Value], budget: &mut Budget) -> Option<Evaluated> {
     let (Value::List(items, _), by) = args.split_first()? else {
         return None;
     };
@@ -66,7 +71,9 @@ fn join(args: &[Value]) -> Option<Evaluated> {
             _ => None,
         })
         .collect();
-    Some(Ok(Value::text(&texts?.join(by))))
+    let texts = texts?;
+    let size = texts.iter().map(|text| text.len() + by.len()).sum();
+    Some(budget.bytes(size).map(|()| Value::text(&texts.join(by))))
 }
 
 fn out_of_range(index: i64) -> Fault {
@@ -101,24 +108,42 @@ fn substring(text: &str, start: i64, end: Option<i64>) -> Evaluated {
 
 /// Positions count characters, not bytes.
 fn index_of(text: &str, part: &str, from: Option<i64>, is_last: bool) -> Evaluated {
-    let text: Vec<char> = text.chars().collect();
-    let part: Vec<char> = part.chars().collect();
-    let given = match from {
+    let length = text.chars().count();
+    let from = match from {
         Some(from) => {
-            let at = usize::try_from(from).ok().filter(|at| *at <= text.len());
+            let at = usize::try_from(from).ok().filter(|at| *at <= length);
             Some(at.ok_or_else(|| out_of_range(from))?)
         }
         None => None,
     };
-    let is_here = |at: &usize| text.get(*at..).is_some_and(|rest| rest.starts_with(&part));
-    let found = match is_last {
-        false => (given.unwrap_or(0)..=text.len()).find(is_here),
-        true => (0..=given.unwrap_or(text.len())).rev().find(is_here),
+    let byte_of = |at: usize| {
+        text.char_indices()
+            .nth(at)
+            .map_or(text.len(), |(byte, _)| byte)
     };
-    Ok(found.map_or(Value::Int(-1), Value::count))
+    let found = match (is_last, from.map(byte_of)) {
+        (false, from) => {
+            let from = from.unwrap_or(0);
+            let rest = text.get(from..).unwrap_or_default();
+            rest.find(part).map(|found| from + found)
+        }
+        // The last one that begins here or before.
+        (true, from) => {
+            let end = from.map_or(text.len(), |from| from.saturating_add(part.len()));
+            let end = text.floor_char_boundary(end);
+            text.get(..end).unwrap_or_default().rfind(part)
+        }
+    };
+    let characters = |byte: usize| text.get(..byte).unwrap_or_default().chars().count();
+    Ok(found.map_or(Value::Int(-1), |byte| Value::count(characters(byte))))
 }
 
-fn split(text: &str, by: &str, count: i64) -> Value {
+fn split(text: &str, by: &str, count: i64, budget: &mut Budget) -> Evaluated {
+    let parts = match by {
+        "" => text.chars().count(),
+        by => text.matches(by).count() + 1,
+    };
+    budget.items(parts.min(usize::try_from(count).unwrap_or(usize::MAX)))?;
     let all: Vec<Arc<str>> = match (count, by.is_empty()) {
         (0, _) => Vec::new(),
         (count, true) => {
@@ -137,5 +162,40 @@ fn split(text: &str, by: &str, count: i64) -> Value {
             Err(_) => text.split(by).map(Into::into).collect(),
         },
     };
-    Value::list(all.into_iter().map(Value::String).collect())
+    Ok(Value::list(all.into_iter().map(Value::String).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::index_of;
+    use crate::cel::value::Value;
+
+    /// Expected is what cel-go returns.
+    #[test]
+    fn positions_count_characters() {
+        for (text, part, from, is_last, expected) in [
+            ("hello", "l", None, false, 2),
+            ("hello", "l", None, true, 3),
+            ("hello", "l", Some(2), true, 2),
+            ("hello", "l", Some(3), false, 3),
+            ("hello", "", None, false, 0),
+            ("hello", "", None, true, 5),
+            ("hello", "x", None, true, -1),
+            ("tacocat", "ac", Some(3), false, -1),
+            ("ta©o©αT", "©", None, false, 2),
+            ("ta©o©αT", "©", Some(3), false, 4),
+            ("ta©o©αT", "©", Some(3), true, 2),
+            ("ta©o©αT", "©α", Some(4), true, 4),
+            ("aaaa", "aa", Some(1), true, 1),
+            ("", "", Some(0), true, 0),
+        ] {
+            let found = index_of(text, part, from, is_last).unwrap();
+            assert_eq!(
+                found,
+                Value::Int(expected),
+                "{text} {part} {from:?} {is_last}"
+            );
+        }
+        assert!(index_of("abc", "a", Some(4), false).is_err());
+    }
 }
