@@ -3,8 +3,8 @@
 //! The modules stand in the order of an event's way: bytes of a list or watch come through the
 //! [`client`], the [`reflector`] keeps them coming, the [`store`] holds the objects, the
 //! [`informer`] tells subscribers what changed, the [`queue`] holds the keys that wait for a
-//! worker, and the [`cache`] is the typed edge that reads go through. The [`election`] says which of several copies works. Each is
-//! usable alone.
+//! worker, and the [`cache`] is the typed edge that reads go through. The
+//! [`election`] says which of several copies works. Each is usable alone.
 
 pub mod cache;
 pub mod client;
@@ -20,6 +20,7 @@ mod namespaces;
 pub mod queue;
 mod random;
 pub mod reflector;
+pub mod self_wake;
 pub mod store;
 pub mod write;
 

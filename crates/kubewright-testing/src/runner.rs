@@ -111,7 +111,15 @@ async fn run_on<R: TestOutcome>(
     body: impl AsyncFnOnce(Cluster) -> R,
 ) -> R {
     cluster.understand_skips();
-    let result = AssertUnwindSafe(body(cluster.clone())).catch_unwind().await;
+    let body = AssertUnwindSafe(body(cluster.clone())).catch_unwind();
+    let result = tokio::select! {
+        biased;
+        result = body => result,
+        // It may wait for something that comes with time, which does not pass in a loop.
+        found = cluster.self_waking() => {
+            std::panic::catch_unwind(AssertUnwindSafe(|| fail(location, found)))
+        }
+    };
     let unmoved = cluster.unmoved();
     if !unmoved.is_empty() {
         say(format_args!("{}: {unmoved}", case.name));

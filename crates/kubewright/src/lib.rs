@@ -89,6 +89,7 @@ pub use kubewright_runtime::events::{Event, EventKind, Regarding};
 pub use kubewright_runtime::informer::Informer;
 pub use kubewright_runtime::metrics::{Exposition, Family, MetricKind};
 pub use kubewright_runtime::queue::{Ageing, Backoff, Bucket, Fairness, Priority, QueueOptions};
+pub use kubewright_runtime::self_wake::{SelfWaking, WakeLoop};
 pub use kubewright_runtime::write::{Done, WriteError};
 pub use kubewright_webhook::review::{
     NonResourceAttributes, ResourceAttributes, SubjectAccessReviewSpec,

@@ -2,12 +2,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::{Metrics, Source};
 use crate::queue::{self, Queue, QueueOptions};
+use crate::self_wake::{SelfWaking, Tracker};
 
 /// A controller as others see it, before and while it runs. Cloning shares it.
 #[derive(Clone)]
@@ -22,14 +23,17 @@ struct Shared {
     /// Cancelled when the controller ends, however it does.
     end: CancellationToken,
     metrics: Mutex<Metrics>,
+    self_wakes: Arc<Tracker>,
 }
 
 impl Handle {
     /// For a controller of this name that is yet to be made.
     pub fn new(name: impl Into<Arc<str>>, options: QueueOptions) -> Self {
+        let name = name.into();
         Self {
             shared: Arc::new(Shared {
-                name: name.into(),
+                self_wakes: Arc::new(Tracker::new(Arc::clone(&name))),
+                name,
                 queue: Queue::with(options),
                 feeds: TaskTracker::new(),
                 end: CancellationToken::new(),
@@ -56,6 +60,15 @@ impl Handle {
     /// What its queue has done so far and holds.
     pub fn queue_metrics(&self) -> queue::Metrics {
         self.shared.queue.metrics()
+    }
+
+    /// The last reconcile that was found to wake itself; none while there is none.
+    pub fn self_waking(&self) -> watch::Receiver<Option<Arc<SelfWaking>>> {
+        self.shared.self_wakes.found()
+    }
+
+    pub(super) fn self_wakes(&self) -> &Arc<Tracker> {
+        &self.shared.self_wakes
     }
 
     /// Lets one more source wake the controller, until what is returned is dropped or the

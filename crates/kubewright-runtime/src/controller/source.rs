@@ -13,6 +13,8 @@ use super::handle::Handle;
 use super::panic::message_of;
 use crate::informer::{Event, Informer, Notice};
 use crate::queue::{Priority, Wish};
+use crate::record::Record;
+use crate::self_wake::Trigger;
 use crate::store::Store;
 
 /// What wakes keys of a controller: the events of an informer, or a stream of something else.
@@ -145,7 +147,7 @@ async fn feed_events(
 async fn feed_stream(name: &str, mut keys: BoxStream<'static, Vec<ObjectKey>>, woken: &Woken) {
     loop {
         match AssertUnwindSafe(keys.next()).catch_unwind().await {
-            Ok(Some(keys)) => woken.wake(keys, woken.priority),
+            Ok(Some(keys)) => woken.wake(keys, woken.priority, Trigger::Other),
             Ok(None) => {
                 tracing::debug!(source = name, "the source has ended");
                 return;
@@ -157,7 +159,7 @@ async fn feed_stream(name: &str, mut keys: BoxStream<'static, Vec<ObjectKey>>, w
                     "the source panicked and has ended: {message}"
                 );
                 woken.controller.count(|metrics| metrics.mapper_panics += 1);
-                woken.wake(woken.all(), woken.priority);
+                woken.wake(woken.all(), woken.priority, Trigger::Other);
                 return;
             }
         }
@@ -186,7 +188,13 @@ impl Woken {
             true => self.priority.min(Priority::INITIAL),
             false => self.priority,
         };
-        self.wake(keys, priority);
+        let revision = |record: &Record| record.revision().map(|revision| revision.number());
+        let trigger = match (&event.new, &event.old) {
+            (Some(new), _) => revision(new).map_or(Trigger::Other, Trigger::Changed),
+            (None, Some(old)) => Trigger::Gone(old.uid()),
+            (None, None) => Trigger::Other,
+        };
+        self.wake(keys, priority, trigger);
     }
 
     fn all(&self) -> Vec<ObjectKey> {
@@ -195,8 +203,9 @@ impl Woken {
         snapshot.map(keys).unwrap_or_default()
     }
 
-    fn wake(&self, keys: Vec<ObjectKey>, priority: Priority) {
+    fn wake(&self, keys: Vec<ObjectKey>, priority: Priority, trigger: Trigger<'_>) {
         for key in keys {
+            self.controller.self_wakes().note_trigger(&key, trigger);
             let wish = Wish {
                 priority: Some(priority),
                 after: self.gathering,

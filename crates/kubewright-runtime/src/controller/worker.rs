@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use kubewright_core::{Kind, ObjectKey};
+use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, timeout};
 use tracing::Instrument as _;
 
@@ -14,6 +15,7 @@ use super::panic::message_of;
 use super::{Failure, Outcome, Reconciler, Retry, Run};
 use crate::client::Conflict as _;
 use crate::queue::{Finished, Queue, Wish};
+use crate::self_wake::in_run;
 
 /// Numbers the runs of this process, so that the lines of one run can be told from another's.
 static RUNS: AtomicU64 = AtomicU64::new(1);
@@ -25,6 +27,16 @@ enum End {
     Panicked(Failure),
     /// It had no more time.
     Late(Failure),
+}
+
+impl End {
+    /// Whether the run has asked for another one without a pause.
+    fn runs_again_at_once(&self) -> bool {
+        match self {
+            Self::Well(outcome) => outcome.next_run() == Some(Duration::ZERO),
+            Self::Failed(_) | Self::Panicked(_) | Self::Late(_) => false,
+        }
+    }
 }
 
 impl fmt::Display for End {
@@ -67,19 +79,21 @@ pub(super) async fn work(
         );
         let taken = Taken::new(&controller, &key);
         let active = Active::new(&controller);
-        let end = reconcile_once(&reconcile, run, limit)
-            .instrument(span.clone())
-            .await;
+        let attempt = reconcile_once(&reconcile, run, limit).instrument(span.clone());
+        let end = in_run(controller.self_wakes().begin(&key), attempt).await;
         let time = active.since.elapsed();
         drop(active);
         let finished = span.in_scope(|| {
             controller.note(&end);
+            let runs_again = end.runs_again_at_once();
+            let writes = controller.self_wakes().end(&key, runs_again);
             // `kubewright dev` asks for this target and reads the line.
             tracing::debug!(
                 target: "kubewright::reconcile",
                 controller = controller.name(),
                 object = %key,
                 time = ?time,
+                writes,
                 outcome = %end,
                 "ended"
             );
@@ -87,6 +101,8 @@ pub(super) async fn work(
             settle(controller.queue(), &key, end)
         });
         next = controller.queue().next_after(&key, finished).await;
+        // A reconcile that never waits must not keep the thread from other tasks.
+        consume_budget().await;
     }
 }
 

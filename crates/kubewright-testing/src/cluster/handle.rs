@@ -15,6 +15,7 @@ use super::builder::ClusterBuilder;
 use super::capability::Capability;
 use super::operator::UnderTest;
 use super::refusals::Refusals;
+use super::self_wakes::SelfWakes;
 use crate::faults::{Door, Script};
 use crate::{Choice, Error, Settings};
 
@@ -39,6 +40,8 @@ pub(super) struct Shared {
     pub(super) operators: Mutex<Vec<UnderTest>>,
     /// What they were refused.
     pub(super) refusals: Refusals,
+    /// Which of their reconciles wake themselves.
+    pub(super) self_wakes: SelfWakes,
     /// What goes wrong for them.
     pub(super) script: Script,
     /// Whether whoever runs the test knows what to do with a skip.
@@ -88,6 +91,7 @@ impl Cluster {
                 seen: Mutex::new(Vec::new()),
                 operators: Mutex::new(Vec::new()),
                 refusals: Refusals::default(),
+                self_wakes: SelfWakes::default(),
                 script: Script::default(),
                 understands_skips: AtomicBool::new(false),
                 unwatched,

@@ -20,6 +20,7 @@ mod pool;
 mod reach;
 mod refusals;
 mod replicas;
+mod self_wakes;
 mod sweep;
 mod unmoved;
 mod usage;

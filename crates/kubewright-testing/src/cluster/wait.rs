@@ -1,11 +1,14 @@
 use std::fmt::{self, Display};
 use std::panic::Location;
+use std::sync::Arc;
 use std::time::Duration;
 
+use kubewright::SelfWaking;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::failure::fail;
 use super::handle::Cluster;
+use super::self_wakes::SelfWakes;
 use crate::Error;
 
 /// How often a real cluster is looked at.
@@ -199,6 +202,12 @@ impl Cluster {
         unmoved.map(ToString::to_string).unwrap_or_default()
     }
 
+    /// Waits until a reconcile of an operator under test is found that wakes itself; why the test
+    /// fails then.
+    pub(crate) async fn self_waking(&self) -> String {
+        self.shared.self_wakes.wait().await.to_string()
+    }
+
     fn seen(&self) -> String {
         let seen = self.shared.seen.lock();
         if seen.is_empty() {
@@ -210,6 +219,7 @@ impl Cluster {
 
 /// When to look again.
 struct Looks {
+    self_wakes: SelfWakes,
     revisions: Option<tokio::sync::watch::Receiver<kubewright_core::Revision>>,
     deadline: Instant,
     /// The time of the last look, and how many there were at that very time.
@@ -217,10 +227,11 @@ struct Looks {
 }
 
 /// Why it is not worth waiting any longer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     TimeUp,
     Restless,
+    SelfWaking(Arc<SelfWaking>),
 }
 
 /// As the end of a sentence.
@@ -228,6 +239,7 @@ impl Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TimeUp => Ok(()),
+            Self::SelfWaking(found) => write!(f, "; {found}"),
             Self::Restless => write!(
                 f,
                 "; the cluster does not come to rest ({RESTLESS} looks at writes while no time passed)"
@@ -239,6 +251,7 @@ impl Display for Ended {
 impl Looks {
     fn new(cluster: &Cluster, deadline: Instant) -> Self {
         Self {
+            self_wakes: cluster.shared.self_wakes.clone(),
             revisions: cluster.shared.backend.revisions(),
             deadline,
             last: (Instant::now(), 0),
@@ -250,6 +263,9 @@ impl Looks {
         let now = Instant::now();
         if now >= self.deadline {
             return Err(Ended::TimeUp);
+        }
+        if let Some(found) = self.self_wakes.found() {
+            return Err(Ended::SelfWaking(found));
         }
         let (time, looks) = self.last;
         self.last = (now, if time == now { looks + 1 } else { 0 });

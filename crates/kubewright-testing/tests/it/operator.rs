@@ -1,9 +1,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::Api;
-use kube::api::{ListParams, ObjectMeta, PostParams};
+use kube::api::{ListParams, ObjectMeta, Patch, PatchParams, PostParams};
 use kubewright::prelude::*;
 use kubewright_testing::{Choice, Cluster, TestCase};
 use schemars::JsonSchema;
@@ -21,16 +23,19 @@ fn operator() -> Operator {
 }
 
 async fn reconcile(site: Arc<Site>, cx: Context<Site>) -> Result<Outcome> {
-    let page = ConfigMap {
+    cx.apply(&page(&site, &site.spec.text)).await?;
+    Ok(Outcome::done())
+}
+
+fn page(site: &Site, text: &str) -> ConfigMap {
+    ConfigMap {
         metadata: ObjectMeta {
             name: site.metadata.name.clone(),
             ..ObjectMeta::default()
         },
-        data: Some([("index.html".to_owned(), site.spec.text.clone())].into()),
+        data: Some([("index.html".to_owned(), text.to_owned())].into()),
         ..ConfigMap::default()
-    };
-    cx.apply(&page).await?;
-    Ok(Outcome::done())
+    }
 }
 
 fn site(text: &str) -> Site {
@@ -96,6 +101,112 @@ fn a_mutator_that_is_not_idempotent_fails_the_test() {
     assert!(message.contains("not idempotent"), "{message}");
 }
 
+/// Writes another text each time, so that each run causes the next.
+fn restless() -> Operator {
+    let runs = AtomicU32::new(0);
+    let reconcile = move |site: Arc<Site>, cx: Context<Site>| {
+        let run = runs.fetch_add(1, Ordering::Relaxed);
+        async move {
+            let page = page(&site, &format!("{} {run}", site.spec.text));
+            cx.apply(&page).await?;
+            Ok(Outcome::done())
+        }
+    };
+    Operator::new("restless").controller(Controller::new(reconcile).owns(kind::<ConfigMap>()))
+}
+
+/// Writes with a client of kube's instead of the context.
+fn restless_by_hand() -> Operator {
+    let runs = AtomicU32::new(0);
+    let reconcile = move |site: Arc<Site>, cx: Context<Site>| {
+        let run = runs.fetch_add(1, Ordering::Relaxed);
+        async move {
+            let namespace = site.metadata.namespace.clone().unwrap_or_default();
+            let sites: Api<Site> = Api::namespaced(cx.client().clone(), &namespace);
+            let labels = serde_json::json!({"metadata": {"labels": {"run": run.to_string()}}});
+            let name = site.metadata.name.clone().unwrap_or_default();
+            let patch = Patch::Merge(labels);
+            sites.patch(&name, &PatchParams::default(), &patch).await?;
+            Ok(Outcome::done())
+        }
+    };
+    let controller = Controller::new(reconcile).writes(kind::<Site>(), [Verb::Patch]);
+    Operator::new("restless").controller(controller)
+}
+
+/// Asks for the next run at once.
+fn impatient() -> Operator {
+    let reconcile =
+        async |_: Arc<Site>, _: Context<Site>| Ok(Outcome::requeue_after(Duration::ZERO));
+    Operator::new("impatient").controller(Controller::new(reconcile))
+}
+
+/// In a loop no virtual time passes: what waits for it would wait for ever.
+#[test]
+fn reconcile_that_wakes_itself_fails_its_test_at_once() {
+    let operators: [(fn() -> Operator, &str); 3] = [
+        (restless, "configmaps/home (data.index.html: \"hello "),
+        (restless_by_hand, "sites/home (metadata.labels.run: \""),
+        (impatient, "asks to be run again at once"),
+    ];
+    for (operator, write) in operators {
+        let message = failure_on(None, async move |cluster: Cluster| {
+            cluster.run(operator).await;
+            cluster.apply(site("hello")).await;
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+        });
+        assert!(
+            message.contains("/home by controller site wakes itself: 100 runs"),
+            "{message}"
+        );
+        assert!(message.contains(write), "{message}");
+    }
+}
+
+/// Two controllers that want different values of one field.
+fn fighting() -> Operator {
+    let writer = |text: &'static str| {
+        let reconcile = move |site: Arc<Site>, cx: Context<Site>| async move {
+            cx.apply(&page(&site, text)).await?;
+            Ok(Outcome::done())
+        };
+        let controller = Controller::new(reconcile).owns(kind::<ConfigMap>());
+        controller.named(text)
+    };
+    let fighting = Operator::new("fighting").controller(writer("tea"));
+    fighting.controller(writer("coffee"))
+}
+
+/// Each run is caused by writes of others, too. Only in virtual time this is known as a loop.
+#[test]
+fn controllers_that_fight_over_a_field_fail_their_test() {
+    let message = failure(async |cluster: Cluster| {
+        cluster.run(fighting).await;
+        cluster.apply(site("hello")).await;
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+    });
+    assert!(
+        message.contains("does not come to rest: 10000 runs"),
+        "{message}"
+    );
+    assert!(
+        message.contains("configmaps/home (as written before: something changes it in between)"),
+        "{message}"
+    );
+}
+
+#[test]
+fn wait_for_an_operator_that_wakes_itself_ends_at_once() {
+    let message = failure(async |cluster: Cluster| {
+        cluster.run(restless).await;
+        cluster.apply(site("hello")).await;
+        cluster
+            .eventually("rest", async |c| text(c).await.as_deref() == Some("bye"))
+            .await;
+    });
+    assert!(message.contains("wakes itself"), "{message}");
+}
+
 #[kubewright_testing::test]
 async fn an_operator_that_is_only_installed_does_nothing_until_it_is_started(cluster: Cluster) {
     cluster.install(operator).await;
@@ -135,9 +246,17 @@ fn nosy() -> Operator {
 
 /// How a test on the embedded cluster fails, as libtest would be told.
 fn failure<R: kubewright_testing::TestOutcome>(body: impl AsyncFnOnce(Cluster) -> R) -> String {
+    failure_on(Some(Choice::Embedded), body)
+}
+
+/// The same on the given cluster, or on the chosen one.
+fn failure_on<R: kubewright_testing::TestOutcome>(
+    cluster: Option<Choice>,
+    body: impl AsyncFnOnce(Cluster) -> R,
+) -> String {
     let case = TestCase {
         name: "it::operator::fails",
-        cluster: Some(Choice::Embedded),
+        cluster,
         nodes: 0,
         needs: &[],
     };

@@ -10,6 +10,7 @@ use kubewright_runtime::election::{Candidate, Elector, Fence, Leadership};
 use kubewright_runtime::events::{EventRecorder, Reporter};
 use kubewright_runtime::informer::{InformerOptions, InformerStatus, Informers, Obstacle};
 use kubewright_runtime::reflector::ReflectorOptions;
+use kubewright_runtime::self_wake::WriteTracker;
 use kubewright_webhook::{Incoming, WebhookMetrics};
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
@@ -41,7 +42,8 @@ pub(super) fn start(
     let requests = RequestMetrics::new(&options.host);
     let guard = |client: &Client| {
         let counted = Guarded::new(requests.clone(), ClientService::new(client.clone()));
-        rebuilt(client, Guarded::new(permissions.clone(), counted))
+        let tracked = WriteTracker::new(counted);
+        rebuilt(client, Guarded::new(permissions.clone(), tracked))
     };
     let unfenced = guard(&options.manners.guard(client.clone()));
     let (elector, leadership) = candidate(

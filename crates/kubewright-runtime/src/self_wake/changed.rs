@@ -1,0 +1,91 @@
+//! Which fields of an object differ between two of its states.
+
+use serde_json::Value;
+
+/// How many fields are named, and how much of their values is shown.
+const MOST_FIELDS: usize = 5;
+const LONGEST_VALUE: usize = 40;
+/// What each write changes by itself.
+const OF_EACH_WRITE: [&str; 3] = [
+    "metadata.resourceVersion",
+    "metadata.managedFields",
+    "metadata.generation",
+];
+
+/// The fields that differ, as `path: old -> new`.
+pub(super) fn changed_fields(old: &Value, new: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    compare(Some(old), Some(new), "", &mut found);
+    found
+}
+
+fn compare(old: Option<&Value>, new: Option<&Value>, path: &str, found: &mut Vec<String>) {
+    if old == new || found.len() >= MOST_FIELDS || OF_EACH_WRITE.contains(&path) {
+        return;
+    }
+    match (old, new) {
+        (Some(Value::Object(before)), Some(Value::Object(after))) => {
+            let added = after.keys().filter(|name| !before.contains_key(*name));
+            for name in before.keys().chain(added) {
+                let dot = if path.is_empty() { "" } else { "." };
+                let below = format!("{path}{dot}{name}");
+                compare(before.get(name), after.get(name), &below, found);
+            }
+        }
+        (Some(Value::Array(before)), Some(Value::Array(after))) => {
+            for index in 0..before.len().max(after.len()) {
+                let below = format!("{path}[{index}]");
+                compare(before.get(index), after.get(index), &below, found);
+            }
+        }
+        (before, after) => found.push(format!("{path}: {} -> {}", shown(before), shown(after))),
+    }
+}
+
+fn shown(value: Option<&Value>) -> String {
+    let Some(value) = value else {
+        return "nothing".to_owned();
+    };
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST_VALUE) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::changed_fields;
+
+    #[test]
+    fn fields_are_named_with_both_values() {
+        let old = json!({
+            "metadata": {"resourceVersion": "1", "labels": {"a": "x"}},
+            "data": {"now": "1", "same": "s"}, "list": [1, 2],
+        });
+        let new = json!({
+            "metadata": {"resourceVersion": "2", "labels": {}},
+            "data": {"now": "2", "same": "s"}, "list": [1, 3, 4],
+        });
+        assert_eq!(
+            changed_fields(&old, &new),
+            [
+                r#"data.now: "1" -> "2""#,
+                "list[1]: 2 -> 3",
+                "list[2]: nothing -> 4",
+                r#"metadata.labels.a: "x" -> nothing"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn long_values_and_long_lists_are_cut() {
+        let (old, new) = (json!({"a": "x"}), json!({"a": "y".repeat(100)}));
+        let [field] = changed_fields(&old, &new).try_into().unwrap();
+        assert_eq!(field.len(), "a: \"x\" -> ".len() + 40 + 3);
+        let many = |value: i32| json!(vec![value; 100]);
+        assert_eq!(changed_fields(&many(1), &many(2)).len(), 5);
+    }
+}

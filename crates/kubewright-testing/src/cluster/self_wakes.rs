@@ -1,0 +1,70 @@
+//! Reconciles of the operators under test that wake themselves.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::future::select_all;
+use kubewright::{Running, SelfWaking};
+use parking_lot::Mutex;
+use tokio::sync::{Notify, watch};
+
+/// Learns of them as soon as an operator finds one. On the embedded cluster no time passes in such a
+/// loop, so that a test would wait for ever. Clones share what is known.
+#[derive(Clone, Default)]
+pub(super) struct SelfWakes {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    controllers: Mutex<Vec<watch::Receiver<Option<Arc<SelfWaking>>>>>,
+    added: Notify,
+}
+
+impl SelfWakes {
+    /// Also learns of the controllers of this operator.
+    pub(super) fn include(&self, running: &Running) {
+        let controllers = running.controllers().iter();
+        let controllers = controllers.map(|controller| controller.self_waking());
+        self.shared.controllers.lock().extend(controllers);
+        self.shared.added.notify_waiters();
+    }
+
+    /// One that was found.
+    pub(super) fn found(&self) -> Option<Arc<SelfWaking>> {
+        let controllers = self.shared.controllers.lock();
+        controllers
+            .iter()
+            .find_map(|controller| controller.borrow().clone())
+    }
+
+    /// Waits until one is found.
+    pub(super) async fn wait(&self) -> Arc<SelfWaking> {
+        loop {
+            let added = self.shared.added.notified();
+            if let Some(found) = self.found() {
+                return found;
+            }
+            let mut controllers = self.shared.controllers.lock().clone();
+            // Those of operators that have ended find nothing any more.
+            controllers.retain(|controller| controller.has_changed().is_ok());
+            let changes = controllers
+                .iter_mut()
+                .map(|controller| Box::pin(controller.changed()));
+            let changes: Vec<_> = changes.collect();
+            match changes.is_empty() {
+                true => added.await,
+                false => tokio::select! {
+                    () = added => {}
+                    _ = select_all(changes) => {}
+                },
+            }
+        }
+    }
+}
+
+impl fmt::Debug for SelfWakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SelfWakes").field(&self.found()).finish()
+    }
+}
