@@ -89,6 +89,12 @@ pub(crate) enum Error {
         /// Its exit status.
         status: std::process::ExitStatus,
     },
+    /// The operator ended, although nothing had stopped it.
+    #[error("the operator ended by itself, with {status}; its own words stand above")]
+    OperatorEnded {
+        /// How it ended.
+        status: std::process::ExitStatus,
+    },
     /// A program ended with an error, and these are its words.
     #[error("`{command}` failed:\n{said}")]
     FailedSaying {
@@ -148,6 +154,12 @@ pub(crate) enum Error {
         /// Which sample.
         object: String,
         /// What was missing.
+        reason: String,
+    },
+    /// The samples were ready, and their reconciles went on.
+    #[error("wait for the operator to come to rest: {reason}")]
+    NotAtRest {
+        /// What does not rest, and why.
         reason: String,
     },
     /// A flag's value is not what it has to be.

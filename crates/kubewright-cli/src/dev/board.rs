@@ -42,13 +42,15 @@ impl Board {
         };
         let mut found = Vec::new();
         for sample in samples {
-            let missing = match sample.find(client).await? {
-                Some(object) => {
+            let missing = match sample.find(client).await {
+                Ok(Some(object)) => {
                     let missing = missing(sample, &object, &owned(&object, &pods));
                     found.push((sample, object));
                     missing
                 }
-                None => Some("it is gone".to_owned()),
+                Ok(None) => Some("it is gone".to_owned()),
+                // Such as one that the operator would convert if it ran.
+                Err(error) => Some(format!("it cannot be read: {}", reason(&error))),
             };
             board.samples.push((sample.to_string(), missing));
         }
@@ -142,6 +144,17 @@ impl Board {
                 Some(missing) => say(format_args!("not ready: {name}: {missing}")),
             }
         }
+    }
+}
+
+/// What the API server says, or what came in its place.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::Request { source, .. } => match &**source {
+            kube::Error::Api(status) => status.message.clone(),
+            source => source.to_string(),
+        },
+        error => error.to_string(),
     }
 }
 

@@ -9,6 +9,7 @@ mod objects;
 mod operator;
 mod ready;
 mod reconciled;
+mod rest;
 mod samples;
 mod session;
 mod view;

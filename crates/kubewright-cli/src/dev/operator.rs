@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 
-use super::reconciled::{LOGGED, Reconciled};
+use super::reconciled::{LOGGED, Reconciled, self_waking};
 use crate::error::Error;
 
 /// How long a stopping operator may take before it is ended.
@@ -28,6 +28,8 @@ pub(crate) enum Happening {
     Said(String),
     /// A reconcile of its has ended.
     Reconciled(Reconciled),
+    /// It has found that a reconcile wakes itself.
+    SelfWaking(String),
     /// It has ended, which it should not.
     Ended(Error),
 }
@@ -71,6 +73,9 @@ impl Operator {
         if let Some(log) = &mut self.log {
             // At the end of its log the process is about to end.
             if let Ok(Some(line)) = log.next_line().await {
+                if let Some(report) = self_waking(&line) {
+                    return Happening::SelfWaking(report.to_owned());
+                }
                 return match Reconciled::read(&line) {
                     Some(reconciled) => Happening::Reconciled(reconciled),
                     None => Happening::Said(line),
@@ -88,10 +93,7 @@ impl Operator {
     /// Safe: nothing is lost.
     async fn ended(&mut self) -> Error {
         match self.child.wait().await {
-            Ok(status) => Error::Failed {
-                command: self.command.clone(),
-                status,
-            },
+            Ok(status) => Error::OperatorEnded { status },
             Err(source) => Error::Start {
                 command: self.command.clone(),
                 source,

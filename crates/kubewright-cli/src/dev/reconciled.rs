@@ -1,9 +1,17 @@
+//! Lines of the operator's log that tell of reconciles.
+
 use std::fmt;
 
-/// The target of the operator's lines that tell of a reconcile, and the level they have.
-pub(super) const LOGGED: &str = "kubewright::reconcile=debug";
+/// The targets of these lines, and the levels they have.
+pub(super) const LOGGED: &str = "kubewright::reconcile=debug,kubewright::self_wake=warn";
 
 const TARGET: &str = "kubewright::reconcile: ";
+const SELF_WAKE: &str = "kubewright::self_wake: ";
+
+/// What a line tells of a reconcile that wakes itself, if it is such a line.
+pub(super) fn self_waking(line: &str) -> Option<&str> {
+    line.split_once(SELF_WAKE).map(|(_, report)| report)
+}
 
 /// A reconcile that has ended, as the operator's log tells of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +20,8 @@ pub(super) struct Reconciled {
     pub(super) object: String,
     /// As Rust shows a duration.
     pub(super) time: String,
+    /// How many of its writes have changed something.
+    pub(super) writes: u32,
     pub(super) outcome: String,
 }
 
@@ -22,11 +32,13 @@ impl Reconciled {
         let (_, fields) = fields.split_once(" controller=")?;
         let (controller, fields) = fields.split_once(" object=")?;
         let (object, fields) = fields.split_once(" time=")?;
-        let (time, outcome) = fields.split_once(" outcome=")?;
+        let (time, fields) = fields.split_once(" writes=")?;
+        let (writes, outcome) = fields.split_once(" outcome=")?;
         Some(Self {
             controller: controller.trim_matches('"').to_owned(),
             object: object.to_owned(),
             time: rounded(time),
+            writes: writes.parse().ok()?,
             outcome: outcome.trim().to_owned(),
         })
     }
@@ -54,17 +66,31 @@ fn rounded(time: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Reconciled;
+    use super::{Reconciled, self_waking};
 
     #[test]
     fn a_line_of_the_log_tells_how_a_reconcile_ended() {
         let line = "2026-01-02T03:04:05.678901Z DEBUG reconcile{controller=\"sites\" \
                     object=default/a reconcile_id=7}: kubewright::reconcile: ended \
-                    controller=\"sites\" object=default/a time=3.456789ms outcome=again in 5s";
+                    controller=\"sites\" object=default/a time=3.456789ms writes=2 \
+                    outcome=again in 5s";
         let read = Reconciled::read(line).unwrap();
+        assert_eq!(read.writes, 2);
         assert_eq!(read.to_string(), "sites default/a: again in 5s after 3.5ms");
         assert_eq!(
             Reconciled::read("2026-01-02T03:04:05Z  INFO kubewright: ready"),
+            None
+        );
+    }
+
+    #[test]
+    fn a_line_of_the_log_tells_of_a_reconcile_that_wakes_itself() {
+        let line = "2026-01-02T03:04:05.678901Z  WARN reconcile{name=\"a\"}: \
+                    kubewright::self_wake: the reconcile of default/a wakes itself";
+        let report = "the reconcile of default/a wakes itself";
+        assert_eq!(self_waking(line), Some(report));
+        assert_eq!(
+            self_waking("2026-01-02T03:04:05Z  INFO kubewright: ready"),
             None
         );
     }

@@ -1,7 +1,10 @@
+//! A session of `kubewright dev`: an operator under development, on its cluster.
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::{Instant, sleep_until};
 
 use super::arguments::DevArguments;
 use super::board::Board;
@@ -10,6 +13,7 @@ use super::files::{Files, Saved};
 use super::install::Installed;
 use super::objects::Shown;
 use super::operator::{Happening, Operator};
+use super::rest::Rest;
 use super::view::{Screen, View};
 use super::webhooks::Webhooks;
 use super::{install, samples};
@@ -57,6 +61,8 @@ pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
         samples: Vec::new(),
         shown: Shown::default(),
         board: Board::default(),
+        fault: None,
+        rest: Rest::default(),
         cluster,
     };
     let patience = arguments.patience();
@@ -103,17 +109,28 @@ struct Session {
     /// The kinds whose objects are on the board.
     shown: Shown,
     board: Board,
+    /// Why the cluster could not be read the last time.
+    fault: Option<String>,
+    /// Whether reconciles have come to rest since the operator was started.
+    rest: Rest,
     cluster: DevCluster,
 }
 
 impl Session {
     async fn go(&mut self, files: Files, patience: Option<Duration>) -> Result<(), Error> {
-        self.start().await?;
-        self.apply_samples().await?;
         let Some(patience) = patience else {
-            self.view.state("running; a saved change starts it anew");
+            match self.start().await {
+                Ok(()) => {
+                    self.apply_changed_samples().await;
+                    self.view.state("running; a saved change starts it anew");
+                }
+                Err(error @ Error::OperatorEnded { .. }) => self.stopped(&error),
+                Err(error) => return Err(error),
+            }
             return self.follow(files).await;
         };
+        self.start().await?;
+        self.apply_samples().await?;
         if self.samples.is_empty() {
             return Err(Error::NoSamples {
                 folder: self.samples_folder(),
@@ -121,13 +138,26 @@ impl Session {
         }
         match tokio::time::timeout(patience, self.until_ready()).await {
             Ok(outcome) => outcome,
-            Err(_) => {
-                let (object, reason) = self.board.unready().unwrap_or_default();
-                Err(Error::NotReady {
+            Err(_) => Err(self.unready(patience)),
+        }
+    }
+
+    /// Why the samples are not ready in time.
+    fn unready(&self, patience: Duration) -> Error {
+        let restless = self.rest.restless();
+        let missing = match &self.fault {
+            Some(fault) => Some(("the samples", fault.as_str())),
+            None => self.board.unready(),
+        };
+        match (missing, restless) {
+            (None, Some(reason)) => Error::NotAtRest { reason },
+            (missing, _) => {
+                let (object, reason) = missing.unwrap_or_default();
+                Error::NotReady {
                     seconds: patience.as_secs(),
                     object: object.to_owned(),
                     reason: reason.to_owned(),
-                })
+                }
             }
         }
     }
@@ -175,6 +205,7 @@ impl Session {
         let token = install::token(&client, &account).await?;
         let kubeconfig = self.scratch.join("operator.yaml");
         self.cluster.write_kubeconfig(&kubeconfig, &token)?;
+        self.rest = Rest::default();
         self.operator = Some(Operator::start(&self.program, &kubeconfig, &flags)?);
         let Some(webhooks) = webhooks else {
             return Ok(());
@@ -223,18 +254,26 @@ impl Session {
         Ok(without_webhooks(wanted))
     }
 
-    /// Looks at the cluster, says what is new, until every sample is ready.
+    /// Looks at the cluster, says what is new, until every sample is ready and the operator is at
+    /// rest.
     async fn until_ready(&mut self) -> Result<(), Error> {
         let mut changes = self.cluster.changes();
+        let mut ready_since = None;
         loop {
             changes.seen();
-            self.look().await?;
-            if self.board.unready().is_none() {
-                return self.board.give(self.view.form());
-            }
+            self.look().await;
+            let is_ready = self.fault.is_none() && self.board.unready().is_none();
+            ready_since = is_ready.then(|| ready_since.unwrap_or_else(Instant::now));
+            let due = ready_since.map(|since| self.rest.due(since));
             tokio::select! {
+                // What was logged before counts before rest is assumed.
+                biased;
+                happening = next(&mut self.operator) => match happening {
+                    Happening::SelfWaking(reason) => return Err(Error::NotAtRest { reason }),
+                    happening => self.hear(happening)?,
+                },
                 () = changes.next() => {}
-                happening = next(&mut self.operator) => self.hear(happening)?,
+                () = until(due) => return self.board.give(self.view.form()),
             }
         }
     }
@@ -244,7 +283,7 @@ impl Session {
         let mut changes = self.cluster.changes();
         loop {
             changes.seen();
-            self.look().await?;
+            self.look().await;
             tokio::select! {
                 () = changes.next() => {}
                 happening = next(&mut self.operator) => self.tell(happening),
@@ -257,11 +296,22 @@ impl Session {
         }
     }
 
-    async fn look(&mut self) -> Result<(), Error> {
-        let board = Board::look(&self.cluster.client(), &self.samples, &self.shown).await?;
-        self.view.board(&board, &self.board);
-        self.board = board;
-        Ok(())
+    /// Reads the cluster. A failure is shown once, and the next look may succeed.
+    async fn look(&mut self) {
+        match Board::look(&self.cluster.client(), &self.samples, &self.shown).await {
+            Ok(board) => {
+                self.view.board(&board, &self.board);
+                self.board = board;
+                self.fault = None;
+            }
+            Err(error) => {
+                let fault = crate::output::causes(&error).join("\n");
+                if self.fault.as_ref() != Some(&fault) {
+                    self.view.fail(&error);
+                    self.fault = Some(fault);
+                }
+            }
+        }
     }
 
     /// Builds; what does not build leaves the old program running.
@@ -284,10 +334,7 @@ impl Session {
                 self.view.state("restarted");
                 self.apply_changed_samples().await;
             }
-            Err(error) => {
-                self.view.fail(&error);
-                self.view.state("stopped; the next saved change starts it");
-            }
+            Err(error) => self.stopped(&error),
         }
         Ok(())
     }
@@ -316,17 +363,32 @@ impl Session {
 
     fn tell(&mut self, happening: Happening) {
         if let Err(error) = self.hear(happening) {
-            self.operator = None;
-            self.view.fail(&error);
-            self.view.state("stopped; the next saved change starts it");
+            self.stopped(&error);
         }
+    }
+
+    /// The operator does not run; the cluster stays.
+    fn stopped(&mut self, error: &Error) {
+        self.operator = None;
+        self.view.fail(error);
+        self.view
+            .state("stopped, the cluster stays; the next saved change starts it");
     }
 
     /// Shows what the operator says; its end is an error.
     fn hear(&mut self, happening: Happening) -> Result<(), Error> {
         match happening {
             Happening::Said(line) => self.view.note(line),
-            Happening::Reconciled(reconciled) => self.view.reconciled(&reconciled),
+            Happening::Reconciled(reconciled) => {
+                self.view.reconciled(&reconciled);
+                if let Some(warning) = self.rest.note(&reconciled) {
+                    self.view.note(format_args!("warning: {warning}"));
+                }
+            }
+            Happening::SelfWaking(report) => {
+                self.rest.reported();
+                self.view.note(format_args!("warning: {report}"));
+            }
             Happening::Ended(error) => return Err(error),
         }
         Ok(())
@@ -338,6 +400,14 @@ impl Session {
             View::Lines(_) => Words::Shown,
             View::Screen(_) => Words::Kept,
         }
+    }
+}
+
+/// Waits until a time, or for ever.
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => sleep_until(due).await,
+        None => std::future::pending().await,
     }
 }
 

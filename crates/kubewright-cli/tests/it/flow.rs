@@ -94,6 +94,30 @@ impl Dev {
         assert!(found.is_some(), "{part} is not among\n{}", lines.join("\n"));
         found.unwrap_or_default()
     }
+
+    /// A client for its cluster.
+    async fn client(&mut self) -> kube::Client {
+        let line = self.says("kubectl --kubeconfig ");
+        let path = line.split(' ').nth(3).expect("a path").to_owned();
+        let read = Kubeconfig::read_from(&path).expect("a kubeconfig");
+        let config = Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await;
+        kube::Client::try_from(config.expect("a configuration")).expect("a client")
+    }
+
+    /// Ends the operator's process, as a lack of memory would.
+    fn kill_operator(&self) {
+        let listed = Command::new("ps").args(["-axo", "ppid=,pid="]).output();
+        let listed = String::from_utf8(listed.expect("ps runs").stdout).expect("text");
+        let rows = listed.lines().filter_map(|line| {
+            let mut numbers = line.split_whitespace().map(str::parse::<i32>);
+            Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+        });
+        let dev = i32::try_from(self.child.id()).expect("a process");
+        let of_dev: Vec<i32> = rows.filter(|row| row.0 == dev).map(|row| row.1).collect();
+        let [operator] = of_dev.try_into().expect("one process of dev's");
+        let operator = Pid::from_raw(operator).expect("a process");
+        kill_process(operator, Signal::KILL).expect("it is ended");
+    }
 }
 
 impl Drop for Dev {
@@ -129,11 +153,7 @@ async fn map_saying(client: &kube::Client, text: &str) -> ConfigMap {
 /// A saved change of `reconcile` works soon, on the same cluster with the same objects.
 async fn a_saved_change_is_seen_on_the_same_cluster(folder: &Path) {
     let mut dev = Dev::start(folder);
-    let line = dev.says("kubectl --kubeconfig ");
-    let path = line.split(' ').nth(3).expect("a path").to_owned();
-    let read = Kubeconfig::read_from(&path).expect("a kubeconfig");
-    let config = Config::from_custom_kubeconfig(read, &KubeConfigOptions::default()).await;
-    let client = kube::Client::try_from(config.expect("a configuration")).expect("a client");
+    let client = dev.client().await;
     dev.says("applied: Site");
     let before = map_saying(&client, "Hello").await;
 
@@ -148,6 +168,29 @@ async fn a_saved_change_is_seen_on_the_same_cluster(folder: &Path) {
     dev.says("restarted");
     let after = map_saying(&client, "HELLO").await;
     assert_eq!(after.metadata.uid, before.metadata.uid);
+}
+
+/// A status that differs each time, and says that the object is ready.
+fn a_reconcile_that_wakes_itself_is_not_ready(folder: &Path) {
+    let source = folder.join("src/site.rs");
+    let text = fs::read_to_string(&source).expect("the source");
+    let changed = text.replace(
+        "\"the ConfigMap says the message\"",
+        "&format!(\"{:?}\", std::time::SystemTime::now())",
+    );
+    assert_ne!(text, changed);
+    fs::write(&source, changed).expect("the source is saved");
+    let mut command = kubewright(&["dev", "--once"]);
+    of_this_package(&mut command);
+    let output = command.current_dir(folder).output().expect("it runs");
+    let said = complaint(&output);
+    let report = "reconcile of default/site-sample by controller site wakes itself: 100 runs";
+    assert!(said.contains(report), "{said}");
+    let field = "sites/site-sample/status (status.conditions[0].message: ";
+    assert!(said.contains(field), "{said}");
+    // Without --once it is a warning.
+    let mut dev = Dev::start(folder);
+    dev.says(&format!("warning: the {report}"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -184,6 +227,35 @@ async fn an_empty_folder_becomes_a_tested_operator_that_runs() {
     let once = String::from_utf8_lossy(&once.stdout).into_owned();
     assert!(once.contains("ready: Site default/site-sample"), "{once}");
     a_saved_change_is_seen_on_the_same_cluster(&folder).await;
+    a_reconcile_that_wakes_itself_is_not_ready(&folder);
+}
+
+/// Nothing converts the kind until the operator runs again.
+async fn a_cluster_outlives_its_operator(folder: &Path) {
+    let mut dev = Dev::start(folder);
+    let client = dev.client().await;
+    dev.says("running; a saved change starts it anew");
+    dev.kill_operator();
+    dev.says("the operator ended by itself, with signal: 9 (SIGKILL)");
+    dev.says("stopped, the cluster stays");
+    let maps: Api<ConfigMap> = Api::default_namespaced(client.clone());
+    let before = maps.get("site-sample").await.expect("the cluster serves");
+    let source = folder.join("src/site.rs");
+    let text = fs::read_to_string(&source).expect("the source");
+    fs::write(&source, text + "\n").expect("the source is saved");
+    dev.says("restarted");
+    let request = |version: &str| {
+        let path = format!("/apis/web.example.com/{version}/namespaces/default/sites/site-sample");
+        http::Request::get(path)
+            .body(Vec::new())
+            .expect("a request")
+    };
+    for version in ["v1", "v2"] {
+        let read = client.request_text(request(version)).await;
+        assert!(read.expect("it is converted").contains("Hello"));
+    }
+    let after = maps.get("site-sample").await.expect("the cluster serves");
+    assert_eq!(after.metadata.uid, before.metadata.uid);
 }
 
 /// A second version is served, converted and tested without an edit by hand.
@@ -212,6 +284,7 @@ async fn a_kind_in_two_versions_is_tested_and_runs() {
         let line = format!("ready: Site default/{sample}");
         assert!(once.contains(&line), "{once}");
     }
+    a_cluster_outlives_its_operator(&folder).await;
 }
 
 /// The words of a line of ours.

@@ -181,6 +181,7 @@ mod tests {
         model.reconciled(&Reconciled {
             controller: text("sites"),
             object: text("default/a"),
+            writes: 1,
             time: text("3.5ms"),
             outcome: text("done"),
         });
