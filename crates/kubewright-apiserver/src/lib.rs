@@ -28,6 +28,7 @@ mod who;
 
 pub use admission::webhook::{WebhookConnector, WebhookEndpoint, WebhookEndpoints};
 pub use behaviour::{Behaviour, Behaviours, NodeControl, PodControl, PodFate, PodSelector, node};
+pub use catalog::builtin_resources;
 pub use may::{AnswerTimes, AuthorizationFailure, AuthorizationWebhook};
 pub use request::{
     ApiBody, ApiRequest, ApiResponse, Content, InProcess, List, PatchKind, ServerBody, Warnings,

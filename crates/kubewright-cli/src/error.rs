@@ -284,6 +284,35 @@ pub(crate) enum Error {
         /// Where it was looked for.
         folder: PathBuf,
     },
+    /// Neither the project nor Kubernetes has a kind.
+    #[error(
+        "find {kind} in {folder} and in {group_version} of Kubernetes, which has {there}: name one \
+         that is there, or make it with `kubewright create api`"
+    )]
+    NoSuchBuiltin {
+        /// The kind.
+        kind: String,
+        /// Where it was looked for.
+        folder: PathBuf,
+        /// The group and version, as they were named.
+        group_version: String,
+        /// What Kubernetes has there.
+        there: String,
+    },
+    /// The project has the kind in other versions.
+    #[error(
+        "find {kind} in {version}: {path} has it in {found}; give --version {found}, or make {version} with `kubewright create api`"
+    )]
+    NotInVersion {
+        /// The kind.
+        kind: String,
+        /// The version that was asked for.
+        version: String,
+        /// The file that has it.
+        path: PathBuf,
+        /// The version that is there.
+        found: String,
+    },
     /// A line has to be added by hand.
     #[error("register it in {path}: {place} add\n    {lines}")]
     AddByHand {

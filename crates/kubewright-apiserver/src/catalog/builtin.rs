@@ -22,6 +22,11 @@ pub(crate) fn builtins() -> &'static Builtins {
     &BUILTINS
 }
 
+/// The resources of Kubernetes' own kinds that the server has, in all their versions.
+pub fn builtin_resources() -> impl Iterator<Item = &'static Resource> {
+    builtins().all().iter().map(|served| &served.resource)
+}
+
 impl Builtins {
     fn new(table: Table) -> Self {
         let all: Vec<Arc<Served>> = table

@@ -5,6 +5,7 @@ mod builtin;
 mod lookup;
 mod served;
 
+pub use builtin::builtin_resources;
 pub(crate) use builtin::builtins;
 pub(crate) use lookup::Catalog;
 pub(crate) use served::{Origin, Served, Subresource};

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
+use kubewright_core::Resource;
 
 use super::ask::required;
 use super::known;
@@ -160,6 +161,8 @@ struct Api {
     plural: String,
     shortnames: Vec<String>,
     namespaced: bool,
+    /// Where Rust has a kind of Kubernetes' own.
+    path: String,
 }
 
 impl Api {
@@ -168,23 +171,33 @@ impl Api {
         let version = required("--version", arguments.version.as_deref())?;
         let kind = required("--kind", arguments.kind.as_deref())?;
         check_version(&version)?;
-        check_kind_for(arguments, &group, &kind)?;
         for name in arguments.plural.iter().chain(&arguments.shortname) {
             check_label("--plural or --shortname", name)?;
         }
-        let group = match arguments.made.resource {
-            true => full_group(&group, &project.domain)?,
-            false => group,
+        let builtin = if arguments.made.resource {
+            check_kind(&kind)?;
+            None
+        } else {
+            let named = known::Named {
+                group: &group,
+                version: &version,
+                kind: &kind,
+            };
+            Some(builtin(arguments, project, named)?)
         };
         Ok(Self {
             module: module_name(&kind),
             plural: arguments.plural.clone().unwrap_or_default(),
             shortnames: arguments.shortname.clone(),
-            namespaced: match arguments.made.resource {
-                true => arguments.namespaced.unwrap_or(true),
-                false => known::is_namespaced(&kind),
+            namespaced: match builtin {
+                None => arguments.namespaced.unwrap_or(true),
+                Some(resource) => known::is_namespaced(resource),
             },
-            group,
+            path: builtin.and_then(known::rust_path).unwrap_or_default(),
+            group: match builtin {
+                None => full_group(&group, &project.domain)?,
+                Some(_) => group,
+            },
             version,
             kind,
         })
@@ -212,7 +225,6 @@ impl Api {
             .iter()
             .map(|name| format!("shortname = \"{name}\",\n    "))
             .collect();
-        let path = known::rust_path(&self.group, &self.version, &self.kind);
         // Objects without a namespace keep what belongs to them in one that every cluster has.
         let (scope, namespace, there) = match self.namespaced {
             true => ("namespaced,", "", ""),
@@ -238,18 +250,18 @@ impl Api {
                 ("scope", scope),
                 ("namespace", namespace),
                 ("there", there),
-                ("path", path.as_deref().unwrap_or_default()),
+                ("path", &self.path),
             ],
         )
     }
 }
 
-/// A type of our own may have any name but those of the code beside it; one of Kubernetes' must
-/// be in a group that Rust has.
-fn check_kind_for(arguments: &ApiArguments, group: &str, kind: &str) -> Result<(), Error> {
-    if arguments.made.resource {
-        return check_kind(kind);
-    }
+/// The kind of Kubernetes' own that gets a controller without a type.
+fn builtin(
+    arguments: &ApiArguments,
+    project: &Project,
+    named: known::Named<'_>,
+) -> Result<&'static Resource, Error> {
     if !arguments.made.controller {
         return Err(Error::Argument {
             flag: "--resource",
@@ -257,12 +269,14 @@ fn check_kind_for(arguments: &ApiArguments, group: &str, kind: &str) -> Result<(
             wanted: "at least one of the two",
         });
     }
-    match known::is_known_group(group) {
-        true => Ok(()),
-        false => Err(Error::Argument {
+    if !known::is_known_group(named.group) {
+        return Err(Error::Argument {
             flag: "--group",
-            value: group.to_owned(),
+            value: named.group.to_owned(),
             wanted: "one of Kubernetes' own groups (such as core, apps or networking.k8s.io) when --resource=false",
-        }),
+        });
     }
+    named
+        .builtin()
+        .ok_or_else(|| named.missing(&project.folder))
 }

@@ -10,7 +10,9 @@ use crate::error::Error;
 use crate::form::FormFlag;
 use crate::output::note;
 use crate::project::{Changes, Project, check_version, count_files, fill, full_group, module_name};
-use crate::source::{Source, Tree, formatted, formatted_like, has_function, with_items};
+use crate::source::{
+    DerivedKind, Source, Tree, formatted, formatted_like, has_function, with_items,
+};
 
 /// What `kubewright create webhook` is called with.
 #[derive(Args, Debug)]
@@ -18,10 +20,11 @@ pub(crate) struct WebhookArguments {
     /// The project's folder.
     #[arg(long, value_name = "DIR", default_value = ".")]
     folder: PathBuf,
-    /// The API group, for a kind of Kubernetes' own: core, apps, networking.k8s.io.
+    /// The API group: the project's, with or without its domain, or one of Kubernetes' own (core,
+    /// apps, networking.k8s.io).
     #[arg(long)]
     group: Option<String>,
-    /// The version, for a kind of Kubernetes' own.
+    /// The version; needed for a kind of Kubernetes' own.
     #[arg(long)]
     version: Option<String>,
     /// The kind: one of the project's, or one of Kubernetes' own.
@@ -243,43 +246,45 @@ fn filled(arguments: &WebhookArguments, project: &Project, kind: &str, text: &st
 }
 
 /// Where Rust has the kind: among the project's own, or among Kubernetes'.
+///
+/// The group `apps` may be the project's `apps.example.com` or Kubernetes' own; the project's comes
+/// first.
 fn path_of(
     arguments: &WebhookArguments,
     project: &Project,
     tree: &Tree,
     kind: &str,
 ) -> Result<String, Error> {
-    let group = match arguments.group.as_deref() {
-        Some(group) if !known::is_known_group(group) => Some(full_group(group, &project.domain)?),
-        _ => None,
-    };
+    let (group, version) = (arguments.group.as_deref(), arguments.version.as_deref());
+    let own_group = group.map(|group| full_group(group, &project.domain));
+    let own_group = own_group.transpose()?;
     let mut own = tree.deriving(kind);
-    own.retain(|(_, found)| {
-        group.as_ref().is_none_or(|group| found.group == *group)
-            && arguments
-                .version
-                .as_ref()
-                .is_none_or(|version| found.version == *version)
-    });
-    if let Some((file, _)) = own.first()
-        && arguments
-            .group
-            .as_deref()
-            .is_none_or(|group| !known::is_known_group(group))
-    {
+    own.retain(|(_, found)| own_group.as_ref().is_none_or(|group| found.group == *group));
+    let is_wanted = |found: &DerivedKind| version.is_none_or(|version| found.version == version);
+    if let Some((file, _)) = own.iter().find(|(_, found)| is_wanted(found)) {
         return Ok(format!("{}::{kind}", module_path(&project.folder, file)));
     }
-    if group.is_some() || arguments.group.is_none() {
+    if let Some((file, found)) = own.first() {
+        return Err(Error::NotInVersion {
+            kind: kind.to_owned(),
+            version: version.unwrap_or_default().to_owned(),
+            path: file.path.clone(),
+            found: found.version.clone(),
+        });
+    }
+    let Some(group) = group.filter(|group| known::is_known_group(group)) else {
         return Err(Error::NoSuchKind {
             kind: kind.to_owned(),
             folder: project.folder.join("src"),
         });
-    }
-    let group = required("--group", arguments.group.as_deref())?;
-    let version = required("--version", arguments.version.as_deref())?;
+    };
+    let version = required("--version", version)?;
     check_version(&version)?;
-    known::rust_path(&group, &version, kind).ok_or_else(|| Error::NoSuchKind {
-        kind: kind.to_owned(),
-        folder: project.folder.join("src"),
-    })
+    let named = known::Named {
+        group,
+        version: &version,
+        kind,
+    };
+    let path = named.builtin().and_then(known::rust_path);
+    path.ok_or_else(|| named.missing(&project.folder))
 }

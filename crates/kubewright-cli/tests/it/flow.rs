@@ -409,6 +409,8 @@ fn an_empty_folder_becomes_what_kubebuilders_users_make_of_it() {
         "create api --group web --version v1 --kind Zone --namespaced=false",
         "create api --group web --version v1 --kind Note --controller=false",
         "create api --group apps --version v1 --kind Deployment --resource=false",
+        "create api --group apps --version v1beta1 --kind MyDaemonSet",
+        "create webhook --group apps --version v1beta1 --kind MyDaemonSet --defaulting --programmatic-validation",
         "create webhook --kind Site --defaulting --programmatic-validation",
         "create webhook --group core --version v1 --kind Pod --defaulting --operations create",
     ] {

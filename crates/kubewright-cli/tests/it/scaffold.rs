@@ -347,6 +347,115 @@ fn kinds_of_kubernetes_get_a_controller_or_a_webhook_without_a_type() {
     assert!(files["src/pod_webhook.rs"].contains("defaults(fill_in).on(Operation::Create)"));
 }
 
+/// `create webhook` with these flags.
+fn webhook(folder: &Path, flags: &str) -> std::process::Output {
+    let words = format!("create webhook {flags} --defaulting --programmatic-validation");
+    run(folder, &words.split(' ').collect::<Vec<_>>())
+}
+
+/// Groups that Kubernetes also has: the project's own kind is meant.
+#[test]
+fn webhook_is_for_the_projects_own_kind_before_one_of_kubernetes() {
+    for (group, version, kind, module) in [
+        ("apps", "v1beta1", "MyDaemonSet", "my_daemon_set"),
+        ("batch", "v1", "CronJob", "cron_job"),
+        ("core", "v1", "Pot", "pot"),
+        (
+            "policy",
+            "v1",
+            "PodDisruptionBudget",
+            "pod_disruption_budget",
+        ),
+    ] {
+        let folder = project();
+        let named = format!("--group {group} --version {version} --kind {kind}");
+        let api = format!("create api {named}");
+        must(folder.path(), &api.split(' ').collect::<Vec<_>>());
+        let output = webhook(folder.path(), &named);
+        assert!(output.status.success(), "{output:?}");
+        let made = files(folder.path());
+        let source = &made[&format!("src/{module}_webhook.rs")];
+        assert!(
+            source.contains(&format!("use crate::{module}::{kind};")),
+            "{source}"
+        );
+        assert!(!source.contains("k8s_openapi"), "{source}");
+        // In a version that only Kubernetes has, neither is guessed.
+        let other = named.replace(version, "v7");
+        let said = complaint(&webhook(folder.path(), &other));
+        assert!(
+            said.contains(&format!("has it in {version}; give --version {version}")),
+            "{said}"
+        );
+        assert_eq!(files(folder.path()), made);
+    }
+}
+
+#[test]
+fn webhook_for_a_kind_of_kubernetes_needs_one_that_is_there() {
+    let folder = project();
+    let before = files(folder.path());
+    for (named, there) in [
+        (
+            "--group core --version v1 --kind Pot",
+            "PersistentVolumeClaim, Pod, PodTemplate",
+        ),
+        (
+            "--group core --version v1 --kind pod",
+            "PersistentVolumeClaim, Pod, PodTemplate",
+        ),
+        (
+            "--group apps --version v1beta1 --kind Deployment",
+            "which has the versions v1",
+        ),
+        (
+            "--group web --version v1 --kind Deployment",
+            "kubewright create api",
+        ),
+    ] {
+        let said = complaint(&webhook(folder.path(), named));
+        assert!(said.contains(there), "{named}: {said}");
+    }
+    let api = "create api --group core --version v1 --kind Pot --resource=false";
+    let said = complaint(&run(folder.path(), &api.split(' ').collect::<Vec<_>>()));
+    assert!(
+        said.contains("PersistentVolumeClaim, Pod, PodTemplate"),
+        "{said}"
+    );
+    assert_eq!(files(folder.path()), before);
+    let output = webhook(folder.path(), "--group batch --version v1 --kind CronJob");
+    assert!(output.status.success(), "{output:?}");
+    let made = &files(folder.path())["src/cron_job_webhook.rs"];
+    assert!(
+        made.contains("k8s_openapi::api::batch::v1::CronJob"),
+        "{made}"
+    );
+}
+
+/// The tests run a command that was built from its sources.
+#[test]
+fn project_that_cannot_be_built_yet_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let init = ["init", "--name", "demo"];
+    let output = run(folder.path(), &init);
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    for part in [
+        "warning: the project cannot be built yet: Kubewright ",
+        "kubewright-testing by path = \"SOURCES/crates/kubewright-testing\"",
+        "kubewright init --kubewright-path SOURCES",
+    ] {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let sources = super::flow::workspace();
+    let path = ["--kubewright-path", sources.to_str().expect("UTF-8")];
+    let output = run(folder.path(), &[&init[..], &path[..]].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!said.contains("warning"), "{said}");
+    assert!(said.contains("note: Containerfile and "), "{said}");
+}
+
 #[test]
 fn what_is_missing_or_wrong_is_named_with_what_would_do() {
     let folder = project();
