@@ -81,7 +81,7 @@ pub use kubewright_runtime::NamespaceSet;
 pub use kubewright_runtime::cache::{List, Metadata};
 pub use kubewright_runtime::client::{
     Conflict, FieldValidation, Guard, Manners, Namespaced, Tries, Unsent, WriteOptions, guarded,
-    retry_if, retry_on_conflict,
+    honor_no_proxy, retry_if, retry_on_conflict,
 };
 pub use kubewright_runtime::controller::{Failure, Handle, Outcome, Retry};
 pub use kubewright_runtime::election::{ElectionTimes, Leadership};

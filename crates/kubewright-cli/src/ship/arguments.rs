@@ -4,6 +4,7 @@ use std::time::Duration;
 use clap::Args;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use kubewright::honor_no_proxy;
 
 use super::answer::AnswerFlag;
 use crate::error::Error;
@@ -63,9 +64,10 @@ impl Access {
             context: self.context.clone(),
             ..KubeConfigOptions::default()
         };
-        Config::from_custom_kubeconfig(self.read()?, &options)
-            .await
-            .map_err(|source| self.failed(source.into()))
+        let config = Config::from_custom_kubeconfig(self.read()?, &options).await;
+        let mut config = config.map_err(|source| self.failed(source.into()))?;
+        honor_no_proxy(&mut config);
+        Ok(config)
     }
 
     /// A client for it.

@@ -8,8 +8,14 @@ use super::{complaint, kubewright, ship};
 
 /// What `dev --once` prints of an operator of the workspace's when its samples are ready.
 fn once(operator: &str, flags: &[&str]) -> String {
+    once_with(operator, flags, &[])
+}
+
+/// The same with these variables in the environment.
+fn once_with(operator: &str, flags: &[&str], variables: &[(&str, &str)]) -> String {
     let mut command = kubewright(&["dev", "--once"]);
     command.arg(ship::operator(operator)).args(flags);
+    command.envs(variables.iter().copied());
     let output = succeeds(command, &workspace());
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -49,6 +55,20 @@ fn an_operator_is_ready_on_the_cluster_of_a_kubeconfig() {
     let served = Served::start(2);
     let kubeconfig = served.kubeconfig().to_str().expect("a path in UTF-8");
     shows_mydaemonset(&once("mydaemonset", &["--kubeconfig", kubeconfig]), 2);
+}
+
+/// Nothing listens where the proxy should be.
+#[test]
+fn proxy_of_the_environment_is_not_used_for_a_cluster_on_loopback() {
+    let proxy = ("HTTPS_PROXY", "http://127.0.0.1:9");
+    let one_node = ["--nodes", "1"];
+    shows_mydaemonset(&once_with("mydaemonset", &one_node, &[proxy]), 1);
+    let lower = ("https_proxy", "http://127.0.0.1:9");
+    let variables = [lower, ("NO_PROXY", "*")];
+    let served = Served::start(1);
+    let kubeconfig = served.kubeconfig().to_str().expect("a path in UTF-8");
+    let flags = ["--kubeconfig", kubeconfig];
+    shows_mydaemonset(&once_with("mydaemonset", &flags, &variables), 1);
 }
 
 #[test]

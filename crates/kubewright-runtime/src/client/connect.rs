@@ -61,7 +61,8 @@ pub async fn load_merged(kubeconfigs: &[PathBuf], context: Option<&str>) -> Resu
 ///
 /// A token file is read again each minute, an exec plugin runs when the first request needs it
 /// and again before what it gave ends, and either after the API server has answered 401. Proxies
-/// and auth-providers other than an OIDC token are not supported.
+/// and auth-providers other than an OIDC token are not supported; `HTTPS_PROXY` does not apply to
+/// servers on loopback and to those that `NO_PROXY` lists ([`honor_no_proxy`](super::honor_no_proxy)).
 ///
 /// # Panics
 ///

@@ -8,8 +8,16 @@ use std::process::ExitStatus;
 pub(super) enum Fault {
     #[error("the address names no scheme or no host; write https://HOST:PORT")]
     Address,
-    #[error("{by} names a proxy, which is not supported; reach the API server without one")]
-    Proxy { by: &'static str },
+    #[error(
+        "{variable} names a proxy, which is not supported; if the API server can be reached without \
+         it, add its host to NO_PROXY"
+    )]
+    EnvironmentProxy { variable: &'static str },
+    #[error(
+        "proxy-url of the cluster in the kubeconfig names a proxy, which is not supported; name a \
+         cluster without one"
+    )]
+    KubeconfigProxy,
     #[error("{what} cannot stand in a header: it has characters that are not allowed there")]
     Header { what: &'static str },
     #[error("{what} cannot be read from {}", path.display())]

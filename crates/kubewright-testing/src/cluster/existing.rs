@@ -9,6 +9,7 @@ use http::{Method, Request};
 use kube::client::ClientBuilder;
 use kube::config::AuthInfo;
 use kube::{Client, Config};
+use kubewright::honor_no_proxy;
 use kubewright_apiserver::User;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -52,10 +53,11 @@ impl Existing {
             asked: "use an existing cluster".to_owned(),
             why: "the process is ending",
         })?;
-        let config = Config::infer().await.map_err(|source| Error::Client {
+        let mut config = Config::infer().await.map_err(|source| Error::Client {
             user: "of the current kubeconfig".to_owned(),
             source: source.into(),
         })?;
+        honor_no_proxy(&mut config);
         Ok(Self {
             config: Box::new(config),
             kubeconfig: settings.kubeconfig.clone(),

@@ -3,7 +3,7 @@ use std::task::{Context, Poll};
 
 use futures_util::future::BoxFuture;
 use http::header::AUTHORIZATION;
-use http::{HeaderName, HeaderValue, Request, Response, StatusCode, Uri};
+use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use kube::Config;
 use kube::client::Body;
@@ -17,6 +17,7 @@ use super::headers::headers;
 use crate::client::Unsent;
 use crate::client::credentials::{Credentials, Identity, same};
 use crate::client::fault::Fault;
+use crate::client::proxy::ProxyEnvironment;
 
 /// Sends requests to the API server of some settings, as the user of them.
 pub(in crate::client) struct Transport(Arc<Line>);
@@ -37,9 +38,7 @@ struct Open {
 
 impl Transport {
     pub(in crate::client) fn new(config: &Config, clock: Clock) -> Result<Self, Fault> {
-        if let Some(proxy) = &config.proxy_url {
-            return Err(Fault::Proxy { by: set_by(proxy) });
-        }
+        check_proxy(config)?;
         let address = Address::new(&config.cluster_url)?;
         let credentials = Credentials::new(&config.auth_info, clock)?;
         let dialer = Dialer::new(config)?;
@@ -55,16 +54,16 @@ impl Transport {
     }
 }
 
-/// kube takes a proxy from the kubeconfig, then from these.
-fn set_by(proxy: &Uri) -> &'static str {
-    let names = ["HTTPS_PROXY", "https_proxy"];
-    let sets = |name: &&str| {
-        let value = std::env::var_os(name);
-        let value = value.and_then(|value| value.to_str()?.parse::<Uri>().ok());
-        value.as_ref() == Some(proxy)
+/// Requests are sent to the API server directly: a proxy that applies to it is an error.
+fn check_proxy(config: &Config) -> Result<(), Fault> {
+    let environment = ProxyEnvironment::read();
+    let Some(proxy) = environment.applying(config) else {
+        return Ok(());
     };
-    let variable = names.into_iter().find(sets);
-    variable.unwrap_or("proxy-url of the cluster in the kubeconfig")
+    Err(match environment.variable(proxy) {
+        Some(variable) => Fault::EnvironmentProxy { variable },
+        None => Fault::KubeconfigProxy,
+    })
 }
 
 impl Line {
