@@ -4,6 +4,7 @@ use clap::Args;
 
 use crate::error::Error;
 use crate::form::FormFlag;
+use crate::output::note;
 use crate::project::{Changes, DEFAULT_DOMAIN, check_label, fill, full_group, header};
 use crate::source::formatted;
 
@@ -30,6 +31,27 @@ pub(crate) struct InitArguments {
     kubewright_path: Option<PathBuf>,
     #[command(flatten)]
     form: FormFlag,
+}
+
+/// Whether this command was built from a published package, so that the library is published, too:
+/// cargo unpacks those below a folder of that name.
+const IS_PUBLISHED: bool = contains(env!("CARGO_MANIFEST_DIR"), "/registry/src/");
+
+/// Whether a text has a part, at compile time: the folder's name does not get into the program.
+const fn contains(text: &str, part: &str) -> bool {
+    let (text, part) = (text.as_bytes(), part.as_bytes());
+    let mut start = 0;
+    while start + part.len() <= text.len() {
+        let mut length = 0;
+        while length < part.len() && text[start + length] == part[length] {
+            length += 1;
+        }
+        if length == part.len() {
+            return true;
+        }
+        start += 1;
+    }
+    false
 }
 
 /// Files of an existing project that a new one cannot do without.
@@ -70,8 +92,41 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<(), Error> {
         count += 1;
     }
     let written = changes.write(folder, form)?;
+    for line in unbuildable(arguments) {
+        note(line);
+    }
     let next = "next:\n  kubewright create api --group web --version v1 --kind Site\n  cargo test";
     written.answer(count, next)
+}
+
+/// What of the project does not work as long as Kubewright is not published.
+fn unbuildable(arguments: &InitArguments) -> Vec<String> {
+    if IS_PUBLISHED {
+        return Vec::new();
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    if arguments.kubewright_path.is_some() {
+        return vec![
+            "note: Containerfile and .github/workflows/ci.yml need the published crates: where they \
+             run, the folder of --kubewright-path is not there"
+                .to_owned(),
+        ];
+    }
+    vec![
+        format!(
+            "warning: the project cannot be built yet: Kubewright {version} is not published, and \
+             this command was built from its sources"
+        ),
+        "  to build it, get these sources and replace, in Cargo.toml,".to_owned(),
+        format!(
+            "    version = \"{version}\" of kubewright by path = \"SOURCES/crates/kubewright\","
+        ),
+        format!(
+            "    version = \"{version}\" of kubewright-testing by path = \
+             \"SOURCES/crates/kubewright-testing\";"
+        ),
+        "  or begin in an empty folder with kubewright init --kubewright-path SOURCES".to_owned(),
+    ]
 }
 
 /// A folder that is there may be `.` or a link; one that is not has the name that was given.
@@ -217,4 +272,20 @@ fn absolute(folder: &Path) -> Result<PathBuf, Error> {
 /// A TOML string; those of JSON are.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contains;
+
+    #[test]
+    fn packages_of_a_registry_are_told_from_a_checkout() {
+        let part = "/registry/src/";
+        assert!(contains(
+            "/home/a/.cargo/registry/src/index-1/kubewright-cli-0.1.0",
+            part
+        ));
+        assert!(!contains("/home/a/kubewright/crates/kubewright-cli", part));
+        assert!(!contains("/registry/src", part));
+    }
 }
