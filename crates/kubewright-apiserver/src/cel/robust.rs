@@ -101,9 +101,9 @@ const WORDS: &[&str] = &[
 
 /// Expressions that cost little by the size of their arguments and much by what they do with them.
 const GREEDY: &[&str] = &[
-    // D6: precisions beyond what the formatter of the language takes.
+    // Precisions beyond what the formatter of the language takes.
     "'%.65536f %.65536e %.4294967296f'.format([1.5, 1.5, 1.5])",
-    // D7: each result is as large as its arguments multiplied.
+    // Each result is as large as its arguments multiplied.
     "'TEXT'.replace('', 'TEXT').replace('', 'TEXT').replace('', 'TEXT')",
     "'TEXT'.replace('x', 'TEXT').replace('x', 'TEXT').replace('x', 'TEXT') == ''",
     "lists.range(1000).map(x, 'TEXT').join('TEXT').split('').size() > 0",
