@@ -253,7 +253,7 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::{Http, Incoming, Limits, Serving, serve};
-    use crate::{Peer, WorkingBody};
+    use crate::{Activity, Peer, WorkingBody};
 
     type Reply = WorkingBody<Full<Bytes>>;
 
@@ -288,19 +288,7 @@ mod tests {
         let gates = (Arc::clone(&arrived), Arc::clone(&release));
         let service = move |peer: Peer| {
             let gates = gates.clone();
-            service_fn(move |request: Request<HyperBody>| {
-                let (activity, (arrived, release)) = (peer.activity.clone(), gates.clone());
-                async move {
-                    let working = activity.begin();
-                    if request.uri().path() == "/held" {
-                        arrived.notify_one();
-                        release.notified().await;
-                    }
-                    activity.prove();
-                    let body = WorkingBody::new(Full::from("hello"), working);
-                    Ok::<_, Infallible>(Response::new(body))
-                }
-            })
+            service_fn(move |request| reply(request, peer.activity.clone(), gates.clone()))
         };
         #[expect(clippy::disallowed_methods, reason = "the server of the test owns it")]
         let task = tokio::spawn(serve(serving, service));
@@ -311,6 +299,21 @@ mod tests {
             stop,
             task,
         }
+    }
+
+    async fn reply(
+        request: Request<HyperBody>,
+        activity: Activity,
+        (arrived, release): (Arc<Notify>, Arc<Notify>),
+    ) -> Result<Response<Reply>, Infallible> {
+        let working = activity.begin();
+        if request.uri().path() == "/held" {
+            arrived.notify_one();
+            release.notified().await;
+        }
+        activity.prove();
+        let body = WorkingBody::new(Full::from("hello"), working);
+        Ok(Response::new(body))
     }
 
     impl Server {

@@ -187,11 +187,12 @@ impl Server {
         }
         let place = Place::of(self, &target, &request);
         let server = self.clone();
-        let work = async move {
+        // Boxed, because it is held in several places and most callers keep it on their stacks.
+        let work = Box::pin(async move {
             let response = server.carry_out(&target, &request).await?;
             let response = version::shown(&server, &target, response).await?;
             shape(&server, &target.served, request.form, response)
-        };
+        });
         self.workers().run(place, work).await
     }
 

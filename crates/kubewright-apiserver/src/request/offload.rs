@@ -127,7 +127,9 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
     use std::sync::mpsc;
+    use std::task::Poll;
     use std::time::Duration;
 
     use kubewright_wire::status::Status;
@@ -137,12 +139,19 @@ mod tests {
     use crate::interrupt;
 
     /// Works until it is interrupted, and then says so.
-    async fn endless(ended: mpsc::Sender<()>) -> Result<(), Status> {
-        while !interrupt::is_requested() {
-            std::thread::yield_now();
-        }
-        // The test may have ended.
-        ended.send(()).unwrap_or_default();
+    fn endless(ended: mpsc::Sender<()>) -> impl Future<Output = Result<(), Status>> {
+        poll_fn(move |_| {
+            while !interrupt::is_requested() {
+                std::thread::yield_now();
+            }
+            // The test may have ended.
+            ended.send(()).unwrap_or_default();
+            Poll::Ready(Ok(()))
+        })
+    }
+
+    async fn quick() -> Result<(), Status> {
+        tokio::task::yield_now().await;
         Ok(())
     }
 
@@ -154,10 +163,8 @@ mod tests {
         let works = futures_util::future::join_all(works);
         let others = async {
             for _ in 0..100 {
-                let work = async { Ok(tokio::task::yield_now().await) };
-                workers.run(Place::Here, work).await.unwrap();
-                let work = async { Ok(tokio::task::yield_now().await) };
-                workers.run(Place::Aside, work).await.unwrap();
+                workers.run(Place::Here, quick()).await.unwrap();
+                workers.run(Place::Aside, quick()).await.unwrap();
             }
         };
         // The requests end when their client leaves.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming as HyperBody;
 use hyper::service::service_fn;
-use kubewright_http::{Http, Incoming, Limits, Peer, Serving, WorkingBody, serve};
+use kubewright_http::{Activity, Http, Incoming, Limits, Peer, Serving, WorkingBody, serve};
 use kubewright_wire::status::Status;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -77,22 +77,28 @@ impl Server {
             let service = server.service_for(credentials);
             let (activity, cancel) = (peer.activity, cancel.clone());
             service_fn(move |request: Request<HyperBody>| {
-                let working = activity.begin();
-                let (mut service, activity, cancel) =
-                    (service.clone(), activity.clone(), cancel.clone());
-                async move {
-                    let Ok(response) = service.call(request).await;
-                    if response.status() != StatusCode::UNAUTHORIZED {
-                        activity.prove();
-                    }
-                    let body = |body: ServerBody| WorkingBody::new(body.until(cancel), working);
-                    Ok::<_, Infallible>(response.map(body))
-                }
+                let response = service.clone().call(request);
+                respond(response, activity.clone(), cancel.clone())
             })
         })
         .await;
         Ok(())
     }
+}
+
+/// Waits for a response. Until its body is sent, the connection is not closed for another; a client
+/// that has authenticated is known.
+async fn respond(
+    response: impl Future<Output = Result<Response<ServerBody>, Infallible>>,
+    activity: Activity,
+    stop: CancellationToken,
+) -> Result<Response<Body>, Infallible> {
+    let working = activity.begin();
+    let Ok(response) = response.await;
+    if response.status() != StatusCode::UNAUTHORIZED {
+        activity.prove();
+    }
+    Ok(response.map(|body| WorkingBody::new(body.until(stop), working)))
 }
 
 fn no_room() -> Response<Body> {

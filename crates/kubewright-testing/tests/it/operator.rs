@@ -144,12 +144,15 @@ fn impatient() -> Operator {
 /// In a loop no virtual time passes: what waits for it would wait for ever.
 #[test]
 fn reconcile_that_wakes_itself_fails_its_test_at_once() {
-    let operators: [(fn() -> Operator, &str); 3] = [
-        (restless, "configmaps/home (data.index.html: \"hello "),
+    type Make = fn() -> Operator;
+    for (operator, write) in [
+        (
+            restless as Make,
+            "configmaps/home (data.index.html: \"hello ",
+        ),
         (restless_by_hand, "sites/home (metadata.labels.run: \""),
         (impatient, "asks to be run again at once"),
-    ];
-    for (operator, write) in operators {
+    ] {
         let message = failure_on(None, async move |cluster: Cluster| {
             cluster.run(operator).await;
             cluster.apply(site("hello")).await;

@@ -11,7 +11,7 @@ use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming as HyperBody;
 use hyper::service::service_fn;
-use kubewright_http::{Http, Incoming, Limits, Peer, Serving, serve};
+use kubewright_http::{Activity, Http, Incoming, Limits, Peer, Serving, serve};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
@@ -61,21 +61,27 @@ impl Endpoint {
         serve(serving, move |peer: Peer| {
             let (handler, activity) = (Arc::clone(&handler), peer.activity);
             service_fn(move |request: Request<HyperBody>| {
-                let working = activity.begin();
                 let (head, _) = request.into_parts();
-                let (response, activity) = (handler(head), activity.clone());
-                async move {
-                    let response = response.await;
-                    if response.status().is_success() {
-                        activity.prove();
-                    }
-                    drop(working);
-                    Ok::<_, Infallible>(response)
-                }
+                respond(handler(head), activity.clone())
             })
         })
         .await;
     }
+}
+
+/// Waits for a response. While it is computed, the connection is not closed for another; a client
+/// that gets what it asks for is known.
+async fn respond(
+    response: impl Future<Output = Response<Full<Bytes>>>,
+    activity: Activity,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let working = activity.begin();
+    let response = response.await;
+    if response.status().is_success() {
+        activity.prove();
+    }
+    drop(working);
+    Ok(response)
 }
 
 impl fmt::Debug for Endpoint {
