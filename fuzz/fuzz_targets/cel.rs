@@ -1,5 +1,7 @@
+//! Runs the target `cel` under libFuzzer.
+
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| kubewright_apiserver::fuzz::cel(bytes));
+fuzz_target!(|bytes: &[u8]| kubewright_fuzz_targets::cel(bytes));

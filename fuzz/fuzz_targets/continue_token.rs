@@ -1,5 +1,7 @@
+//! Runs the target `continue_token` under libFuzzer.
+
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| kubewright_apiserver::fuzz::continue_token(bytes));
+fuzz_target!(|bytes: &[u8]| kubewright_fuzz_targets::continue_token(bytes));

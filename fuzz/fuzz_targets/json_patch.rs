@@ -1,5 +1,7 @@
+//! Runs the target `json_patch` under libFuzzer.
+
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| kubewright_apiserver::fuzz::json_patch(bytes));
+fuzz_target!(|bytes: &[u8]| kubewright_fuzz_targets::json_patch(bytes));

@@ -1,5 +1,7 @@
+//! Runs the target `strategic` under libFuzzer.
+
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| kubewright_wire::fuzz::strategic(bytes));
+fuzz_target!(|bytes: &[u8]| kubewright_fuzz_targets::strategic(bytes));

@@ -1,8 +1,8 @@
 use std::path::PathBuf;
 
 use kube::Client;
-use kubewright_apiserver::pki::{Authority, Subject, Usage};
 use kubewright_apiserver::{Server, ServerOptions, ServingIdentity, User};
+use kubewright_http::pki::{Authority, Subject, Usage};
 use kubewright_testing::real::{Credentials, Kubeconfig};
 use tempfile::TempDir;
 use tokio::net::TcpListener;

@@ -3,7 +3,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use kubewright_apiserver::pki::{Authority, Subject, Usage};
+use kubewright_http::pki::{Authority, Subject, Usage};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};

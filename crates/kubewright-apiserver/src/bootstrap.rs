@@ -1,50 +1,49 @@
-use std::sync::Arc;
+//! The objects that every cluster has from its start.
 
-use kubewright_core::Kind;
+use kubewright_kinds::core::NAMESPACE;
+use kubewright_kinds::groups::RBAC;
+use kubewright_kinds::scheduling::PRIORITY_CLASS;
+use kubewright_kinds::{BuiltinKind, lookup_resource};
 use serde_json::{Value, json};
 
 use crate::admission::system_classes;
-use crate::catalog::builtins;
-use crate::kinds::prepare_create;
-use crate::may::bootstrap_objects;
-use crate::server::Server;
+use crate::authorization::bootstrap_objects;
+use crate::request::Api;
 use crate::store::{Expected, Key, metadata_mut};
 
 const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-/// What every cluster has from its start.
-pub(crate) fn fill(server: &Server) {
+/// Stores the objects that every cluster has from its start, unless they exist.
+pub(crate) fn fill(api: &Api) {
     for name in NAMESPACES {
-        let mut namespace = json!({
-            "apiVersion": "v1", "kind": "Namespace",
-            "metadata": {"name": name, "labels": {"kubernetes.io/metadata.name": name}},
-        });
+        let mut namespace = json!({"metadata": {"name": name}});
         if let Some(object) = namespace.as_object_mut() {
-            prepare_create(&Kind::new("", "v1", "Namespace"), object);
+            NAMESPACE.prepare_create(object);
+            NAMESPACE.canonicalize(object);
         }
-        add(server, "", "namespaces", namespace);
+        add(api, &NAMESPACE, namespace);
     }
     for (plural, object) in bootstrap_objects() {
-        add(server, "rbac.authorization.k8s.io", plural, object.clone());
+        if let Some(kind) = lookup_resource(RBAC, plural) {
+            add(api, kind, object.clone());
+        }
     }
     for class in system_classes() {
-        add(server, "scheduling.k8s.io", "priorityclasses", class);
+        add(api, &PRIORITY_CLASS, class);
     }
 }
 
-fn add(server: &Server, group: &str, plural: &str, mut object: Value) {
-    let Some(served) = builtins().find(group, "v1", plural) else {
-        return;
-    };
-    object["apiVersion"] = json!(served.kind().api_version());
-    object["kind"] = json!(served.kind().kind);
+fn add(api: &Api, kind: &BuiltinKind, mut object: Value) {
+    let versioned = kind.in_version("v1");
+    object["apiVersion"] = json!(versioned.api_version());
+    object["kind"] = json!(versioned.kind);
     let metadata = metadata_mut(&mut object);
-    metadata.insert("uid".to_owned(), json!(server.random().uid()));
-    metadata.insert("creationTimestamp".to_owned(), json!(server.timestamp()));
+    metadata.insert("uid".to_owned(), json!(api.random.uid()));
+    metadata.insert("creationTimestamp".to_owned(), json!(api.timestamp()));
     let text = |field: &str| metadata.get(field).and_then(Value::as_str);
     let (name, namespace) = (text("name"), text("namespace"));
-    let key = Key::new(Arc::clone(&served.id), namespace, name.unwrap_or_default());
-    if server.store().put(key, Expected::Absent, object).is_err() {
-        tracing::debug!(plural, "an object of the start is there already");
+    let key = Key::new(kind.resource_id(), namespace, name.unwrap_or_default());
+    if api.store.put(key, Expected::Absent, object).is_err() {
+        tracing::debug!(kind = kind.kind, "a bootstrap object exists already");
     }
 }

@@ -1,42 +1,37 @@
-//! The embedded Kubernetes: API server, store, and what a cluster does by itself.
+//! The API server: requests, authentication, authorization, admission, custom resources, store, discovery, OpenAPI.
 //!
-//! [`Server::service`] is the server without a socket, [`Server::execute`] the door that the
-//! cluster's own parts use, [`Server::store`] what lies behind it.
+//! [`Server::service`] is the server without a socket, [`Server::serve`] the server on one.
+//! [`Server::execute`] is for components of the cluster in this process, and [`Server::store`] has
+//! the objects.
+//!
+//! A request passes the modules in this order: `serve` (HTTP), `authentication`, `authorization`,
+//! `request` (the handlers), `admission`, `store`. `resources` finds what is served, `discovery`
+//! and `openapi` describe it, and `table` shows it.
 
 mod admission;
-mod behaviour;
+mod authentication;
+mod authorization;
 mod bootstrap;
-mod catalog;
-mod cel;
-mod crd;
 mod discovery;
-#[doc(hidden)]
-pub mod fuzz;
-mod go_regex;
-mod interrupt;
-mod kinds;
-mod may;
+mod encoding;
 mod openapi;
-pub mod pki;
 mod request;
-mod seeded;
+mod resources;
 mod serve;
 mod server;
 pub mod store;
 mod table;
-mod who;
+mod warnings;
+mod webhook_client;
 
-pub use admission::webhook::{WebhookConnector, WebhookEndpoint, WebhookEndpoints};
-pub use behaviour::{Behaviour, Behaviours, NodeControl, PodControl, PodFate, PodSelector, node};
-pub use catalog::builtin_resources;
-pub use may::{AnswerTimes, AuthorizationFailure, AuthorizationWebhook};
-pub use request::{
-    ApiBody, ApiRequest, ApiResponse, Content, InProcess, List, PatchKind, ServerBody, Warnings,
-    Watch,
-};
-#[doc(hidden)]
-pub use seeded::SeededFault;
-pub use serve::{Error, ServingIdentity};
-pub use server::{AdmissionPlugins, Server, ServerOptions};
+pub use admission::{AdmissionPlugin, AdmissionPlugins, UnknownAdmissionPlugin};
+pub use authentication::User;
+pub use authorization::{AuthorizationFailure, AuthorizationWebhook, CacheTtl};
+pub use request::{ApiBody, ApiRequest, ApiResponse, Content, List, PatchKind, Watch};
+pub use resources::builtin_resources;
+pub use serve::{Error, InProcess, ServerBody, ServingIdentity};
+pub use server::{Server, ServerOptions};
+pub use store::timestamp;
 pub use table::{Form, Included};
-pub use who::User;
+pub use warnings::Warnings;
+pub use webhook_client::{WebhookConnector, WebhookEndpoint, WebhookEndpoints};

@@ -1,20 +1,23 @@
+//! The API server, assembled.
+
 use std::fmt;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use kubewright_core::{Clock, Resource, Revision};
+use kubewright_wire::status::Status;
+use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
-use crate::admission::policy::Policy;
-use crate::admission::webhook::{Connections, Hook, WebhookEndpoints};
-use crate::behaviour::{NodeControl, OrderBook, PodControl};
+use crate::admission::{AdmissionChain, AdmissionContext, AdmissionPlugins};
+use crate::authentication::{Authenticator, Credentials, User};
+use crate::authorization::{AuthorizationWebhook, Authorizer};
 use crate::bootstrap;
-use crate::catalog::Catalog;
-use crate::may::{Access, Answers, AuthorizationWebhook};
-use crate::request::{BodyRoom, InProcess, Workers};
-use crate::seeded::SeededFault;
-use crate::store::{History, Random, ReadOnce, Store};
-use crate::who::{Credentials, User};
+use crate::request::{Api, ApiRequest, ApiResponse, Workers, execute};
+use crate::resources::Catalog;
+use crate::serve::{BodyBudget, Error, InProcess, ServingIdentity, listen};
+use crate::store::{History, Random, Store};
+use crate::webhook_client::{WebhookClient, WebhookEndpoints};
 
 /// An embedded Kubernetes API server. Clones are handles to the same server.
 ///
@@ -27,59 +30,26 @@ use crate::who::{Credentials, User};
 /// ```
 #[derive(Clone)]
 pub struct Server {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
-    store: Store,
-    clock: Clock,
-    random: Random,
-    catalog: Catalog,
-    access: Access,
-    orders: OrderBook,
-    webhooks: WebhookEndpoints,
-    connections: Connections,
-    policies: ReadOnce<Policy>,
-    hooks: ReadOnce<Vec<Hook>>,
-    body_room: BodyRoom,
-    workers: Workers,
-    admission: AdmissionPlugins,
-    authorizer: Option<AuthorizationWebhook>,
-    answers: Answers,
-    seeded: Option<SeededFault>,
-}
-
-/// Which of the plugins that change and check objects are asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AdmissionPlugins {
-    /// Those of a server of Kubernetes in its default configuration.
-    #[default]
-    Default,
-    /// Without those that need a controller beside the server: Pods need no ServiceAccount, and
-    /// new nodes are not tainted. So is a real server run that stands alone.
-    WithoutControllers,
+    api: Arc<Api>,
+    bodies: BodyBudget,
 }
 
 /// How a [`Server`] starts.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// Where timestamps come from.
+    /// The clock for timestamps.
     pub clock: Clock,
-    /// From which uids and generated names follow: equal seeds and equal requests give equal
-    /// objects.
+    /// The seed of uids and generated names: equal seeds and equal requests give equal objects.
     pub seed: u64,
     /// How many writes the log keeps for watches and lists of the past.
     pub history: usize,
-    /// About how many bytes of past states the log keeps at most; who is behind is told so (410)
-    /// and lists again.
+    /// About how many bytes of past states the log keeps. A watch that is further behind fails
+    /// with 410.
     pub history_bytes: usize,
-    /// Who changes and checks objects on their way to the store.
+    /// The admission plugins.
     pub admission: AdmissionPlugins,
-    /// Who is asked before the roles what users may do.
+    /// The webhook that authorizes before RBAC.
     pub authorizer: Option<AuthorizationWebhook>,
-    /// A fault of the server, for tests of the tests.
-    #[doc(hidden)]
-    pub seeded: Option<SeededFault>,
 }
 
 /// The system's clock, seed 1, the last 8192 writes within 64 MB, all plugins.
@@ -90,15 +60,14 @@ impl Default for ServerOptions {
             seed: 1,
             history: History::default().writes,
             history_bytes: History::default().bytes,
-            admission: AdmissionPlugins::Default,
+            admission: AdmissionPlugins::default(),
             authorizer: None,
-            seeded: None,
         }
     }
 }
 
 impl ServerOptions {
-    fn reach(&self) -> History {
+    fn history(&self) -> History {
         History {
             writes: self.history,
             bytes: self.history_bytes,
@@ -106,221 +75,209 @@ impl ServerOptions {
     }
 }
 
+/// The parts of a server that a fork shares with it or continues.
+struct Parts {
+    store: Store,
+    random: Random,
+    authenticator: Authenticator,
+    bodies: BodyBudget,
+    workers: Workers,
+}
+
 impl Server {
-    /// A server with what every cluster has from its start: four namespaces and the roles
-    /// that Kubernetes needs.
+    /// A server with the objects that every cluster has from its start: four namespaces and the
+    /// roles of Kubernetes.
     pub fn new(options: ServerOptions) -> Self {
-        let store = Store::new(options.reach());
-        let access = Access::new(store.clone());
-        Self::with(options, store, access)
+        let store = Store::new(options.history());
+        let authenticator = Authenticator::new(store.clone());
+        Self::start(options, store, authenticator)
     }
 
-    /// A server that keeps everything in a folder, and has what is there already: what it has
-    /// answered survives the end of the process, however that comes.
+    /// A server that stores its objects in a folder, and has those that are there. What a response
+    /// has shown survives the end of the process.
     ///
-    /// The seed must be another at each start, or names and uids are given twice.
+    /// The seed must differ at each start, or names and uids are used twice.
     #[cfg(feature = "disk")]
     pub fn open(
         options: ServerOptions,
         folder: &std::path::Path,
     ) -> Result<Self, crate::store::DiskError> {
+        use crate::authentication::TokenSigner;
         let mut disk = crate::store::Disk::open(folder)?;
-        let key = disk.secret("token-key", crate::who::TokenSigner::new_key)?;
-        let store = Store::on_disk(disk, options.reach())?;
-        let access = Access::signing_with(store.clone(), key);
-        Ok(Self::with(options, store, access))
+        let key = disk.secret("token-key", TokenSigner::new_key)?;
+        let store = Store::on_disk(disk, options.history())?;
+        let authenticator = Authenticator::signing_with(store.clone(), key);
+        Ok(Self::start(options, store, authenticator))
     }
 
-    fn with(options: ServerOptions, store: Store, access: Access) -> Self {
-        let server = Self {
-            inner: Arc::new(Inner {
-                access: access.seeded(options.seeded),
-                store,
-                clock: options.clock,
-                random: Random::new(options.seed),
-                catalog: Catalog::default(),
-                orders: OrderBook::default(),
-                webhooks: WebhookEndpoints::default(),
-                connections: Connections::default(),
-                policies: ReadOnce::default(),
-                hooks: ReadOnce::default(),
-                body_room: BodyRoom::default(),
-                workers: Workers::default(),
-                admission: options.admission,
-                authorizer: options.authorizer,
-                answers: Answers::default(),
-                seeded: options.seeded,
-            }),
+    fn start(options: ServerOptions, store: Store, authenticator: Authenticator) -> Self {
+        let parts = Parts {
+            store,
+            random: Random::new(options.seed),
+            authenticator,
+            bodies: BodyBudget::default(),
+            workers: Workers::default(),
         };
-        bootstrap::fill(&server);
-        server.store().start_history();
+        let server = Self::assemble(options, parts);
+        bootstrap::fill(&server.api);
+        server.api.store.start_history();
         server
     }
 
-    /// A server with the same objects and history that goes its own way from here.
+    fn assemble(options: ServerOptions, parts: Parts) -> Self {
+        let Parts {
+            store,
+            random,
+            authenticator,
+            bodies,
+            workers,
+        } = parts;
+        let random = Arc::new(random);
+        let catalog = Arc::new(Catalog::default());
+        let webhooks =
+            WebhookClient::new(store.clone(), options.clock.clone(), Arc::clone(&random));
+        let admission = AdmissionContext {
+            store: store.clone(),
+            catalog: Arc::clone(&catalog),
+            webhooks: webhooks.clone(),
+            random: Arc::clone(&random),
+        };
+        Self {
+            api: Arc::new(Api {
+                authorizer: Authorizer::new(store.clone(), options.authorizer, webhooks.clone()),
+                admission: AdmissionChain::new(admission, options.admission),
+                store,
+                clock: options.clock,
+                random,
+                catalog,
+                authenticator,
+                webhooks,
+                workers,
+            }),
+            bodies,
+        }
+    }
+
+    /// A server with the same objects and history, which shares nothing that changes.
     ///
-    /// Costs the same whatever is stored, and shares nothing that changes.
+    /// Costs the same whatever is stored.
     #[must_use]
     pub fn fork(&self) -> Self {
-        let inner = &self.inner;
+        let api = &self.api;
         self.fork_with(ServerOptions {
-            clock: inner.clock.clone(),
-            admission: inner.admission,
-            authorizer: inner.authorizer.clone(),
-            seeded: inner.seeded,
+            clock: api.clock.clone(),
+            admission: api.admission.plugins().clone(),
+            authorizer: api.authorizer.webhook().cloned(),
             ..ServerOptions::default()
         })
     }
 
-    /// The same with another clock, other plugins and another authorizer. Uids and names go on as
-    /// this server's would, and its log keeps as many writes.
+    /// A fork with another clock, other plugins and another authorizer. Uids and names continue
+    /// those of this server, and its log keeps as many writes.
     #[must_use]
     pub fn fork_with(&self, options: ServerOptions) -> Self {
-        let store = self.inner.store.fork();
-        let access = self.inner.access.fork(store.clone());
-        Self {
-            inner: Arc::new(Inner {
-                access: access.seeded(options.seeded),
-                store,
-                clock: options.clock,
-                random: self.inner.random.fork(),
-                catalog: Catalog::default(),
-                orders: self.inner.orders.fork(),
-                webhooks: WebhookEndpoints::default(),
-                connections: Connections::default(),
-                policies: ReadOnce::default(),
-                hooks: ReadOnce::default(),
-                body_room: self.inner.body_room.clone(),
-                workers: self.inner.workers.clone(),
-                admission: options.admission,
-                authorizer: options.authorizer,
-                answers: Answers::default(),
-                seeded: options.seeded,
-            }),
-        }
+        let api = &self.api;
+        let store = api.store.fork();
+        let parts = Parts {
+            authenticator: api.authenticator.fork(store.clone()),
+            store,
+            random: api.random.fork(),
+            bodies: self.bodies.clone(),
+            workers: api.workers.clone(),
+        };
+        Self::assemble(options, parts)
     }
 
-    /// The server as an HTTP service in this process. Requests are the given user's; a bearer
-    /// token or impersonation headers in a request win over that.
+    /// The server as an HTTP service in this process, for requests of the given user. A bearer
+    /// token or impersonation headers in a request take precedence.
     pub fn service(&self, user: User) -> InProcess {
-        InProcess::new(self.clone(), Credentials::InProcess(user))
+        self.service_for(Credentials::InProcess(user))
     }
 
-    /// The service for a connection whose sender is known in another way.
-    pub(crate) fn service_for(&self, credentials: Credentials) -> InProcess {
-        InProcess::new(self.clone(), credentials)
+    fn service_for(&self, credentials: Credentials) -> InProcess {
+        InProcess::new(Arc::clone(&self.api), self.bodies.clone(), credentials)
+    }
+
+    /// Serves requests on a socket, over TLS, until it is cancelled.
+    ///
+    /// Users authenticate with client certificates of the identity's authority, or with tokens of
+    /// ServiceAccounts; a request with neither fails with 401. The error of a single connection
+    /// does not end this: the only errors are those of an identity that cannot be used.
+    ///
+    /// As many connections may be open as the process has descriptors for. A new connection beyond
+    /// that closes the one that has been idle longest, an unauthenticated one first; only when all
+    /// of them have requests in flight it receives 429. When cancelled, watches end, and other
+    /// requests in flight have a second and a half.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping this closes every connection at once. Each write has then happened completely or
+    /// not at all.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        identity: ServingIdentity,
+        cancel: CancellationToken,
+    ) -> Result<(), Error> {
+        let server = self.clone();
+        let service = move |credentials| server.service_for(credentials);
+        listen(listener, &identity, cancel, service).await
+    }
+
+    /// Executes a request of a component of the cluster, past HTTP, authentication and
+    /// authorization.
+    ///
+    /// # Cancel safety
+    ///
+    /// A write has happened completely or not at all.
+    pub async fn execute(&self, request: ApiRequest) -> Result<ApiResponse, Status> {
+        execute(&self.api, request).await
+    }
+
+    #[cfg(test)]
+    pub(crate) fn api(&self) -> &Api {
+        &self.api
     }
 
     /// Changes at each stored write.
     pub fn revisions(&self) -> watch::Receiver<Revision> {
-        self.inner.store.revisions()
+        self.api.store.revisions()
     }
 
-    /// The stored objects, for reading and following past every rule.
+    /// The stored objects, past every rule.
     pub fn store(&self) -> &Store {
-        &self.inner.store
+        &self.api.store
     }
 
-    /// Decides what becomes of Pods: which are held, fail, crash, are never ready.
-    pub fn pods(&self) -> PodControl {
-        PodControl::new(self.inner.orders.clone())
-    }
-
-    /// Stops and starts the kubelets of nodes.
-    pub fn nodes(&self) -> NodeControl {
-        NodeControl::new(self.inner.orders.clone())
-    }
-
-    pub(crate) fn orders(&self) -> &OrderBook {
-        &self.inner.orders
-    }
-
-    /// The clock that timestamps come from.
+    /// The clock for timestamps.
     pub fn clock(&self) -> &Clock {
-        &self.inner.clock
+        &self.api.clock
     }
 
-    /// Every resource that is served, each in every version, the custom ones included.
+    /// Every resource that is served, in every version, with the custom ones.
     pub fn resources(&self) -> Vec<Resource> {
-        let served = self.catalog().all(&self.store().snapshot());
-        served.iter().map(|one| one.resource.clone()).collect()
+        let served = self.api.catalog.all(&self.api.store.snapshot());
+        served
+            .iter()
+            .map(|served| served.resource.clone())
+            .collect()
     }
 
     /// Webhook servers in this process, which the server reaches without a socket.
     pub fn webhooks(&self) -> &WebhookEndpoints {
-        &self.inner.webhooks
+        self.api.webhooks.endpoints()
     }
 
-    /// Connections to webhooks, in this process or not.
-    pub(crate) fn connections(&self) -> &Connections {
-        &self.inner.connections
-    }
-
-    pub(crate) fn catalog(&self) -> &Catalog {
-        &self.inner.catalog
-    }
-
-    /// What the bodies of requests under way may take.
-    pub(crate) fn body_room(&self) -> &BodyRoom {
-        &self.inner.body_room
-    }
-
-    /// The threads for requests that may take long.
-    pub(crate) fn workers(&self) -> &Workers {
-        &self.inner.workers
-    }
-
-    /// The policies that were read.
-    pub(crate) fn policies(&self) -> &ReadOnce<Policy> {
-        &self.inner.policies
-    }
-
-    /// The webhooks of the configurations that were read.
-    pub(crate) fn hooks(&self) -> &ReadOnce<Vec<Hook>> {
-        &self.inner.hooks
-    }
-
-    pub(crate) fn admission(&self) -> AdmissionPlugins {
-        self.inner.admission
-    }
-
-    pub(crate) fn authorizer(&self) -> Option<&AuthorizationWebhook> {
-        self.inner.authorizer.as_ref()
-    }
-
-    /// What the authorization webhook said.
-    pub(crate) fn answers(&self) -> &Answers {
-        &self.inner.answers
-    }
-
-    /// Whether a test has planted this fault.
-    pub(crate) fn has(&self, fault: SeededFault) -> bool {
-        self.inner.seeded == Some(fault)
-    }
-
-    pub(crate) fn random(&self) -> &Random {
-        &self.inner.random
-    }
-
-    pub(crate) fn access(&self) -> &Access {
-        &self.inner.access
-    }
-
-    /// Now, as objects carry it: whole seconds, UTC.
-    pub(crate) fn timestamp(&self) -> String {
-        timestamp(self.inner.clock.now())
+    /// A number that follows from the seed of the server.
+    pub fn random_number(&self) -> u64 {
+        self.api.random.next()
     }
 }
 
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
-            .field("store", &self.inner.store)
+            .field("store", &self.api.store)
             .finish_non_exhaustive()
     }
-}
-
-/// A time as objects carry it: whole seconds, UTC.
-pub(crate) fn timestamp(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

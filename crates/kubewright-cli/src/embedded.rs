@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
 use kube::api::PostParams;
-use kubewright_apiserver::pki::{Authority, Identity, Subject, Usage};
-use kubewright_apiserver::{Behaviours, Server, ServerOptions, ServingIdentity, User};
+use kubewright_apiserver::{Server, ServerOptions, ServingIdentity, User};
+use kubewright_cluster::{Cluster, Controllers};
+use kubewright_http::pki::{Authority, KeyPairPem, Subject, Usage};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -86,10 +87,10 @@ impl Embedded {
 
         let cancel = CancellationToken::new();
         let mut tasks = JoinSet::new();
-        let (run, stop) = (server.clone(), cancel.clone());
-        let behaviours = Behaviours::all().root_certificate(authority.certificate_pem());
+        let (run, stop) = (Cluster::new(server.clone()), cancel.clone());
+        let controllers = Controllers::all().root_certificate(authority.certificate_pem());
         tasks.spawn(async move {
-            run.run_behaviours(&behaviours, stop).await;
+            run.run(&controllers, stop).await;
             Ok(())
         });
         let (serve, stop) = (server.clone(), cancel.clone());
@@ -123,7 +124,7 @@ impl Embedded {
                 action: format!("add {name}"),
                 source: Box::new(source),
             };
-            let node = serde_json::from_value(kubewright_apiserver::node(&name))
+            let node = serde_json::from_value(kubewright_cluster::node(&name))
                 .map_err(|source| failed(kube::Error::SerdeError(source)))?;
             match nodes.create(&PostParams::default(), &node).await {
                 // It was kept.
@@ -164,7 +165,7 @@ impl Embedded {
     }
 
     /// Writes a kubeconfig with these credentials into a new file, readable by its owner alone.
-    fn write_kubeconfig(&self, path: &Path, identity: &Identity) -> Result<PathBuf, Error> {
+    fn write_kubeconfig(&self, path: &Path, identity: &KeyPairPem) -> Result<PathBuf, Error> {
         let text = kubeconfig(self.address, &self.authority.certificate_pem(), identity);
         let failed = |source| Error::Kubeconfig {
             path: path.to_owned(),

@@ -63,7 +63,7 @@ pub(crate) enum Error {
     Certificates {
         /// Why.
         #[source]
-        source: kubewright_apiserver::pki::Error,
+        source: kubewright_http::pki::Error,
     },
     /// The cluster itself failed.
     #[error("serve the cluster")]

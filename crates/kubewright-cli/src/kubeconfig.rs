@@ -5,7 +5,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use kubewright_apiserver::pki::Identity;
+use kubewright_http::pki::KeyPairPem;
 use serde_json::{Value, json};
 
 use crate::error::Error;
@@ -27,7 +27,11 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), Error> {
 }
 
 /// A kubeconfig for one cluster on loopback, one user and one context, as YAML.
-pub(crate) fn kubeconfig(address: SocketAddr, authority_pem: &str, identity: &Identity) -> String {
+pub(crate) fn kubeconfig(
+    address: SocketAddr,
+    authority_pem: &str,
+    identity: &KeyPairPem,
+) -> String {
     let user = json!({
         "client-certificate-data": STANDARD.encode(&identity.certificate_pem),
         "client-key-data": STANDARD.encode(&identity.key_pem),

@@ -1,12 +1,14 @@
+//! The wall clock, as a value that tests replace.
+
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-/// Where wall-clock time comes from.
+/// The source of wall-clock time.
 ///
-/// Code that needs a timestamp is handed a clock, so that a test under tokio's paused time sees
-/// wall clock and timers move together.
+/// Code that needs a timestamp takes a clock, so that wall clock and timers move together in a test
+/// with tokio's paused time.
 #[derive(Clone, Debug)]
 pub struct Clock {
     source: Source,
@@ -44,7 +46,7 @@ impl Clock {
         }
     }
 
-    /// What the clock reads now.
+    /// The current time.
     pub fn now(&self) -> Timestamp {
         match &self.source {
             Source::System => Timestamp::now(),
@@ -70,7 +72,7 @@ mod tests {
     use super::Clock;
 
     #[tokio::test(start_paused = true)]
-    async fn an_anchored_clock_moves_with_paused_time() {
+    async fn anchored_clock_moves_with_paused_time() {
         let start: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
         let clock = Clock::starting_at(start);
         tokio::time::advance(Duration::from_secs(90)).await;

@@ -1,9 +1,13 @@
+//! `Description`: what an operator registers, and the RBAC rules that follow from it.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ConversionDescription, PolicyDescription, Resource, Scope, WebhookDescription};
+use crate::kind::{Resource, Scope};
+use crate::policy::PolicyDescription;
+use crate::webhook::{ConversionDescription, WebhookDescription};
 
 /// What an operator registers, as a plain value: manifests, roles and the check on each request
 /// are computed from it.
@@ -13,23 +17,23 @@ pub struct Description {
     pub name: String,
     /// The controllers, in the order of their registration.
     pub controllers: Vec<ControllerDescription>,
-    /// The CustomResourceDefinitions that the operator brings along, as JSON objects.
+    /// The CustomResourceDefinitions that the operator installs, as JSON objects.
     pub custom_resources: Vec<serde_json::Value>,
     /// The webhooks, in the order of their registration.
     pub webhooks: Vec<WebhookDescription>,
     /// The admission policies, in the order of their registration.
     pub policies: Vec<PolicyDescription>,
-    /// Whether webhooks stand in for policies, because the cluster serves none.
-    pub stands_in: bool,
+    /// Whether the webhooks replace the policies, for a cluster that does not serve policies.
+    pub uses_policy_fallbacks: bool,
     /// The kinds that are converted between versions.
     pub conversions: Vec<ConversionDescription>,
-    /// Whether the API server may ask the operator what users may do.
+    /// Whether the operator serves an authorization webhook.
     pub authorizes: bool,
-    /// Rules granted beside those that follow from the controllers and webhooks.
+    /// Rules granted besides those that follow from the controllers and webhooks.
     pub extra_rules: Vec<PolicyRule>,
     /// The namespaces that the operator is restricted to; empty means all.
     pub namespaces: BTreeSet<String>,
-    /// The Lease in the operator's own namespace by which its copies agree who leads.
+    /// The Lease for leader election, in the operator's own namespace.
     pub lease: Option<String>,
 }
 
@@ -50,15 +54,15 @@ pub struct ControllerDescription {
 pub enum Use {
     /// Creates, changes and deletes objects that belong to its own.
     Owns,
-    /// Is woken by changes.
+    /// Reconciles after their changes.
     Watches,
-    /// Reads without being woken.
+    /// Reads without reconciling after their changes.
     Reads,
     /// Writes with the given verbs.
     Writes(BTreeSet<Verb>),
 }
 
-/// What a request does, as roles spell it.
+/// The verb of a request, as roles spell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -69,7 +73,7 @@ pub enum Verb {
     List,
     /// Follows a collection.
     Watch,
-    /// Makes an object.
+    /// Creates an object.
     Create,
     /// Replaces an object.
     Update,
@@ -107,10 +111,10 @@ impl fmt::Display for Verb {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyRule {
-    /// API groups; `*` stands for all.
+    /// API groups; `*` means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub api_groups: Vec<String>,
-    /// Plural names, with `/subresource` where one is meant.
+    /// Plural names; a subresource is `plural/subresource`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<String>,
     /// Names the rule is restricted to.
@@ -123,16 +127,16 @@ pub struct PolicyRule {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub non_resource_urls: Vec<String>,
-    /// Verbs; `*` stands for all.
+    /// Verbs; `*` means all.
     pub verbs: Vec<String>,
 }
 
 impl PolicyRule {
-    /// Whether the rule lets `verb` be used on `resource` (`pods` or `pods/status`) of `group`,
-    /// whatever the object's name.
+    /// Whether the rule grants `verb` on `resource` (`pods` or `pods/status`) of `group` for objects
+    /// of every name.
     pub fn allows(&self, verb: &str, group: &str, resource: &str) -> bool {
         let matches = |allowed: &[String], wanted: &str| {
-            allowed.iter().any(|one| one == "*" || one == wanted)
+            allowed.iter().any(|name| name == "*" || name == wanted)
         };
         self.resource_names.is_empty()
             && matches(&self.verbs, verb)
@@ -140,8 +144,8 @@ impl PolicyRule {
             && matches(&self.resources, resource)
     }
 
-    /// Whether it is about paths outside the API, which only a ClusterRole can grant.
-    fn is_outside(&self) -> bool {
+    /// Whether it grants paths outside the API, which only a ClusterRole can.
+    fn is_non_resource(&self) -> bool {
         !self.non_resource_urls.is_empty()
     }
 }
@@ -157,15 +161,16 @@ impl Description {
     /// The conversion of the kind that a CustomResourceDefinition of this name defines.
     pub fn conversion_of(&self, definition: &str) -> Option<&ConversionDescription> {
         let mut conversions = self.conversions.iter();
-        conversions.find(|one| one.hub.qualified_name() == definition)
+        conversions.find(|conversion| conversion.hub.qualified_name() == definition)
     }
 
-    /// The least that the operator needs, whichever way it is granted: one rule per group and set
-    /// of verbs, sorted, followed by the extra rules.
+    /// The least privileges that the operator needs: one rule per group and set of verbs, sorted,
+    /// followed by the extra rules.
     ///
-    /// A controller reads its own kind and patches its status; a webhook reads what it says it
-    /// reads. Owning adds create, patch and
-    /// delete of the owned kind, and the right to be named an owner that blocks deletion.
+    /// A controller reads its own kind and patches its status; a webhook reads its
+    /// [`reads`](WebhookDescription::reads). Owning adds create, patch and delete of the owned
+    /// kind, and `update` of the owner's `finalizers`, which an owner reference that blocks
+    /// deletion needs.
     pub fn rules(&self) -> Vec<PolicyRule> {
         let computed = grouped(&self.granted(), |_| true);
         computed
@@ -174,30 +179,36 @@ impl Description {
             .collect()
     }
 
-    /// What must be granted for the whole cluster: everything, unless the operator is restricted
-    /// to some namespaces; then only kinds that are in none, and paths outside the API.
+    /// The rules of the ClusterRole: all, unless the operator is restricted to some namespaces;
+    /// then only cluster-scoped kinds and paths outside the API.
     pub fn cluster_rules(&self) -> Vec<PolicyRule> {
         if self.namespaces.is_empty() {
             return self.rules();
         }
         let computed = grouped(&self.granted(), |scope| scope == Scope::Cluster);
-        let extra = self.extra_rules.iter().filter(|rule| rule.is_outside());
+        let extra = self
+            .extra_rules
+            .iter()
+            .filter(|rule| rule.is_non_resource());
         computed.into_iter().chain(extra.cloned()).collect()
     }
 
-    /// What must be granted in each namespace that the operator is restricted to; nothing when it
-    /// is not. Extra rules are among them: of a kind that is in no namespace they grant nothing.
+    /// The rules of the Role in each namespace that the operator is restricted to; none when it is
+    /// not restricted. They include the extra rules, which grant nothing for a cluster-scoped kind.
     pub fn namespace_rules(&self) -> Vec<PolicyRule> {
         if self.namespaces.is_empty() {
             return Vec::new();
         }
         let computed = grouped(&self.granted(), |scope| scope == Scope::Namespaced);
-        let extra = self.extra_rules.iter().filter(|rule| !rule.is_outside());
+        let extra = self
+            .extra_rules
+            .iter()
+            .filter(|rule| !rule.is_non_resource());
         computed.into_iter().chain(extra.cloned()).collect()
     }
 
-    /// What must be granted in the namespace that the operator itself runs in: its Lease. Making
-    /// one cannot be restricted to a name.
+    /// The rules for the namespace that the operator runs in: those of its Lease. `create` cannot
+    /// be restricted to a name.
     pub fn own_namespace_rules(&self) -> Vec<PolicyRule> {
         let Some(lease) = &self.lease else {
             return Vec::new();
@@ -244,8 +255,8 @@ impl Description {
                     }
                     Use::Watches | Use::Reads => grant(used_scope, used_group, used, &READ),
                     Use::Writes(verbs) => {
-                        let verbs: Vec<_> = verbs.iter().copied().collect();
-                        grant(used_scope, used_group, used, &verbs);
+                        let writes: Vec<_> = verbs.iter().copied().collect();
+                        grant(used_scope, used_group, used, &writes);
                     }
                 }
             }
@@ -257,27 +268,29 @@ impl Description {
     }
 }
 
-/// By group and resource.
+/// Scope and verbs by group and resource.
 type Granted = BTreeMap<(String, String), (Scope, BTreeSet<Verb>)>;
 
 /// One rule per group and set of verbs, sorted.
-fn grouped(granted: &Granted, is_meant: impl Fn(Scope) -> bool) -> Vec<PolicyRule> {
-    let mut rules: BTreeMap<(&String, &BTreeSet<Verb>), Vec<String>> = BTreeMap::new();
-    let meant = granted.iter().filter(|(_, (scope, _))| is_meant(*scope));
-    for ((group, resource), (_, verbs)) in meant {
-        rules
-            .entry((group, verbs))
-            .or_default()
-            .push(resource.clone());
+fn grouped(granted: &Granted, includes: impl Fn(Scope) -> bool) -> Vec<PolicyRule> {
+    let mut resources: BTreeMap<(&String, &BTreeSet<Verb>), Vec<String>> = BTreeMap::new();
+    for ((group, resource), (scope, verbs)) in granted {
+        if includes(*scope) {
+            resources
+                .entry((group, verbs))
+                .or_default()
+                .push(resource.clone());
+        }
     }
-    let rules = rules.into_iter();
-    let rule = |((group, verbs), resources): ((&String, &BTreeSet<Verb>), _)| PolicyRule {
-        api_groups: vec![group.clone()],
-        resources,
-        verbs: verbs.iter().map(ToString::to_string).collect(),
-        ..PolicyRule::default()
-    };
-    rules.map(rule).collect()
+    resources
+        .into_iter()
+        .map(|((group, verbs), resources)| PolicyRule {
+            api_groups: vec![group.clone()],
+            resources,
+            verbs: verbs.iter().map(ToString::to_string).collect(),
+            ..PolicyRule::default()
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -286,7 +299,7 @@ mod tests {
     use crate::{Kind, Resource, Scope};
 
     #[test]
-    fn owning_grants_what_apply_and_delete_need_and_nothing_more() {
+    fn owning_grants_exactly_what_apply_and_delete_need() {
         let set = Resource::new(Kind::new("ex.io", "v1", "Set"), "sets", Scope::Namespaced);
         let pod = Resource::new(Kind::new("", "v1", "Pod"), "pods", Scope::Namespaced);
         let node = Resource::new(Kind::new("", "v1", "Node"), "nodes", Scope::Cluster);
@@ -334,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_of_some_namespaces_needs_the_cluster_only_for_what_is_in_none() {
+    fn restricted_operator_gets_cluster_rules_only_for_cluster_scoped_kinds() {
         let set = Resource::new(Kind::new("ex.io", "v1", "Set"), "sets", Scope::Namespaced);
         let node = Resource::new(Kind::new("", "v1", "Node"), "nodes", Scope::Cluster);
         let mut description = Description {

@@ -1,8 +1,10 @@
+//! `ObjectKey`: cluster, namespace and name of an object.
+
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// Which of several clusters an object lives in; the default one costs nothing.
+/// The cluster that an object is in, for operators of several clusters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClusterId(u16);
 
@@ -13,10 +15,10 @@ impl ClusterId {
     }
 }
 
-/// What one object of a known kind is called: its cluster, its namespace (none for cluster-scoped
+/// Identifies one object of a known kind: its cluster, its namespace (none for cluster-scoped
 /// kinds) and its name.
 ///
-/// Cloning shares the text, so keys travel freely through queues and indexes.
+/// A clone shares the text, so it is cheap to put a key into queues and indexes.
 ///
 /// ```
 /// use kubewright_core::ObjectKey;
@@ -66,14 +68,14 @@ impl ObjectKey {
         Self::namespaced(namespace.unwrap_or_default(), name)
     }
 
-    /// The same key in another cluster.
+    /// This key in the given cluster.
     #[must_use]
     pub fn in_cluster(mut self, cluster: ClusterId) -> Self {
         self.cluster = cluster;
         self
     }
 
-    /// The cluster the object lives in.
+    /// The cluster that the object is in.
     pub fn cluster(&self) -> ClusterId {
         self.cluster
     }
@@ -92,11 +94,11 @@ impl ObjectKey {
     }
 }
 
-/// By cluster, then by namespace, then by name, as the API server lists.
+/// By cluster, then by namespace, then by name: the order of a list of the API server.
 impl Ord for ObjectKey {
     fn cmp(&self, other: &Self) -> Ordering {
-        let one = (self.cluster, self.namespace(), self.name());
-        one.cmp(&(other.cluster, other.namespace(), other.name()))
+        let parts = (self.cluster, self.namespace(), self.name());
+        parts.cmp(&(other.cluster, other.namespace(), other.name()))
     }
 }
 
@@ -126,16 +128,22 @@ mod tests {
     use super::{ClusterId, ObjectKey};
 
     #[test]
-    fn parts_come_back_as_they_went_in() {
-        let key = ObjectKey::namespaced("kube-system", "dns");
-        assert_eq!((key.namespace(), key.name()), (Some("kube-system"), "dns"));
-        let key = ObjectKey::cluster_scoped("a.b/c");
-        assert_eq!((key.namespace(), key.name()), (None, "a.b/c"));
+    fn key_returns_its_namespace_and_name() {
+        let namespaced = ObjectKey::namespaced("kube-system", "dns");
+        assert_eq!(
+            (namespaced.namespace(), namespaced.name()),
+            (Some("kube-system"), "dns")
+        );
+        let cluster_scoped = ObjectKey::cluster_scoped("a.b/c");
+        assert_eq!(
+            (cluster_scoped.namespace(), cluster_scoped.name()),
+            (None, "a.b/c")
+        );
         assert_eq!(ObjectKey::new(None, "n"), ObjectKey::cluster_scoped("n"));
     }
 
     #[test]
-    fn a_namespaced_key_never_equals_a_cluster_scoped_one() {
+    fn namespaced_key_never_equals_a_cluster_scoped_key() {
         assert_ne!(
             ObjectKey::namespaced("a", "b"),
             ObjectKey::cluster_scoped("a/b")

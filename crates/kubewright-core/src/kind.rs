@@ -1,3 +1,5 @@
+//! Groups, versions, kinds, and the resources that serve them.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +22,7 @@ impl GroupVersion {
         }
     }
 
-    /// Reads `apps/v1` or `v1`, the form objects carry as `apiVersion`.
+    /// Reads an `apiVersion`: `apps/v1` or `v1`.
     pub fn from_api_version(text: &str) -> Self {
         match text.split_once('/') {
             Some((group, version)) => Self::new(group, version),
@@ -29,7 +31,7 @@ impl GroupVersion {
     }
 }
 
-/// The form objects carry as `apiVersion`.
+/// Writes the `apiVersion`.
 impl fmt::Display for GroupVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.group.is_empty() {
@@ -72,7 +74,7 @@ impl Kind {
         &self.group_version.version
     }
 
-    /// What objects of this kind carry as `apiVersion`.
+    /// The `apiVersion` of objects of this kind.
     pub fn api_version(&self) -> String {
         self.group_version.to_string()
     }
@@ -85,7 +87,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Whether objects of a kind live in namespaces.
+/// Whether objects of a kind are in namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Scope {
     /// One set of objects for the whole cluster.
@@ -101,7 +103,7 @@ pub struct Resource {
     pub kind: Kind,
     /// The plural name in paths and roles, such as `deployments`.
     pub plural: String,
-    /// Where the objects live.
+    /// Whether the objects are in namespaces.
     pub scope: Scope,
 }
 

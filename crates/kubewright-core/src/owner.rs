@@ -1,6 +1,8 @@
+//! Owner references of objects.
+
 use serde::{Deserialize, Serialize};
 
-use crate::{GroupVersion, Kind};
+use crate::kind::{GroupVersion, Kind};
 
 /// One entry of `metadata.ownerReferences`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

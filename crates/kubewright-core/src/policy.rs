@@ -1,60 +1,63 @@
+//! Admission policies of a `Description`: rules in CEL that the API server evaluates by itself.
+
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Exemption, FailurePolicy, LabelSelector, Operation, Reinvocation, Resource, WebhookDescription,
-};
+use crate::expression::NamedExpression;
+use crate::kind::Resource;
+use crate::selector::LabelSelector;
+use crate::webhook::{Exemption, FailurePolicy, Operation, Reinvocation, WebhookDescription};
 
-/// One admission policy of a [`Description`](crate::Description): a rule in CEL that the API server
-/// follows by itself, also while the operator is down.
+/// One admission policy of a [`Description`](crate::Description): rules in CEL that the API server
+/// evaluates by itself, also while the operator is down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyDescription {
-    /// Names the policy and its binding, and so stands in answers to clients.
+    /// Names the policy and its binding; responses to clients contain it.
     pub name: String,
-    /// What it does with objects.
+    /// Whether it validates or mutates objects.
     pub effect: PolicyEffect,
-    /// The kind whose objects it is for.
+    /// The kind that the policy matches.
     pub resource: Resource,
-    /// What it is asked about.
+    /// The operations that the policy matches.
     pub operations: Vec<Operation>,
-    /// What happens to a request when an expression has no value for it.
+    /// What happens to a request when the evaluation of an expression fails.
     pub failure_policy: FailurePolicy,
     /// Only objects with these labels.
     pub objects: LabelSelector,
     /// Only objects in namespaces with these labels.
     pub namespaces: LabelSelector,
-    /// Which namespaces are left alone whatever their labels.
+    /// Which namespaces are exempt, whatever their labels.
     pub exemption: Exemption,
-    /// Only requests for which all of these hold.
+    /// Only requests for which all of these are true.
     pub conditions: Vec<NamedExpression>,
-    /// Values that other expressions know as `variables.NAME`.
+    /// Values that other expressions read as `variables.NAME`.
     pub variables: Vec<NamedExpression>,
-    /// The object that expressions know as `params`.
+    /// The object that expressions read as `params`.
     pub parameter: Option<ParameterDescription>,
-    /// The webhook that does the same where a cluster serves no policies.
-    pub stand_in: Option<WebhookDescription>,
+    /// The webhook that replaces the policy in a cluster that does not serve policies.
+    pub fallback: Option<WebhookDescription>,
 }
 
-/// What a policy does with objects.
+/// Whether a policy validates or mutates objects, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PolicyEffect {
-    /// Judges them.
+    /// Validates them.
     Validating {
-        /// All of them have to hold.
+        /// All of them must be true.
         rules: Vec<ValidationRule>,
-        /// What becomes of a request for which one does not.
+        /// What happens to a request that violates one.
         actions: Vec<PolicyAction>,
     },
-    /// Changes them.
+    /// Mutates them.
     Mutating {
-        /// The changes, one after another.
+        /// The patches, in the order in which they are applied.
         patches: Vec<PolicyPatch>,
-        /// Whether it acts again when something else changed the object later.
+        /// Whether it is applied again when a later mutation changed the object.
         reinvocation: Reinvocation,
     },
 }
 
 impl PolicyEffect {
-    /// The kind of the policy; that of its binding has `Binding` at its end.
+    /// The kind of the policy; the kind of its binding has the suffix `Binding`.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Validating { .. } => "ValidatingAdmissionPolicy",
@@ -71,96 +74,63 @@ impl PolicyEffect {
     }
 }
 
-/// A rule of a policy.
+/// One validation of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValidationRule {
-    /// Holds for what is allowed.
+    /// Is true for what is allowed.
     pub expression: String,
-    /// What the user reads when it does not hold.
+    /// The message to the client when it is false.
     pub message: RuleMessage,
 }
 
-/// What a user reads when a rule does not hold.
+/// The message to the client when a validation fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuleMessage {
-    /// These words.
+    /// A fixed text.
     Text(String),
-    /// What an expression gives.
+    /// An expression that evaluates to the text.
     Expression(String),
 }
 
-/// A change that a policy makes.
+/// One mutation of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PolicyPatch {
-    /// An expression that gives a list of `JSONPatch{..}`.
+    /// An expression that evaluates to a list of `JSONPatch{..}`.
     Json(String),
-    /// An expression that gives an `Object{..}` with the fields to be set.
+    /// An expression that evaluates to an `Object{..}` with the fields to set.
     Apply(String),
 }
 
-/// An expression with a name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedExpression {
-    /// The name.
-    pub name: String,
-    /// The expression, in CEL.
-    pub expression: String,
-}
-
-impl NamedExpression {
-    /// Holds for all requests but those that change nothing except the metadata of an object that
-    /// is going.
-    ///
-    /// Whoever holds a finalizer must be able to take it away, however broken the rest of the
-    /// object is and whether or not somebody is there to judge it: a webhook that fails closed
-    /// would keep the object, and its namespace, for ever. An object that is going and changes
-    /// otherwise is judged all the same: a Pod may go for an hour, and run another image meanwhile.
-    pub fn not_finalizing() -> Self {
-        Self {
-            name: "not-finalizing".to_owned(),
-            expression: NOT_FINALIZING.to_owned(),
-        }
-    }
-}
-
-/// It has a value for every request: only an update has both objects, and the operators of CEL
-/// look no further once they know the result.
-const NOT_FINALIZING: &str = "request.operation != 'UPDATE' \
-    || !has(oldObject.metadata.deletionTimestamp) \
-    || oldObject.exists(field, !(field in object)) \
-    || object.exists(field, field != 'metadata' \
-    && !(field in oldObject && object[field] == oldObject[field]))";
-
-/// The object that the expressions of a policy know as `params`.
+/// The object that the expressions of a policy read as `params`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterDescription {
-    /// Its kind. Of a kind that is in namespaces, the one in the namespace of the request's object
-    /// is meant.
+    /// Its kind. An object of a namespaced kind is looked up in the namespace of the request's
+    /// object.
     pub resource: Resource,
     /// Its name.
     pub name: String,
-    /// What happens when it is not there.
+    /// What happens when it does not exist.
     pub missing: MissingParameter,
 }
 
-/// What becomes of a request that breaks a rule.
+/// What happens to a request that violates a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PolicyAction {
-    /// It is refused.
+    /// It is denied.
     Deny,
-    /// It goes on, and the client is warned.
+    /// It is admitted, and the client gets a warning.
     Warn,
-    /// It goes on, and the audit log tells of it.
+    /// It is admitted, and the violation is recorded in the audit log.
     Audit,
 }
 
-/// What a policy does when its parameter is not there.
+/// What a policy does when its parameter object does not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MissingParameter {
-    /// Nothing.
+    /// It admits the request.
     #[default]
     Allow,
-    /// As when an expression has no value: the failure policy says.
+    /// It treats the request as it does when an expression fails: by the failure policy.
     Deny,
 }
 
@@ -170,7 +140,7 @@ mod tests {
     use crate::Reinvocation;
 
     #[test]
-    fn kinds_are_served_since_they_are_stable() {
+    fn policy_kinds_are_used_since_they_are_stable() {
         let validating = PolicyEffect::Validating {
             rules: Vec::new(),
             actions: vec![PolicyAction::Deny],

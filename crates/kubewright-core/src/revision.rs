@@ -1,3 +1,5 @@
+//! Revisions: resourceVersions as numbers.
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -21,7 +23,7 @@ impl Revision {
         self.0
     }
 
-    /// The one after this.
+    /// The revision after this one.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0 + 1)

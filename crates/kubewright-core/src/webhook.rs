@@ -1,44 +1,47 @@
+//! Admission and conversion webhooks of a `Description`.
+
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Kind, LabelSelector, NamedExpression, Resource};
+use crate::expression::NamedExpression;
+use crate::kind::{Kind, Resource};
+use crate::selector::LabelSelector;
 
 /// One admission webhook of a [`Description`](crate::Description).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhookDescription {
-    /// Names the webhook in its configuration and in answers to clients: three dotted parts or
+    /// Names the webhook in its configuration and in responses to clients: three dotted parts or
     /// more.
     pub name: String,
-    /// Whether it changes objects or only judges them.
+    /// Whether it mutates objects or only validates them.
     pub kind: WebhookKind,
     /// Where it is served, such as `/validate-apps-example-io-v1-set`.
     pub path: String,
-    /// The kind whose objects it sees.
+    /// The kind that the webhook is called for.
     pub resource: Resource,
-    /// The part of such an object that it is asked about, such as `status`; none for the object
-    /// itself.
-    pub part: Option<String>,
-    /// What it is asked about.
+    /// The subresource that it is called for, such as `status`; none for the object itself.
+    pub subresource: Option<String>,
+    /// The operations that it is called for.
     pub operations: Vec<Operation>,
-    /// What happens to a request when the webhook cannot be asked.
+    /// What happens to a request when the call of the webhook fails.
     pub failure_policy: FailurePolicy,
-    /// How long the API server waits for an answer.
+    /// How long the API server waits for the response.
     pub timeout: Duration,
-    /// Whether it does more than answer.
+    /// Whether a call changes anything besides its response.
     pub side_effects: SideEffects,
-    /// Whether it is asked again when a later one changed the object.
+    /// Whether it is called again when a later webhook changed the object.
     pub reinvocation: Reinvocation,
     /// Only objects with these labels.
     pub objects: LabelSelector,
     /// Only objects in namespaces with these labels.
     pub namespaces: LabelSelector,
-    /// Which namespaces are left alone whatever their labels.
+    /// Which namespaces are exempt, whatever their labels.
     pub exemption: Exemption,
-    /// Only requests for which all of these hold.
+    /// Only requests for which all of these are true.
     pub conditions: Vec<NamedExpression>,
-    /// What it reads from the cache.
+    /// The kinds that it reads from the cache.
     pub reads: Vec<Resource>,
 }
 
@@ -64,18 +67,17 @@ impl WebhookDescription {
     }
 }
 
-/// How objects of one kind are written in its other versions, as a part of a
-/// [`Description`](crate::Description).
+/// The versions of one kind that a [`Description`](crate::Description) converts between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversionDescription {
-    /// The kind in the version that all others are converted through; it is the stored one.
+    /// The kind in its storage version, which all conversions go through.
     pub hub: Resource,
     /// The other versions, such as `v1alpha1`.
     pub spokes: Vec<String>,
 }
 
 impl ConversionDescription {
-    /// Where all conversions are served, as controller-runtime serves them.
+    /// The path of the conversion webhook, as in controller-runtime.
     pub const PATH: &'static str = "/convert";
 }
 
@@ -84,7 +86,7 @@ impl ConversionDescription {
 pub enum WebhookKind {
     /// Changes objects.
     Mutating,
-    /// Judges them.
+    /// Admits or denies them.
     Validating,
 }
 
@@ -94,7 +96,7 @@ pub enum WebhookKind {
 )]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Operation {
-    /// Makes it.
+    /// Creates it.
     #[default]
     Create,
     /// Replaces or patches it.
@@ -123,37 +125,37 @@ impl fmt::Display for Operation {
     }
 }
 
-/// What happens to a request when a webhook cannot be asked.
+/// What happens to a request when the call of a webhook fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FailurePolicy {
-    /// It is refused.
+    /// It is denied.
     #[default]
     Fail,
-    /// It goes on as if there were no such webhook.
+    /// It continues without the webhook.
     Ignore,
 }
 
-/// Whether a webhook does more than answer.
+/// Whether a call of a webhook changes anything besides its response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SideEffects {
-    /// It only answers.
+    /// It changes nothing.
     #[default]
     None,
-    /// It only answers when the request is a dry run.
+    /// It changes nothing when the request is a dry run.
     NoneOnDryRun,
 }
 
-/// Whether a mutating webhook is asked again when a later one changed the object.
+/// Whether a mutating webhook is called again when a later one changed the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reinvocation {
-    /// It is asked once.
+    /// It is called once.
     #[default]
     Never,
-    /// It is asked once more.
+    /// It is called once more.
     IfNeeded,
 }
 
-/// Which namespaces a webhook leaves alone.
+/// Which namespaces are exempt from a webhook or policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Exemption {
     /// `kube-system` and the operator's own, so that the operator and the cluster can start while

@@ -34,7 +34,7 @@ pub struct CertificateFields {
 }
 
 impl CertificateFields {
-    /// Reads a certificate in DER; none where it cannot be read.
+    /// Reads a certificate in DER; `None` when it is malformed.
     pub fn read(der: &[u8]) -> Option<Self> {
         let certificate = Reader(der).next_of(SEQUENCE)?;
         let mut fields = Reader(Reader(certificate).next_of(SEQUENCE)?);
@@ -45,7 +45,11 @@ impl CertificateFields {
         fields.next()?; // the signature's algorithm
         fields.next()?; // the issuer
         let mut validity = Reader(fields.next_of(SEQUENCE)?);
-        let (not_before, not_after) = (time(validity.next()?)?, time(validity.next()?)?);
+        let mut validity_time = || {
+            let (tag, content) = validity.next()?;
+            time(tag, content)
+        };
+        let (not_before, not_after) = (validity_time()?, validity_time()?);
         let mut read = Self {
             common_names: Vec::new(),
             organizations: Vec::new(),
@@ -66,8 +70,8 @@ impl CertificateFields {
     fn subject(&mut self, mut subject: Reader<'_>) -> Option<()> {
         while let Some((_, set)) = subject.next() {
             let mut attributes = Reader(set);
-            while let Some(attribute) = attributes.next_of(SEQUENCE) {
-                let mut attribute = Reader(attribute);
+            while let Some(content) = attributes.next_of(SEQUENCE) {
+                let mut attribute = Reader(content);
                 let kind = attribute.next_of(OBJECT_IDENTIFIER)?;
                 let (_, value) = attribute.next()?;
                 let text = String::from_utf8(value.to_vec()).ok()?;
@@ -82,14 +86,14 @@ impl CertificateFields {
     }
 
     fn extensions(&mut self, mut extensions: Reader<'_>) -> Option<()> {
-        while let Some(extension) = extensions.next_of(SEQUENCE) {
-            let mut extension = Reader(extension);
+        while let Some(content) = extensions.next_of(SEQUENCE) {
+            let mut extension = Reader(content);
             if extension.next_of(OBJECT_IDENTIFIER)? != EXTENDED_KEY_USAGE {
                 continue;
             }
             let (tag, mut value) = extension.next()?;
             if tag != OCTET_STRING {
-                value = extension.next_of(OCTET_STRING)?; // behind the flag `critical`
+                value = extension.next_of(OCTET_STRING)?; // after the flag `critical`
             }
             let mut usages = Reader(Reader(value).next_of(SEQUENCE)?);
             self.is_for_servers = false;
@@ -102,15 +106,15 @@ impl CertificateFields {
 }
 
 /// `YYMMDDHHMMSSZ` until 2049, `YYYYMMDDHHMMSSZ` (RFC 5280, 4.1.2.5).
-fn time((tag, content): (u8, &[u8])) -> Option<Timestamp> {
+fn time(tag: u8, content: &[u8]) -> Option<Timestamp> {
     let text = std::str::from_utf8(content).ok()?;
-    let text = match tag {
+    let with_century = match tag {
         UTC_TIME if text.get(..2)? < "50" => format!("20{text}"),
         UTC_TIME => format!("19{text}"),
         GENERALIZED_TIME => text.to_owned(),
         _ => return None,
     };
-    let civil = DateTime::strptime("%Y%m%d%H%M%SZ", &text).ok()?;
+    let civil = DateTime::strptime("%Y%m%d%H%M%SZ", &with_century).ok()?;
     Some(civil.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
@@ -144,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn server_certificate_has_no_usages_or_that_of_servers() {
+    fn server_certificate_has_no_usages_or_server_authentication() {
         use ExtendedKeyUsagePurpose::{Any, ClientAuth, ServerAuth};
         for (usages, is_for_servers) in [
             (vec![], true),
@@ -159,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_and_foreign_bytes_are_not_read() {
+    fn truncated_and_malformed_bytes_are_rejected() {
         let der = certificate(|_| {});
         for end in 0..der.len() {
             assert_eq!(CertificateFields::read(&der[..end]), None);

@@ -1,4 +1,4 @@
-//! A socket whose client is waited for, but not for ever.
+//! A socket with a write timeout, which is closed without losing the last response.
 
 use std::io;
 use std::pin::Pin;
@@ -8,19 +8,20 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// How long a client may leave everything unread that is sent to it.
-const UNREAD: Duration = Duration::from_secs(60);
+/// How long a write may make no progress because the client does not read.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a client may still send after the last response: closing a socket with unread bytes
 /// discards what the client has not received yet (Go's server waits as long).
 const LINGER: Duration = Duration::from_millis(500);
-const DISCARDED: usize = 16 * 1024;
+/// The size of the buffer for bytes that arrive after the last response, which are discarded.
+const DISCARD_BUFFER: usize = 16 * 1024;
 
 /// A stream that fails when its client stops reading, and that is closed without losing the last
 /// response.
 pub(crate) struct ClientStream<S> {
     stream: S,
-    /// Runs while the client does not read.
-    unread: Option<Pin<Box<Sleep>>>,
+    /// Runs while a write makes no progress.
+    write_timeout: Option<Pin<Box<Sleep>>>,
     closing: Closing,
 }
 
@@ -34,19 +35,25 @@ impl<S> ClientStream<S> {
     pub(crate) fn new(stream: S) -> Self {
         Self {
             stream,
-            unread: None,
+            write_timeout: None,
             closing: Closing::No,
         }
     }
 
-    /// Passes on the result of a write; fails after too long a time without a successful one.
-    fn note<T>(&mut self, sent: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
-        if sent.is_ready() {
-            self.unread = None;
-            return sent;
+    /// Returns the result of a write; fails when none has succeeded within the timeout.
+    fn check_timeout<T>(
+        &mut self,
+        written: Poll<io::Result<T>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.write_timeout = None;
+            return written;
         }
-        let unread = self.unread.get_or_insert_with(|| Box::pin(sleep(UNREAD)));
-        ready!(unread.as_mut().poll(cx));
+        let timeout = self
+            .write_timeout
+            .get_or_insert_with(|| Box::pin(sleep(WRITE_TIMEOUT)));
+        ready!(timeout.as_mut().poll(cx));
         Poll::Ready(Err(io::Error::new(
             io::ErrorKind::TimedOut,
             "send to a client that does not read",
@@ -70,8 +77,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let sent = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.note(sent, cx)
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.check_timeout(written, cx)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -89,7 +96,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
         let Closing::Sent(linger) = closing else {
             return Poll::Ready(Ok(()));
         };
-        let mut bytes = [0; DISCARDED];
+        let mut bytes = [0; DISCARD_BUFFER];
         while !linger.is_elapsed() && linger.deadline() > Instant::now() {
             let mut buffer = ReadBuf::new(&mut bytes);
             match Pin::new(&mut *stream).poll_read(cx, &mut buffer) {
@@ -108,8 +115,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ClientStream<S> {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let sent = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.note(sent, cx)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.check_timeout(written, cx)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -124,26 +131,26 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
     use tokio::time::{Instant, sleep};
 
-    use super::{ClientStream, UNREAD};
+    use super::{ClientStream, WRITE_TIMEOUT};
 
     #[tokio::test(start_paused = true)]
     async fn write_fails_when_the_client_reads_nothing() {
-        let (server, _client) = duplex(1024);
+        let (stream, _client) = duplex(1024);
         let begun = Instant::now();
-        let mut server = ClientStream::new(server);
+        let mut server = ClientStream::new(stream);
         let error = server.write_all(&[0; 4096]).await.unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::TimedOut);
-        assert_eq!(begun.elapsed().as_secs(), UNREAD.as_secs());
+        assert_eq!(begun.elapsed().as_secs(), WRITE_TIMEOUT.as_secs());
     }
 
     #[tokio::test(start_paused = true)]
     async fn client_that_reads_slowly_receives_everything() {
-        let (server, mut client) = duplex(1024);
-        let mut server = ClientStream::new(server);
+        let (stream, mut client) = duplex(1024);
+        let mut server = ClientStream::new(stream);
         let (sent, received) = tokio::join!(server.write_all(&[7; 8192]), async {
             let mut received = vec![0; 8192];
             for piece in received.chunks_mut(1024) {
-                sleep(UNREAD - Duration::from_secs(1)).await;
+                sleep(WRITE_TIMEOUT - Duration::from_secs(1)).await;
                 client.read_exact(piece).await.unwrap();
             }
             received
@@ -154,8 +161,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn close_waits_briefly_for_what_the_client_still_sends() {
-        let (server, mut client) = duplex(1024);
-        let mut server = ClientStream::new(server);
+        let (stream, mut client) = duplex(1024);
+        let mut server = ClientStream::new(stream);
         let (closed, sent) = tokio::join!(server.shutdown(), async {
             let sent = client.write_all(&[0; 100_000]).await;
             drop(client);
@@ -163,9 +170,9 @@ mod tests {
         });
         assert!(closed.is_ok() && sent.is_ok());
 
-        let (server, _client) = duplex(1024);
+        let (stream, _client) = duplex(1024);
         let begun = Instant::now();
-        assert!(ClientStream::new(server).shutdown().await.is_ok());
+        assert!(ClientStream::new(stream).shutdown().await.is_ok());
         assert_eq!(begun.elapsed(), super::LINGER);
     }
 }

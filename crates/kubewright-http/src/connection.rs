@@ -1,4 +1,4 @@
-//! One connection: the handshake, then HTTP until its end.
+//! One connection: the TLS handshake, then HTTP requests until it is closed.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -22,35 +22,37 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "http2")]
-use crate::http2::{PING, PONG, STREAMS, Streams, is_chosen};
+use crate::http2::{
+    MAX_CONCURRENT_STREAMS, PING_INTERVAL, PING_TIMEOUT, RequestTasks, is_negotiated,
+};
 use crate::incoming::Stream;
 use crate::slots::{Activity, Slot};
 
-/// How HTTP is spoken over the connections of a server.
+/// TLS, timeouts and limits for the connections of a server.
 #[derive(Clone)]
 pub struct Http {
-    /// Without it, plain HTTP is spoken.
+    /// Without it, the server speaks plain HTTP.
     pub tls: Option<TlsAcceptor>,
     /// How long a client may take for the handshake, and for the headers of each request.
     pub header_timeout: Duration,
-    /// The most that the headers of a request may take, in bytes.
+    /// The largest size of the headers of a request, in bytes.
     pub header_bytes: u32,
-    /// How long requests under way may take once the server closes.
+    /// How long requests in flight may take once the server closes.
     pub drain: Duration,
 }
 
 /// The client at the other end of a connection.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// The certificate by which it has identified itself.
+    /// The client certificate.
     pub certificate: Option<CertificateDer<'static>>,
-    /// What the connection is doing.
+    /// The activity of the connection, for the limits of the server.
     pub activity: Activity,
 }
 
 impl Http {
-    /// Serves one connection until the client leaves, the server closes, or its place is needed for
-    /// another.
+    /// Serves one connection until the client disconnects, the server closes, or the connection is
+    /// evicted.
     pub(crate) async fn serve<S, B>(
         &self,
         stream: Box<dyn Stream>,
@@ -64,15 +66,15 @@ impl Http {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        let served = self.speak(stream, slot.activity().clone(), service, closing);
+        let served = self.handle(stream, slot.activity().clone(), service, closing);
         tokio::select! {
             biased;
-            () = slot.evicted() => tracing::debug!("an idle connection made room for another"),
+            () = slot.evicted() => tracing::debug!("closed an idle connection to accept another"),
             () = served => {}
         }
     }
 
-    async fn speak<S, B>(
+    async fn handle<S, B>(
         &self,
         stream: Box<dyn Stream>,
         activity: Activity,
@@ -86,32 +88,34 @@ impl Http {
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         let Some(tls) = &self.tls else {
-            let service = service(Peer {
+            let peer = Peer {
                 certificate: None,
                 activity,
-            });
-            return self.http1(TokioIo::new(stream), service, closing).await;
+            };
+            return self
+                .http1(TokioIo::new(stream), service(peer), closing)
+                .await;
         };
         let handshake = tokio::select! {
             () = closing.cancelled() => return,
             handshake = timeout(self.header_timeout, tls.accept(stream)) => handshake,
         };
-        let stream = match handshake {
-            Ok(Ok(stream)) => stream,
-            Ok(Err(error)) => return tracing::debug!(%error, "a client failed the handshake"),
-            Err(_) => return tracing::debug!("a client did not finish the handshake in time"),
+        let encrypted = match handshake {
+            Ok(Ok(encrypted)) => encrypted,
+            Ok(Err(error)) => return tracing::debug!(%error, "the TLS handshake failed"),
+            Err(_) => return tracing::debug!("the TLS handshake timed out"),
         };
-        let chain = stream.get_ref().1.peer_certificates();
+        let chain = encrypted.get_ref().1.peer_certificates();
         let certificate = chain.and_then(|chain| chain.first());
         let service = service(Peer {
             certificate: certificate.map(|certificate| certificate.clone().into_owned()),
             activity,
         });
         #[cfg(feature = "http2")]
-        if is_chosen(&stream) {
-            return self.http2(TokioIo::new(stream), service, closing).await;
+        if is_negotiated(&encrypted) {
+            return self.http2(TokioIo::new(encrypted), service, closing).await;
         }
-        self.http1(TokioIo::new(stream), service, closing).await;
+        self.http1(TokioIo::new(encrypted), service, closing).await;
     }
 
     async fn http1<I, S, B>(&self, stream: I, service: S, closing: &CancellationToken)
@@ -139,20 +143,20 @@ impl Http {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        let streams = Streams::default();
-        let connection = http2::Builder::new(streams.clone())
+        let tasks = RequestTasks::default();
+        let connection = http2::Builder::new(tasks.clone())
             .timer(TokioTimer::new())
             .max_header_list_size(self.header_bytes)
-            .max_concurrent_streams(STREAMS)
-            .keep_alive_interval(PING)
-            .keep_alive_timeout(PONG)
+            .max_concurrent_streams(MAX_CONCURRENT_STREAMS)
+            .keep_alive_interval(PING_INTERVAL)
+            .keep_alive_timeout(PING_TIMEOUT)
             .serve_connection(stream, service);
         self.drive(pin!(connection), closing).await;
-        streams.ended(self.drain).await;
+        tasks.wait(self.drain).await;
     }
 
-    /// Serves requests until the client leaves. Once the server closes, those under way have a
-    /// while.
+    /// Serves requests until the client disconnects. Once the server closes, those in flight have
+    /// the time `drain` to complete.
     async fn drive(
         &self,
         mut connection: Pin<&mut impl GracefulConnection<Error = hyper::Error>>,
@@ -167,8 +171,8 @@ impl Http {
         };
         match ended {
             Some(Ok(())) => {}
-            Some(Err(error)) => tracing::debug!(%error, "a connection broke"),
-            None => tracing::debug!("a request was still under way when its connection was closed"),
+            Some(Err(error)) => tracing::debug!(%error, "a connection failed"),
+            None => tracing::debug!("a connection was closed with a request in flight"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The encoding of certificates.
+//! DER, the encoding of certificates.
 
 pub(crate) const SEQUENCE: u8 = 0x30;
 pub(crate) const OBJECT_IDENTIFIER: u8 = 0x06;
@@ -6,7 +6,7 @@ pub(crate) const OCTET_STRING: u8 = 0x04;
 pub(crate) const UTC_TIME: u8 = 0x17;
 pub(crate) const GENERALIZED_TIME: u8 = 0x18;
 
-/// Walks the elements of one level of DER.
+/// Reads the elements of one level of DER. The field is what has not been read yet.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 

@@ -1,13 +1,13 @@
-//! How many files and sockets this process may have open.
+//! The limit of open file descriptors of this process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What is kept free for files, pipes and the connections that this process makes itself.
+/// Descriptors that stay free for files, pipes and the outgoing connections of this process.
 const RESERVED: usize = 64;
-/// Where the system sets no limit.
+/// The number of descriptors when the system sets no limit.
 const UNLIMITED: usize = 1 << 20;
 
-/// Raises the limit of open descriptors as far as this process may, as programs in Go do.
+/// Raises the soft limit of open descriptors to the hard limit, as programs in Go do.
 pub fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
     if limit.current == limit.maximum {
@@ -22,7 +22,7 @@ pub fn raise_descriptor_limit() {
     }
 }
 
-/// How many connections fit into the limit of this process.
+/// The number of connections that fit into the limit of this process.
 pub(crate) fn connections() -> usize {
     let current = getrlimit(Resource::Nofile).current;
     let all = current.map_or(UNLIMITED, |limit| {
@@ -36,9 +36,10 @@ mod tests {
     use super::connections;
 
     #[test]
-    fn some_descriptors_are_left_for_others() {
-        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-        let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap());
+    fn some_descriptors_stay_free() {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile)
+            .current
+            .map_or(usize::MAX, |limit| usize::try_from(limit).unwrap());
         assert!(connections() >= 64 && connections() < limit.max(65));
     }
 }

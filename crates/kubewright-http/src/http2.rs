@@ -1,4 +1,4 @@
-//! What HTTP/2 needs beside HTTP/1.1.
+//! Settings and request tasks of HTTP/2 connections.
 
 use std::time::Duration;
 
@@ -7,35 +7,35 @@ use tokio::time::timeout;
 use tokio_rustls::server::TlsStream;
 use tokio_util::task::TaskTracker;
 
-/// The name of the protocol in a handshake.
-pub(crate) const NAME: &[u8] = b"h2";
-/// The most requests that one connection has open; Kubernetes' own number.
-pub(crate) const STREAMS: u32 = 100;
-/// How often a client that sends nothing is asked for a sign of life.
-pub(crate) const PING: Duration = Duration::from_secs(30);
-/// How long it may take to respond to that.
-pub(crate) const PONG: Duration = Duration::from_secs(20);
+/// The name of the protocol in ALPN.
+pub(crate) const ALPN_NAME: &[u8] = b"h2";
+/// The most requests in flight on one connection; the number of Kubernetes.
+pub(crate) const MAX_CONCURRENT_STREAMS: u32 = 100;
+/// How often the server pings a client that sends nothing.
+pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(30);
+/// How long the client may take to acknowledge a ping.
+pub(crate) const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Whether the client has chosen it. Over TLS it is never spoken without that (RFC 9113, 3.2).
-pub(crate) fn is_chosen<S>(stream: &TlsStream<S>) -> bool {
-    stream.get_ref().1.alpn_protocol() == Some(NAME)
+/// Whether client and server agreed on HTTP/2, which TLS connections require (RFC 9113, 3.2).
+pub(crate) fn is_negotiated<S>(stream: &TlsStream<S>) -> bool {
+    stream.get_ref().1.alpn_protocol() == Some(ALPN_NAME)
 }
 
 /// The tasks that hyper starts for the requests of a connection, which owns them.
 #[derive(Clone, Default)]
-pub(crate) struct Streams(TaskTracker);
+pub(crate) struct RequestTasks(TaskTracker);
 
-impl Streams {
-    /// Waits until all have ended, for so long at most.
-    pub(crate) async fn ended(self, limit: Duration) {
+impl RequestTasks {
+    /// Waits until all have ended, or until the timeout.
+    pub(crate) async fn wait(self, limit: Duration) {
         self.0.close();
         if timeout(limit, self.0.wait()).await.is_err() {
-            tracing::debug!("requests were still under way when their connection ended");
+            tracing::debug!("an HTTP/2 connection was closed with requests in flight");
         }
     }
 }
 
-impl<F> Executor<F> for Streams
+impl<F> Executor<F> for RequestTasks
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,

@@ -1,4 +1,4 @@
-//! Where connections come from.
+//! Sources of connections: a TCP listener, or a pipe within this process.
 
 use std::io;
 
@@ -8,23 +8,23 @@ use tokio::sync::mpsc;
 
 use crate::client_stream::ClientStream;
 
-/// How much one side of a pipe may be ahead of the other.
+/// The buffer of each direction of a pipe.
 const PIPE_BYTES: usize = 64 * 1024;
-/// How many connections may wait; more wait in `connect`.
+/// How many connections wait to be accepted; further calls of `connect` wait.
 const PIPE_QUEUE: usize = 64;
 
-/// Where connections come from.
+/// The source of a server's connections.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Incoming {
-    /// A socket.
+    /// A TCP listener.
     Socket(TcpListener),
-    /// This process; see [`pipe`].
+    /// A pipe within this process; see [`pipe`].
     Pipe(PipeListener),
 }
 
-/// Connections within this process: nothing leaves it, and paused time does not run on while one
-/// side waits for the other.
+/// Creates a connector and a listener within this process, without sockets, so that paused time
+/// does not advance while one side waits for the other.
 pub fn pipe() -> (PipeConnector, PipeListener) {
     let (sender, receiver) = mpsc::channel(PIPE_QUEUE);
     (PipeConnector { sender }, PipeListener { receiver })
@@ -43,11 +43,11 @@ pub struct PipeListener {
 }
 
 impl PipeConnector {
-    /// A new connection; refused when nobody listens any more.
+    /// A new connection; fails with `ConnectionRefused` once the listener is dropped.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, there is no connection.
+    /// If the future is dropped, no connection is made.
     pub async fn connect(&self) -> io::Result<DuplexStream> {
         let (ours, theirs) = duplex(PIPE_BYTES);
         match self.sender.send(theirs).await {
@@ -57,17 +57,17 @@ impl PipeConnector {
     }
 }
 
-/// A connection of either kind.
+/// A connection of a socket or pipe.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 impl Incoming {
-    /// The next connection; none when there will be no more.
+    /// The next connection; `None` when all connectors of a pipe are dropped.
     ///
     /// # Cancel safety
     ///
-    /// A connection is either returned or still waits.
+    /// If the future is dropped, no connection is lost.
     pub(crate) async fn accept(&mut self) -> io::Result<Option<Box<dyn Stream>>> {
         match self {
             Self::Pipe(listener) => {
@@ -76,7 +76,7 @@ impl Incoming {
             }
             Self::Socket(listener) => {
                 let (stream, _) = listener.accept().await?;
-                // Responses and events of watches are small, and wait for nothing.
+                // Responses and watch events are small and must not be delayed.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "set TCP_NODELAY");
                 }

@@ -1,8 +1,8 @@
-//! What servers and clients share below HTTP: trust in certificates, and the limits of connections.
+//! Connections below HTTP, for servers and clients: TLS certificates and trust, limits of connections, graceful shutdown, and a certificate authority.
 //!
-//! A connection's way through a server: [`Incoming`] accepts it, the table of open connections
-//! ([`Limits`]) finds room for it, TLS and HTTP are spoken over it by [`serve`], and what it is
-//! doing ([`Activity`]) decides which one is closed when there is no room.
+//! A server's connection: [`Incoming`] accepts it, the table of open connections ([`Limits`])
+//! assigns a slot to it, and [`serve`] does TLS and HTTP on it. When all slots are taken, the
+//! [`Activity`] of each connection decides which one is closed for a new one.
 
 mod certificate;
 mod client_stream;
@@ -12,6 +12,8 @@ mod descriptors;
 #[cfg(feature = "http2")]
 mod http2;
 mod incoming;
+#[cfg(feature = "pki")]
+pub mod pki;
 mod serve;
 mod slots;
 mod trust;
@@ -21,5 +23,5 @@ pub use connection::{Http, Peer};
 pub use descriptors::raise_descriptor_limit;
 pub use incoming::{Incoming, PipeConnector, PipeListener, Stream, pipe};
 pub use serve::{Serving, serve};
-pub use slots::{Activity, Limits, Working, WorkingBody};
+pub use slots::{Activity, InFlight, InFlightBody, Limits};
 pub use trust::BundleVerifier;

@@ -1,4 +1,4 @@
-//! The server: accepts connections, keeps their number within its limits, and closes them.
+//! The server: accepts connections within its limits, and closes them gracefully.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -18,43 +18,43 @@ use tokio_util::sync::CancellationToken;
 
 use crate::connection::{Http, Peer};
 use crate::incoming::{Incoming, Stream};
-use crate::slots::{Limits, Slots};
+use crate::slots::{Limits, Slot, Slots};
 
-/// After a failed accept, which is most often a lack of file descriptors.
-const FIRST_WAIT: Duration = Duration::from_millis(5);
-const LAST_WAIT: Duration = Duration::from_secs(1);
+/// The backoff after a failed accept, whose usual cause is a lack of file descriptors.
+const MIN_BACKOFF: Duration = Duration::from_millis(5);
+const MAX_BACKOFF: Duration = Duration::from_secs(1);
 /// How often failed accepts are logged.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
-/// How many connections are told at once that there is no room.
-const REFUSALS: usize = 16;
-/// How long each of them may take.
-const REFUSAL_TIME: Duration = Duration::from_secs(2);
+/// How many overload responses are sent at once; further connections are closed.
+const MAX_OVERLOAD_RESPONSES: usize = 16;
+/// The timeout of each of them.
+const OVERLOAD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A server on a socket or pipe.
 pub struct Serving<B> {
-    /// Where connections come from.
+    /// The source of connections.
     pub incoming: Incoming,
-    /// How they are served.
+    /// TLS, timeouts and limits of each connection.
     pub http: Http,
-    /// How many there may be.
+    /// The limits of their number.
     pub limits: Limits,
-    /// The response to a client for which there is no room: all other connections do work. None
-    /// lets such clients wait.
-    pub refusal: Option<fn() -> Response<B>>,
-    /// How long the server still takes requests after `stop`, if it has open connections.
-    pub farewell: Duration,
+    /// The response when all slots are taken by connections with requests in flight. Without it,
+    /// new clients wait for a slot.
+    pub overload_response: Option<fn() -> Response<B>>,
+    /// How long the server still accepts requests after `stop`, if it has open connections.
+    pub shutdown_delay: Duration,
     /// Stops the server.
     pub stop: CancellationToken,
 }
 
-/// Serves until `stop`, or until no connection can come any more; `service` makes the service for
+/// Serves until `stop`, or until the source of connections ends; `service` creates the service of
 /// each connection.
 ///
-/// No failure of a single connection ends this.
+/// An error of a single connection does not stop the server.
 ///
 /// # Cancel safety
 ///
-/// Dropped, every connection is closed at once.
+/// If the future is dropped, all connections are closed at once.
 pub async fn serve<F, S, B>(serving: Serving<B>, service: F)
 where
     F: Fn(Peer) -> S + Send + Sync + 'static,
@@ -68,32 +68,32 @@ where
         incoming,
         http,
         limits,
-        refusal,
-        farewell,
+        overload_response,
+        shutdown_delay,
         stop,
     } = serving;
     let mut acceptor = Acceptor::new(incoming, Slots::new(limits));
     let shared = Arc::new((http, service));
     let closing = CancellationToken::new();
-    let (mut connections, mut refusals) = (JoinSet::new(), JoinSet::new());
-    let mut over = pin!(async {
+    let (mut connections, mut overload_responses) = (JoinSet::new(), JoinSet::new());
+    let mut delay_over = pin!(async {
         stop.cancelled().await;
-        sleep(farewell).await;
+        sleep(shutdown_delay).await;
     });
-    let (mut is_open, mut is_leaving) = (true, false);
+    let (mut is_open, mut is_stopping) = (true, false);
     while is_open || !connections.is_empty() {
-        let may_wait = refusal.is_none();
+        let may_wait = overload_response.is_none();
         tokio::select! {
             biased;
-            () = stop.cancelled(), if !is_leaving => {
+            () = stop.cancelled(), if !is_stopping => {
                 if connections.is_empty() {
                     break;
                 }
-                is_leaving = true;
+                is_stopping = true;
             }
-            () = &mut over => break,
-            Some(ended) = connections.join_next() => note(ended),
-            Some(ended) = refusals.join_next() => note(ended),
+            () = &mut delay_over => break,
+            Some(ended) = connections.join_next() => log_panic(ended),
+            Some(ended) = overload_responses.join_next() => log_panic(ended),
             accepted = acceptor.next(may_wait), if is_open => match accepted {
                 Accepted::Connection(stream, Some(slot)) => {
                     let (shared, closing) = (Arc::clone(&shared), closing.clone());
@@ -103,8 +103,14 @@ where
                     });
                 }
                 Accepted::Connection(stream, None) => {
-                    if let Some(response) = refusal && refusals.len() < REFUSALS {
-                        refusals.spawn(refuse(stream, shared.0.clone(), response));
+                    if let Some(response) = overload_response
+                        && overload_responses.len() < MAX_OVERLOAD_RESPONSES
+                    {
+                        overload_responses.spawn(send_overload_response(
+                            stream,
+                            shared.0.clone(),
+                            response,
+                        ));
                     }
                 }
                 Accepted::End => is_open = false,
@@ -113,25 +119,25 @@ where
     }
     closing.cancel();
     drop(acceptor);
-    drop(refusals);
+    drop(overload_responses);
     while let Some(ended) = connections.join_next().await {
-        note(ended);
+        log_panic(ended);
     }
 }
 
-/// A connection with or without a place, or the end.
+/// A connection with or without a slot, or the end of the source.
 enum Accepted {
-    Connection(Box<dyn Stream>, Option<crate::slots::Slot>),
+    Connection(Box<dyn Stream>, Option<Slot>),
     End,
 }
 
-/// Takes connections and finds places for them.
+/// Accepts connections and takes slots for them.
 struct Acceptor {
     incoming: Incoming,
     slots: Slots,
-    wait: Duration,
+    backoff: Duration,
     logged: Option<Instant>,
-    /// A connection that waits for a place.
+    /// A connection that waits for a slot.
     waiting: Option<Box<dyn Stream>>,
 }
 
@@ -140,18 +146,18 @@ impl Acceptor {
         Self {
             incoming,
             slots,
-            wait: FIRST_WAIT,
+            backoff: MIN_BACKOFF,
             logged: None,
             waiting: None,
         }
     }
 
-    /// The next connection, however often accepting fails before. It has a place, unless there is
-    /// none and it may not wait for one.
+    /// The next connection; a failed accept is retried. The connection has a slot, unless none is
+    /// free and it may not wait for one.
     ///
     /// # Cancel safety
     ///
-    /// A connection is either returned or still waits.
+    /// If the future is dropped, no connection is lost.
     async fn next(&mut self, may_wait: bool) -> Accepted {
         loop {
             if self.waiting.is_none() {
@@ -159,15 +165,15 @@ impl Acceptor {
                     Ok(Some(stream)) => self.waiting = Some(stream),
                     Ok(None) => return Accepted::End,
                     Err(error) => {
-                        self.failed(&error).await;
+                        self.back_off(&error).await;
                         continue;
                     }
                 }
-                self.wait = FIRST_WAIT;
+                self.backoff = MIN_BACKOFF;
             }
             let slot = self.slots.take();
             if slot.is_none() && may_wait {
-                self.slots.room().await;
+                self.slots.freed().await;
                 continue;
             }
             if let Some(stream) = self.waiting.take() {
@@ -176,29 +182,32 @@ impl Acceptor {
         }
     }
 
-    /// Without descriptors a connection that does nothing is closed for the one that waits.
-    async fn failed(&mut self, error: &io::Error) {
+    /// Waits before the next accept, and closes an idle connection to free its descriptor.
+    async fn back_off(&mut self, error: &io::Error) {
         let is_due = |logged: Instant| logged.elapsed() >= LOG_INTERVAL;
         if self.logged.is_none_or(is_due) {
             self.logged = Some(Instant::now());
-            tracing::warn!(%error, "accept a connection: trying again; further failures within a minute are not logged");
+            tracing::warn!(%error, "accept a connection: retrying; further failures within a minute are not logged");
         }
         self.slots.evict();
-        sleep(self.wait).await;
-        self.wait = self.wait.saturating_mul(2).min(LAST_WAIT);
+        sleep(self.backoff).await;
+        self.backoff = self.backoff.saturating_mul(2).min(MAX_BACKOFF);
     }
 }
 
-/// Tells a client that there is no room for it.
-async fn refuse<B>(stream: Box<dyn Stream>, http: Http, response: fn() -> Response<B>)
-where
+/// Sends the overload response to the first request of a connection, and closes it.
+async fn send_overload_response<B>(
+    stream: Box<dyn Stream>,
+    http: Http,
+    response: fn() -> Response<B>,
+) where
     B: Body + Send + 'static,
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let slots = Slots::new(Limits {
         open: 1,
-        unproven: 1,
+        untrusted: 1,
     });
     let Some(slot) = slots.take() else {
         return;
@@ -211,15 +220,15 @@ where
             async move { Ok(response()) }
         })
     };
-    let http = Http {
-        header_timeout: REFUSAL_TIME,
-        drain: REFUSAL_TIME,
+    let limited = Http {
+        header_timeout: OVERLOAD_TIMEOUT,
+        drain: OVERLOAD_TIMEOUT,
         ..http
     };
-    http.serve(stream, slot, service, &closing).await;
+    limited.serve(stream, slot, service, &closing).await;
 }
 
-fn note(ended: Result<(), JoinError>) {
+fn log_panic(ended: Result<(), JoinError>) {
     if let Err(error) = ended {
         tracing::error!(%error, "the task of a connection panicked");
     }
@@ -253,24 +262,32 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::{Http, Incoming, Limits, Serving, serve};
-    use crate::{Activity, Peer, WorkingBody};
+    use crate::{Activity, InFlightBody, Peer};
 
-    type Reply = WorkingBody<Full<Bytes>>;
+    type TestBody = InFlightBody<Full<Bytes>>;
+
+    /// Holds requests for `/held`.
+    #[derive(Clone, Default)]
+    struct Gate {
+        arrived: Arc<Notify>,
+        release: Arc<Notify>,
+    }
 
     struct Server {
         address: std::net::SocketAddr,
-        /// A request for `/held` has arrived.
-        arrived: Arc<Notify>,
-        release: Arc<Notify>,
+        gate: Gate,
         stop: CancellationToken,
         task: JoinHandle<()>,
     }
 
-    /// A server that replies to `/held` when it is released, and at once to all else.
-    async fn start(limits: Limits, refusal: Option<fn() -> Response<Reply>>) -> Server {
+    /// A server that responds to `/held` when it is released, and at once to other paths.
+    async fn start(
+        limits: Limits,
+        overload_response: Option<fn() -> Response<TestBody>>,
+    ) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let [arrived, release] = [(); 2].map(|()| Arc::new(Notify::new()));
+        let gate = Gate::default();
         let stop = CancellationToken::new();
         let serving = Serving {
             incoming: Incoming::Socket(listener),
@@ -281,38 +298,37 @@ mod tests {
                 drain: Duration::from_secs(1),
             },
             limits,
-            refusal,
-            farewell: Duration::ZERO,
+            overload_response,
+            shutdown_delay: Duration::ZERO,
             stop: stop.clone(),
         };
-        let gates = (Arc::clone(&arrived), Arc::clone(&release));
+        let service_gate = gate.clone();
         let service = move |peer: Peer| {
-            let gates = gates.clone();
-            service_fn(move |request| reply(request, peer.activity.clone(), gates.clone()))
+            let gate = service_gate.clone();
+            service_fn(move |request| handle(request, peer.activity.clone(), gate.clone()))
         };
         #[expect(clippy::disallowed_methods, reason = "the server of the test owns it")]
         let task = tokio::spawn(serve(serving, service));
         Server {
             address,
-            arrived,
-            release,
+            gate,
             stop,
             task,
         }
     }
 
-    async fn reply(
+    async fn handle(
         request: Request<HyperBody>,
         activity: Activity,
-        (arrived, release): (Arc<Notify>, Arc<Notify>),
-    ) -> Result<Response<Reply>, Infallible> {
-        let working = activity.begin();
+        gate: Gate,
+    ) -> Result<Response<TestBody>, Infallible> {
+        let in_flight = activity.begin();
         if request.uri().path() == "/held" {
-            arrived.notify_one();
-            release.notified().await;
+            gate.arrived.notify_one();
+            gate.release.notified().await;
         }
-        activity.prove();
-        let body = WorkingBody::new(Full::from("hello"), working);
+        activity.trust();
+        let body = InFlightBody::new(Full::from("hello"), in_flight);
         Ok(Response::new(body))
     }
 
@@ -329,9 +345,9 @@ mod tests {
 
     async fn get(stream: &mut TcpStream, path: &str) -> String {
         send(stream, path).await;
-        let mut reply = vec![0; 4096];
-        let length = stream.read(&mut reply).await.unwrap();
-        String::from_utf8_lossy(&reply[..length]).into_owned()
+        let mut response = vec![0; 4096];
+        let length = stream.read(&mut response).await.unwrap();
+        String::from_utf8_lossy(&response[..length]).into_owned()
     }
 
     async fn send(stream: &mut TcpStream, path: &str) {
@@ -347,74 +363,74 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn silent_connections_lock_nobody_out() {
-        let server = start(
-            Limits {
-                open: 1000,
-                unproven: 8,
-            },
-            None,
-        )
-        .await;
-        let mut honest = server.connect().await;
-        assert!(get(&mut honest, "/").await.ends_with("hello"));
-        let mut silent = Vec::new();
+    async fn idle_connections_do_not_block_other_clients() {
+        let limits = Limits {
+            open: 1000,
+            untrusted: 8,
+        };
+        let server = start(limits, None).await;
+        let mut trusted = server.connect().await;
+        assert!(get(&mut trusted, "/").await.ends_with("hello"));
+        let mut idle = Vec::new();
         for _ in 0..40 {
-            silent.push(server.connect().await);
+            idle.push(server.connect().await);
         }
         assert!(
             get(&mut server.connect().await, "/")
                 .await
                 .ends_with("hello")
         );
-        // One that was used stays open, the longest silent ones are closed.
-        assert!(get(&mut honest, "/").await.ends_with("hello"));
-        assert!(is_closed(&mut silent[0]).await);
+        // The trusted connection stays open, and those that were idle longest are closed.
+        assert!(get(&mut trusted, "/").await.ends_with("hello"));
+        assert!(is_closed(&mut idle[0]).await);
         server.stop().await;
     }
 
     #[tokio::test]
-    async fn clients_wait_while_all_connections_work() {
+    async fn clients_wait_while_all_connections_have_requests_in_flight() {
         let limits = Limits {
             open: 2,
-            unproven: 2,
+            untrusted: 2,
         };
         let server = start(limits, None).await;
         let mut held = [server.connect().await, server.connect().await];
         for stream in &mut held {
             send(stream, "/held").await;
-            server.arrived.notified().await;
+            server.gate.arrived.notified().await;
         }
         let mut third = server.connect().await;
         let release = async {
             tokio::task::yield_now().await;
-            server.release.notify_one();
+            server.gate.release.notify_one();
         };
-        let (reply, ()) = tokio::join!(get(&mut third, "/"), release);
-        assert!(reply.ends_with("hello"), "{reply}");
+        let (response, ()) = tokio::join!(get(&mut third, "/"), release);
+        assert!(response.ends_with("hello"), "{response}");
         server.stop().await;
     }
 
     #[tokio::test]
-    async fn client_without_room_receives_a_response() {
-        let refusal = || {
+    async fn client_receives_the_overload_response_when_no_slot_is_free() {
+        let overload_response = || {
             let mut response = Response::new(Full::from("full").into());
             *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
             response
         };
         let limits = Limits {
             open: 1,
-            unproven: 1,
+            untrusted: 1,
         };
-        let server = start(limits, Some(refusal)).await;
+        let server = start(limits, Some(overload_response)).await;
         let mut held = server.connect().await;
         send(&mut held, "/held").await;
-        server.arrived.notified().await;
-        let mut refused = server.connect().await;
-        let reply = get(&mut refused, "/").await;
-        assert!(reply.contains("503") && reply.ends_with("full"), "{reply}");
-        assert!(is_closed(&mut refused).await);
-        server.release.notify_one();
+        server.gate.arrived.notified().await;
+        let mut second = server.connect().await;
+        let response = get(&mut second, "/").await;
+        assert!(
+            response.contains("503") && response.ends_with("full"),
+            "{response}"
+        );
+        assert!(is_closed(&mut second).await);
+        server.gate.release.notify_one();
         server.stop().await;
     }
 }

@@ -1,4 +1,4 @@
-//! The open connections of a server: how many there may be, and which one is closed for another.
+//! The open connections of a server: their limits, and which one is closed for a new one.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,31 +13,30 @@ use tokio_util::sync::CancellationToken;
 
 use crate::descriptors;
 
-/// How many connections a server has at most.
+/// The most connections of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// All connections.
     pub open: usize,
-    /// Connections whose client has proven nothing yet: they say nothing, or have not
-    /// authenticated.
-    pub unproven: usize,
+    /// Connections on which no request has authenticated yet.
+    pub untrusted: usize,
 }
 
 impl Limits {
-    /// As many connections as this process has descriptors for, of which so many may be unproven.
-    pub fn of_process(unproven: usize) -> Self {
+    /// As many connections as this process has descriptors for.
+    pub fn of_process(untrusted: usize) -> Self {
         Self {
             open: descriptors::connections(),
-            unproven,
+            untrusted,
         }
     }
 }
 
 /// The connections of one server. Clones are handles to the same table.
 ///
-/// A connection that does no work for its client can be closed at any time for a new one: first
-/// those that have proven nothing, in each group the one that has been quiet longest. So idle
-/// connections, however many, lock nobody out.
+/// A connection without a request in flight can be closed at any time for a new one: untrusted
+/// connections first, and of these the one that has been idle longest. So idle connections, however
+/// many, do not prevent other clients from connecting.
 #[derive(Clone)]
 pub(crate) struct Slots {
     table: Arc<Mutex<Table>>,
@@ -48,43 +47,43 @@ pub(crate) struct Slots {
 #[derive(Default)]
 struct Table {
     open: BTreeMap<u64, Entry>,
-    /// Connections without work, in the order in which they would be closed.
-    quiet: BTreeMap<Rank, u64>,
-    unproven: usize,
-    /// Gives each connection its number and each change its place in time.
+    /// Idle connections, in the order in which they are evicted.
+    idle: BTreeMap<Rank, u64>,
+    untrusted: usize,
+    /// The source of connection ids, and of the times in ranks.
     counter: u64,
 }
 
-/// Unproven connections come first, then those that have been quiet longer.
+/// The order of eviction: untrusted connections first, then those that have been idle longest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    is_proven: bool,
+    is_trusted: bool,
     since: u64,
 }
 
 struct Entry {
-    is_proven: bool,
-    working: usize,
-    /// The rank, while nothing is done for its client.
-    quiet: Option<Rank>,
+    is_trusted: bool,
+    in_flight: usize,
+    /// The rank, while no request is in flight.
+    idle: Option<Rank>,
     evicted: CancellationToken,
 }
 
-/// The place of one connection, which is free again when this is dropped.
+/// The slot of one connection, which is freed on drop.
 pub(crate) struct Slot {
     activity: Activity,
     evicted: CancellationToken,
 }
 
-/// What a connection is doing.
+/// Records what happens on a connection, to decide whether it can be evicted.
 #[derive(Clone)]
 pub struct Activity {
     slots: Slots,
     id: u64,
 }
 
-/// Work for the client of a connection, which is not closed meanwhile.
-pub struct Working {
+/// A request in flight. Its connection is not evicted until this is dropped.
+pub struct InFlight {
     activity: Activity,
 }
 
@@ -97,11 +96,12 @@ impl Slots {
         }
     }
 
-    /// A place for a new connection, for which another one may be closed; none when all work.
+    /// A slot for a new connection, for which an idle one may be evicted; `None` when all
+    /// connections have requests in flight.
     pub(crate) fn take(&self) -> Option<Slot> {
         let mut table = self.table.lock();
-        if table.unproven >= self.limits.unproven {
-            table.evict_if(|rank| !rank.is_proven);
+        if table.untrusted >= self.limits.untrusted {
+            table.evict_if(|rank| !rank.is_trusted);
         }
         if table.open.len() >= self.limits.open && !table.evict_if(|_| true) {
             return None;
@@ -109,13 +109,13 @@ impl Slots {
         let id = table.next();
         let evicted = CancellationToken::new();
         let entry = Entry {
-            is_proven: false,
-            working: 0,
-            quiet: None,
+            is_trusted: false,
+            in_flight: 0,
+            idle: None,
             evicted: evicted.clone(),
         };
         table.open.insert(id, entry);
-        table.unproven += 1;
+        table.untrusted += 1;
         table.rank(id);
         Some(Slot {
             activity: Activity {
@@ -126,27 +126,27 @@ impl Slots {
         })
     }
 
-    /// Closes one connection, if there is one without work.
+    /// Closes one idle connection, if there is one.
     pub(crate) fn evict(&self) -> bool {
         self.table.lock().evict_if(|_| true)
     }
 
-    /// Waits until a connection has ended or has no more work.
-    pub(crate) async fn room(&self) {
+    /// Waits until a connection has ended or has become idle.
+    pub(crate) async fn freed(&self) {
         self.freed.notified().await;
     }
 
-    fn with(&self, id: u64, change: impl FnOnce(&mut Entry)) {
+    fn update(&self, id: u64, change: impl FnOnce(&mut Entry)) {
         let mut table = self.table.lock();
-        // One that is being closed is no longer there.
+        // An evicted connection may still be closing.
         let Some(entry) = table.open.get_mut(&id) else {
             return;
         };
-        let was_proven = entry.is_proven;
+        let was_trusted = entry.is_trusted;
         change(entry);
-        table.unproven -= usize::from(!was_proven && table.open[&id].is_proven);
+        table.untrusted -= usize::from(!was_trusted && table.open[&id].is_trusted);
         table.rank(id);
-        if table.open[&id].quiet.is_some() {
+        if table.open[&id].idle.is_some() {
             self.freed.notify_one();
         }
     }
@@ -158,32 +158,32 @@ impl Table {
         self.counter
     }
 
-    /// Brings the rank of a connection up to date.
+    /// Updates the rank of a connection.
     fn rank(&mut self, id: u64) {
         let since = self.next();
         let Some(entry) = self.open.get_mut(&id) else {
             return;
         };
-        if let Some(rank) = entry.quiet.take() {
-            self.quiet.remove(&rank);
+        if let Some(rank) = entry.idle.take() {
+            self.idle.remove(&rank);
         }
-        if entry.working == 0 {
+        if entry.in_flight == 0 {
             let rank = Rank {
-                is_proven: entry.is_proven,
+                is_trusted: entry.is_trusted,
                 since,
             };
-            entry.quiet = Some(rank);
-            self.quiet.insert(rank, id);
+            entry.idle = Some(rank);
+            self.idle.insert(rank, id);
         }
     }
 
-    /// Closes the first of the quiet connections, if it is one that may be closed.
-    fn evict_if(&mut self, may_be: impl Fn(Rank) -> bool) -> bool {
-        let first = self.quiet.first_key_value();
-        let Some((_, id)) = first.filter(|(rank, _)| may_be(**rank)) else {
+    /// Closes the idle connection that is first in the order of eviction, if the condition holds
+    /// for it.
+    fn evict_if(&mut self, condition: impl Fn(Rank) -> bool) -> bool {
+        let first = self.idle.first_key_value();
+        let Some((_, &id)) = first.filter(|(rank, _)| condition(**rank)) else {
             return false;
         };
-        let id = *id;
         if let Some(entry) = self.open.get(&id) {
             entry.evicted.cancel();
         }
@@ -195,9 +195,9 @@ impl Table {
         let Some(entry) = self.open.remove(&id) else {
             return;
         };
-        self.unproven -= usize::from(!entry.is_proven);
-        if let Some(rank) = entry.quiet {
-            self.quiet.remove(&rank);
+        self.untrusted -= usize::from(!entry.is_trusted);
+        if let Some(rank) = entry.idle {
+            self.idle.remove(&rank);
         }
     }
 }
@@ -207,7 +207,7 @@ impl Slot {
         &self.activity
     }
 
-    /// Waits until the connection has to make room for another.
+    /// Waits until the connection is evicted.
     pub(crate) async fn evicted(&self) {
         self.evicted.cancelled().await;
     }
@@ -222,58 +222,64 @@ impl Drop for Slot {
 }
 
 impl Activity {
-    /// The client is one that the server knows: it has authenticated, or asked what it may ask.
-    pub fn prove(&self) {
-        let is_known = |table: &Table| table.open.get(&self.id).is_none_or(|entry| entry.is_proven);
-        if !is_known(&self.slots.table.lock()) {
-            self.slots.with(self.id, |entry| entry.is_proven = true);
+    /// Marks the connection as trusted: its client has authenticated, or has sent a valid request
+    /// where none is required to.
+    pub fn trust(&self) {
+        let is_trusted = |table: &Table| {
+            table
+                .open
+                .get(&self.id)
+                .is_none_or(|entry| entry.is_trusted)
+        };
+        if !is_trusted(&self.slots.table.lock()) {
+            self.slots.update(self.id, |entry| entry.is_trusted = true);
         }
     }
 
-    /// Work begins for the client; the connection stays until the value is dropped.
-    pub fn begin(&self) -> Working {
-        self.slots.with(self.id, |entry| entry.working += 1);
-        Working {
+    /// Begins a request. The connection is not evicted until the returned value is dropped.
+    pub fn begin(&self) -> InFlight {
+        self.slots.update(self.id, |entry| entry.in_flight += 1);
+        InFlight {
             activity: self.clone(),
         }
     }
 }
 
-impl Drop for Working {
+impl Drop for InFlight {
     fn drop(&mut self) {
         let Activity { slots, id } = &self.activity;
-        slots.with(*id, |entry| entry.working -= 1);
+        slots.update(*id, |entry| entry.in_flight -= 1);
     }
 }
 
-/// The body of a response whose connection works until it is sent.
+/// The body of a response whose request is in flight until the body is sent.
 #[derive(Debug)]
-pub struct WorkingBody<B> {
+pub struct InFlightBody<B> {
     body: B,
-    _working: Option<Working>,
+    _in_flight: Option<InFlight>,
 }
 
-impl<B> WorkingBody<B> {
-    /// The body, which ends the work.
-    pub fn new(body: B, working: Working) -> Self {
+impl<B> InFlightBody<B> {
+    /// A body that ends the request when it is dropped.
+    pub fn new(body: B, in_flight: InFlight) -> Self {
         Self {
             body,
-            _working: Some(working),
+            _in_flight: Some(in_flight),
         }
     }
 }
 
-/// A body for which no work is done any more.
-impl<B> From<B> for WorkingBody<B> {
+/// A body without a request in flight.
+impl<B> From<B> for InFlightBody<B> {
     fn from(body: B) -> Self {
         Self {
             body,
-            _working: None,
+            _in_flight: None,
         }
     }
 }
 
-impl<B: Body + Unpin> Body for WorkingBody<B> {
+impl<B: Body + Unpin> Body for InFlightBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 
@@ -299,9 +305,9 @@ impl fmt::Debug for Activity {
     }
 }
 
-impl fmt::Debug for Working {
+impl fmt::Debug for InFlight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Working").field(&self.activity.id).finish()
+        f.debug_tuple("InFlight").field(&self.activity.id).finish()
     }
 }
 
@@ -309,8 +315,8 @@ impl fmt::Debug for Working {
 mod tests {
     use super::{Limits, Slot, Slots};
 
-    fn slots(open: usize, unproven: usize) -> Slots {
-        Slots::new(Limits { open, unproven })
+    fn slots(open: usize, untrusted: usize) -> Slots {
+        Slots::new(Limits { open, untrusted })
     }
 
     fn is_closed(slot: &Slot) -> bool {
@@ -318,13 +324,13 @@ mod tests {
     }
 
     #[test]
-    fn longest_quiet_unproven_connection_is_closed_for_a_new_one() {
+    fn longest_idle_untrusted_connection_is_evicted_for_a_new_one() {
         let slots = slots(100, 2);
         let [first, second] = [slots.take().unwrap(), slots.take().unwrap()];
         let third = slots.take().unwrap();
         assert!(is_closed(&first) && !is_closed(&second) && !is_closed(&third));
-        // A proven one is left alone, and makes room for an unproven one.
-        second.activity().prove();
+        // A trusted connection is not evicted, and no longer counts as untrusted.
+        second.activity().trust();
         let fourth = slots.take().unwrap();
         let fifth = slots.take().unwrap();
         assert!(!is_closed(&second) && is_closed(&third));
@@ -332,62 +338,62 @@ mod tests {
     }
 
     #[test]
-    fn connection_that_works_is_not_closed() {
+    fn connection_with_a_request_in_flight_is_not_evicted() {
         let slots = slots(2, 2);
         let [first, second] = [slots.take().unwrap(), slots.take().unwrap()];
-        let work = first.activity().begin();
-        let twice = first.activity().begin();
-        drop(twice);
+        let request = first.activity().begin();
+        let another = first.activity().begin();
+        drop(another);
         let third = slots.take().unwrap();
         assert!(!is_closed(&first) && is_closed(&second));
-        let busy = third.activity().begin();
+        let on_third = third.activity().begin();
         assert!(slots.take().is_none());
-        drop(work);
+        drop(request);
         let fourth = slots.take();
         assert!(fourth.is_some() && is_closed(&first));
-        drop(busy);
+        drop(on_third);
     }
 
     #[test]
-    fn proven_connections_are_closed_last_and_by_their_last_use() {
+    fn trusted_connections_are_evicted_last_in_the_order_of_their_last_use() {
         let slots = slots(3, 3);
         let all: Vec<Slot> = (0..3).filter_map(|_| slots.take()).collect();
         for slot in &all[..2] {
-            slot.activity().prove();
+            slot.activity().trust();
         }
-        // Used again after the other.
+        // The first is used after the second.
         drop(all[0].activity().begin());
         let fourth = slots.take().unwrap();
         assert!(is_closed(&all[2]));
-        fourth.activity().prove();
+        fourth.activity().trust();
         let fifth = slots.take().unwrap();
         assert!(is_closed(&all[1]) && !is_closed(&all[0]));
         drop(fifth);
     }
 
     #[test]
-    fn what_ends_is_forgotten() {
+    fn closed_connections_leave_the_table() {
         let slots = slots(2, 2);
         for _ in 0..10 {
             let slot = slots.take().unwrap();
-            let work = slot.activity().begin();
-            slot.activity().prove();
+            let request = slot.activity().begin();
+            slot.activity().trust();
             drop(slot);
-            drop(work);
+            drop(request);
         }
         let table = slots.table.lock();
-        assert!(table.open.is_empty() && table.quiet.is_empty());
-        assert_eq!(table.unproven, 0);
+        assert!(table.open.is_empty() && table.idle.is_empty());
+        assert_eq!(table.untrusted, 0);
     }
 
     #[tokio::test]
-    async fn room_is_told_when_work_ends() {
+    async fn end_of_a_request_frees_its_connection_for_eviction() {
         let slots = slots(1, 1);
         let slot = slots.take().unwrap();
-        let work = slot.activity().begin();
+        let request = slot.activity().begin();
         assert!(slots.take().is_none());
-        drop(work);
-        slots.room().await;
+        drop(request);
+        slots.freed().await;
         assert!(slots.take().is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! Which servers a bundle of certificates vouches for.
+//! Verification of server certificates against a CA bundle, as Go does it.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
-use crate::CertificateFields;
+use crate::certificate::CertificateFields;
 
-/// Trusts what Go's `crypto/x509` trusts with the same bundle: a server whose chain leads to a
+/// Trusts what Go's `crypto/x509` trusts with the given bundle: a server whose chain leads to a
 /// certificate of the bundle, and a server whose own certificate is in it.
 ///
 /// rustls alone accepts only the first. Bundles with the certificate of the server itself are
-/// common: envtest writes them, and so does whoever signs a certificate with itself.
+/// common: envtest writes them, and a self-signed certificate needs one.
 #[derive(Debug)]
 pub struct BundleVerifier {
     bundle: Vec<CertificateDer<'static>>,
-    /// None for an empty bundle, which vouches for nobody.
+    /// None for an empty bundle, which trusts no server.
     chains: Option<Arc<WebPkiServerVerifier>>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
 impl BundleVerifier {
-    /// Trusts these certificates; fails with the first one that is none.
+    /// Trusts these certificates; fails when one is malformed.
     pub fn new(bundle: Vec<CertificateDer<'static>>) -> Result<Self, rustls::Error> {
         let mut roots = RootCertStore::empty();
         for certificate in &bundle {
@@ -96,7 +96,7 @@ impl ServerCertVerifier for BundleVerifier {
     }
 }
 
-/// What still counts for a certificate that is trusted itself: dates, usage and names.
+/// Verifies a certificate that is in the bundle itself: its dates, usage and names.
 fn verify_alone(
     certificate: &CertificateDer<'_>,
     server_name: &ServerName<'_>,
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn certificate_is_trusted_by_its_authority_and_by_itself() {
+    fn certificate_is_trusted_if_its_authority_or_itself_is_in_the_bundle() {
         let [own, authority] = signed(&params("hook.example.com"));
         assert_eq!(verify(&authority, &own), Ok(()));
         assert_eq!(verify(&own, &own), Ok(()));
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn certificate_that_signs_itself_and_others_is_trusted_by_itself() {
+    fn self_signed_authority_certificate_is_trusted_if_it_is_in_the_bundle() {
         let mut both = params("hook.example.com");
         both.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().unwrap();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_names_and_usages_count_for_a_certificate_that_is_trusted_itself() {
+    fn dates_names_and_usages_are_checked_for_a_certificate_in_the_bundle() {
         let wrong = |change: &dyn Fn(&mut CertificateParams), name: &str| {
             let mut params = params(name);
             change(&mut params);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_bundle_vouches_for_nobody() {
+    fn empty_bundle_trusts_no_server() {
         let verifier = BundleVerifier::new(Vec::new()).unwrap();
         assert!(verifier.is_empty());
         let [own, _] = signed(&params("hook.example.com"));

@@ -1,17 +1,17 @@
-//! The attribute and derive macros of ours.
+//! The attribute macro `test`, which runs a test on a cluster.
 
 mod test;
 
 use proc_macro::TokenStream;
 
-/// Makes an async function a test that runs on a cluster.
+/// Turns an async function into a test that runs on a cluster.
 ///
 /// The function takes the cluster (`kubewright_testing::Cluster`) and returns nothing or a
-/// `Result`. Which cluster it is, `KUBEWRIGHT_TEST_CLUSTER` chooses, unless the test says so.
+/// `Result`. `KUBEWRIGHT_TEST_CLUSTER` selects the cluster, unless the test sets it.
 ///
-/// - `nodes = 3`: with that many nodes that are only objects; Pods on them run.
-/// - `needs = [Controllers, Cel]`: capabilities; where the cluster lacks one, the test is skipped.
-/// - `cluster = real`, `embedded` or `existing`: always on that one.
+/// - `nodes = 3`: creates that many nodes, which exist only as objects; Pods on them run.
+/// - `needs = [Controllers, Cel]`: capabilities; the test is skipped on a cluster without one.
+/// - `cluster = real`, `embedded` or `existing`: always runs on that cluster.
 ///
 /// ```ignore
 /// #[kubewright_testing::test(nodes = 3)]

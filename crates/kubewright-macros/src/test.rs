@@ -1,10 +1,12 @@
+//! Expansion of the attribute `test`.
+
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::{Error, Ident, ItemFn, LitInt, Result, Token, bracketed};
 
-/// What stands in the attribute's parentheses.
+/// The arguments of the attribute.
 #[derive(Default)]
 struct Arguments {
     nodes: Option<LitInt>,
@@ -12,23 +14,23 @@ struct Arguments {
     cluster: Option<Ident>,
 }
 
-/// Turns the function into a test that hands itself to the kit's runner.
+/// Turns the function into a test that passes itself to the runner of `kubewright_testing`.
 pub(crate) fn expand(arguments: TokenStream, function: TokenStream) -> Result<TokenStream> {
-    let arguments = Arguments::parse.parse2(arguments)?;
-    let function: ItemFn = syn::parse2(function)?;
-    check(&function)?;
+    let parsed = Arguments::parse.parse2(arguments)?;
+    let item: ItemFn = syn::parse2(function)?;
+    check(&item)?;
     let ItemFn {
         attrs,
         vis,
         sig,
         block,
-    } = function;
+    } = item;
     let (name, output, inputs) = (&sig.ident, &sig.output, &sig.inputs);
-    let nodes = arguments
+    let nodes = parsed
         .nodes
         .map_or_else(|| quote!(0), |count| quote!(#count));
-    let needs = arguments.needs.iter();
-    let cluster = arguments.cluster.map_or_else(
+    let needs = parsed.needs.iter();
+    let cluster = parsed.cluster.map_or_else(
         || quote!(::core::option::Option::None),
         |choice| quote!(::core::option::Option::Some(::kubewright_testing::Choice::#choice)),
     );
@@ -112,7 +114,10 @@ mod tests {
 
     use super::expand;
 
-    fn refusal(arguments: proc_macro2::TokenStream, function: proc_macro2::TokenStream) -> String {
+    fn expansion_error(
+        arguments: proc_macro2::TokenStream,
+        function: proc_macro2::TokenStream,
+    ) -> String {
         expand(arguments, function).unwrap_err().to_string()
     }
 
@@ -129,20 +134,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_test_on_a_cluster_is_refused_with_the_way_out() {
+    fn invalid_test_fails_with_an_error_that_names_the_valid_form() {
         let function = quote!(
             async fn works(cluster: Cluster) {}
         );
         assert_eq!(
-            refusal(quote!(node = 3), function.clone()),
+            expansion_error(quote!(node = 3), function.clone()),
             "unknown setting; there are: nodes, needs, cluster"
         );
         assert_eq!(
-            refusal(quote!(cluster = kind), function),
+            expansion_error(quote!(cluster = kind), function),
             "unknown cluster; there are: embedded, real, existing"
         );
         assert_eq!(
-            refusal(
+            expansion_error(
                 quote!(),
                 quote!(
                     fn works(cluster: Cluster) {}
@@ -151,7 +156,7 @@ mod tests {
             "a test on a cluster is an `async fn`"
         );
         assert_eq!(
-            refusal(
+            expansion_error(
                 quote!(),
                 quote!(
                     async fn works() {}

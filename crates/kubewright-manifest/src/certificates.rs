@@ -1,26 +1,27 @@
+//! Permissions and objects for the serving certificate of an operator's webhooks.
+
 use kubewright_core::{Description, PolicyRule, WebhookKind};
 use serde_json::{Value, json};
 
-use crate::webhooks::webhook_service;
+use crate::names::webhook_service;
 
-/// Who makes the certificate that an operator's webhooks are served with.
+/// Where the serving certificate of an operator's webhooks comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WebhookCertificates {
-    /// The one who installs the operator puts it into the Secret `NAME-webhook`, and its authority
-    /// into the configurations.
+    /// The user puts it into the Secret `NAME-webhook`, and its authority into the configurations.
     #[default]
     Given,
-    /// cert-manager does both.
+    /// cert-manager issues it and injects its authority.
     CertManager,
-    /// The operator does both, with the permissions that its manifests then ask for.
+    /// The operator issues it and updates the configurations; its roles have the permissions.
     Managed,
 }
 
 const WRITE: [&str; 2] = ["get", "patch"];
 
-/// What an operator must be allowed to do in all namespaces to keep the authority right in the
-/// configurations and definitions that name it.
+/// The cluster-wide rules for updating the CA bundle in webhook configurations and
+/// CustomResourceDefinitions.
 pub fn certificate_rules(description: &Description) -> Vec<PolicyRule> {
     let rule = |group: &str, resource: &str, names: Vec<String>| PolicyRule {
         api_groups: vec![group.to_owned()],
@@ -34,13 +35,20 @@ pub fn certificate_rules(description: &Description) -> Vec<PolicyRule> {
         (WebhookKind::Mutating, "mutatingwebhookconfigurations"),
         (WebhookKind::Validating, "validatingwebhookconfigurations"),
     ] {
-        if description.webhooks.iter().any(|one| one.kind == kind) {
+        if description
+            .webhooks
+            .iter()
+            .any(|webhook| webhook.kind == kind)
+        {
             let names = vec![description.name.clone()];
             rules.push(rule("admissionregistration.k8s.io", resource, names));
         }
     }
-    let converted = description.conversions.iter();
-    let converted: Vec<String> = converted.map(|one| one.hub.qualified_name()).collect();
+    let converted: Vec<String> = description
+        .conversions
+        .iter()
+        .map(|conversion| conversion.hub.qualified_name())
+        .collect();
     if !converted.is_empty() {
         let (group, resource) = ("apiextensions.k8s.io", "customresourcedefinitions");
         rules.push(rule(group, resource, converted));
@@ -48,7 +56,7 @@ pub fn certificate_rules(description: &Description) -> Vec<PolicyRule> {
     rules
 }
 
-/// What it must be allowed to do in its own namespace: keep the Secret of this name.
+/// The rules in the operator's own namespace for creating and updating the Secret of this name.
 pub fn secret_rules(secret: &str) -> Vec<PolicyRule> {
     let rule = |names: &[&str], verbs: &[&str]| PolicyRule {
         api_groups: vec![String::new()],
@@ -57,11 +65,11 @@ pub fn secret_rules(secret: &str) -> Vec<PolicyRule> {
         verbs: verbs.iter().map(|&verb| verb.to_owned()).collect(),
         ..PolicyRule::default()
     };
-    // A rule for creating cannot name what is not there yet.
+    // `create` cannot be restricted to a name.
     vec![rule(&[], &["create"]), rule(&[secret], &["get", "update"])]
 }
 
-/// The role for the operator's own namespace.
+/// The Role and RoleBinding for the Secret in the operator's own namespace.
 pub(crate) fn certificate_objects(operator: &str, namespace: &str, labels: &Value) -> Vec<Value> {
     let name = webhook_service(operator);
     vec![
@@ -81,7 +89,7 @@ pub(crate) fn certificate_objects(operator: &str, namespace: &str, labels: &Valu
     ]
 }
 
-/// What cert-manager needs to make the certificate.
+/// The Issuer and Certificate for cert-manager.
 pub(crate) fn cert_manager_objects(operator: &str, namespace: &str, labels: &Value) -> Vec<Value> {
     let service = webhook_service(operator);
     let host = format!("{service}.{namespace}.svc");
@@ -106,7 +114,7 @@ pub(crate) fn cert_manager_objects(operator: &str, namespace: &str, labels: &Val
     ]
 }
 
-/// What makes cert-manager write the authority into a configuration.
+/// Adds the annotation that makes cert-manager inject the CA bundle.
 pub(crate) fn inject_ca(configuration: &mut Value, operator: &str, namespace: &str) {
     let certificate = format!("{namespace}/{}", webhook_service(operator));
     configuration["metadata"]["annotations"] =

@@ -1,37 +1,37 @@
+//! Optional objects beside the Deployment: NetworkPolicy, ServiceMonitor, PodDisruptionBudget.
+
 use std::fmt;
 use std::str::FromStr;
 
 use kubewright_core::Description;
 use serde_json::{Value, json};
 
-use crate::Error;
-use crate::metrics::METRICS_PORT;
-use crate::objects::labels;
-use crate::webhooks::WEBHOOK_PORT;
+use crate::error::Error;
+use crate::names::{METRICS_PORT, WEBHOOK_PORT, labels};
 
-/// What an operator's manifests hold when it is asked for; kubebuilder has the first two as
-/// folders of its kustomize tree that are commented out.
+/// An optional part of an operator's manifests; kubebuilder has the first two as folders of its
+/// kustomize tree that are commented out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Component {
-    /// A NetworkPolicy: only those reach the operator's Pods who have to.
+    /// A NetworkPolicy that allows only the necessary connections to the operator's Pods.
     NetworkPolicy,
     /// A ServiceMonitor, by which the Prometheus operator finds the metrics.
     Prometheus,
-    /// A PodDisruptionBudget: of several copies, one at a time is taken away. It restricts nothing
-    /// while there is one, and only operators that elect a leader may have more.
+    /// A PodDisruptionBudget that allows the eviction of one replica at a time. It restricts
+    /// nothing for a single replica, and only operators with leader election may have more.
     PodDisruptionBudget,
 }
 
 impl Component {
-    /// All of them.
+    /// All components.
     pub const ALL: [Self; 3] = [
         Self::NetworkPolicy,
         Self::Prometheus,
         Self::PodDisruptionBudget,
     ];
 
-    /// Its name, as a flag takes it.
+    /// Its name in flags.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NetworkPolicy => "network-policy",
@@ -52,7 +52,7 @@ impl FromStr for Component {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let mut all = Self::ALL.into_iter();
-        let found = all.find(|one| one.name() == name);
+        let found = all.find(|component| component.name() == name);
         found.ok_or_else(|| Error::Component {
             name: name.to_owned(),
             known: Self::ALL.map(Self::name).join(", "),
@@ -60,9 +60,13 @@ impl FromStr for Component {
     }
 }
 
-/// The objects of a component.
-pub(crate) fn component(wanted: Component, description: &Description, namespace: &str) -> Value {
-    let (version, kind, name, spec) = match wanted {
+/// The object of a component.
+pub(crate) fn component_object(
+    component: Component,
+    description: &Description,
+    namespace: &str,
+) -> Value {
+    let (version, kind, name, spec) = match component {
         Component::NetworkPolicy => (
             "networking.k8s.io/v1",
             "NetworkPolicy",
@@ -90,9 +94,9 @@ pub(crate) fn component(wanted: Component, description: &Description, namespace:
     })
 }
 
-/// Metrics are for Pods in namespaces with the label `metrics: enabled`, as kubebuilder has it.
+/// Metrics are open to Pods in namespaces with the label `metrics: enabled`, as in kubebuilder.
 /// Webhooks are called by the API server, which is in no namespace. Probes come from the Pod's own
-/// node, which no policy keeps out.
+/// node, which NetworkPolicies do not restrict.
 fn network_policy(description: &Description) -> Value {
     let port = |number: u16| json!([{"port": number, "protocol": "TCP"}]);
     let readers = json!({"namespaceSelector": {"matchLabels": {"metrics": "enabled"}}});
@@ -107,8 +111,8 @@ fn network_policy(description: &Description) -> Value {
     })
 }
 
-/// Prometheus shows its own token. It does not know who signed the metrics' certificate, which
-/// the operator makes for itself.
+/// Prometheus authenticates with its token. It cannot verify the certificate of the metrics, which
+/// the operator signs itself.
 fn service_monitor(description: &Description) -> Value {
     json!({
         "endpoints": [{
@@ -122,12 +126,12 @@ fn service_monitor(description: &Description) -> Value {
     })
 }
 
-/// A budget that kept the only copy would keep its node from being drained for ever.
+/// `minAvailable: 1` would block the drain of the node with the only replica.
 fn disruption_budget(description: &Description) -> Value {
     json!({
         "maxUnavailable": 1,
         "selector": {"matchLabels": labels(description)},
-        // A copy that does not work is no loss.
+        // An unhealthy replica can always be evicted.
         "unhealthyPodEvictionPolicy": "AlwaysAllow",
     })
 }
@@ -136,7 +140,7 @@ fn disruption_budget(description: &Description) -> Value {
 mod tests {
     use kubewright_core::Description;
 
-    use super::{Component, component};
+    use super::{Component, component_object};
     use crate::to_yaml;
 
     const GOLDEN: &str = "\
@@ -205,25 +209,26 @@ spec:
 
     #[test]
     fn each_component_is_one_object_in_the_operators_namespace() {
-        let objects = Component::ALL.map(|one| component(one, &description(), "tools"));
+        let objects =
+            Component::ALL.map(|component| component_object(component, &description(), "tools"));
         let golden: Vec<serde_json::Value> = serde_saphyr::from_multiple(GOLDEN).unwrap();
         assert_eq!(objects.to_vec(), golden, "{}", to_yaml(&objects).unwrap());
     }
 
     #[test]
-    fn the_api_server_reaches_webhooks_where_the_pod_listens() {
+    fn network_policy_opens_the_webhook_port_to_the_api_server() {
         let mut serving = description();
         serving.authorizes = true;
-        let policy = component(Component::NetworkPolicy, &serving, "tools");
+        let policy = component_object(Component::NetworkPolicy, &serving, "tools");
         let rule = &policy["spec"]["ingress"][1];
         assert_eq!(rule["ports"][0]["port"], 9443);
         assert!(rule.get("from").is_none(), "{rule}");
     }
 
     #[test]
-    fn components_are_chosen_by_name() {
-        for one in Component::ALL {
-            assert_eq!(one.name().parse::<Component>().unwrap(), one);
+    fn component_is_parsed_from_its_name() {
+        for component in Component::ALL {
+            assert_eq!(component.name().parse::<Component>().unwrap(), component);
         }
         let error = "service-monitor".parse::<Component>().unwrap_err();
         assert!(error.to_string().contains("prometheus"), "{error}");

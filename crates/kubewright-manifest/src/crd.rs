@@ -1,19 +1,21 @@
+//! Cleanup of generated CustomResourceDefinitions.
+
 use serde_json::{Map, Value, json};
 
 use crate::schema::complete;
 
-/// The definition as a person would have written it.
+/// Cleans up a definition that kube's derive generated, so that it reads like a handwritten one.
 ///
-/// kube's derive marks every `Option` as nullable, names Rust's integer widths as formats, keeps
+/// kube's derive marks every `Option` as nullable, writes Rust's integer widths as formats, copies
 /// whole doc comments and titles, and leaves the schema of free-form values empty, which the API
-/// server refuses. Here optional means absent, formats are those that Kubernetes knows,
-/// descriptions are one sentence, and free-form values keep their unknown fields. Defaults below
-/// `status` go: they are for reading it in Rust, and nobody wants them stored. What only the tables
-/// of Kubernetes know of its own types is added: list types, keys, defaults.
+/// server rejects. Here optional means absent, formats are those of Kubernetes, descriptions are
+/// one sentence, and free-form values preserve unknown fields. Defaults below `status` are removed:
+/// they are for deserializing it in Rust, and are not to be stored. List types, map keys and
+/// defaults of Kubernetes' own types are added from its OpenAPI schema.
 pub fn tidy_crd(crd: &Value) -> Value {
-    let mut crd = crd.clone();
-    name_the_list(&mut crd);
-    let versions = crd
+    let mut tidied = crd.clone();
+    set_list_kind(&mut tidied);
+    let versions = tidied
         .pointer_mut("/spec/versions")
         .and_then(Value::as_array_mut)
         .into_iter()
@@ -26,13 +28,15 @@ pub fn tidy_crd(crd: &Value) -> Value {
             tidy_root(schema);
         }
     }
-    crd
+    tidied
 }
 
-/// The API server would fill it in; written down, a diff against the stored one is empty.
-fn name_the_list(crd: &mut Value) {
-    let names = crd.pointer_mut("/spec/names");
-    let Some(names) = names.and_then(Value::as_object_mut) else {
+/// The API server sets it by default; with it, a diff against the stored definition is empty.
+fn set_list_kind(crd: &mut Value) {
+    let Some(names) = crd
+        .pointer_mut("/spec/names")
+        .and_then(Value::as_object_mut)
+    else {
         return;
     };
     if let Some(kind) = names.get("kind").and_then(Value::as_str) {
@@ -41,7 +45,7 @@ fn name_the_list(crd: &mut Value) {
     }
 }
 
-/// What every object has, and `kubectl explain` shows.
+/// Adds the fields that every object has, for `kubectl explain`.
 fn add_common_fields(root: &mut Map<String, Value>) {
     let common = [
         (
@@ -52,12 +56,15 @@ fn add_common_fields(root: &mut Map<String, Value>) {
         ("kind", "string", "The kind of the object."),
         ("metadata", "object", ""),
     ];
-    let properties = root.get_mut("properties").and_then(Value::as_object_mut);
-    let Some(properties) = properties.filter(|all| all.contains_key("spec")) else {
+    let Some(properties) = root
+        .get_mut("properties")
+        .and_then(Value::as_object_mut)
+        .filter(|all| all.contains_key("spec"))
+    else {
         return;
     };
-    for (name, form, text) in common {
-        let mut schema = json!({"type": form});
+    for (name, type_name, text) in common {
+        let mut schema = json!({"type": type_name});
         if !text.is_empty() {
             schema["description"] = text.into();
         }
@@ -65,7 +72,8 @@ fn add_common_fields(root: &mut Map<String, Value>) {
     }
 }
 
-/// The root's own sentence is the derive's, not the user's: the one of `spec` says more.
+/// Cleans up the schema of an object. kube's derive generates a description of the root; that of
+/// `spec`, which the user wrote, replaces it.
 fn tidy_root(root: &mut Map<String, Value>) {
     let generated = root
         .get("description")
@@ -128,7 +136,7 @@ fn tidy_one(schema: &mut Map<String, Value>) {
     }
     tidy_format(schema);
     tidy_bounds(schema);
-    keep_free_form(schema);
+    preserve_free_form(schema);
     for keyword in ["allOf", "anyOf", "oneOf"] {
         let branches = schema.get_mut(keyword).and_then(Value::as_array_mut);
         for branch in branches
@@ -142,7 +150,8 @@ fn tidy_one(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Kubernetes knows `int32`, `int64`, `float` and `double`; bounds stay as schemars wrote them.
+/// Kubernetes has only the formats `int32`, `int64`, `float` and `double`. The bounds that schemars
+/// wrote stay.
 fn tidy_format(schema: &mut Map<String, Value>) {
     let known = match schema.get("format").and_then(Value::as_str) {
         Some("int8" | "int16" | "uint8" | "uint16") => "int32",
@@ -152,25 +161,26 @@ fn tidy_format(schema: &mut Map<String, Value>) {
     schema.insert("format".to_owned(), json!(known));
 }
 
-/// Whole numbers are written as such: `minimum: 0`, not `0.0`.
+/// Writes integral bounds as integers: `minimum: 0`, not `0.0`.
 fn tidy_bounds(schema: &mut Map<String, Value>) {
     for keyword in ["minimum", "maximum", "multipleOf"] {
         let Some(bound) = schema.get_mut(keyword) else {
             continue;
         };
-        // Beyond 2^53 a float does not say which whole number was meant.
-        let whole = bound
+        // From 2^53 on a float does not represent every integer.
+        let integer = bound
             .as_f64()
-            .filter(|bound| bound.fract() == 0.0 && bound.abs() < 9e15);
-        if let Some(whole) = whole.and_then(|bound| format!("{bound:.0}").parse::<i64>().ok()) {
-            *bound = json!(whole);
+            .filter(|bound| bound.fract() == 0.0 && bound.abs() < 9e15)
+            .and_then(|bound| format!("{bound:.0}").parse::<i64>().ok());
+        if let Some(integer) = integer {
+            *bound = json!(integer);
         }
     }
 }
 
-/// A schema without a type says nothing about the value; a structural one must say that.
-fn keep_free_form(schema: &mut Map<String, Value>) {
-    const SAYS_SOMETHING: [&str; 9] = [
+/// A structural schema without a type must preserve unknown fields.
+fn preserve_free_form(schema: &mut Map<String, Value>) {
+    const CONSTRAINTS: [&str; 9] = [
         "$ref",
         "allOf",
         "anyOf",
@@ -181,7 +191,7 @@ fn keep_free_form(schema: &mut Map<String, Value>) {
         "x-kubernetes-int-or-string",
         "x-kubernetes-preserve-unknown-fields",
     ];
-    if !SAYS_SOMETHING
+    if !CONSTRAINTS
         .iter()
         .any(|keyword| schema.contains_key(*keyword))
     {
@@ -192,7 +202,7 @@ fn keep_free_form(schema: &mut Map<String, Value>) {
     }
 }
 
-/// The first paragraph up to a full stop that a new sentence follows.
+/// The first paragraph, up to a full stop before the next sentence.
 fn first_sentence(text: &str) -> String {
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     let words: Vec<&str> = paragraph.split_whitespace().collect();
@@ -226,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_property_may_be_called_title_or_nullable() {
+    fn properties_named_title_and_nullable_stay() {
         let named = json!({"type": "object", "properties": {
             "title": {"type": "string"}, "nullable": {"type": "boolean"},
         }});
@@ -234,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn integer_widths_of_rust_become_those_of_kubernetes() {
+    fn integer_formats_of_rust_become_those_of_kubernetes() {
         let schema = tidied(json!({"type": "array", "items": {
             "type": "integer", "format": "uint32", "minimum": 0.0,
         }}));
@@ -245,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_for_the_spec_and_not_for_the_status() {
+    fn defaults_of_the_status_are_removed() {
         let with_default = json!({"type": "object", "properties": {
             "size": {"type": "integer", "default": 3},
         }});
@@ -260,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_any_form_keeps_its_fields() {
+    fn free_form_value_preserves_unknown_fields() {
         let schema = tidied(json!({"type": "object", "additionalProperties": {
             "description": "Anything.",
         }}));
@@ -271,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_takes_the_sentence_of_its_spec() {
+    fn root_gets_the_description_of_its_spec() {
         let schema = tidied(json!({
             "type": "object",
             "title": "Set",
@@ -297,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_ends_where_another_begins() {
+    fn first_sentence_ends_before_the_next() {
         assert_eq!(
             first_sentence("How many,\ne.g. three. More."),
             "How many, e.g. three."

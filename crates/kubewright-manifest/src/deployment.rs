@@ -1,37 +1,36 @@
+//! The Deployment of an operator, and the objects beside it.
+
 use std::collections::BTreeSet;
 
 use kubewright_core::Description;
 use serde_json::{Value, json};
 
-use crate::WebhookCertificates;
-use crate::components::{Component, component};
-use crate::metrics::{METRICS_PORT, metrics_objects};
-use crate::objects::{ManifestOptions, WebhookUse, labels, namespace_of};
-use crate::webhooks::{WEBHOOK_PORT, webhook_service};
-use crate::without_webhooks::uncalled;
+use crate::certificates::WebhookCertificates;
+use crate::components::{Component, component_object};
+use crate::metrics::metrics_objects;
+use crate::names::{METRICS_PORT, PROBES_PORT, WEBHOOK_PORT, labels, webhook_service};
+use crate::options::{ManifestOptions, WebhookUse, namespace_of};
+use crate::without_webhooks::without_webhook_calls;
 
-/// Where the Deployment answers probes.
-const PROBES_PORT: u16 = 8081;
-
-/// What runs the operator inside a cluster, beside the [objects](crate::objects) that it needs
-/// anyway: a Deployment, its metrics' Service and roles, roles for the users of its kinds, and the
-/// components that the options ask for.
+/// The objects that run the operator in a cluster, besides those of [objects](crate::objects): a
+/// Deployment, the Service and roles for its metrics, roles for the users of its kinds, and the
+/// components in the options.
 ///
-/// The Pod is what the restricted Pod security standard asks for. Two never work at once: where
-/// no leader is elected, there is one replica, and the old one ends before a new one starts.
+/// The Pod meets the restricted Pod security standard. Two replicas are never active at once:
+/// without leader election there is one, and the old one stops before a new one starts.
 pub fn deployment(description: &Description, options: &ManifestOptions, image: &str) -> Vec<Value> {
     if options.webhooks == WebhookUse::Off && description.serves() {
-        return deployment(&uncalled(description), options, image);
+        return deployment(&without_webhook_calls(description), options, image);
     }
     let name = description.name.as_str();
     let labels = labels(description);
     let namespace = namespace_of(description, options);
     let mut objects = user_roles(description);
     objects.extend(metrics_objects(description, &namespace));
-    // One that is asked for twice comes once.
-    let wanted: BTreeSet<Component> = options.components.iter().copied().collect();
-    for one in wanted {
-        objects.push(component(one, description, &namespace));
+    // The options may list a component twice.
+    let components: BTreeSet<Component> = options.components.iter().copied().collect();
+    for component in components {
+        objects.push(component_object(component, description, &namespace));
     }
     let strategy = match description.lease {
         Some(_) => "RollingUpdate",
@@ -65,7 +64,7 @@ fn pod(description: &Description, options: &ManifestOptions, image: &str) -> Val
     let field = |path: &str| json!({"fieldRef": {"fieldPath": path}});
     let mut pod = json!({
         "serviceAccountName": description.name,
-        // What is under way may end; the program itself waits for at most 30 s.
+        // Requests and reconciles in flight can complete: the program waits for at most 30 s.
         "terminationGracePeriodSeconds": 40,
         "securityContext": {
             "runAsNonRoot": true,
@@ -130,7 +129,7 @@ fn arguments(description: &Description, options: &ManifestOptions) -> Vec<String
     if description.lease.is_some() {
         arguments.push("--leader-elect".to_owned());
     }
-    if description.stands_in {
+    if description.uses_policy_fallbacks {
         arguments.push("--no-policies".to_owned());
     }
     if options.webhooks == WebhookUse::Off {
@@ -140,12 +139,12 @@ fn arguments(description: &Description, options: &ManifestOptions) -> Vec<String
 }
 
 fn push(list: &mut Value, item: Value) {
-    if let Some(list) = list.as_array_mut() {
-        list.push(item);
+    if let Some(items) = list.as_array_mut() {
+        items.push(item);
     }
 }
 
-/// The webhooks' certificate comes from a Secret of the Service's name.
+/// Mounts the Secret with the webhooks' certificate, which has the name of the Service.
 fn mount_certificate(pod: &mut Value, secret: &str) {
     const FOLDER: &str = "/var/run/webhook-certificate";
     let container = &mut pod["containers"][0];
@@ -161,8 +160,7 @@ fn mount_certificate(pod: &mut Value, secret: &str) {
     }]);
 }
 
-/// A role each for those who may do everything with a kind of the operator's, who may change its
-/// objects, and who may look at them. Nobody is bound to them.
+/// For each kind of the operator an admin, an editor and a viewer role. There are no bindings.
 fn user_roles(description: &Description) -> Vec<Value> {
     const EDIT: [&str; 7] = [
         "create", "delete", "get", "list", "patch", "update", "watch",
@@ -215,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pod_runs_the_image_as_nobody_under_the_operators_account() {
+    fn pod_runs_the_image_as_non_root_with_the_operators_account() {
         let objects = deployment(&description(), &ManifestOptions::default(), "r/web:1");
         let deployment = objects.last().unwrap();
         assert_eq!(deployment["metadata"]["namespace"], "web-system");
@@ -234,7 +232,7 @@ mod tests {
         let objects = deployment(&description(), &ManifestOptions::default(), "r/web:1");
         let names: Vec<_> = objects
             .iter()
-            .map(|one| one["metadata"]["name"].clone())
+            .map(|object| object["metadata"]["name"].clone())
             .collect();
         assert_eq!(
             names,
@@ -259,38 +257,40 @@ mod tests {
     }
 
     #[test]
-    fn components_come_only_when_they_are_asked_for() {
+    fn components_are_included_only_when_the_options_list_them() {
         let kinds = |components: &[Component]| {
             let options = ManifestOptions {
                 components: components.to_vec(),
                 ..ManifestOptions::default()
             };
             let objects = deployment(&description(), &options, "r/web:1");
-            let kinds = objects.iter().map(|one| one["kind"].clone());
-            kinds.collect::<Vec<_>>()
+            objects
+                .iter()
+                .map(|object| object["kind"].clone())
+                .collect::<Vec<_>>()
         };
-        let mut plain = kinds(&[]);
-        let further = ["NetworkPolicy", "ServiceMonitor", "PodDisruptionBudget"];
-        assert!(further.iter().all(|kind| !plain.contains(&json!(kind))));
-        let last = plain.pop();
-        plain.extend(further.map(|kind| json!(kind)));
-        plain.extend(last);
-        assert_eq!(kinds(&Component::ALL), plain, "before the Deployment");
+        let mut expected = kinds(&[]);
+        let optional = ["NetworkPolicy", "ServiceMonitor", "PodDisruptionBudget"];
+        assert!(optional.iter().all(|kind| !expected.contains(&json!(kind))));
+        let last = expected.pop();
+        expected.extend(optional.map(|kind| json!(kind)));
+        expected.extend(last);
+        assert_eq!(kinds(&Component::ALL), expected, "before the Deployment");
         let twice = [Component::ALL, Component::ALL].concat();
-        assert_eq!(kinds(&twice), plain, "each of them once");
+        assert_eq!(kinds(&twice), expected, "each of them once");
     }
 
     #[test]
-    fn copies_that_elect_a_leader_may_overlap_and_others_may_not() {
+    fn deployment_rolls_only_with_leader_election() {
         let options = ManifestOptions::default();
         let mut description = description();
-        let made = |description: &Description| {
+        let strategy_and_container = |description: &Description| {
             let objects = deployment(description, &options, "r/web:1");
             let spec = objects.last().unwrap()["spec"].clone();
             let container = spec["template"]["spec"]["containers"][0].clone();
             (spec["strategy"]["type"].clone(), container)
         };
-        let (strategy, container) = made(&description);
+        let (strategy, container) = strategy_and_container(&description);
         assert_eq!(strategy, "Recreate");
         assert_eq!(
             container["args"],
@@ -302,11 +302,11 @@ mod tests {
         );
         assert_eq!(container["readinessProbe"]["httpGet"]["path"], "/readyz");
         description.lease = Some("web".to_owned());
-        let (strategy, container) = made(&description);
-        assert_eq!(strategy, "RollingUpdate");
-        assert_eq!(container["args"][3], "--leader-elect");
-        description.stands_in = true;
-        let (_, container) = made(&description);
-        assert_eq!(container["args"][4], "--no-policies");
+        let (elected_strategy, elected) = strategy_and_container(&description);
+        assert_eq!(elected_strategy, "RollingUpdate");
+        assert_eq!(elected["args"][3], "--leader-elect");
+        description.uses_policy_fallbacks = true;
+        let (_, with_fallbacks) = strategy_and_container(&description);
+        assert_eq!(with_fallbacks["args"][4], "--no-policies");
     }
 }

@@ -1,22 +1,24 @@
-/// Why manifests could not be written.
+//! The errors of this crate.
+
+/// An error of writing manifests.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An object has no YAML form.
+    /// An object cannot be written as YAML.
     #[error("write {object} as YAML; this is a fault of the library, please report it")]
     Yaml {
         /// Kind and name of the object.
         object: String,
-        /// What the YAML writer said.
+        /// The cause.
         #[source]
         source: serde_saphyr::ser::Error,
     },
-    /// Nobody knows the component.
+    /// The name of a component is unknown.
     #[error("take {name:?} into the manifests: not a known component; use one of: {known}")]
     Component {
-        /// What was asked for.
+        /// The name.
         name: String,
-        /// What there is.
+        /// The names of all components.
         known: String,
     },
 }

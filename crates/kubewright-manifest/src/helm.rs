@@ -1,42 +1,44 @@
+//! Helm charts of an operator's objects.
+
 use serde_json::{Value, json};
 
+use crate::error::Error;
 use crate::output::{OutputFile, concerns};
-use crate::{Error, to_yaml};
+use crate::yaml::to_yaml;
 
-/// What a chart says of itself.
+/// The metadata of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chart {
     /// The operator's name.
     pub name: String,
-    /// The chart's version, and that of the operator.
+    /// The version of the chart and of the operator.
     pub version: String,
 }
 
 /// A Helm chart of the objects: `Chart.yaml`, values with their schema, and a template for each
 /// concern.
 ///
-/// The chart is installed into the release's namespace, so that the Namespace is left out. The
-/// definitions are among the templates, because Helm never upgrades what is in `crds/`; they stay
-/// when the release is uninstalled, and all objects of their kinds with them.
+/// The chart is installed into the release's namespace, so the Namespace is omitted. The definitions
+/// are templates, because Helm never upgrades the content of `crds/`. They stay when the release is
+/// uninstalled, and so do all objects of their kinds.
 pub fn helm_chart(objects: &[Value], chart: &Chart) -> Result<Vec<OutputFile>, Error> {
     let mut values = Values {
         namespace: namespace_of(objects),
         ..Values::default()
     };
     let mut templates = Vec::new();
-    for (concern, objects) in concerns(objects) {
+    for (concern, group) in concerns(objects) {
         if concern == "namespace" {
             continue;
         }
-        let objects: Vec<Value> = objects.iter().map(|one| values.take_out(one)).collect();
-        let text = filled(&to_yaml(&objects)?);
-        let text = match concern {
-            "crds" => format!("{{{{- if .Values.crds.install }}}}\n{text}{{{{- end }}}}\n"),
-            _ => text,
-        };
+        let with_slots: Vec<Value> = group.iter().map(|object| values.extract(object)).collect();
+        let mut text = fill_slots(&to_yaml(&with_slots)?);
+        if concern == "crds" {
+            text = format!("{{{{- if .Values.crds.install }}}}\n{text}{{{{- end }}}}\n");
+        }
         templates.push(OutputFile::new(format!("templates/{concern}.yaml"), text));
     }
-    let about = json!({
+    let metadata = json!({
         "apiVersion": "v2",
         "name": chart.name,
         "description": format!("The operator {}.", chart.name),
@@ -45,7 +47,7 @@ pub fn helm_chart(objects: &[Value], chart: &Chart) -> Result<Vec<OutputFile>, E
         "appVersion": chart.version,
     });
     let mut files = vec![
-        OutputFile::new("Chart.yaml", to_yaml(&[about])?),
+        OutputFile::new("Chart.yaml", to_yaml(&[metadata])?),
         OutputFile::new("values.yaml", to_yaml(&[values.defaults()])?),
         OutputFile::new("values.schema.json", format!("{:#}\n", schema(&values))),
     ];
@@ -53,9 +55,9 @@ pub fn helm_chart(objects: &[Value], chart: &Chart) -> Result<Vec<OutputFile>, E
     Ok(files)
 }
 
-/// What stands in a template until the text is written: these become expressions of Helm's.
+/// Placeholders in the objects, which become Helm expressions in the YAML.
 const NAMESPACE: &str = "kubewright-slot-namespace";
-/// The same within a longer text.
+/// The namespace within a longer text, where Helm must not quote it.
 const INNER_NAMESPACE: &str = "kubewright-slot-inner-namespace";
 const IMAGE: &str = "kubewright-slot-image";
 const REPLICAS: &str = "kubewright-slot-replicas";
@@ -66,70 +68,73 @@ const PLACEMENT: [(&str, &str); 3] = [
     ("affinity", "kubewright-slot-affinity"),
 ];
 
-/// The values that the objects have, which become the chart's defaults.
+/// Values of the objects, which become the defaults of the chart.
 #[derive(Debug, Default)]
 struct Values {
-    /// Where the objects are; a release has a namespace of its own.
+    /// The namespace of the objects, which the release's namespace replaces.
     namespace: String,
     image: Value,
     replicas: Value,
-    /// How a new version takes the place of the old one.
+    /// The strategy of the Deployment.
     strategy: Value,
     resources: Value,
 }
 
 impl Values {
-    /// The object with slots in the place of values that a user of the chart chooses.
-    fn take_out(&mut self, object: &Value) -> Value {
-        let mut object = object.clone();
-        if object["metadata"]["namespace"] == self.namespace {
-            object["metadata"]["namespace"] = json!(NAMESPACE);
+    /// Returns the object with placeholders for the values that users of the chart set, and records
+    /// the values.
+    fn extract(&mut self, object: &Value) -> Value {
+        let mut template = object.clone();
+        if template["metadata"]["namespace"] == self.namespace {
+            template["metadata"]["namespace"] = json!(NAMESPACE);
         }
-        let subjects = object.get_mut("subjects").and_then(Value::as_array_mut);
+        let subjects = template.get_mut("subjects").and_then(Value::as_array_mut);
         for subject in subjects.into_iter().flatten() {
             subject["namespace"] = json!(NAMESPACE);
         }
-        let hooks = object.get_mut("webhooks").and_then(Value::as_array_mut);
-        for hook in hooks.into_iter().flatten() {
-            if let Some(service) = hook.pointer_mut("/clientConfig/service") {
+        let webhooks = template.get_mut("webhooks").and_then(Value::as_array_mut);
+        for webhook in webhooks.into_iter().flatten() {
+            if let Some(service) = webhook.pointer_mut("/clientConfig/service") {
                 service["namespace"] = json!(NAMESPACE);
             }
-            if let Some(selector) = hook.get_mut("namespaceSelector") {
+            if let Some(selector) = webhook.get_mut("namespaceSelector") {
                 replace(selector, &self.namespace);
             }
         }
-        if let Some(service) = object.pointer_mut("/spec/conversion/webhook/clientConfig/service") {
+        if let Some(service) = template.pointer_mut("/spec/conversion/webhook/clientConfig/service")
+        {
             service["namespace"] = json!(NAMESPACE);
         }
-        if let Some(selector) = object.pointer_mut("/spec/matchConstraints/namespaceSelector") {
+        if let Some(selector) = template.pointer_mut("/spec/matchConstraints/namespaceSelector") {
             replace(selector, &self.namespace);
         }
-        self.take_out_of_certificate(&mut object);
-        match object["kind"].as_str() {
+        self.extract_certificate(&mut template);
+        match template["kind"].as_str() {
             Some("CustomResourceDefinition") => {
-                object["metadata"]["annotations"]["helm.sh/resource-policy"] = json!("keep");
+                template["metadata"]["annotations"]["helm.sh/resource-policy"] = json!("keep");
             }
-            Some("Deployment") => self.take_out_of_deployment(&mut object["spec"]),
+            Some("Deployment") => self.extract_deployment(&mut template["spec"]),
             _ => {}
         }
-        object
+        template
     }
 
-    /// cert-manager is told the Service's hosts, and by an annotation where the certificate is.
-    fn take_out_of_certificate(&self, object: &mut Value) {
+    /// The hosts of a Certificate, and the annotation that names a Certificate, contain the
+    /// namespace.
+    fn extract_certificate(&self, object: &mut Value) {
         let hosts = object.pointer_mut("/spec/dnsNames");
         for host in hosts.and_then(Value::as_array_mut).into_iter().flatten() {
             let moved = format!(".{INNER_NAMESPACE}.svc");
             replace_within(host, &format!(".{}.svc", self.namespace), &moved);
         }
-        let from = object.pointer_mut("/metadata/annotations/cert-manager.io~1inject-ca-from");
-        if let Some(from) = from {
+        let source = object.pointer_mut("/metadata/annotations/cert-manager.io~1inject-ca-from");
+        if let Some(source) = source {
             let moved = format!("{INNER_NAMESPACE}/");
-            replace_within(from, &format!("{}/", self.namespace), &moved);
+            replace_within(source, &format!("{}/", self.namespace), &moved);
         }
     }
 
-    fn take_out_of_deployment(&mut self, spec: &mut Value) {
+    fn extract_deployment(&mut self, spec: &mut Value) {
         self.replicas = std::mem::replace(&mut spec["replicas"], json!(REPLICAS));
         self.strategy = spec["strategy"]["type"].clone();
         let pod = &mut spec["template"]["spec"];
@@ -160,7 +165,7 @@ fn namespace_of(objects: &[Value]) -> String {
     name.unwrap_or_default().to_owned()
 }
 
-/// Puts the slot in the place of each text that is the namespace.
+/// Replaces each text that equals the namespace with its placeholder.
 fn replace(value: &mut Value, namespace: &str) {
     match value {
         Value::String(text) if text == namespace => NAMESPACE.clone_into(text),
@@ -178,8 +183,8 @@ fn replace_within(value: &mut Value, part: &str, by: &str) {
     }
 }
 
-/// Turns slots into Helm's expressions; braces of the objects' own texts stay as they are.
-fn filled(yaml: &str) -> String {
+/// Replaces placeholders with Helm expressions; double braces in the objects are escaped.
+fn fill_slots(yaml: &str) -> String {
     let mut text = yaml.replace("{{", "{{ \"{{\" }}");
     let simple = [
         (NAMESPACE, "{{ .Release.Namespace | quote }}"),
@@ -197,20 +202,21 @@ fn filled(yaml: &str) -> String {
     text
 }
 
-/// Copies that elect a leader may be several; of others two would work at once.
+/// Without leader election, two replicas would be active at once.
 fn replicas_schema(values: &Values) -> Value {
-    match values.strategy == "Recreate" {
-        true => json!({
+    if values.strategy == "Recreate" {
+        json!({
             "type": "integer",
             "minimum": 0,
             "maximum": 1,
             "description": "1, or 0 to stop the operator.",
-        }),
-        false => json!({
+        })
+    } else {
+        json!({
             "type": "integer",
             "minimum": 0,
-            "description": "How many copies there are, of which one works; 0 stops the operator.",
-        }),
+            "description": "The number of replicas, of which one is the leader; 0 stops the operator.",
+        })
     }
 }
 
@@ -232,7 +238,7 @@ fn schema(values: &Values) -> Value {
                 "type": "object",
                 "additionalProperties": false,
                 "properties": {
-                    "install": {"type": "boolean", "description": "Whether the release brings the definitions along."},
+                    "install": {"type": "boolean", "description": "Whether the release installs the definitions."},
                 },
             },
         },
@@ -277,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_user_chooses_is_an_expression_with_the_objects_value_as_default() {
+    fn configurable_field_is_an_expression_with_its_value_as_default() {
         let deployment = text("templates/deployment.yaml");
         for line in [
             "namespace: {{ .Release.Namespace | quote }}\n",
@@ -294,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_stay_when_the_release_goes_and_their_braces_stay_text() {
+    fn definitions_survive_the_uninstall_and_their_braces_are_escaped() {
         let crds = text("templates/crds.yaml");
         assert!(crds.contains("helm.sh/resource-policy: keep"), "{crds}");
         assert!(crds.contains("a {{ \"{{\" }}b}}"), "{crds}");
@@ -305,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_is_converted_by_the_operator_of_the_release() {
+    fn conversion_webhook_is_in_the_namespace_of_the_release() {
         let crds = text("templates/crds.yaml");
         let line = "namespace: {{ .Release.Namespace | quote }}\n";
         assert!(crds.contains(line), "{crds}");
@@ -313,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn cert_manager_signs_for_the_namespace_of_the_release() {
+    fn certificate_is_for_the_namespace_of_the_release() {
         let objects = [
             json!({"kind": "Namespace", "metadata": {"name": "web-system"}}),
             json!({"kind": "Certificate", "metadata": {"name": "web-webhook", "namespace": "web-system"},
@@ -342,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_spares_the_namespace_of_the_release_and_its_braces_stay_text() {
+    fn policy_exempts_the_namespace_of_the_release_and_its_braces_are_escaped() {
         let objects = [
             json!({"kind": "Namespace", "metadata": {"name": "web-system"}}),
             json!({"kind": "MutatingAdmissionPolicy", "metadata": {"name": "web.mark"}, "spec": {
@@ -369,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_knows_every_value() {
+    fn schema_contains_every_value() {
         let schema: Value = serde_json::from_str(&text("values.schema.json")).unwrap();
         let values: Value = serde_saphyr::from_str(&text("values.yaml")).unwrap();
         for name in values.as_object().unwrap().keys() {
@@ -378,14 +384,14 @@ mod tests {
     }
 
     #[test]
-    fn only_an_operator_that_elects_a_leader_may_have_several_copies() {
-        let most = |strategy: &str| {
+    fn only_an_operator_with_leader_election_may_have_several_replicas() {
+        let max_replicas = |strategy: &str| {
             let mut files = chart_of(strategy).into_iter();
-            let schema = files.find(|file| file.path == "values.schema.json");
-            let schema: Value = serde_json::from_str(&schema.unwrap().text).unwrap();
+            let file = files.find(|file| file.path == "values.schema.json");
+            let schema: Value = serde_json::from_str(&file.unwrap().text).unwrap();
             schema["properties"]["replicas"].get("maximum").cloned()
         };
-        assert_eq!(most("Recreate"), Some(json!(1)));
-        assert_eq!(most("RollingUpdate"), None);
+        assert_eq!(max_replicas("Recreate"), Some(json!(1)));
+        assert_eq!(max_replicas("RollingUpdate"), None);
     }
 }

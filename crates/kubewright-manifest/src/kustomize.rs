@@ -1,19 +1,19 @@
+//! Folders for `kustomize build`.
+
 use serde_json::{Value, json};
 
+use crate::error::Error;
 use crate::output::{OutputFile, concerns};
-use crate::{Error, to_yaml};
+use crate::yaml::to_yaml;
 
-/// A folder for `kustomize build`, which gives the objects in their order and unchanged.
+/// A folder for `kustomize build`, which prints the objects unchanged and in their order.
 ///
-/// The image can be changed with `kustomize edit set image`, like everything else, in a
-/// `kustomization.yaml` of the user's own that names this folder as its resource.
+/// Users change the image and other fields in a `kustomization.yaml` of their own, which has this
+/// folder as a resource.
 pub fn kustomization(objects: &[Value]) -> Result<Vec<OutputFile>, Error> {
     let mut files = Vec::new();
-    for (concern, objects) in concerns(objects) {
-        files.push(OutputFile::new(
-            format!("{concern}.yaml"),
-            to_yaml(&objects)?,
-        ));
+    for (concern, group) in concerns(objects) {
+        files.push(OutputFile::new(format!("{concern}.yaml"), to_yaml(&group)?));
     }
     let resources: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
     let index = json!({
@@ -23,8 +23,7 @@ pub fn kustomization(objects: &[Value]) -> Result<Vec<OutputFile>, Error> {
         // Otherwise kustomize sorts by kind.
         "sortOptions": {"order": "fifo"},
     });
-    let index = OutputFile::new("kustomization.yaml", to_yaml(&[index])?);
-    files.insert(0, index);
+    files.insert(0, OutputFile::new("kustomization.yaml", to_yaml(&[index])?));
     Ok(files)
 }
 
@@ -35,7 +34,7 @@ mod tests {
     use super::kustomization;
 
     #[test]
-    fn every_object_is_in_a_file_that_the_index_names() {
+    fn kustomization_lists_the_files_of_all_objects() {
         let object =
             |kind: &str| json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}});
         let objects = ["Namespace", "ServiceAccount", "ClusterRole", "Deployment"].map(object);

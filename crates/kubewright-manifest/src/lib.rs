@@ -1,4 +1,4 @@
-//! The YAML that follows from a `Description`: CRDs, roles, webhook configurations, Deployment, kustomize, Helm chart.
+//! Manifests of an operator from its `Description`: CRDs, roles, webhook configurations, policies, Deployment, as YAML, kustomize folder or Helm chart; unsafe changes of CRDs.
 //!
 //! ```
 //! use kubewright_core::Description;
@@ -18,14 +18,15 @@ mod deployment;
 mod error;
 mod helm;
 mod kustomize;
+mod matching;
 mod metrics;
+mod names;
 mod objects;
+mod options;
 mod output;
 mod policies;
 mod roles;
 mod schema;
-mod schema_change;
-mod selected;
 mod webhooks;
 mod without_webhooks;
 mod yaml;
@@ -38,9 +39,12 @@ pub use deployment::deployment;
 pub use error::Error;
 pub use helm::{Chart, helm_chart};
 pub use kustomize::kustomization;
-pub use objects::{ManifestOptions, WebhookUse, objects};
-pub use output::{OutputFile, former_files};
+pub use names::webhook_service;
+pub use objects::objects;
+pub use options::{ManifestOptions, WebhookUse};
+pub use output::{OutputFile, stale_files};
 pub use schema::{core_schema, inline_references};
-pub use webhooks::webhook_service;
-pub use without_webhooks::{calls_webhooks, is_converted, stored_version_alone, without_webhooks};
+pub use without_webhooks::{
+    calls_webhooks, is_converted, keep_only_storage_version, without_webhooks,
+};
 pub use yaml::to_yaml;

@@ -1,13 +1,12 @@
+//! The Service and roles for an operator's metrics.
+
 use kubewright_core::Description;
 use serde_json::{Value, json};
 
-use crate::objects::labels;
+use crate::names::{METRICS_PORT, labels};
 
-/// Where the Deployment serves metrics.
-pub(crate) const METRICS_PORT: u16 = 8443;
-
-/// What lets metrics be read: a Service, the right of the operator to ask the API server who
-/// reads them and whether they may, and a role for those who do. Nobody is bound to the latter.
+/// The objects for reading metrics: a Service, a role with which the operator authenticates and
+/// authorizes the readers, and a role for the readers, which has no binding.
 pub(crate) fn metrics_objects(description: &Description, namespace: &str) -> Vec<Value> {
     let name = description.name.as_str();
     let labels = labels(description);

@@ -1,11 +1,13 @@
+//! Files of objects, grouped by concern.
+
 use serde_json::Value;
 
 /// A file to write: its path below the chosen folder, and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFile {
-    /// With `/` between folders.
+    /// The path, with `/` between folders.
     pub path: String,
-    /// The whole text.
+    /// The content.
     pub text: String,
 }
 
@@ -18,7 +20,7 @@ impl OutputFile {
     }
 }
 
-/// What files of objects are named after: all that `concern` answers.
+/// The results of `concern`, which are the names of the files.
 const CONCERNS: [&str; 10] = [
     "namespace",
     "crds",
@@ -32,27 +34,28 @@ const CONCERNS: [&str; 10] = [
     "deployment",
 ];
 
-/// The files that an earlier call may have written to the folder of these, and that are not among
-/// them any more, such as those of a component that is not asked for again.
-pub fn former_files(files: &[OutputFile]) -> Vec<String> {
-    let is_there = |path: &str| files.iter().any(|file| file.path == path);
-    let is_chart = is_there("Chart.yaml");
-    let mut former = Vec::new();
+/// The files that an earlier call may have written and that `files` does not contain, such as the
+/// file of a component that was removed from the options.
+pub fn stale_files(files: &[OutputFile]) -> Vec<String> {
+    let is_current = |path: &str| files.iter().any(|file| file.path == path);
+    let is_chart = is_current("Chart.yaml");
+    let mut stale = Vec::new();
     for concern in CONCERNS {
-        let path = match is_chart {
-            // A release has a namespace, so that a chart of ours never has one.
-            true if concern == "namespace" => continue,
-            true => format!("templates/{concern}.yaml"),
-            false => format!("{concern}.yaml"),
+        let path = if is_chart {
+            format!("templates/{concern}.yaml")
+        } else {
+            format!("{concern}.yaml")
         };
-        if !is_there(&path) {
-            former.push(path);
+        // A chart never has a Namespace: its release has one. Such a file is the user's.
+        let is_ours = !is_chart || concern != "namespace";
+        if is_ours && !is_current(&path) {
+            stale.push(path);
         }
     }
-    former
+    stale
 }
 
-/// Splits the objects into runs of one concern each, in their order: (file name, objects).
+/// Groups the objects by concern, in the order of their first objects.
 pub(crate) fn concerns(objects: &[Value]) -> Vec<(&'static str, Vec<Value>)> {
     let mut groups: Vec<(&'static str, Vec<Value>)> = Vec::new();
     for object in objects {
@@ -92,10 +95,10 @@ fn concern(object: &Value) -> &'static str {
 mod tests {
     use serde_json::json;
 
-    use super::{CONCERNS, OutputFile, concern, former_files};
+    use super::{CONCERNS, OutputFile, concern, stale_files};
 
     #[test]
-    fn every_file_that_may_have_been_written_is_known() {
+    fn list_of_concerns_is_complete() {
         for kind in [
             "Namespace",
             "CustomResourceDefinition",
@@ -116,14 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn files_of_a_chart_are_among_its_templates_and_have_no_namespace() {
+    fn stale_files_of_a_chart_are_templates_except_the_namespace() {
         let file = |path: &str| OutputFile::new(path, "");
-        let former = former_files(&[file("Chart.yaml"), file("templates/crds.yaml")]);
-        assert!(former.contains(&"templates/prometheus.yaml".to_owned()));
-        assert!(former.iter().all(|path| path.starts_with("templates/")));
-        assert!(!former.iter().any(|path| path.contains("namespace")));
-        assert!(!former.contains(&"templates/crds.yaml".to_owned()));
-        let former = former_files(&[file("kustomization.yaml")]);
-        assert!(former.contains(&"prometheus.yaml".to_owned()));
+        let of_chart = stale_files(&[file("Chart.yaml"), file("templates/crds.yaml")]);
+        assert!(of_chart.contains(&"templates/prometheus.yaml".to_owned()));
+        assert!(of_chart.iter().all(|path| path.starts_with("templates/")));
+        assert!(!of_chart.iter().any(|path| path.contains("namespace")));
+        assert!(!of_chart.contains(&"templates/crds.yaml".to_owned()));
+        let of_kustomization = stale_files(&[file("kustomization.yaml")]);
+        assert!(of_kustomization.contains(&"prometheus.yaml".to_owned()));
     }
 }

@@ -1,40 +1,47 @@
+//! Admission policies and their bindings.
+
 use kubewright_core::{
-    Description, NamedExpression, ParameterDescription, PolicyDescription, PolicyEffect,
-    PolicyPatch, RuleMessage, ValidationRule,
+    Description, ParameterDescription, PolicyDescription, PolicyEffect, PolicyPatch, RuleMessage,
+    ValidationRule,
 };
 use serde_json::{Value, json};
 
-use crate::objects::labels;
-use crate::selected::Selected;
+use crate::matching::{Selected, named_expression};
+use crate::names::labels;
 
 const VERSION: &str = "admissionregistration.k8s.io/v1";
 
-/// The policies of an operator, each with the binding without which it does nothing.
+/// The policies of an operator, each with the binding that puts it into effect.
 pub(crate) fn policy_objects(description: &Description, namespace: &str) -> Vec<Value> {
     let labels = labels(description);
-    let policies = description.policies.iter();
-    policies
-        .flat_map(|one| {
+    description
+        .policies
+        .iter()
+        .flat_map(|policy| {
             let object = |kind: String, spec: Value| {
                 json!({
                     "apiVersion": VERSION,
                     "kind": kind,
-                    "metadata": {"name": one.name, "labels": labels},
+                    "metadata": {"name": policy.name, "labels": labels},
                     "spec": spec,
                 })
             };
-            let kind = one.effect.kind();
+            let kind = policy.effect.kind();
             [
-                object(kind.to_owned(), policy(one, namespace)),
-                object(format!("{kind}Binding"), binding(one)),
+                object(kind.to_owned(), policy_spec(policy, namespace)),
+                object(format!("{kind}Binding"), binding_spec(policy)),
             ]
         })
         .collect()
 }
 
-fn policy(policy: &PolicyDescription, namespace: &str) -> Value {
+fn policy_spec(policy: &PolicyDescription, namespace: &str) -> Value {
     let resource = &policy.resource;
-    let operations: Vec<&str> = policy.operations.iter().map(|one| one.as_str()).collect();
+    let operations: Vec<&str> = policy
+        .operations
+        .iter()
+        .map(|operation| operation.as_str())
+        .collect();
     let mut matched = json!({"resourceRules": [{
         "apiGroups": [resource.kind.group()],
         "apiVersions": [resource.kind.version()],
@@ -47,7 +54,7 @@ fn policy(policy: &PolicyDescription, namespace: &str) -> Value {
         objects: &policy.objects,
         exemption: policy.exemption,
     };
-    selected.put_into(&mut matched, namespace);
+    selected.add_selectors(&mut matched, namespace);
     let mut spec = json!({
         "failurePolicy": policy.failure_policy,
         "matchConstraints": matched,
@@ -69,7 +76,7 @@ fn policy(policy: &PolicyDescription, namespace: &str) -> Value {
         ("variables", &policy.variables),
     ] {
         if !expressions.is_empty() {
-            spec[field] = expressions.iter().map(named).collect();
+            spec[field] = expressions.iter().map(named_expression).collect();
         }
     }
     if let Some(ParameterDescription { resource, .. }) = &policy.parameter {
@@ -79,7 +86,7 @@ fn policy(policy: &PolicyDescription, namespace: &str) -> Value {
     spec
 }
 
-fn binding(policy: &PolicyDescription) -> Value {
+fn binding_spec(policy: &PolicyDescription) -> Value {
     let mut spec = json!({"policyName": policy.name});
     if let PolicyEffect::Validating { actions, .. } = &policy.effect {
         spec["validationActions"] = json!(actions);
@@ -111,11 +118,6 @@ fn mutation(patch: &PolicyPatch) -> Value {
     let mut mutation = json!({"patchType": kind});
     mutation[field] = json!({"expression": expression});
     mutation
-}
-
-/// As a condition or a variable is written.
-pub(crate) fn named(one: &NamedExpression) -> Value {
-    json!({"name": one.name, "expression": one.expression})
 }
 
 #[cfg(test)]
@@ -274,7 +276,7 @@ spec:
                 name: "pins".to_owned(),
                 missing: MissingParameter::Deny,
             }),
-            stand_in: None,
+            fallback: None,
         }
     }
 
@@ -299,12 +301,12 @@ spec:
             conditions: Vec::new(),
             variables: Vec::new(),
             parameter: None,
-            stand_in: None,
+            fallback: None,
         }
     }
 
     #[test]
-    fn each_policy_comes_with_its_binding() {
+    fn each_policy_has_a_binding() {
         let description = Description {
             name: "guard".to_owned(),
             policies: vec![pinned(), marked()],

@@ -1,79 +1,88 @@
+//! Roles and bindings of an operator's ServiceAccount.
+
 use kubewright_core::{Description, PolicyRule};
 use serde_json::{Value, json};
 
-use crate::objects::labels;
+use crate::names::labels;
 
-/// What the operator's account may do, and where: a ClusterRole, unless it is restricted to some
-/// namespaces, in which it then has a Role each; and a Role in its own namespace for its Lease.
-/// What would grant nothing is left out.
+/// The roles and bindings of the operator's account: a ClusterRole, or, for an operator that is
+/// restricted to some namespaces, a Role in each; and a Role in its own namespace for its Lease.
+/// Roles without rules are omitted.
 ///
-/// `further` rules hold for the whole cluster in any case.
+/// `further` rules are always part of the ClusterRole.
 pub(crate) fn roles(
     description: &Description,
     namespace: &str,
     further: Vec<PolicyRule>,
 ) -> Vec<Value> {
-    let name = description.name.as_str();
-    let grant = |place: Option<&str>, name: &str, rules: Vec<PolicyRule>| {
-        let account = json!({
+    let grants = Grants {
+        account: json!({
             "kind": "ServiceAccount",
             "name": description.name,
             "namespace": namespace,
-        });
-        granted(name, place, &labels(description), (rules, account))
+        }),
+        labels: labels(description),
     };
-    let restricted = description.namespaces.iter();
-    let restricted = restricted.map(|place| (Some(place.as_str()), description.namespace_rules()));
-    let mut everywhere = description.cluster_rules();
-    everywhere.extend(further);
+    let name = description.name.as_str();
+    let mut cluster_rules = description.cluster_rules();
+    cluster_rules.extend(further);
     let mut objects = Vec::new();
-    for (place, rules) in [(None, everywhere)].into_iter().chain(restricted) {
-        // An operator without any rights has a role that says so.
-        if !rules.is_empty() || (place.is_none() && description.namespaces.is_empty()) {
-            objects.extend(grant(place, name, rules));
+    // An unrestricted operator without permissions has an empty ClusterRole.
+    if !cluster_rules.is_empty() || description.namespaces.is_empty() {
+        objects.extend(grants.in_cluster(name, &cluster_rules));
+    }
+    for restricted in &description.namespaces {
+        let rules = description.namespace_rules();
+        if !rules.is_empty() {
+            objects.extend(grants.in_namespace(restricted, name, &rules));
         }
     }
-    let own = description.own_namespace_rules();
-    if !own.is_empty() {
-        objects.extend(grant(
-            Some(namespace),
-            &format!("{name}-leader-election"),
-            own,
-        ));
+    let own_rules = description.own_namespace_rules();
+    if !own_rules.is_empty() {
+        let role = format!("{name}-leader-election");
+        objects.extend(grants.in_namespace(namespace, &role, &own_rules));
     }
     objects
 }
 
-/// A role with these rules, in `place` or for the whole cluster, and its binding to the account.
-fn granted(
-    name: &str,
-    place: Option<&str>,
-    labels: &Value,
-    (rules, account): (Vec<PolicyRule>, Value),
-) -> [Value; 2] {
-    let (role, binding) = match place {
-        Some(_) => ("Role", "RoleBinding"),
-        None => ("ClusterRole", "ClusterRoleBinding"),
-    };
-    let mut metadata = json!({"name": name, "labels": labels});
-    if let Some(place) = place {
-        metadata["namespace"] = json!(place);
+/// Creates roles, and bindings to one account.
+struct Grants {
+    account: Value,
+    labels: Value,
+}
+
+impl Grants {
+    fn in_cluster(&self, name: &str, rules: &[PolicyRule]) -> [Value; 2] {
+        let metadata = json!({"name": name, "labels": self.labels});
+        self.role_and_binding("ClusterRole", &metadata, rules)
     }
-    [
-        json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": role,
-            "metadata": metadata,
-            "rules": rules,
-        }),
-        json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": binding,
-            "metadata": metadata,
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": role, "name": name},
-            "subjects": [account],
-        }),
-    ]
+
+    fn in_namespace(&self, namespace: &str, name: &str, rules: &[PolicyRule]) -> [Value; 2] {
+        let metadata = json!({"name": name, "labels": self.labels, "namespace": namespace});
+        self.role_and_binding("Role", &metadata, rules)
+    }
+
+    fn role_and_binding(&self, kind: &str, metadata: &Value, rules: &[PolicyRule]) -> [Value; 2] {
+        [
+            json!({
+                "apiVersion": "rbac.authorization.k8s.io/v1",
+                "kind": kind,
+                "metadata": metadata,
+                "rules": rules,
+            }),
+            json!({
+                "apiVersion": "rbac.authorization.k8s.io/v1",
+                "kind": format!("{kind}Binding"),
+                "metadata": metadata,
+                "roleRef": {
+                    "apiGroup": "rbac.authorization.k8s.io",
+                    "kind": kind,
+                    "name": metadata["name"],
+                },
+                "subjects": [self.account],
+            }),
+        ]
+    }
 }
 
 #[cfg(test)]
@@ -97,36 +106,37 @@ mod tests {
         }
     }
 
-    fn places(objects: &[Value]) -> Vec<String> {
+    /// Kind, namespace and name of each object.
+    fn keys(objects: &[Value]) -> Vec<String> {
         let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-        let place = |one: &Value| {
-            let metadata = &one["metadata"];
+        let key = |object: &Value| {
+            let metadata = &object["metadata"];
             format!(
                 "{} {} {}",
-                text(&one["kind"]),
+                text(&object["kind"]),
                 text(&metadata["namespace"]),
                 text(&metadata["name"])
             )
         };
-        objects.iter().map(place).collect()
+        objects.iter().map(key).collect()
     }
 
     #[test]
-    fn an_operator_of_the_whole_cluster_has_one_role() {
+    fn unrestricted_operator_has_one_cluster_role() {
         let objects = roles(&description(), "sets-system", Vec::new());
         assert_eq!(
-            places(&objects),
+            keys(&objects),
             ["ClusterRole - sets", "ClusterRoleBinding - sets"]
         );
     }
 
     #[test]
-    fn an_operator_of_some_namespaces_has_a_role_in_each_of_them() {
+    fn restricted_operator_has_a_role_in_each_namespace() {
         let mut description = description();
         description.namespaces = ["shop".to_owned(), "web".to_owned()].into();
         let objects = roles(&description, "sets-system", Vec::new());
         assert_eq!(
-            places(&objects),
+            keys(&objects),
             [
                 "ClusterRole - sets",
                 "ClusterRoleBinding - sets",
@@ -143,12 +153,12 @@ mod tests {
     }
 
     #[test]
-    fn the_lease_is_granted_where_the_operator_runs() {
+    fn lease_is_granted_in_the_namespace_of_the_operator() {
         let mut description = description();
         description.lease = Some("sets".to_owned());
         let objects = roles(&description, "sets-system", Vec::new());
         assert_eq!(
-            places(&objects)[2..],
+            keys(&objects)[2..],
             [
                 "Role sets-system sets-leader-election",
                 "RoleBinding sets-system sets-leader-election"

@@ -1,3 +1,5 @@
+//! The Service and configurations of an operator's webhooks.
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kubewright_core::{
@@ -5,20 +7,12 @@ use kubewright_core::{
 };
 use serde_json::{Value, json};
 
-use crate::certificates::{cert_manager_objects, inject_ca};
-use crate::policies::named;
-use crate::selected::Selected;
-use crate::{ManifestOptions, WebhookCertificates};
+use crate::certificates::{WebhookCertificates, cert_manager_objects, inject_ca};
+use crate::matching::{Selected, named_expression};
+use crate::names::{WEBHOOK_PORT, webhook_service};
+use crate::options::ManifestOptions;
 
-/// The port that an operator serves its webhooks on.
-pub(crate) const WEBHOOK_PORT: u16 = 9443;
-
-/// The name of the Service that leads to an operator's webhooks.
-pub fn webhook_service(operator: &str) -> String {
-    format!("{operator}-webhook")
-}
-
-/// The Service and the configurations of an operator's webhooks; nothing when it has none.
+/// The Service and the configurations of an operator's webhooks; empty when it has none.
 pub(crate) fn webhook_objects(
     description: &Description,
     namespace: &str,
@@ -44,18 +38,20 @@ pub(crate) fn webhook_objects(
     if options.certificates == WebhookCertificates::CertManager {
         objects.extend(cert_manager_objects(name, namespace, &labels));
     }
-    for (kind, spelling) in [
+    for (kind, configuration_kind) in [
         (WebhookKind::Mutating, "MutatingWebhookConfiguration"),
         (WebhookKind::Validating, "ValidatingWebhookConfiguration"),
     ] {
-        let of_kind = description.webhooks.iter().filter(|one| one.kind == kind);
-        let webhooks: Vec<Value> = of_kind
+        let webhooks: Vec<Value> = description
+            .webhooks
+            .iter()
+            .filter(|webhook| webhook.kind == kind)
             .map(|webhook| entry(webhook, name, namespace, options))
             .collect();
         if !webhooks.is_empty() {
             let mut configuration = json!({
                 "apiVersion": "admissionregistration.k8s.io/v1",
-                "kind": spelling,
+                "kind": configuration_kind,
                 "metadata": {"name": name, "labels": labels},
                 "webhooks": webhooks,
             });
@@ -75,15 +71,19 @@ fn entry(
     options: &ManifestOptions,
 ) -> Value {
     let resource = &webhook.resource;
-    let operations: Vec<&str> = webhook.operations.iter().map(|one| one.as_str()).collect();
-    let resources = match &webhook.part {
-        Some(part) => format!("{}/{part}", resource.plural),
+    let operations: Vec<&str> = webhook
+        .operations
+        .iter()
+        .map(|operation| operation.as_str())
+        .collect();
+    let resources = match &webhook.subresource {
+        Some(subresource) => format!("{}/{subresource}", resource.plural),
         None => resource.plural.clone(),
     };
     let mut entry = json!({
         "name": webhook.name,
         "admissionReviewVersions": ["v1"],
-        "clientConfig": client(&webhook.path, operator, namespace, options),
+        "clientConfig": client_config(&webhook.path, operator, namespace, options),
         "failurePolicy": webhook.failure_policy,
         "rules": [{
             "apiGroups": [resource.kind.group()],
@@ -103,15 +103,15 @@ fn entry(
         objects: &webhook.objects,
         exemption: webhook.exemption,
     };
-    selected.put_into(&mut entry, namespace);
+    selected.add_selectors(&mut entry, namespace);
     if !webhook.conditions.is_empty() {
-        entry["matchConditions"] = webhook.conditions.iter().map(named).collect();
+        entry["matchConditions"] = webhook.conditions.iter().map(named_expression).collect();
     }
     entry
 }
 
-/// Makes a definition point to the operator, when it converts the kind.
-pub(crate) fn conversion(
+/// Sets the conversion webhook of a definition, if the operator converts its kind.
+pub(crate) fn set_conversion(
     definition: &mut Value,
     description: &Description,
     namespace: &str,
@@ -122,7 +122,7 @@ pub(crate) fn conversion(
         return;
     }
     let operator = description.name.as_str();
-    let client = client(ConversionDescription::PATH, operator, namespace, options);
+    let client = client_config(ConversionDescription::PATH, operator, namespace, options);
     definition["spec"]["conversion"] = json!({
         "strategy": "Webhook",
         "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]},
@@ -132,7 +132,7 @@ pub(crate) fn conversion(
     }
 }
 
-fn client(path: &str, operator: &str, namespace: &str, options: &ManifestOptions) -> Value {
+fn client_config(path: &str, operator: &str, namespace: &str, options: &ManifestOptions) -> Value {
     let mut client = match &options.webhook_url {
         Some(base) => json!({"url": format!("{}{path}", base.trim_end_matches('/'))}),
         None => json!({"service": {
@@ -172,7 +172,7 @@ mod tests {
                     _ => Exemption::Nothing,
                 },
                 resource: Resource::new(kind, plural, Scope::Namespaced),
-                part: None,
+                subresource: None,
                 operations: vec![Operation::Create, Operation::Update],
                 failure_policy: FailurePolicy::Fail,
                 timeout: Duration::from_secs(5),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_is_reached_through_its_service() {
+    fn webhook_is_called_through_its_service() {
         let description = description(
             Kind::new("ex.io", "v1", "Set"),
             "sets",
@@ -221,20 +221,20 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_for_a_part_is_not_asked_about_the_whole() {
+    fn rule_of_a_subresource_does_not_match_the_object() {
         let mut description = description(
             Kind::new("ex.io", "v1", "Set"),
             "sets",
             WebhookKind::Validating,
         );
-        description.webhooks[0].part = Some("status".to_owned());
+        description.webhooks[0].subresource = Some("status".to_owned());
         let objects = webhook_objects(&description, "tools", &ManifestOptions::default());
         let rule = &objects[1]["webhooks"][0]["rules"][0];
         assert_eq!(rule["resources"], json!(["sets/status"]));
     }
 
     #[test]
-    fn a_webhook_for_pods_spares_the_namespaces_that_must_start_without_it() {
+    fn webhook_for_pods_exempts_the_system_namespaces() {
         let description = description(Kind::new("", "v1", "Pod"), "pods", WebhookKind::Mutating);
         let options = ManifestOptions {
             webhook_url: Some("https://127.0.0.1:7/".to_owned()),

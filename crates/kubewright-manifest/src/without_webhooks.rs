@@ -1,20 +1,23 @@
+//! Objects and descriptions without calls of the operator's webhooks.
+
 use kubewright_core::Description;
 use serde_json::Value;
 
-/// Whether the object makes the API server call the operator: a webhook configuration, or the
-/// definition of a kind that the operator converts.
+/// Whether the object makes the API server call the operator: a webhook configuration, or a
+/// definition with a conversion webhook.
 pub fn calls_webhooks(object: &Value) -> bool {
     let kind = object["kind"].as_str();
     kind.is_some_and(|kind| kind.ends_with("WebhookConfiguration")) || is_converted(object)
 }
 
-/// Whether the object defines a kind that the operator converts.
+/// Whether the object is a definition with a conversion webhook.
 pub fn is_converted(object: &Value) -> bool {
     object["spec"]["conversion"]["strategy"] == "Webhook"
 }
 
-/// Leaves of a definition the stored version alone: nobody is there who would convert the others.
-pub fn stored_version_alone(definition: &mut Value) {
+/// Removes the conversion of a definition, and all versions but the storage version, which cannot
+/// be served without it.
+pub fn keep_only_storage_version(definition: &mut Value) {
     if let Some(spec) = definition["spec"].as_object_mut() {
         spec.remove("conversion");
     }
@@ -23,32 +26,34 @@ pub fn stored_version_alone(definition: &mut Value) {
     }
 }
 
-/// The objects for a cluster that cannot call the operator: without configurations, and of
-/// converted kinds the stored version alone.
+/// The objects for a cluster that cannot call the operator: without configurations, and with only
+/// the storage version of converted kinds.
 pub fn without_webhooks(objects: Vec<Value>) -> Vec<Value> {
-    let kept = objects.into_iter().filter_map(|mut object| {
-        if !is_converted(&object) {
-            return (!calls_webhooks(&object)).then_some(object);
-        }
-        stored_version_alone(&mut object);
-        Some(object)
-    });
-    kept.collect()
+    objects
+        .into_iter()
+        .filter_map(|mut object| {
+            if !is_converted(&object) {
+                return (!calls_webhooks(&object)).then_some(object);
+            }
+            keep_only_storage_version(&mut object);
+            Some(object)
+        })
+        .collect()
 }
 
-/// The description of the same operator when nobody calls it.
-pub(crate) fn uncalled(description: &Description) -> Description {
-    let mut uncalled = description.clone();
-    for definition in &mut uncalled.custom_resources {
+/// The description without anything that the API server calls.
+pub(crate) fn without_webhook_calls(description: &Description) -> Description {
+    let mut reduced = description.clone();
+    for definition in &mut reduced.custom_resources {
         let name = definition["metadata"]["name"].as_str().unwrap_or_default();
         if description.conversion_of(name).is_some() {
-            stored_version_alone(definition);
+            keep_only_storage_version(definition);
         }
     }
-    uncalled.webhooks.clear();
-    uncalled.conversions.clear();
-    uncalled.authorizes = false;
-    uncalled
+    reduced.webhooks.clear();
+    reduced.conversions.clear();
+    reduced.authorizes = false;
+    reduced
 }
 
 #[cfg(test)]
@@ -60,7 +65,7 @@ mod tests {
     use crate::{ManifestOptions, WebhookCertificates, WebhookUse, deployment, objects};
 
     #[test]
-    fn a_cluster_that_cannot_call_gets_the_stored_version_of_a_converted_kind() {
+    fn converted_kind_has_only_its_storage_version_without_webhooks() {
         let converted = json!({"kind": "CustomResourceDefinition", "spec": {
             "conversion": {"strategy": "Webhook"},
             "versions": [{"name": "v1", "storage": true}, {"name": "v2", "storage": false}],
@@ -81,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn switched_off_webhooks_leave_nothing_behind() {
+    fn manifests_without_webhooks_have_no_trace_of_them() {
         let hub = Resource::new(Kind::new("ex.io", "v1", "Set"), "sets", Scope::Namespaced);
         let description = Description {
             name: "sets".to_owned(),
@@ -110,23 +115,25 @@ mod tests {
             printed
         };
         let has_service = |objects: &[Value]| {
-            let name = |one: &Value| one["metadata"]["name"] == "sets-webhook";
-            objects
-                .iter()
-                .any(|one| one["kind"] == "Service" && name(one))
+            objects.iter().any(|object| {
+                object["kind"] == "Service" && object["metadata"]["name"] == "sets-webhook"
+            })
         };
-        let wired = printed(WebhookUse::Wired);
-        assert!(wired.iter().any(calls_webhooks) && has_service(&wired));
+        let on = printed(WebhookUse::On);
+        assert!(on.iter().any(calls_webhooks) && has_service(&on));
         let off = printed(WebhookUse::Off);
         assert!(!off.iter().any(calls_webhooks) && !has_service(&off));
         let definition = off
             .iter()
-            .find(|one| one["kind"] == "CustomResourceDefinition");
+            .find(|object| object["kind"] == "CustomResourceDefinition");
         let versions = definition.unwrap()["spec"]["versions"].as_array().unwrap();
         let names: Vec<_> = versions.iter().map(|version| &version["name"]).collect();
         assert_eq!(names, ["v1"]);
-        let running = off.iter().find(|one| one["kind"] == "Deployment").unwrap();
-        let container = &running["spec"]["template"]["spec"]["containers"][0];
+        let deployment = off
+            .iter()
+            .find(|object| object["kind"] == "Deployment")
+            .unwrap();
+        let container = &deployment["spec"]["template"]["spec"]["containers"][0];
         let arguments = container["args"].as_array().unwrap();
         assert!(arguments.contains(&json!("--no-webhooks")), "{arguments:?}");
         assert!(!arguments.contains(&json!("--managed-certificates")));

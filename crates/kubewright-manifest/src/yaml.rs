@@ -1,6 +1,8 @@
+//! Objects as YAML documents.
+
 use serde_json::Value;
 
-use crate::Error;
+use crate::error::Error;
 
 /// Writes objects as YAML documents, in the given order.
 pub fn to_yaml(objects: &[Value]) -> Result<String, Error> {
@@ -29,7 +31,7 @@ mod tests {
     use super::to_yaml;
 
     #[test]
-    fn each_object_is_a_document_that_reads_back_the_same() {
+    fn objects_survive_a_round_trip_through_yaml() {
         let objects = [
             json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "on"}}),
             json!({"rules": [{"apiGroups": [""], "verbs": ["get"]}], "empty": {}, "n": 1}),

@@ -112,7 +112,7 @@ pub enum Error {
     },
     /// Certificates could not be made.
     #[error("make the cluster's certificates")]
-    Certificates(#[from] kubewright_apiserver::pki::Error),
+    Certificates(#[from] kubewright_http::pki::Error),
     /// A process could not be started.
     #[error("start `{command}`")]
     Spawn {

@@ -1,8 +1,7 @@
-//! Clusters for tests: embedded, real and existing; polling assertions; the differential suite.
+//! Clusters for tests: embedded, real and existing; polling assertions; faults.
 
 mod cluster;
 pub mod control_plane;
-pub mod differential;
 mod error;
 mod faults;
 mod kubectl;

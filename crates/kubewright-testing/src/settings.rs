@@ -29,14 +29,7 @@ pub struct Settings {
     /// `RUST_LOG`: what is shown of a failed test's log, such as `info,kubewright=debug`.
     pub log: Option<String>,
     /// `KUBEWRIGHT_TEST_TIMEOUT`: how long `eventually` waits, in seconds.
-    pub patience: Duration,
-    /// `KUBEWRIGHT_TEST_SEQUENCES`: how many random sequences are compared.
-    pub sequences: u64,
-    /// `KUBEWRIGHT_TEST_SEED`: the seed of the first of them; the others follow.
-    pub seed: u64,
-    /// `KUBEWRIGHT_TEST_CASES`: the only cases that are compared between the clusters, by their
-    /// names or by their rows of the fidelity table, with commas between them; all when empty.
-    pub cases: Vec<String>,
+    pub timeout: Duration,
     /// `KUBEWRIGHT_TEST_OPERATOR=deployed`: whose operator tests on an existing cluster look at.
     pub operator: OperatorChoice,
     /// `KUBEWRIGHT_TEST_NODES=simulated`: whether tests may add nodes to an existing cluster.
@@ -92,9 +85,7 @@ impl fmt::Display for Choice {
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(30);
-const SEQUENCES: u64 = 20;
-const SEED: u64 = 1;
+const EVENTUALLY_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Settings {
     /// Reads the environment.
@@ -155,17 +146,14 @@ impl Settings {
             }
             host => host,
         };
-        let number = |name: &'static str, otherwise: u64, known: &'static str| {
-            text(name).map_or(Ok(otherwise), |value| {
-                value.parse().map_err(|_| wrong(name, value, known))
-            })
+        let timeout = match text("KUBEWRIGHT_TEST_TIMEOUT") {
+            None => EVENTUALLY_TIMEOUT,
+            Some(value) => Duration::from_secs(
+                value
+                    .parse()
+                    .map_err(|_| wrong("KUBEWRIGHT_TEST_TIMEOUT", value, "a number of seconds"))?,
+            ),
         };
-        let seconds = "a number of seconds";
-        let patience = number("KUBEWRIGHT_TEST_TIMEOUT", PATIENCE.as_secs(), seconds)?;
-        let sequences = number("KUBEWRIGHT_TEST_SEQUENCES", SEQUENCES, "a number")?;
-        let seed = number("KUBEWRIGHT_TEST_SEED", SEED, "a number")?;
-        let cases = text("KUBEWRIGHT_TEST_CASES").unwrap_or_default();
-        let cases = cases.split(',').map(|name| name.trim().to_owned());
         let folder = |name: &str| variable(name).map(|value| absolute(PathBuf::from(value)));
         let cache = folder("KUBEWRIGHT_CACHE").or_else(|| platform_cache(variable));
         Ok(Self {
@@ -177,10 +165,7 @@ impl Settings {
             permissions: folder("KUBEWRIGHT_PERMISSIONS"),
             kubeconfig: kubeconfig(variable),
             log: text("RUST_LOG"),
-            patience: Duration::from_secs(patience),
-            sequences,
-            seed,
-            cases: cases.filter(|name| !name.is_empty()).collect(),
+            timeout,
             operator,
             nodes,
             webhook_host,
@@ -200,10 +185,7 @@ impl Default for Settings {
             permissions: None,
             kubeconfig: None,
             log: None,
-            patience: PATIENCE,
-            sequences: SEQUENCES,
-            seed: SEED,
-            cases: Vec::new(),
+            timeout: EVENTUALLY_TIMEOUT,
             operator: OperatorChoice::default(),
             nodes: NodeChoice::default(),
             webhook_host: None,
@@ -346,28 +328,13 @@ mod tests {
     }
 
     #[test]
-    fn cases_are_named_with_commas_between_them() {
-        let cases = |value: &str| {
-            let settings = read(&[("KUBEWRIGHT_TEST_CASES", value)]);
-            settings.unwrap().cases
-        };
-        assert_eq!(cases("watch, W1,"), ["watch", "W1"]);
-        assert_eq!(cases(""), Vec::<String>::new());
-    }
-
-    #[test]
-    fn numbers_are_read_and_what_is_none_is_refused() {
-        let settings = read(&[
-            ("KUBEWRIGHT_TEST_TIMEOUT", "5"),
-            ("KUBEWRIGHT_TEST_SEQUENCES", "300"),
-        ]);
-        let settings = settings.unwrap();
-        assert_eq!(settings.patience.as_secs(), 5);
-        assert_eq!((settings.sequences, settings.seed), (300, 1));
-        let error = read(&[("KUBEWRIGHT_TEST_SEED", "many")]).unwrap_err();
+    fn timeout_is_a_number_of_seconds() {
+        let settings = read(&[("KUBEWRIGHT_TEST_TIMEOUT", "5")]).unwrap();
+        assert_eq!(settings.timeout.as_secs(), 5);
+        let error = read(&[("KUBEWRIGHT_TEST_TIMEOUT", "long")]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "read KUBEWRIGHT_TEST_SEED=\"many\": not a known value; use one of: a number"
+            "read KUBEWRIGHT_TEST_TIMEOUT=\"long\": not a known value; use one of: a number of seconds"
         );
     }
 }

@@ -1,6 +1,8 @@
+//! The errors of this crate.
+
 use std::path::PathBuf;
 
-/// Why webhooks cannot be served.
+/// An error of the serving certificate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -9,32 +11,26 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// A text holds no certificate or key.
+    /// The text is not a valid certificate or key.
     #[error("read the {what} of the webhooks' serving certificate: give it as PEM")]
     Pem {
-        /// Which part.
+        /// `certificate` or `key`.
         what: &'static str,
-        /// Why not.
+        /// The cause.
         #[source]
         source: rustls_pki_types::pem::Error,
     },
-    /// There is no certificate in the text.
+    /// The text contains no certificate.
     #[error("read the webhooks' serving certificate: there is no certificate in it")]
     NoCertificate,
     /// The certificate and the key cannot be used together.
     #[error("use the webhooks' serving certificate: the key must belong to the first certificate")]
     Unusable(#[source] rustls::Error),
-    /// A certificate could not be made.
-    #[error("make the {what}")]
-    Make {
-        /// What was to be made.
-        what: &'static str,
-        /// Why not.
-        #[source]
-        source: rcgen::Error,
-    },
+    /// A certificate could not be issued.
+    #[error("make the webhooks' serving certificate")]
+    Make(#[from] kubewright_http::pki::Error),
 }

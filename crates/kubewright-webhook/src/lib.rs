@@ -1,20 +1,21 @@
-//! Admission, conversion and authorization webhooks as protocol and server, and the making of certificates. No client.
+//! A server for admission, conversion and authorization webhooks: TLS, reviews, conversion through a hub, JSON patches of changed objects, rotation of certificates. No client.
 //!
-//! [`Routes`] says what is answered where, [`WebhookServer`] serves it over TLS, on a socket or on
-//! a pipe in this process, with [`Certificates`] that can be replaced while it runs:
+//! [`Routes`] has the handlers, [`WebhookServer`] serves them over TLS, on a socket or on a pipe in
+//! this process, with [`Certificates`] that can be replaced while it runs:
 //!
 //! ```
 //! use std::sync::Arc;
 //!
 //! use kubewright_webhook::review::AdmissionResponse;
-//! use kubewright_webhook::{Certificates, LocalAuthority, Routes, WebhookServer};
+//! use kubewright_webhook::pki::Authority;
+//! use kubewright_webhook::{Certificates, Routes, WebhookServer};
 //!
 //! let routes = Routes::default().admission(
 //!     "/validate-ex-io-v1-site",
 //!     Arc::new(|_request, _deadline| Box::pin(async { AdmissionResponse::allowed() })),
 //! );
-//! let authority = LocalAuthority::new("site webhooks")?;
-//! let certificates = Certificates::new(&authority.issue(&["localhost"])?)?;
+//! let authority = Authority::new("site webhooks")?;
+//! let certificates = Certificates::new(&authority.issue_server(&["localhost"])?)?;
 //! let server = WebhookServer::new(routes, certificates);
 //! # drop(server);
 //! # Ok::<(), kubewright_webhook::Error>(())
@@ -26,8 +27,9 @@ mod error;
 pub mod patch;
 mod server;
 
-pub use certificate::{CertificateFiles, Certificates, KeyPairPem, LocalAuthority, Rotation};
+pub use certificate::{CertificateFiles, Certificates, Rotation};
 pub use error::Error;
+pub use kubewright_http::pki;
 pub use kubewright_wire::review;
 pub use server::{
     AdmissionHandler, AuthorizationHandler, ConversionHandler, Incoming, PathMetrics,

@@ -1,12 +1,13 @@
-//! From bytes to values and back, and the tables that say what Kubernetes' own kinds look like: JSON, YAML, flat records; routes; watch frames; Status errors; the patches and field ownership. No sockets, no async.
+//! The formats of the Kubernetes API, and the tables of its own kinds: JSON as Go reads it, YAML, protobuf, flat records; routes, lists and watch frames, Status errors, reviews, continue tokens, JSONPath; patches, server-side apply and field ownership. No sockets, no async.
 //!
 //! Everything here is a function of its input: no sockets, no tasks, no clock. The embedded API
-//! server and an operator's client read the same routes, answers and tables.
+//! server and the client of an operator share these formats and tables.
 
 pub mod apply;
+pub mod continue_token;
 pub mod fields;
-#[doc(hidden)]
-pub mod fuzz;
+pub mod json;
+pub mod json_path;
 pub mod patch;
 pub mod protobuf;
 pub mod record;

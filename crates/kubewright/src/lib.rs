@@ -94,9 +94,7 @@ pub use kubewright_runtime::write::{Done, WriteError};
 pub use kubewright_webhook::review::{
     NonResourceAttributes, ResourceAttributes, SubjectAccessReviewSpec,
 };
-pub use kubewright_webhook::{
-    CertificateFiles, Certificates, Incoming, KeyPairPem, LocalAuthority,
-};
+pub use kubewright_webhook::{CertificateFiles, Certificates, Incoming, pki};
 pub use {k8s_openapi, kube};
 
 /// The allocator for an operator's `main.rs`:

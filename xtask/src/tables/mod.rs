@@ -50,14 +50,11 @@ pub(crate) fn run(
             openapi::pack(&definitions)?,
         ),
         (
-            "crates/kubewright-apiserver/tables/resources.json.gz",
+            "crates/kubewright-kinds/tables/resources.json.gz",
             resources,
         ),
         ("crates/kubewright-apiserver/tables/roles.json.gz", roles),
-        (
-            "crates/kubewright-apiserver/tables/defaults.json.gz",
-            defaults,
-        ),
+        ("crates/kubewright-kinds/tables/defaults.json.gz", defaults),
     ];
     write::all(root, &tables, mode)
 }

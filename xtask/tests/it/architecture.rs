@@ -3,22 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::Value;
-
-use crate::{cargo, root};
-
-fn metadata(arguments: &[&str]) -> Value {
-    let metadata = cargo(&[&["metadata", "--format-version", "1"], arguments].concat());
-    serde_json::from_slice(&metadata).expect("cargo metadata prints JSON")
-}
-
-fn packages() -> Vec<Value> {
-    let metadata = metadata(&["--no-deps"]);
-    metadata["packages"]
-        .as_array()
-        .expect("packages are a list")
-        .clone()
-}
+use crate::{cargo, metadata, packages, root};
 
 /// The rows of the first table of the page: crate, rank, sentence.
 fn table() -> BTreeMap<String, (u32, String)> {

@@ -2,9 +2,13 @@
 
 mod architecture;
 mod features;
+mod module_graph;
+mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use serde_json::Value;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -27,4 +31,18 @@ fn cargo(arguments: &[&str]) -> Vec<u8> {
         String::from_utf8_lossy(&output.stderr)
     );
     output.stdout
+}
+
+fn metadata(arguments: &[&str]) -> Value {
+    let metadata = cargo(&[&["metadata", "--format-version", "1"], arguments].concat());
+    serde_json::from_slice(&metadata).expect("cargo metadata prints JSON")
+}
+
+/// The packages of the workspace.
+fn packages() -> Vec<Value> {
+    let metadata = metadata(&["--no-deps"]);
+    metadata["packages"]
+        .as_array()
+        .expect("packages are a list")
+        .clone()
 }

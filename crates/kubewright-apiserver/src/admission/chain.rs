@@ -1,43 +1,139 @@
+//! The admission chain: which plugins see a request, and in which order.
+
+use kubewright_core::{Operation, WebhookKind};
 use kubewright_wire::status::Status;
-use serde_json::Value;
 
-use super::{
-    Attributes, limit_range, matching, pod_security, policy, priority, quota, service_account,
-    taint_nodes, toleration_seconds, webhook,
-};
-use crate::request::Warnings;
-use crate::server::Server;
+use super::attributes::Attributes;
+use super::context::AdmissionContext;
+use super::plugin::{AdmissionPlugin, AdmissionPlugins};
+use super::plugins::{PLUGINS, resource_quota};
+use super::policy::Policies;
+use super::round::Round;
+use super::webhook::Webhooks;
+use crate::warnings::Warnings;
 
-/// What the plugins make of an object, in the order in which Kubernetes asks them. Policies and
-/// webhooks come next, in `reinvoke`.
-pub(crate) fn mutate(attributes: &Attributes<'_>, object: &mut Value) -> Result<(), Status> {
-    limit_range::fill_in(attributes, object);
-    service_account::admit(attributes, object)?;
-    taint_nodes::admit(attributes, object);
-    priority::admit(attributes, object)?;
-    toleration_seconds::admit(attributes, object);
-    Ok(())
+/// The plugins that mutate and validate objects on their way to the store.
+///
+/// The order is that of Kubernetes: built-in plugins mutate, then policies, then webhooks; after a
+/// change all of them see the object once more. Then built-in plugins validate, then policies,
+/// then webhooks, and at last the quota, which counts what it admits.
+#[derive(Debug)]
+pub(crate) struct AdmissionChain {
+    context: AdmissionContext,
+    enabled: AdmissionPlugins,
+    policies: Policies,
+    webhooks: Webhooks,
 }
 
-/// Whether the plugins let an object pass as it will be stored.
-pub(crate) fn validate(attributes: &Attributes<'_>, object: &Value) -> Result<(), Status> {
-    limit_range::check(attributes, object)?;
-    pod_security::check(attributes, object)?;
-    priority::check_class(attributes, object)
-}
+impl AdmissionChain {
+    pub(crate) fn new(context: AdmissionContext, enabled: AdmissionPlugins) -> Self {
+        Self {
+            context,
+            enabled,
+            policies: Policies::default(),
+            webhooks: Webhooks::default(),
+        }
+    }
 
-/// Whether policies and webhooks let a request pass.
-pub(crate) async fn ask(
-    server: &Server,
-    attributes: &matching::Attributes,
-    warnings: &Warnings,
-) -> Result<(), Status> {
-    policy::validate(server, attributes, warnings).await?;
-    webhook::validate(server, attributes, warnings).await
-}
+    pub(crate) fn plugins(&self) -> &AdmissionPlugins {
+        &self.enabled
+    }
 
-/// Whether the quota lets an object pass. It is the last to be asked, for it counts what it lets
-/// pass.
-pub(crate) fn charge(attributes: &Attributes<'_>, object: &Value) -> Result<(), Status> {
-    quota::check(attributes, object)
+    /// Whether any policy may evaluate expressions for a write.
+    pub(crate) fn evaluates_expressions(&self) -> bool {
+        [WebhookKind::Mutating, WebhookKind::Validating]
+            .into_iter()
+            .any(|kind| self.has_policies(kind))
+    }
+
+    /// Lets the plugins change the object of a request.
+    ///
+    /// When a policy or webhook has changed it, the built-in plugins see it again, and so do the
+    /// policies and webhooks with a reinvocation policy
+    /// (k8s.io/apiserver/pkg/admission/reinvocation.go).
+    pub(crate) async fn mutate(
+        &self,
+        attributes: &mut Attributes,
+        warnings: &Warnings,
+    ) -> Result<(), Status> {
+        self.mutate_builtin(attributes)?;
+        let kind = WebhookKind::Mutating;
+        if !self.has_policies(kind) && !self.has_webhooks(kind) {
+            return Ok(());
+        }
+        let mut policies = self.policies.mutating(&self.context, &self.enabled);
+        let mut webhooks = self.webhooks.mutating(&self.context, &self.enabled);
+        for round in [Round::First, Round::Second] {
+            let by_policies = policies.run(&self.context, attributes, round).await?;
+            let by_webhooks = webhooks
+                .run(&self.context, attributes, warnings, round)
+                .await?;
+            if !by_policies && !by_webhooks {
+                return Ok(());
+            }
+            if round == Round::First {
+                self.mutate_builtin(attributes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn mutate_builtin(&self, attributes: &mut Attributes) -> Result<(), Status> {
+        for plugin in PLUGINS {
+            if let Some(mutate) = plugin.mutate
+                && self.enabled.is_enabled(plugin.name)
+            {
+                mutate(&self.context, attributes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the plugins deny a request, with the object as it would be stored.
+    pub(crate) async fn validate(
+        &self,
+        attributes: &Attributes,
+        warnings: &Warnings,
+    ) -> Result<(), Status> {
+        for plugin in PLUGINS {
+            if let Some(validate) = plugin.validate
+                && self.enabled.is_enabled(plugin.name)
+            {
+                validate(&self.context, attributes)?;
+            }
+        }
+        let kind = WebhookKind::Validating;
+        if self.has_policies(kind) {
+            self.policies
+                .validate(&self.context, attributes, warnings)
+                .await?;
+        }
+        if self.has_webhooks(kind) {
+            self.webhooks
+                .validate(&self.context, attributes, warnings)
+                .await?;
+        }
+        if self.enabled.is_enabled(AdmissionPlugin::ResourceQuota)
+            && matches!(attributes.operation, Operation::Create | Operation::Update)
+        {
+            resource_quota::charge(&self.context, attributes)?;
+        }
+        Ok(())
+    }
+
+    fn has_policies(&self, kind: WebhookKind) -> bool {
+        let plugin = match kind {
+            WebhookKind::Mutating => AdmissionPlugin::MutatingAdmissionPolicy,
+            WebhookKind::Validating => AdmissionPlugin::ValidatingAdmissionPolicy,
+        };
+        self.enabled.is_enabled(plugin) && Policies::exist(&self.context, kind)
+    }
+
+    fn has_webhooks(&self, kind: WebhookKind) -> bool {
+        let plugin = match kind {
+            WebhookKind::Mutating => AdmissionPlugin::MutatingAdmissionWebhook,
+            WebhookKind::Validating => AdmissionPlugin::ValidatingAdmissionWebhook,
+        };
+        self.enabled.is_enabled(plugin) && Webhooks::exist(&self.context, kind)
+    }
 }

@@ -1,6 +1,5 @@
+use kubewright_wire::patch::{JsonPatchError, json_patch_operations};
 use serde_json::Value;
-
-use crate::request::{JsonPatchError, json_patch_listed};
 
 /// Why operations were not carried out.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,7 +14,7 @@ pub(super) enum NotPatched {
 /// `gopkg.in/evanphx/json-patch.v4`.
 pub(super) fn patched(object: &Value, operations: &[Value]) -> Result<Value, NotPatched> {
     let mut patched = object.clone();
-    match json_patch_listed(&mut patched, operations) {
+    match json_patch_operations(&mut patched, operations) {
         Ok(()) => Ok(patched),
         Err((place, error)) => {
             let operation = operations.get(place).unwrap_or(&Value::Null);

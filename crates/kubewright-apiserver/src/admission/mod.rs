@@ -1,31 +1,21 @@
-//! What stands between a request and the store besides the rules of its kind: the plugins that a
-//! server of Kubernetes has by default and that act on objects of its own kinds (each may change a
-//! new or changed object, then each may refuse it), the policies, and the webhooks.
+//! Admission: the plugins between a request and the store that change or deny objects.
 //!
-//! `chain` has their order: plugins mutate, `reinvoke` has policies and webhooks do so, plugins
-//! validate, policies and webhooks are asked, the quota counts.
+//! `chain` has their order; `plugins` are the built-in ones; `policy` and `webhook` are configured
+//! by stored objects, and `matching` decides which requests those see.
 
 mod attributes;
 mod chain;
-mod configured;
+mod context;
 mod json_patch;
-mod limit_range;
-pub(crate) mod matching;
-mod pod_security;
-pub(crate) mod policy;
-mod priority;
-mod quota;
-mod quota_scope;
-mod reinvoke;
-mod service_account;
-mod taint_nodes;
-mod toleration_seconds;
-pub(crate) mod webhook;
+mod matching;
+mod plugin;
+mod plugins;
+mod policy;
+mod round;
+mod webhook;
 
-pub(crate) use attributes::Attributes;
-pub(crate) use chain::{ask, charge, mutate, validate};
-pub(crate) use configured::{configuration_refusal, is_asked};
-pub(crate) use priority::system_classes;
-pub(crate) use quota::quota_usage;
-pub(crate) use quota_scope::is_in_scope;
-pub(crate) use reinvoke::{Between, Change, change};
+pub(crate) use attributes::{Attributes, OperationOptions};
+pub(crate) use chain::AdmissionChain;
+pub(crate) use context::AdmissionContext;
+pub use plugin::{AdmissionPlugin, AdmissionPlugins, UnknownAdmissionPlugin};
+pub(crate) use plugins::{check_namespace, system_classes};

@@ -1,35 +1,38 @@
+//! Aggregated discovery: all groups in one document.
+
 use kubewright_core::Kind;
 use serde_json::{Value, json};
 
-use super::legacy::{group_versions, served};
-use crate::catalog::{Served, Subresource, builtins};
-use crate::server::Server;
+use super::served::ServedGroups;
+use crate::resources::{ServedResource, Subresource, builtins};
 
 /// `/api` in one document.
 pub(super) fn core() -> Value {
-    let all = builtins().all().iter();
-    let resources = all.filter(|served| served.kind().group().is_empty());
-    let resources: Vec<Value> = resources.map(|served| resource(served)).collect();
+    let resources: Vec<Value> = builtins()
+        .all()
+        .iter()
+        .filter(|served| served.kind().group().is_empty())
+        .map(|served| resource(served))
+        .collect();
     let version = json!({"version": "v1", "resources": resources, "freshness": "Current"});
     list(vec![json!({"metadata": {}, "versions": [version]})])
 }
 
 /// `/apis` in one document.
-pub(super) fn groups(server: &Server) -> Value {
-    let groups = group_versions(server).into_iter();
-    let items = groups
-        .filter(|(group, _)| !group.is_empty())
-        .map(|(group, versions)| {
-            let versions: Vec<Value> = versions
-                .iter()
-                .map(|version| {
-                    let served = served(server, &group, version);
-                    let resources: Vec<Value> = served.iter().map(|one| resource(one)).collect();
-                    json!({"version": version, "resources": resources, "freshness": "Current"})
-                })
-                .collect();
-            json!({"metadata": {"name": group}, "versions": versions})
-        });
+pub(super) fn groups(served: &ServedGroups<'_>) -> Value {
+    let groups = served.groups().into_iter();
+    let items = groups.filter(|group| !group.name.is_empty()).map(|group| {
+        let versions: Vec<Value> = group
+            .versions
+            .iter()
+            .map(|version| {
+                let found = served.resources(&group.name, version);
+                let resources: Vec<Value> = found.iter().map(|served| resource(served)).collect();
+                json!({"version": version, "resources": resources, "freshness": "Current"})
+            })
+            .collect();
+        json!({"metadata": {"name": group.name}, "versions": versions})
+    });
     list(items.collect())
 }
 
@@ -40,11 +43,12 @@ fn list(items: Vec<Value>) -> Value {
     })
 }
 
-fn resource(served: &Served) -> Value {
+fn resource(served: &ServedResource) -> Value {
     let kind = served.kind();
-    let scope = match served.is_namespaced() {
-        true => "Namespaced",
-        false => "Cluster",
+    let scope = if served.is_namespaced() {
+        "Namespaced"
+    } else {
+        "Cluster"
     };
     let mut value = json!({
         "resource": served.resource.plural,
@@ -62,14 +66,17 @@ fn resource(served: &Served) -> Value {
         }
     }
     if !served.subresources.is_empty() {
-        let parts = served.subresources.iter();
-        let parts: Vec<Value> = parts.map(|part| subresource(served, part)).collect();
-        value["subresources"] = json!(parts);
+        let subresources: Vec<Value> = served
+            .subresources
+            .iter()
+            .map(|part| subresource(served, part))
+            .collect();
+        value["subresources"] = json!(subresources);
     }
     value
 }
 
-fn subresource(served: &Served, part: &Subresource) -> Value {
+fn subresource(served: &ServedResource, part: &Subresource) -> Value {
     json!({
         "subresource": part.name,
         "responseKind": response_kind(served, &part.kind),
@@ -78,10 +85,10 @@ fn subresource(served: &Served, part: &Subresource) -> Value {
 }
 
 /// A built-in resource names group and version only where they are not its own.
-fn response_kind(served: &Served, kind: &Kind) -> Value {
+fn response_kind(served: &ServedResource, kind: &Kind) -> Value {
     let is_own = kind.group_version == served.kind().group_version;
-    match is_own && served.custom().is_none() {
-        true => json!({"group": "", "version": "", "kind": kind.kind}),
-        false => json!({"group": kind.group(), "version": kind.version(), "kind": kind.kind}),
+    if is_own && served.custom().is_none() {
+        return json!({"group": "", "version": "", "kind": kind.kind});
     }
+    json!({"group": kind.group(), "version": kind.version(), "kind": kind.kind})
 }

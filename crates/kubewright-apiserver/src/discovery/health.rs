@@ -1,24 +1,26 @@
+//! `/healthz`, `/livez` and `/readyz`.
+
 use bytes::Bytes;
 use http::header::X_CONTENT_TYPE_OPTIONS;
 use http::{HeaderValue, Response, StatusCode};
 use kubewright_wire::route::Query;
 
-use crate::request::{ServerBody, with_type};
+use crate::encoding::text_response;
 
-/// What is looked at, by the names that the real server has for it.
+/// The checks, by their names in Kubernetes.
 const ALIVE: &[&str] = &["ping", "log", "etcd"];
 const READY: &[&str] = &["ping", "log", "etcd", STORE, "informer-sync", "shutdown"];
-/// Whether something can be stored: all that can fail here while requests are still served.
+/// Whether objects can be stored: the only check that can fail while requests are served.
 const STORE: &str = "etcd-readiness";
 
 /// Responds to `/healthz`, `/livez`, `/readyz` and the single checks below them; none for a check
-/// that there is not (k8s.io/apiserver/pkg/server/healthz). `failure` is why nothing can be stored.
-pub(super) fn answer(
+/// that does not exist (k8s.io/apiserver/pkg/server/healthz). `failure` is why objects cannot be stored.
+pub(super) fn respond(
     endpoint: &str,
     rest: &[&str],
     query: &Query,
     failure: Option<&str>,
-) -> Option<Response<ServerBody>> {
+) -> Option<Response<Bytes>> {
     let checks = match endpoint {
         "readyz" => READY,
         _ => ALIVE,
@@ -33,12 +35,7 @@ pub(super) fn answer(
     }
 }
 
-fn all(
-    endpoint: &str,
-    checks: &[&str],
-    query: &Query,
-    failure: Option<&str>,
-) -> Response<ServerBody> {
+fn all(endpoint: &str, checks: &[&str], query: &Query, failure: Option<&str>) -> Response<Bytes> {
     let is_counted = checks.contains(&STORE) && !query.all("exclude").any(|name| name == STORE);
     let failure = failure.filter(|_| is_counted);
     let mut response = match (failure, query.get("verbose")) {
@@ -78,11 +75,10 @@ fn verbose(endpoint: &str, checks: &[&str], query: &Query, failure: Option<&str>
     text + &format!("{endpoint} check {verdict}\n")
 }
 
-fn failed(text: String) -> Response<ServerBody> {
+fn failed(text: String) -> Response<Bytes> {
     plain(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
-fn plain(code: StatusCode, text: String) -> Response<ServerBody> {
-    let body = ServerBody::whole(Bytes::from(text));
-    with_type(code, "text/plain; charset=utf-8", body)
+fn plain(code: StatusCode, text: String) -> Response<Bytes> {
+    text_response(code, text)
 }

@@ -1,11 +1,12 @@
-//! The paths that are no resources: what the server offers, its version, its health.
+//! Paths outside the resources: discovery, version, health.
 //!
-//! Not there: `/openapi/v2`, which answers 501.
+//! Not implemented: `/openapi/v2`, which responds with 501.
 
 mod aggregated;
-mod answer;
 mod health;
 mod legacy;
+mod respond;
+mod served;
 mod version;
 
-pub(crate) use answer::answer;
+pub(crate) use respond::respond;

@@ -1,3 +1,5 @@
+//! `/version`.
+
 use serde_json::{Value, json};
 
 /// What `/version` says. The numbers are those of the Kubernetes whose rules are followed; the

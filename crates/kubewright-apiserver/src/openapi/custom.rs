@@ -1,15 +1,14 @@
 use serde_json::{Value, json};
 
 use super::schemas::{Schemas, reference};
-use crate::catalog::Served;
-use crate::crd::DEFINITIONS;
+use crate::resources::{DEFINITIONS, ServedResource};
 use crate::store::{Key, Snapshot};
 
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 
 /// What the stored definition says about the objects of a custom resource.
-pub(super) fn schema_of(snapshot: &Snapshot, served: &Served) -> Option<Value> {
+pub(super) fn schema_of(snapshot: &Snapshot, served: &ServedResource) -> Option<Value> {
     let definition = snapshot.get(&Key::new(DEFINITIONS, None, &served.id))?;
     let versions = definition.value()["spec"]["versions"].as_array()?;
     let mut versions = versions.iter();
@@ -18,7 +17,7 @@ pub(super) fn schema_of(snapshot: &Snapshot, served: &Served) -> Option<Value> {
 }
 
 /// Adds the schemas of a custom resource and of its lists.
-pub(super) fn add(schemas: &mut Schemas, served: &Served, mut schema: Value) {
+pub(super) fn add(schemas: &mut Schemas, served: &ServedResource, mut schema: Value) {
     let kind = served.kind();
     let mut parts: Vec<&str> = kind.group().split('.').rev().collect();
     parts.push(kind.version());

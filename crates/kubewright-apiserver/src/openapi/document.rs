@@ -6,16 +6,15 @@ use serde_json::{Map, Value, json};
 
 use super::schemas::Schemas;
 use super::{custom, paths};
-use crate::catalog::{Served, builtins};
-use crate::crd::DEFINITIONS;
-use crate::server::Server;
+use crate::resources::{Catalog, DEFINITIONS, ServedResource, builtins};
+use crate::store::Snapshot;
 
-/// Where the document of each group and version lies; the hash in its address changes with it.
-pub(crate) fn index(server: &Server) -> Value {
-    let snapshot = server.store().snapshot();
+/// The paths of the documents of all groups and versions. The hash in a path changes with the
+/// document.
+pub(crate) fn index(catalog: &Catalog, snapshot: &Snapshot) -> Value {
     let defined = snapshot.last_change(DEFINITIONS).to_string();
     let mut versions: Vec<GroupVersion> = builtins().groups().to_vec();
-    for definition in server.catalog().customs(&snapshot) {
+    for definition in catalog.customs(snapshot) {
         for served in definition.versions() {
             let group_version = &served.kind().group_version;
             if !versions.contains(group_version) {
@@ -37,22 +36,25 @@ pub(crate) fn index(server: &Server) -> Value {
     json!({ "paths": found })
 }
 
-/// The document of a group and version; none where there is no such version.
-pub(crate) fn document(server: &Server, group: &str, version: &str) -> Option<Value> {
-    let snapshot = server.store().snapshot();
-    let served: Vec<Arc<Served>> = server
-        .catalog()
-        .all(&snapshot)
+/// The document of a group and version; none for an unknown version.
+pub(crate) fn document(
+    catalog: &Catalog,
+    snapshot: &Snapshot,
+    group: &str,
+    version: &str,
+) -> Option<Value> {
+    let served: Vec<Arc<ServedResource>> = catalog
+        .all(snapshot)
         .into_iter()
-        .filter(|one| one.kind().group() == group && one.kind().version() == version)
+        .filter(|served| served.kind().group() == group && served.kind().version() == version)
         .collect();
     if served.is_empty() && !builtins().has_group_version(group, version) {
         return None;
     }
     let mut schemas = Schemas::read();
-    for one in served.iter().filter(|one| one.custom().is_some()) {
-        let schema = custom::schema_of(&snapshot, one).unwrap_or_else(|| json!({}));
-        custom::add(&mut schemas, one, schema);
+    for custom in served.iter().filter(|served| served.custom().is_some()) {
+        let schema = custom::schema_of(snapshot, custom).unwrap_or_else(|| json!({}));
+        custom::add(&mut schemas, custom, schema);
     }
     let paths = paths::all(&served, &schemas);
     Some(json!({

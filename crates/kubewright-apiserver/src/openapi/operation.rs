@@ -3,7 +3,7 @@ use serde_json::{Map, Value, json};
 
 use super::parameters::{DELETE, LIST, PATCH, WRITE, query};
 use super::schemas::{Schemas, reference};
-use crate::catalog::Served;
+use crate::resources::ServedResource;
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const TYPES: [&str; 3] = [
@@ -15,7 +15,7 @@ const TYPES: [&str; 3] = [
 /// What can be done at one address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation<'a> {
-    pub(super) served: &'a Served,
+    pub(super) served: &'a ServedResource,
     pub(super) schemas: &'a Schemas,
     /// What is read and written there.
     pub(super) kind: &'a Kind,

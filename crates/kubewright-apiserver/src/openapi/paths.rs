@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use super::operation::{Operation, capitalized};
 use super::parameters;
 use super::schemas::Schemas;
-use crate::catalog::{Served, Subresource};
+use crate::resources::{ServedResource, Subresource};
 
 /// Every address of the resources of a group and version, and what can be done there.
-pub(super) fn all(served: &[Arc<Served>], schemas: &Schemas) -> Value {
+pub(super) fn all(served: &[Arc<ServedResource>], schemas: &Schemas) -> Value {
     let mut paths = Map::new();
     for one in served {
         add(&mut paths, one, schemas);
@@ -16,7 +16,7 @@ pub(super) fn all(served: &[Arc<Served>], schemas: &Schemas) -> Value {
     Value::Object(paths)
 }
 
-fn add(paths: &mut Map<String, Value>, served: &Served, schemas: &Schemas) {
+fn add(paths: &mut Map<String, Value>, served: &ServedResource, schemas: &Schemas) {
     let kind = served.kind();
     let root = match kind.group() {
         "" => format!("/api/{}", kind.version()),

@@ -1,62 +1,30 @@
-//! A request's way through the server, one file per step:
-//! `respond` reads and negotiates, asks who sends it and whether he may, and hands it
-//! to `execute`, the one door that the cluster's own parts use as well; then decode,
-//! old object, patch or apply, prune, ownership, admission, validate, store, encode.
+//! Requests about objects.
+//!
+//! `message` is a request after HTTP; `execute` finds its handler in `verbs` or `subresources`;
+//! `steps` are what handlers are made of, with the pipeline of all writes in `steps/write.rs`;
+//! `response` is what they return.
 
-mod admission;
-mod admit;
-mod answer;
-mod body;
-mod commit;
-mod connect;
-mod continue_token;
-mod create;
-mod decode;
-mod delete;
-mod delete_options;
-mod eviction;
+mod api;
+mod codec;
+mod conditions;
+mod definitions;
+mod deletion;
 mod execute;
-mod gzip;
-mod json;
-mod json_patch;
-mod known;
 mod list;
-mod metadata;
-mod negotiate;
-mod offload;
+mod message;
 mod options;
-mod ownership;
-mod patch;
-mod promises;
-mod read;
-mod receive;
-mod respond;
-#[cfg(test)]
-mod robust;
-mod scale;
-mod select;
-mod service;
-mod subresource;
+mod response;
+mod steps;
+mod subresources;
 mod target;
-mod update;
-mod validate;
-#[cfg(test)]
-mod vectors;
-mod version;
-mod warnings;
-mod watch;
+mod verbs;
+mod watch_stream;
+mod workers;
 
-pub use answer::{ApiBody, ApiResponse};
-pub use body::ServerBody;
-pub(crate) use delete::delete_instance;
-pub use execute::{ApiRequest, Content, PatchKind};
-pub(crate) use json_patch::{DEEPEST, JsonPatchError, height, json_patch_listed};
+pub(crate) use api::Api;
+pub(crate) use execute::execute;
 pub use list::List;
-pub(crate) use negotiate::accepted;
-pub(crate) use offload::Workers;
-pub use promises::{continue_token, json, json_patch_promise};
-pub(crate) use receive::BodyRoom;
-pub(crate) use respond::{failure_response, value_response, with_type};
-pub use service::InProcess;
-pub use warnings::Warnings;
-pub use watch::Watch;
+pub use message::{ApiRequest, Content, PatchKind};
+pub use response::{ApiBody, ApiResponse};
+pub use watch_stream::Watch;
+pub(crate) use workers::Workers;

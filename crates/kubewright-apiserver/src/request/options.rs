@@ -1,33 +1,35 @@
+//! The parameters of writes.
+
 use kubewright_wire::route::Query;
 use kubewright_wire::status::{Cause, CauseKind, Status};
 use serde_json::{Value, json};
 
 const META: &str = "meta.k8s.io";
-const LONGEST_MANAGER: usize = 128;
+const MAX_MANAGER_BYTES: usize = 128;
 
 /// The parameters of a create, update or patch.
 #[derive(Clone, Debug)]
-pub(super) struct WriteOptions {
-    pub(super) is_dry_run: bool,
-    pub(super) field_manager: Option<String>,
-    pub(super) field_validation: FieldValidation,
-    pub(super) force: Option<bool>,
+pub(crate) struct WriteOptions {
+    pub(crate) is_dry_run: bool,
+    pub(crate) field_manager: Option<String>,
+    pub(crate) field_validation: FieldValidation,
+    pub(crate) force: Option<bool>,
 }
 
 /// What happens to fields that the kind does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FieldValidation {
+pub(crate) enum FieldValidation {
     /// They are dropped.
     Ignore,
     /// They are dropped, and the client is warned.
     Warn,
-    /// The request is refused.
+    /// The request is rejected.
     Strict,
 }
 
 impl WriteOptions {
-    /// Reads the parameters; `kind` names them in messages: `CreateOptions`.
-    pub(super) fn parse(query: &Query, kind: &str) -> Result<Self, Status> {
+    /// Parses the parameters. `kind` names them in errors: `CreateOptions`.
+    pub(crate) fn parse(query: &Query, kind: &str) -> Result<Self, Status> {
         let mut causes = Vec::new();
         let is_dry_run = dry_run(query, &mut causes);
         let field_manager = query.get("fieldManager").filter(|name| !name.is_empty());
@@ -59,9 +61,9 @@ impl WriteOptions {
         })
     }
 
-    /// Who owns the fields of a write that is no apply: the named manager, else the program's
-    /// name up to the first slash.
-    pub(super) fn manager(&self, user_agent: &str) -> String {
+    /// The field manager of a write other than apply: the parameter, else the program in the user
+    /// agent up to the first slash.
+    pub(crate) fn manager(&self, user_agent: &str) -> String {
         if let Some(name) = &self.field_manager {
             return name.clone();
         }
@@ -69,20 +71,20 @@ impl WriteOptions {
         let printable: String = program.chars().filter(|c| !c.is_control()).collect();
         let mut name = String::new();
         for c in printable.chars() {
-            if name.len() + c.len_utf8() > LONGEST_MANAGER {
+            if name.len() + c.len_utf8() > MAX_MANAGER_BYTES {
                 break;
             }
             name.push(c);
         }
-        match name.is_empty() {
-            true => "unknown".to_owned(),
-            false => name,
+        if name.is_empty() {
+            return "unknown".to_owned();
         }
+        name
     }
 }
 
-/// Reads `dryRun`, which may only be `All`.
-pub(super) fn dry_run(query: &Query, causes: &mut Vec<Cause>) -> bool {
+/// Parses `dryRun`, whose only value is `All`.
+pub(crate) fn dry_run(query: &Query, causes: &mut Vec<Cause>) -> bool {
     let values: Vec<&str> = query
         .all("dryRun")
         .filter(|value| !value.is_empty())
@@ -94,8 +96,8 @@ pub(super) fn dry_run(query: &Query, causes: &mut Vec<Cause>) -> bool {
 }
 
 fn check_manager(name: &str, causes: &mut Vec<Cause>) {
-    if name.len() > LONGEST_MANAGER {
-        let detail = format!("may not be more than {LONGEST_MANAGER} bytes");
+    if name.len() > MAX_MANAGER_BYTES {
+        let detail = format!("may not be more than {MAX_MANAGER_BYTES} bytes");
         causes.push(Cause::new(
             CauseKind::FieldValueTooLong,
             "fieldManager",
@@ -103,7 +105,10 @@ fn check_manager(name: &str, causes: &mut Vec<Cause>) {
             &detail,
         ));
     }
-    for (at, letter) in name.char_indices().filter(|(_, one)| one.is_control()) {
+    for (at, letter) in name
+        .char_indices()
+        .filter(|(_, letter)| letter.is_control())
+    {
         let value = Value::String(name.to_owned());
         let code = u32::from(letter);
         let detail = format!("invalid character U+{code:04X} (at position {at})");

@@ -1,50 +1,56 @@
+//! The resource and object of a request.
+
 use std::sync::Arc;
 
 use kubewright_core::{Kind, Verb};
+use kubewright_kinds::core::NAMESPACE;
 use kubewright_wire::route::ResourceRoute;
 use kubewright_wire::status::Status;
 
-use crate::catalog::{Origin, Served};
-use crate::kinds::{is_newer_event, newer_event};
+use crate::resources::{Origin, ServedResource};
 use crate::store::{Key, Object};
 
-/// What a request is about, found in the catalog.
+/// The resource and object of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    pub(crate) served: Arc<Served>,
+    pub(crate) resource: Arc<ServedResource>,
     pub(crate) namespace: Option<String>,
     pub(crate) name: Option<String>,
 }
 
 impl Target {
-    /// None where a real server has no page: a custom resource asked for in the wrong scope.
-    pub(crate) fn new(served: Arc<Served>, route: &ResourceRoute) -> Result<Option<Self>, Status> {
+    /// None where the response is a plain text 404: a custom resource in the wrong scope.
+    pub(crate) fn new(
+        resource: Arc<ServedResource>,
+        route: &ResourceRoute,
+    ) -> Result<Option<Self>, Status> {
         let makes_named = route.verb == Verb::Create && route.subresource.is_none();
         if makes_named && route.name.is_some() {
             return Err(Status::method_not_supported());
         }
-        let is_namespaces = served.is("", "Namespace");
-        // Roles see a Namespace inside itself, so no other namespace may stand before its name.
+        let is_namespaces = resource.is(&NAMESPACE);
+        // For roles, a Namespace is in itself: a path with another namespace is an error.
         if is_namespaces && route.namespace.is_some() && route.namespace != route.name {
             return Err(Status::unknown_resource());
         }
         let namespace = route.namespace.clone().filter(|_| !is_namespaces);
         let needs_namespace = route.name.is_some() && is_about_one(route.verb)
             || matches!(route.verb, Verb::Create | Verb::DeleteCollection);
-        let fits = match served.is_namespaced() {
-            true => namespace.is_some() || !needs_namespace,
-            false => namespace.is_none(),
+        let fits = if resource.is_namespaced() {
+            namespace.is_some() || !needs_namespace
+        } else {
+            namespace.is_none()
         };
         if fits {
             return Ok(Some(Self {
                 name: route.name.clone(),
-                served,
+                resource,
                 namespace,
             }));
         }
-        match served.origin {
+        match resource.origin {
             Origin::Custom(_) => Ok(None),
-            Origin::Builtin if served.is_namespaced() && route.name.is_none() => {
+            Origin::Builtin if resource.is_namespaced() && route.name.is_none() => {
                 Err(Status::method_not_supported())
             }
             Origin::Builtin => Err(Status::unknown_resource()),
@@ -52,7 +58,7 @@ impl Target {
     }
 
     pub(crate) fn kind(&self) -> &Kind {
-        self.served.kind()
+        self.resource.kind()
     }
 
     /// The name in the URL.
@@ -62,25 +68,36 @@ impl Target {
             .ok_or_else(Status::method_not_supported)
     }
 
-    /// Where the object of that name is stored.
+    /// The key of the object with that name.
     pub(crate) fn key(&self, name: &str) -> Key {
-        Key::new(Arc::clone(&self.served.id), self.namespace.as_deref(), name)
+        Key::new(
+            Arc::clone(&self.resource.id),
+            self.namespace.as_deref(),
+            name,
+        )
     }
 
-    /// A stored object as its schema shows it.
+    /// A stored object as the schema of its stored version shows it.
     pub(crate) fn restored(&self, object: &Arc<Object>) -> Arc<Object> {
-        match self.served.custom() {
-            Some(custom) => custom.restore(object),
-            None if is_newer_event(self.kind()) => {
-                let event = newer_event(object.value().clone());
-                Arc::new(Object::encoded(event, object.revision()))
+        if let Some(custom) = self.resource.custom() {
+            return custom.restore(object);
+        }
+        match self.resource.strategy.stored_as {
+            Some(stored) => {
+                let value = (stored.decode)(object.value().clone());
+                Arc::new(Object::encoded(value, object.revision()))
             }
             None => Arc::clone(object),
         }
     }
 
+    /// Whether the stored form of its objects may differ from that of the request.
+    pub(crate) fn is_converted(&self) -> bool {
+        self.resource.custom().is_some() || self.resource.strategy.stored_as.is_some()
+    }
+
     pub(crate) fn not_found(&self, name: &str) -> Status {
-        Status::not_found(&self.served.resource, name)
+        Status::not_found(&self.resource.resource, name)
     }
 }
 

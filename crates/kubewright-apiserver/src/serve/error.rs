@@ -1,4 +1,6 @@
-/// A server that could not be put on a socket.
+//! Errors of serving on a socket.
+
+/// Why a server cannot serve on a socket.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,3 +1,5 @@
+//! The TLS identity of a server.
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,22 +9,22 @@ use rustls::{RootCertStore, ServerConfig};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::Error;
+use super::error::Error;
 
-/// By what clients know a server on a socket, and by what it knows them.
+/// The certificate of a server on a socket, and the authority of its clients.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServingIdentity {
     /// The certificate, followed by those that lead to its authority, if any (PEM).
     pub certificate_pem: String,
     /// The private key of the certificate (PEM).
     pub key_pem: String,
-    /// The authority whose client certificates name users (PEM).
+    /// The certificate authority of clients (PEM).
     pub client_authority_pem: String,
 }
 
 impl ServingIdentity {
-    /// How connections are encrypted. A client certificate is optional, since a token will do;
-    /// one that the authority did not sign ends the connection.
+    /// The TLS configuration. A client certificate is optional, since clients may send a token; one
+    /// of another authority ends the connection.
     pub(super) fn tls(&self) -> Result<Arc<ServerConfig>, Error> {
         let mut roots = RootCertStore::empty();
         for certificate in certificates("client authority", &self.client_authority_pem)? {
@@ -75,8 +77,9 @@ impl fmt::Debug for ServingIdentity {
 
 #[cfg(test)]
 mod tests {
+    use kubewright_http::pki::{Authority, Subject, Usage};
+
     use super::ServingIdentity;
-    use crate::pki::{Authority, Subject, Usage};
 
     fn identity() -> ServingIdentity {
         let authority = Authority::new("ca").unwrap();

@@ -1,44 +1,18 @@
+//! Readers of the log.
+
+use std::fmt;
 use std::sync::Arc;
 
 use kubewright_core::Revision;
 use tokio::sync::watch;
 
-use super::{Change, Compacted, Store};
+use super::batch::Batch;
+use super::log::{Change, Compacted};
+use super::shared::StoreInner;
 
-/// How many changes one call hands out, so that a reader far behind does not hold them all.
-const BATCH: usize = 128;
-/// About how many bytes it hands out, once one change has been: objects may be of any size.
-const BATCH_BYTES: usize = 256 * 1024;
-
-/// What of a batch is still free.
-#[derive(Debug)]
-pub(super) struct Batch {
-    changes: usize,
-    bytes: usize,
-}
-
-impl Default for Batch {
-    fn default() -> Self {
-        Self {
-            changes: BATCH,
-            bytes: BATCH_BYTES,
-        }
-    }
-}
-
-impl Batch {
-    /// Takes the room of a change; whether nothing is left then.
-    pub(super) fn is_filled_by(&mut self, change: &Change) -> bool {
-        self.changes = self.changes.saturating_sub(1);
-        self.bytes = self.bytes.saturating_sub(change.weight());
-        self.changes == 0 || self.bytes == 0
-    }
-}
-
-/// Follows the writes to a store, in order, from a revision on.
-#[derive(Debug)]
+/// The writes to a store after a revision, in order.
 pub struct Changes {
-    store: Store,
+    store: Arc<StoreInner>,
     resource: Option<Arc<str>>,
     at: Revision,
     wake: watch::Receiver<Revision>,
@@ -46,7 +20,7 @@ pub struct Changes {
 
 impl Changes {
     pub(super) fn new(
-        store: Store,
+        store: Arc<StoreInner>,
         resource: Option<Arc<str>>,
         at: Revision,
         wake: watch::Receiver<Revision>,
@@ -59,14 +33,14 @@ impl Changes {
         }
     }
 
-    /// The revision up to which everything was handed out.
+    /// The revision up to which changes were returned.
     pub fn position(&self) -> Revision {
         self.at
     }
 
-    /// What happened since the last call, without waiting; empty when nothing did.
+    /// The changes since the last call, without waiting.
     pub fn now(&mut self) -> Result<Vec<Arc<Change>>, Compacted> {
-        // Seen before reading: a write that comes after the read wakes the next wait.
+        // Marked before reading, so that a write after the read wakes the next wait.
         self.wake.mark_unchanged();
         let (changes, at) =
             self.store
@@ -79,19 +53,27 @@ impl Changes {
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost when this is dropped: changes count as handed out only when it returns.
+    /// Nothing is lost when this is dropped: changes are consumed only when it returns.
     pub async fn next(&mut self) -> Result<Vec<Arc<Change>>, Compacted> {
         loop {
             let changes = self.now()?;
             if !changes.is_empty() {
                 return Ok(changes);
             }
-            // The sender lives in the store, which this holds; it is only replaced when nobody
-            // listens.
+            // The sender is in the store, which this holds.
             if self.wake.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
         }
+    }
+}
+
+impl fmt::Debug for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Changes")
+            .field("resource", &self.resource)
+            .field("at", &self.at)
+            .finish_non_exhaustive()
     }
 }
 

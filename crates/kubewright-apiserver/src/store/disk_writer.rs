@@ -12,10 +12,13 @@ use kubewright_core::Revision;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
+use super::disk::DiskError;
 use super::disk::{Disk, Transaction};
 use super::followers::Followers;
+use super::key::Key;
+use super::log::Change;
+use super::object::Object;
 use super::state::State;
-use super::{Change, DiskError, Key, Object};
 
 /// How long the disk is left alone between two tries after a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);

@@ -28,7 +28,7 @@ impl Key {
     }
 
     /// A key at the given place, which need not be that of an object: the bounds of a range.
-    pub(crate) fn at(resource: impl Into<Arc<str>>, path: impl Into<Arc<str>>) -> Self {
+    pub fn at(resource: impl Into<Arc<str>>, path: impl Into<Arc<str>>) -> Self {
         Self {
             resource: resource.into(),
             path: path.into(),

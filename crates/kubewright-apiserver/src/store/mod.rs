@@ -9,6 +9,7 @@
 //! end of the process. What is not on the disk yet is in no response, and what cannot be written to
 //! the disk is taken back.
 
+mod batch;
 mod changes;
 #[cfg(feature = "disk")]
 mod disk;
@@ -16,14 +17,17 @@ mod disk;
 mod disk_writer;
 mod expected;
 mod followers;
+mod handle;
 mod history;
 mod key;
 mod log;
 mod object;
+mod parsed_cache;
 mod random;
-mod read_once;
+mod shared;
 mod snapshot;
 mod state;
+mod timestamp;
 
 /// How deep the lists and objects of a stored object may stand in one another.
 ///
@@ -38,12 +42,13 @@ pub(crate) use disk::Disk;
 pub use disk::DiskError;
 pub(crate) use expected::NotStored;
 pub use expected::{Expected, Race, Seen};
+pub use handle::Store;
 pub use history::History;
 pub use key::Key;
 pub use log::{Change, ChangeKind, Compacted};
 pub use object::Object;
 pub(crate) use object::metadata_mut;
+pub(crate) use parsed_cache::ParsedCache;
 pub(crate) use random::Random;
-pub(crate) use read_once::ReadOnce;
 pub use snapshot::Snapshot;
-pub use state::Store;
+pub use timestamp::timestamp;

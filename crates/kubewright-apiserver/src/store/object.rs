@@ -27,7 +27,7 @@ struct Encoded {
 
 impl Object {
     /// The object with the given value as of the given revision, which it then carries.
-    pub(crate) fn new(mut value: Value, revision: Revision) -> Self {
+    pub fn new(mut value: Value, revision: Revision) -> Self {
         metadata_mut(&mut value).insert(
             "resourceVersion".to_owned(),
             Value::String(revision.to_string()),

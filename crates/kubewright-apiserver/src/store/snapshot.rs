@@ -33,7 +33,7 @@ impl Snapshot {
     }
 
     /// All objects in key order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Key, &Arc<Object>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&Key, &Arc<Object>)> {
         self.objects.iter()
     }
 

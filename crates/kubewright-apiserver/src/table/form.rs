@@ -1,4 +1,6 @@
-/// The form in which objects are answered.
+//! The representations of objects.
+
+/// The representation of objects in a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// As they are.

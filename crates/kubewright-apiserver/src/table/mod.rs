@@ -1,15 +1,7 @@
-//! Answers in other forms than the object itself: tables for people, metadata for those who need
-//! no more.
+//! Representations other than the object itself: tables, and metadata only.
 
-mod age;
-mod cell;
-mod column;
-mod custom;
 mod form;
-mod json_path;
-mod kinds;
 mod rows;
 
-pub(crate) use custom::CustomColumn;
 pub use form::{Form, Included};
-pub(crate) use rows::{Shaper, shape};
+pub(crate) use rows::Shaper;

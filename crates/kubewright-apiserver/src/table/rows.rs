@@ -1,70 +1,47 @@
+//! Tables and metadata-only objects.
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kubewright_core::Kind;
+use kubewright_kinds::BuiltinKind;
+use kubewright_kinds::autoscaling::SCALE;
+use kubewright_kinds::columns::{Column, CustomColumn, NAME, Row, is_plain};
 use kubewright_wire::status::{Reason, Status};
 use serde_json::{Map, Value, json};
 
-use super::cell::Row;
-use super::column::{Column, NAME};
 use super::form::{Form, Included};
-use super::{CustomColumn, kinds};
-use crate::catalog::Served;
-use crate::kinds::stored_event;
-use crate::request::{ApiBody, ApiResponse, List};
-use crate::server::Server;
+use crate::resources::ServedResource;
 
 /// The version of tables and partial objects.
 const META: &str = "meta.k8s.io/v1";
 
-/// Puts the objects of one resource into the form that was asked for.
+/// Transforms the objects of one resource into the requested representation.
 #[derive(Clone, Debug)]
 pub(crate) struct Shaper {
     form: Form,
-    served: Arc<Served>,
-    /// A watch names the columns of its table once.
+    resource: Arc<ServedResource>,
+    /// Whether the columns were sent: a watch sends them once.
     has_columns: bool,
 }
 
 /// The columns of a kind.
 enum Columns<'a> {
-    Builtin(&'static [Column]),
+    Builtin(&'static BuiltinKind),
     Custom(&'a [CustomColumn]),
 }
 
-/// The answer in the form that was asked for.
-pub(crate) fn shape(
-    server: &Server,
-    served: &Arc<Served>,
-    form: Form,
-    mut response: ApiResponse,
-) -> Result<ApiResponse, Status> {
-    if form == Form::Whole {
-        return Ok(response);
-    }
-    let shaper = Shaper {
-        form,
-        served: Arc::clone(served),
-        has_columns: false,
-    };
-    let now = server.clock().now();
-    response.body = match response.body {
-        ApiBody::Object(object) => ApiBody::Value(shaper.one(object.value(), now)?),
-        ApiBody::Value(value) => ApiBody::Value(shaper.one(&value, now)?),
-        ApiBody::List(list) => ApiBody::Value(shaper.many(&list, now)?),
-        ApiBody::Watch(mut watch) => {
-            watch.shape(shaper);
-            ApiBody::Watch(watch)
-        }
-        other @ (ApiBody::Status(_) | ApiBody::Text(_)) => other,
-    };
-    Ok(response)
-}
-
 impl Shaper {
-    /// An object of a watch. What cannot be put into the form is sent as it is.
+    pub(crate) fn new(form: Form, resource: Arc<ServedResource>) -> Self {
+        Self {
+            form,
+            resource,
+            has_columns: false,
+        }
+    }
+
+    /// Transforms the object of a watch event. One that cannot be transformed is sent as it is.
     pub(crate) fn event(&mut self, object: &Value, now: Timestamp) -> Value {
-        let mut value = self.one(object, now).unwrap_or_else(|_| object.clone());
+        let mut value = self.object(object, now).unwrap_or_else(|_| object.clone());
         if let Form::Table(_) = self.form {
             if self.has_columns {
                 value["columnDefinitions"] = Value::Null;
@@ -74,7 +51,8 @@ impl Shaper {
         value
     }
 
-    fn one(&self, object: &Value, now: Timestamp) -> Result<Value, Status> {
+    /// Transforms an object.
+    pub(crate) fn object(&self, object: &Value, now: Timestamp) -> Result<Value, Status> {
         match self.form {
             Form::Whole => Ok(object.clone()),
             Form::Metadata => Ok(partial(object)),
@@ -92,9 +70,14 @@ impl Shaper {
         }
     }
 
-    fn many(&self, list: &List, now: Timestamp) -> Result<Value, Status> {
-        let objects = list.items.iter().map(|object| object.value());
-        let metadata = list_metadata(&list.head);
+    /// Transforms a list, given by its head and its objects.
+    pub(crate) fn list<'a>(
+        &self,
+        head: &Map<String, Value>,
+        objects: impl Iterator<Item = &'a Value>,
+        now: Timestamp,
+    ) -> Result<Value, Status> {
+        let metadata = list_metadata(head);
         match self.form {
             Form::Metadata => Err(not_acceptable(format!(
                 "you requested PartialObjectMetadata, but the requested object is a list ({})",
@@ -107,7 +90,7 @@ impl Shaper {
             }
             Form::Whole | Form::MetadataList => {
                 let items: Vec<Value> = objects.map(partial).collect();
-                // Go writes a list that nothing was added to as null.
+                // Go encodes an empty slice that was never allocated as null.
                 let items = Some(items).filter(|items| !items.is_empty());
                 Ok(json!({
                     "kind": "PartialObjectMetadataList", "apiVersion": META,
@@ -117,23 +100,23 @@ impl Shaper {
         }
     }
 
-    /// A part of an object such as its scale has columns of its own.
+    /// The scale of an object has columns of its own.
     fn columns(&self, object: &Value) -> Columns<'_> {
-        if object["kind"] == "Scale" && self.served.kind().kind != "Scale" {
-            return Columns::Builtin(kinds::columns(&Kind::new("autoscaling", "v1", "Scale")));
+        if object["kind"] == SCALE.kind && self.resource.kind().kind != SCALE.kind {
+            return Columns::Builtin(&SCALE);
         }
-        match self.served.custom() {
+        match self.resource.custom() {
             Some(custom) => Columns::Custom(&custom.columns),
-            None => Columns::Builtin(kinds::columns(self.served.kind())),
+            None => Columns::Builtin(self.resource.strategy),
         }
     }
 
-    /// What Go calls the type of the objects, or of a list of them.
+    /// The Go type of the objects, or of a list of them.
     fn go_type(&self, suffix: &str) -> String {
-        if self.served.custom().is_some() {
+        if self.resource.custom().is_some() {
             return format!("*unstructured.Unstructured{suffix}");
         }
-        let kind = self.served.kind();
+        let kind = self.resource.kind();
         let package = match kind.group() {
             "" | "events.k8s.io" => "core",
             group => group.split('.').next().unwrap_or_default(),
@@ -144,14 +127,14 @@ impl Shaper {
 
 fn table(columns: &Columns<'_>, metadata: Value, rows: Vec<Value>) -> Value {
     let definitions: Vec<Value> = match columns {
-        Columns::Builtin(columns) => columns.iter().map(Column::definition).collect(),
+        Columns::Builtin(kind) => kind.columns.iter().map(Column::definition).collect(),
         Columns::Custom(columns) => {
             let declared = columns.iter().map(CustomColumn::definition);
             std::iter::once(NAME.definition()).chain(declared).collect()
         }
     };
     // Go writes a list that nothing was added to as null; most kinds begin with an empty one.
-    let is_plain = matches!(columns, Columns::Builtin(columns) if kinds::is_plain(columns));
+    let is_plain = matches!(columns, Columns::Builtin(kind) if is_plain(kind.columns));
     let rows = Some(rows).filter(|rows| !is_plain || !rows.is_empty());
     json!({
         "kind": "Table", "apiVersion": META, "metadata": metadata,
@@ -161,15 +144,14 @@ fn table(columns: &Columns<'_>, metadata: Value, rows: Vec<Value>) -> Value {
 
 fn row(columns: &Columns<'_>, object: &Value, included: Included, now: Timestamp) -> Value {
     let cells: Vec<Value> = match columns {
-        Columns::Builtin(columns) => {
-            // The columns of Events know only their stored form.
-            let is_newer = object["apiVersion"] == "events.k8s.io/v1";
-            let stored = is_newer.then(|| stored_event(object.clone()));
+        Columns::Builtin(kind) => {
+            // Columns read the stored form.
+            let stored = kind.stored_as.map(|stored| (stored.encode)(object.clone()));
             let object = stored.as_ref().unwrap_or(object);
             let row = Row { object, now };
-            columns
+            kind.columns
                 .iter()
-                .map(|column| column.cell.value(&row))
+                .map(|column| column.cell(&row))
                 .collect()
         }
         Columns::Custom(columns) => {
@@ -186,8 +168,9 @@ fn row(columns: &Columns<'_>, object: &Value, included: Included, now: Timestamp
         Included::Nothing => Value::Null,
     };
     let mut row = json!({"cells": cells, "object": shown});
-    let phase = object["status"]["phase"].as_str().unwrap_or_default();
-    if let Some(conditions) = kinds::completion(phase).filter(|_| object["kind"] == "Pod") {
+    if let Columns::Builtin(kind) = columns
+        && let Some(conditions) = kind.row_conditions(object)
+    {
         row["conditions"] = conditions;
     }
     row

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kubewright_apiserver::{
-    AnswerTimes, AuthorizationFailure, AuthorizationWebhook, Server, ServerOptions, User,
+    AuthorizationFailure, AuthorizationWebhook, CacheTtl, Server, ServerOptions, User,
 };
 use kubewright_core::Clock;
 use serde_json::{Value, json};
@@ -260,7 +260,7 @@ fn unreachable_authorizer(on_failure: AuthorizationFailure) -> Server {
             ca_pem: String::new(),
             timeout: Duration::from_secs(3),
             on_failure,
-            kept: AnswerTimes::default(),
+            ttl: CacheTtl::default(),
         }),
         ..ServerOptions::default()
     })

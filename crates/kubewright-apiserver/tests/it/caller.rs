@@ -1,3 +1,5 @@
+//! Plain HTTP requests to a server in this process.
+
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use http::header::{CONTENT_TYPE, HeaderMap};
@@ -11,7 +13,8 @@ use tower::ServiceExt;
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     service: InProcess,
-    headers: HeaderMap,
+    /// Sent with every request.
+    pub(crate) headers: HeaderMap,
 }
 
 /// The status and the JSON of an answer; null for an answer that is not JSON.
@@ -48,12 +51,6 @@ impl Caller {
         }
     }
 
-    /// The same with a header in every request.
-    pub(crate) fn with_header(mut self, name: &'static str, value: &str) -> Self {
-        self.headers.append(name, value.parse().unwrap());
-        self
-    }
-
     pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, path, "application/json", None).await
     }
@@ -73,32 +70,13 @@ impl Caller {
             .await
     }
 
-    /// The items of a list.
-    pub(crate) async fn list(&self, path: &str) -> Vec<Value> {
-        self.get(path).await.ok()["items"]
-            .as_array()
-            .unwrap()
-            .clone()
-    }
-
-    /// The events of a watch that ends by itself.
-    pub(crate) async fn events(&self, path: &str) -> Vec<Value> {
-        let (_, bytes) = self
-            .exchange(Method::GET, path, "application/json", None)
-            .await;
-        let text = String::from_utf8(bytes.to_vec()).unwrap();
-        text.lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
-    }
-
     async fn send(&self, method: Method, path: &str, kind: &str, body: Option<&Value>) -> Answer {
         let (code, bytes) = self.exchange(method, path, kind, body).await;
         let body = serde_json::from_slice(&bytes).unwrap_or_default();
         Answer { code, body }
     }
 
-    async fn exchange(
+    pub(crate) async fn exchange(
         &self,
         method: Method,
         path: &str,

@@ -11,7 +11,7 @@ pub(crate) fn server() -> Server {
     let start: Timestamp = "2026-01-01T00:00:00Z".parse().expect("written as one");
     Server::new(ServerOptions {
         clock: Clock::starting_at(start),
-        admission: AdmissionPlugins::WithoutControllers,
+        admission: AdmissionPlugins::without_controllers(),
         ..ServerOptions::default()
     })
 }

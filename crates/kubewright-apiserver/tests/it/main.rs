@@ -1,26 +1,20 @@
 //! The server as its clients see it: plain HTTP requests to the service, virtual time.
 
 mod access;
-mod behaviour;
 mod caller;
+mod caller_streams;
 mod client;
-mod corpus;
 mod custom;
 mod deletes;
-mod deletion;
 mod discovery;
 mod eviction;
 mod faults;
 mod forms;
-mod grants;
 mod hostile;
 mod lists;
-mod many;
-mod nodes;
 mod objects;
 mod openapi;
 mod patches;
-mod placing;
 mod policies;
 mod races;
 mod scale;
@@ -28,7 +22,4 @@ mod serving;
 mod sizes;
 mod socket;
 mod store;
-mod traffic;
 mod watches;
-mod workloads;
-mod world;

@@ -1,7 +1,7 @@
 use http::Request;
 use http_body_util::Full;
-use kubewright_apiserver::pki::{Authority, Subject};
 use kubewright_apiserver::{Server, ServerOptions, User};
+use kubewright_http::pki::{Authority, Subject};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

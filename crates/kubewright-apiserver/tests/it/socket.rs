@@ -8,8 +8,8 @@ use http::{Request, Version};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use kubewright_apiserver::pki::{Authority, Identity, Subject, Usage};
 use kubewright_apiserver::{Server, ServingIdentity};
+use kubewright_http::pki::{Authority, KeyPairPem, Subject, Usage};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -60,7 +60,7 @@ impl Socket {
 
     pub(crate) async fn connect(
         &self,
-        client: Option<Identity>,
+        client: Option<KeyPairPem>,
         protocols: &[&str],
     ) -> std::io::Result<TlsStream<TcpStream>> {
         let mut roots = RootCertStore::empty();
@@ -97,7 +97,7 @@ impl Socket {
     /// The status and body of one request over a connection of its own.
     pub(crate) async fn call(
         &self,
-        client: Option<Identity>,
+        client: Option<KeyPairPem>,
         request: Request<Full<Bytes>>,
     ) -> (u16, Value) {
         let stream = self.connect(client, &["http/1.1"]).await.unwrap();
@@ -115,7 +115,7 @@ impl Socket {
         }
     }
 
-    pub(crate) fn client(&self, name: &str, groups: &[&str]) -> Identity {
+    pub(crate) fn client(&self, name: &str, groups: &[&str]) -> KeyPairPem {
         let subject = Subject {
             common_name: name.to_owned(),
             organizations: groups.iter().map(|&group| group.to_owned()).collect(),

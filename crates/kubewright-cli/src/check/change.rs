@@ -152,9 +152,10 @@ mod tests {
             [
                 "change: CustomResourceDefinition a: the definition goes: whoever takes it out of a \
                  cluster deletes all its objects",
-                "change: CustomResourceDefinition b: version v1 goes, and objects are stored in it: \
-                 migrate them first; keep it, if need be not served, until each object is written \
-                 anew and status.storedVersions of the definition no longer has v1",
+                "change: CustomResourceDefinition b: version v1 is removed, and objects are stored \
+                 in it: migrate them first; keep it, with served: false if necessary, until each \
+                 object has been updated and status.storedVersions of the definition no longer has \
+                 v1",
             ]
         );
         assert!(check_changes(&present, &present).is_empty());

@@ -2,7 +2,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kubewright_apiserver::pki::{Authority, Subject, Usage};
+use kubewright_http::pki::{Authority, Subject, Usage};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::error::Error;

@@ -3,8 +3,8 @@ use std::io::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use kubewright_apiserver::pki::{Authority, Subject, Usage};
 use kubewright_core::Clock;
+use kubewright_http::pki::{Authority, Subject, Usage};
 use serde_json::{Value, json};
 
 use super::flags::Maker;

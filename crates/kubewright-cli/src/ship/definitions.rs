@@ -51,7 +51,7 @@ impl Danger {
     ) -> Result<(), Error> {
         let name = text(&definition["metadata"]["name"]);
         let mut changes = unsafe_changes(live, definition);
-        let refused = changes.extract_if(.., |change| change.hazard == Hazard::Refused);
+        let refused = changes.extract_if(.., |change| change.hazard == Hazard::Rejected);
         self.refused
             .extend(refused.map(|change| format!("{name}: {change}")));
         if changes.is_empty() || count_instances(client, live).await? == 0 {

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use kubewright_manifest::{
-    Chart, Component, OutputFile, former_files, helm_chart, kustomization, to_yaml,
+    Chart, Component, OutputFile, helm_chart, kustomization, stale_files, to_yaml,
 };
 
 use super::flags::{Flags, Maker};
@@ -105,7 +105,7 @@ fn left_over(folder: &Path, files: &[OutputFile]) -> Vec<String> {
     // The index comes first; where there is none, no earlier call wrote here.
     let index = files.first().map(|index| folder.join(&index.path));
     match index.is_some_and(|index| index.is_file()) {
-        true => former_files(files),
+        true => stale_files(files),
         false => Vec::new(),
     }
 }

@@ -264,7 +264,8 @@ async fn what_no_server_takes_is_told_before_it_is_asked(ground: &Ground) {
         &["--force-conflicts", "--allow-unsafe"],
     ] {
         let said = complaint(&ground.run("install", force));
-        let reason = format!("{DEFINITION}: version v1alpha0 goes, and objects are stored in it");
+        let reason =
+            format!("{DEFINITION}: version v1alpha0 is removed, and objects are stored in it");
         assert!(said.contains(&reason), "{said}");
         assert!(!said.contains("422"), "{said}");
     }

@@ -1,9 +1,12 @@
+//! Field selectors: `spec.nodeName=a,status.phase!=Running`.
+
 use std::fmt;
 use std::str::FromStr;
 
-use super::ParseSelectorError;
+use super::error::ParseSelectorError;
 
-/// What a list or watch asks of an object's fields: all requirements hold.
+/// Selects objects of a list or watch by their fields: an object matches when all requirements
+/// hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldSelector {
     /// The requirements, in the order they were written.
@@ -39,7 +42,7 @@ impl FieldSelector {
 impl FromStr for FieldSelector {
     type Err = ParseSelectorError;
 
-    /// `a.b=c,d!=e`, with `\,`, `\=` and `\\` standing for themselves
+    /// Parses `a.b=c,d!=e`, where `\,`, `\=` and `\\` are the escaped characters
     /// (`k8s.io/apimachinery/pkg/fields`).
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let requirements = split_unescaped(text)
@@ -168,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_without_operator_is_refused_as_kubernetes_does() {
+    fn term_without_operator_fails_with_the_message_of_kubernetes() {
         let error = "metadata.name".parse::<FieldSelector>().unwrap_err();
         assert_eq!(
             error.to_string(),

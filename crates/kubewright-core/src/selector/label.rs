@@ -1,9 +1,11 @@
+//! Label selectors: `app=web,tier in (a,b),!canary`.
+
 use std::fmt;
 use std::str::FromStr;
 
-use super::ParseSelectorError;
+use super::error::ParseSelectorError;
 
-/// What a list, watch or owner asks of an object's labels: all requirements hold.
+/// Selects objects by their labels: an object matches when all requirements hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LabelSelector {
     /// The requirements, in the order they were written.
@@ -19,14 +21,14 @@ pub struct LabelRequirement {
     pub operator: LabelOperator,
 }
 
-/// What a requirement asks of a label's value.
+/// The condition that a requirement puts on a label's value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LabelOperator {
     /// The value is one of these.
     In(Vec<String>),
     /// The value is none of these; an absent label matches.
     NotIn(Vec<String>),
-    /// The label is there.
+    /// The label is present.
     Exists,
     /// The label is absent.
     DoesNotExist,
@@ -54,8 +56,12 @@ impl LabelOperator {
     fn accepts(&self, value: Option<&str>) -> bool {
         let number = || value.and_then(|value| value.parse::<i64>().ok());
         match self {
-            Self::In(values) => value.is_some_and(|value| values.iter().any(|one| one == value)),
-            Self::NotIn(values) => value.is_none_or(|value| values.iter().all(|one| one != value)),
+            Self::In(values) => {
+                value.is_some_and(|value| values.iter().any(|listed| listed == value))
+            }
+            Self::NotIn(values) => {
+                value.is_none_or(|value| values.iter().all(|listed| listed != value))
+            }
             Self::Exists => value.is_some(),
             Self::DoesNotExist => value.is_none(),
             Self::GreaterThan(bound) => number().is_some_and(|number| number > *bound),
@@ -92,8 +98,8 @@ impl fmt::Display for LabelSelector {
 impl FromStr for LabelSelector {
     type Err = ParseSelectorError;
 
-    /// The grammar of `k8s.io/apimachinery/pkg/labels`: `k=v`, `k==v`, `k!=v`, `k in (a,b)`,
-    /// `k notin (a,b)`, `k`, `!k`, `k>5`, `k<5`, joined by commas.
+    /// Parses the grammar of `k8s.io/apimachinery/pkg/labels`: `k=v`, `k==v`, `k!=v`,
+    /// `k in (a,b)`, `k notin (a,b)`, `k`, `!k`, `k>5`, `k<5`, joined by commas.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut parser = Parser {
             tokens: tokens(text),
@@ -108,7 +114,7 @@ impl FromStr for LabelSelector {
 
 const OPERATORS: &str = "in, notin, =, ==, !=, gt, lt";
 
-/// Words stay words; each symbol is a token of its own.
+/// Splits the text into words and symbols, without the whitespace between them.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -178,19 +184,13 @@ impl<'a> Parser<'a> {
                 operator: LabelOperator::DoesNotExist,
             });
         }
-        let operator = match self.peek() {
-            "" | "," => {
-                return Ok(LabelRequirement {
-                    key,
-                    operator: LabelOperator::Exists,
-                });
-            }
-            operator => {
-                self.at += 1;
-                operator
-            }
-        };
-        let operator = match operator {
+        if matches!(self.peek(), "" | ",") {
+            return Ok(LabelRequirement {
+                key,
+                operator: LabelOperator::Exists,
+            });
+        }
+        let operator = match self.next() {
             "=" | "==" => LabelOperator::In(vec![self.value()]),
             "!=" => LabelOperator::NotIn(vec![self.value()]),
             "in" => LabelOperator::In(self.values()?),
@@ -209,7 +209,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// An absent value is the empty one.
+    /// Reads a value; an absent one is the empty text.
     fn value(&mut self) -> String {
         if is_word(self.peek()) {
             self.next().to_owned()
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn each_operator_does_what_kubernetes_says() {
+    fn each_operator_matches_as_in_kubernetes() {
         let labels = [("app", "web"), ("size", "7")];
         for selector in [
             "",
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_operator_is_refused_with_kubernetes_words() {
+    fn missing_operator_fails_with_the_message_of_kubernetes() {
         let error = "a b".parse::<LabelSelector>().unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_and_reading_again_gives_the_same_selector() {
+    fn selector_survives_a_round_trip_through_text() {
         let text = "app=web,tier in (a,b),!gone,size>5,x!=y";
         let selector: LabelSelector = text.parse().unwrap();
         assert_eq!(selector.to_string(), text);

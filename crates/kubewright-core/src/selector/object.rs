@@ -1,9 +1,12 @@
+//! Label selectors as objects hold them: `matchLabels` and `matchExpressions`.
+
 use serde_json::{Map, Value, json};
 
-use super::{LabelOperator, LabelRequirement, LabelSelector, ParseSelectorError};
+use super::error::ParseSelectorError;
+use super::label::{LabelOperator, LabelRequirement, LabelSelector};
 
 impl LabelSelector {
-    /// Reads the form that objects carry: `matchLabels` and `matchExpressions`. An absent or empty
+    /// Reads the selector of an object: `matchLabels` and `matchExpressions`. An absent or empty
     /// one has no requirements.
     ///
     /// ```
@@ -30,7 +33,8 @@ impl LabelSelector {
         })
     }
 
-    /// The form that objects carry. `>` and `<` have none and are an error.
+    /// The selector with `matchLabels` and `matchExpressions`. `>` and `<` cannot be written so and
+    /// are an error.
     pub fn to_object(&self) -> Result<Value, ParseSelectorError> {
         let mut labels = Map::new();
         let mut expressions = Vec::new();
@@ -98,7 +102,7 @@ mod tests {
     use crate::LabelSelector;
 
     #[test]
-    fn a_selector_reads_back_from_the_form_that_objects_carry() {
+    fn selector_survives_a_round_trip_through_an_object() {
         for text in ["app=web", "a in (x,y),b", "!a,b!=c", "app=web,app=api", ""] {
             let selector: LabelSelector = text.parse().unwrap();
             let object = selector.to_object().unwrap();
@@ -113,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_such_form_is_an_error() {
+    fn comparison_and_unknown_operator_are_errors() {
         let selector: LabelSelector = "size>5".parse().unwrap();
         assert!(selector.to_object().is_err());
         let unknown = json!({"matchExpressions": [{"key": "a", "operator": "Near"}]});

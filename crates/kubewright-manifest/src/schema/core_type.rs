@@ -1,12 +1,13 @@
+//! Schemas of Kubernetes' own structs.
+
 use kubewright_wire::schema::{Map as Struct, Scalar, Schema, SchemaType, Type, TypeId, Written};
 use serde_json::{Map, Value, json};
 
-use super::embedded::{meant_default, merge_strategy};
+use super::builtin::{add_merge_strategy, explicit_default, find_type};
 use super::special::rewrite;
 
-/// The schema of a struct of Kubernetes, told by its name and by fields that it has: with list
-/// types, map keys, defaults and required fields, without descriptions. None when there is no
-/// such struct.
+/// The schema of a struct of Kubernetes with this name and these fields: with list types, map keys,
+/// defaults and required fields, without descriptions. `None` when there is no such struct.
 ///
 /// ```
 /// let schema = kubewright_manifest::core_schema("Toleration", ["key", "operator"]).unwrap();
@@ -17,42 +18,25 @@ pub fn core_schema<'n>(name: &str, fields: impl IntoIterator<Item = &'n str>) ->
     Some(Value::Object(write(found, &mut Vec::new())))
 }
 
-/// The struct of that name, with the package before it or without, that has these fields; a
-/// client built for an older Kubernetes knows fewer of them.
-pub(super) fn find_type<'n>(
-    name: &str,
-    fields: impl IntoIterator<Item = &'n str>,
-) -> Option<SchemaType<'static>> {
-    let fields: Vec<&str> = fields.into_iter().collect();
-    let is_named = |full: &str| full == name || full.rsplit('.').next() == Some(name);
-    let candidates = Schema::builtin().structs();
-    let fitting = candidates.filter(|(full, candidate)| {
-        let mut fields = fields.iter();
-        is_named(full) && fields.all(|field| candidate.declared(field).is_some())
-    });
-    let fitting = fitting.map(|(_, candidate)| candidate);
-    fitting.min_by_key(|candidate| candidate.map().map_or(0, |map| map.fields.len()))
-}
-
-/// `above` holds the types that this one stands in.
-fn write(of: SchemaType<'static>, above: &mut Vec<TypeId>) -> Map<String, Value> {
+/// `parents` are the types that contain this one.
+fn write(of: SchemaType<'static>, parents: &mut Vec<TypeId>) -> Map<String, Value> {
     let mut schema = match of.definition() {
         Type::Scalar(scalar) => write_scalar(*scalar),
         Type::List(list) => {
-            let items = write(of.at(list.item), above);
+            let items = write(of.at(list.item), parents);
             object([("type", json!("array")), ("items", items.into())])
         }
-        Type::Map(map) if above.contains(&of.id()) || is_free_form(map) => free_form(),
+        Type::Map(map) if parents.contains(&of.id()) || is_free_form(map) => free_form(),
         Type::Map(map) => {
-            above.push(of.id());
-            let schema = write_struct(of, map, above);
-            above.pop();
+            parents.push(of.id());
+            let schema = write_struct(of, map, parents);
+            parents.pop();
             schema
         }
         Type::Any(any) if any.scalar == Scalar::IntOrString => write_scalar(any.scalar),
         Type::Any(_) => object([("x-kubernetes-preserve-unknown-fields", json!(true))]),
     };
-    merge_strategy(&mut schema, of);
+    add_merge_strategy(&mut schema, of);
     if schema.contains_key("properties")
         && let Some(map) = of.map()
     {
@@ -64,14 +48,14 @@ fn write(of: SchemaType<'static>, above: &mut Vec<TypeId>) -> Map<String, Value>
 fn write_struct(
     of: SchemaType<'static>,
     map: &Struct,
-    above: &mut Vec<TypeId>,
+    parents: &mut Vec<TypeId>,
 ) -> Map<String, Value> {
     let mut schema = object([("type", json!("object"))]);
     if map.fields.is_empty() {
         if let Some(rest) = map.rest {
             schema.insert(
                 "additionalProperties".to_owned(),
-                write(of.at(rest), above).into(),
+                write(of.at(rest), parents).into(),
             );
         }
         return schema;
@@ -79,8 +63,8 @@ fn write_struct(
     let mut properties = Map::new();
     let mut required = Vec::new();
     for (name, field) in &map.fields {
-        let mut property = write(of.at(field.type_id), above);
-        if let Some(default) = meant_default(field) {
+        let mut property = write(of.at(field.type_id), parents);
+        if let Some(default) = explicit_default(field) {
             property.insert("default".to_owned(), default.clone());
         }
         if is_required(of.at(field.type_id), field.written) {
@@ -95,8 +79,8 @@ fn write_struct(
     schema
 }
 
-/// What Go always writes is what its struct cannot leave out; but it also writes structs, and
-/// times, that were never set.
+/// Go always serializes fields without `omitempty`, so these are required; except structs and times,
+/// which it also serializes when they are not set.
 fn is_required(of: SchemaType<'_>, written: Written) -> bool {
     let always = matches!(written, Written::AlwaysOrNull | Written::AlwaysOrZero);
     let may_be_unset = match of.definition() {
@@ -108,7 +92,7 @@ fn is_required(of: SchemaType<'_>, written: Written) -> bool {
 }
 
 fn write_scalar(scalar: Scalar) -> Map<String, Value> {
-    let (form, format) = match scalar {
+    let (type_name, format) = match scalar {
         Scalar::Text => ("string", ""),
         Scalar::Bytes => ("string", "byte"),
         Scalar::Bool => ("boolean", ""),
@@ -119,7 +103,7 @@ fn write_scalar(scalar: Scalar) -> Map<String, Value> {
         Scalar::Quantity | Scalar::IntOrString | Scalar::Any => ("", ""),
     };
     let mut schema = Map::new();
-    for (keyword, value) in [("type", form), ("format", format)] {
+    for (keyword, value) in [("type", type_name), ("format", format)] {
         if !value.is_empty() {
             schema.insert(keyword.to_owned(), value.into());
         }
@@ -137,7 +121,7 @@ fn write_scalar(scalar: Scalar) -> Map<String, Value> {
     schema
 }
 
-/// A struct without fields of its own whose entries may be anything.
+/// Whether the struct is a map with values of any type.
 fn is_free_form(map: &Struct) -> bool {
     let untyped = Schema::builtin().untyped().id();
     map.fields.is_empty() && map.rest == Some(untyped)
@@ -151,8 +135,8 @@ fn free_form() -> Map<String, Value> {
 }
 
 fn object<const N: usize>(entries: [(&str, Value); N]) -> Map<String, Value> {
-    let entries = entries.into_iter();
     entries
+        .into_iter()
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
 }
@@ -164,7 +148,7 @@ mod tests {
     use super::core_schema;
 
     #[test]
-    fn a_struct_brings_its_keys_required_fields_and_defaults() {
+    fn schema_has_list_keys_required_fields_and_defaults() {
         let container = core_schema("Container", ["image", "ports"]).unwrap();
         assert_eq!(container["required"], json!(["name"]));
         let ports = &container["properties"]["ports"];
@@ -180,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_is_atomic_and_its_parts_are_typed() {
+    fn label_selector_is_atomic() {
         let selector = core_schema("LabelSelector", ["matchLabels"]).unwrap();
         assert_eq!(selector["x-kubernetes-map-type"], "atomic");
         assert_eq!(
@@ -192,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_has_the_metadata_that_a_user_may_set() {
+    fn template_metadata_has_only_fields_that_users_set() {
         let template = core_schema("PodTemplateSpec", ["spec"]).unwrap();
         let metadata = template["properties"]["metadata"]["properties"].as_object();
         let names: Vec<_> = metadata.unwrap().keys().collect();
@@ -203,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_that_kubernetes_does_not_have_is_none() {
+    fn unknown_struct_has_no_schema() {
         assert_eq!(core_schema("Toleration", ["colour"]), None);
         assert_eq!(core_schema("Shoe", []), None);
     }

@@ -1,39 +1,41 @@
-use kubewright_wire::schema::{Field, ListType, SchemaType, Type, Written};
-use serde_json::{Map, Value, json};
+//! Merge strategies and defaults for Kubernetes' own types within a user's schema.
 
-use super::TYPE_NAME;
-use super::core_type::find_type;
-use super::special::{name_forms, rewrite};
+use kubewright_wire::schema::SchemaType;
+use serde_json::{Map, Value};
 
-/// Adds to the schemas of Kubernetes' own types what their Rust types do not tell: how lists and
-/// maps merge under server-side apply, and which defaults there are.
+use super::builtin::{add_merge_strategy, explicit_default, find_type};
+use super::special::{add_int_or_string_types, rewrite};
+use super::type_name::TYPE_NAME;
+
+/// Adds to the schemas of Kubernetes' own types what their Rust types do not contain: how lists and
+/// maps merge under server-side apply, and defaults.
 ///
 /// Without it every embedded list would be atomic: two managers that each add a container, a port
-/// or a toleration would overwrite one another.
+/// or a toleration would overwrite each other.
 pub(crate) fn complete(schema: &mut Map<String, Value>) {
     complete_as(schema, None);
 }
 
-/// `known` is the type where the one above tells it.
-fn complete_as(schema: &mut Map<String, Value>, known: Option<SchemaType<'static>>) {
-    let named = schema.remove(TYPE_NAME);
-    let named = named.as_ref().and_then(Value::as_str);
-    if let Some(name) = named
+/// `declared` is the type of the field in the parent's type, if that is one of Kubernetes.
+fn complete_as(schema: &mut Map<String, Value>, declared: Option<SchemaType<'static>>) {
+    let removed = schema.remove(TYPE_NAME);
+    let type_name = removed.as_ref().and_then(Value::as_str);
+    if let Some(name) = type_name
         && rewrite(name, schema)
     {
-        // Of metadata only the lists are left to be told; they are atomic or sets.
+        // Only metadata still has properties, whose lists need a type.
         if !schema.contains_key("properties") {
             return;
         }
     }
-    name_forms(schema);
-    let known = known.or_else(|| named.and_then(|name| find(name, schema)));
+    add_int_or_string_types(schema);
+    let known = declared.or_else(|| type_name.and_then(|name| find(name, schema)));
     if let Some(known) = known {
-        merge_strategy(schema, known);
-        defaults(schema, known);
+        add_merge_strategy(schema, known);
+        add_defaults(schema, known);
     }
     complete_below(schema, known);
-    // The keys of a list must be required or have a default, which is only seen from below.
+    // The items must be complete: each key must be required or have a default there.
     if known.is_some() {
         check_keys(schema);
     }
@@ -45,10 +47,9 @@ fn complete_below(schema: &mut Map<String, Value>, known: Option<SchemaType<'sta
             ("properties", Value::Object(properties)) => {
                 for (name, property) in properties.iter_mut() {
                     let field = known.and_then(|known| known.field(name));
-                    property
-                        .as_object_mut()
-                        .into_iter()
-                        .for_each(|one| complete_as(one, field));
+                    if let Some(property_schema) = property.as_object_mut() {
+                        complete_as(property_schema, field);
+                    }
                 }
             }
             ("items", Value::Object(items)) => {
@@ -59,15 +60,16 @@ fn complete_below(schema: &mut Map<String, Value>, known: Option<SchemaType<'sta
                 complete_as(further, rest);
             }
             ("allOf" | "anyOf" | "oneOf", Value::Array(branches)) => {
-                let branches = branches.iter_mut().filter_map(Value::as_object_mut);
-                branches.for_each(|branch| complete_as(branch, None));
+                for branch in branches.iter_mut().filter_map(Value::as_object_mut) {
+                    complete_as(branch, None);
+                }
             }
             _ => {}
         }
     }
 }
 
-/// The type of Kubernetes that the schema describes.
+/// The type of Kubernetes with this name and the fields of the schema.
 fn find(name: &str, schema: &Map<String, Value>) -> Option<SchemaType<'static>> {
     let mut parts = name.rsplit('.');
     let (kind, package) = (parts.next()?, parts.next()?);
@@ -76,75 +78,46 @@ fn find(name: &str, schema: &Map<String, Value>) -> Option<SchemaType<'static>> 
     find_type(&format!("{package}.{kind}"), fields)
 }
 
-pub(super) fn merge_strategy(schema: &mut Map<String, Value>, known: SchemaType<'_>) {
-    let is = |form: &str| schema.get("type").is_some_and(|of| of == form);
-    match known.definition() {
-        Type::List(list) if is("array") => {
-            let (strategy, keys) = match &list.list_type {
-                ListType::Atomic => ("atomic", None),
-                ListType::Set => ("set", None),
-                ListType::Map(keys) => ("map", Some(keys)),
-            };
-            schema.insert("x-kubernetes-list-type".to_owned(), strategy.into());
-            if let Some(keys) = keys {
-                schema.insert("x-kubernetes-list-map-keys".to_owned(), json!(keys));
-            }
-        }
-        Type::Map(map) if is("object") && map.atomic => {
-            schema.insert("x-kubernetes-map-type".to_owned(), "atomic".into());
-        }
-        _ => {}
-    }
-}
-
-fn defaults(schema: &mut Map<String, Value>, known: SchemaType<'_>) {
+fn add_defaults(schema: &mut Map<String, Value>, known: SchemaType<'_>) {
     let Some(map) = known.map() else { return };
     let mut filled = Vec::new();
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         for (name, property) in properties {
-            let default = map.fields.get(name).and_then(meant_default);
+            let default = map.fields.get(name).and_then(explicit_default);
             if let (Some(default), Value::Object(property)) = (default, property) {
                 property.insert("default".to_owned(), default.clone());
                 filled.push(name.clone());
             }
         }
     }
-    // What has a default need not be there.
+    // A field with a default is not required.
     let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) else {
         return;
     };
-    required.retain(|name| !filled.iter().any(|one| name == one));
+    required.retain(|name| !filled.iter().any(|filled_name| name == filled_name));
     if required.is_empty() {
         schema.remove("required");
     }
 }
 
-/// A default that somebody wrote down. The others in Kubernetes' OpenAPI are Go's zero values of
-/// fields that are always written, and of structs.
-pub(super) fn meant_default(field: &Field) -> Option<&Value> {
-    let is_optional = matches!(field.written, Written::WhenSet | Written::WhenNotZero);
-    let default = field.default.as_ref().filter(|_| is_optional);
-    default.filter(|default| !default.as_object().is_some_and(Map::is_empty))
-}
-
-/// A list by keys is refused by the API server unless each key is required or has a default; then
-/// it is better owned whole than not accepted.
+/// The API server rejects a list of type map unless each key is required or has a default. Such a
+/// list becomes atomic.
 fn check_keys(schema: &mut Map<String, Value>) {
     let Some(keys) = schema.get("x-kubernetes-list-map-keys") else {
         return;
     };
     let items = schema.get("items");
-    let required = items.and_then(|items| items.get("required"));
-    let required = required.and_then(Value::as_array);
-    let is_sure = |key: &Value| {
+    let required = items
+        .and_then(|items| items.get("required"))
+        .and_then(Value::as_array);
+    let is_always_set = |key: &Value| {
         let is_required = required.is_some_and(|required| required.contains(key));
         let property = key
             .as_str()
             .and_then(|key| items?.get("properties")?.get(key));
         is_required || property.is_some_and(|property| property.get("default").is_some())
     };
-    let mut keys = keys.as_array().into_iter().flatten();
-    if !keys.all(is_sure) {
+    if !keys.as_array().into_iter().flatten().all(is_always_set) {
         schema.remove("x-kubernetes-list-map-keys");
         schema.insert("x-kubernetes-list-type".to_owned(), "atomic".into());
     }
@@ -200,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_makes_a_field_optional_and_small_structs_are_atomic() {
+    fn field_with_a_default_is_optional_and_small_structs_are_atomic() {
         let schema = completed(json!({
             "type": "object",
             "id": "io.k8s.api.core.v1.LocalObjectReference",
@@ -218,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_of_the_users_own_is_left_alone() {
+    fn struct_of_the_user_is_unchanged() {
         let own = json!({"type": "object", "required": ["name"], "properties": {
             "name": {"type": "string"},
             "ports": {"type": "array", "items": {"type": "integer"}},
@@ -227,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_type_is_found_below_a_users_own() {
+    fn core_type_within_a_struct_of_the_user_is_completed() {
         let schema = completed(json!({"type": "object", "properties": {
             "ports": {"type": "array", "items": container_port()},
         }}));
@@ -237,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_whose_key_may_be_missing_is_owned_whole() {
+    fn list_with_an_optional_key_is_atomic() {
         let mut port = container_port();
         port["required"] = json!([]);
         let schema = completed(json!({

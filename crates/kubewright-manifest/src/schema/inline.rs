@@ -1,28 +1,29 @@
+//! Inlining of references, because CustomResourceDefinitions have none.
+
 use std::collections::BTreeMap;
 
 use kubewright_wire::route::percent_decode;
 use serde_json::{Map, Value, json};
 
-use super::{KUBERNETES, TYPE_NAME};
+use super::type_name::{KUBERNETES, TYPE_NAME};
 
-/// Puts every definition in the place of the references to it, as a CustomResourceDefinition needs
-/// it, and leaves a note of which of them are types of Kubernetes.
+/// Replaces every reference with its definition, as a CustomResourceDefinition requires, and marks
+/// the types of Kubernetes among them.
 ///
-/// It expects what schemars writes for OpenAPI: definitions below `components/schemas`. A
-/// reference that may also be null becomes the definition itself, for optional means absent. A
-/// type that contains itself keeps its unknown fields from the second time on.
+/// It expects the OpenAPI output of schemars, with definitions below `components/schemas`. A
+/// reference that may also be null becomes the definition, because optional means absent. Within
+/// itself, a recursive type is a free-form object.
 pub fn inline_references(root: &mut Map<String, Value>) {
     let components = root.remove("components");
     let definitions = components
         .as_ref()
         .and_then(|components| components.get("schemas"))
-        .and_then(Value::as_object);
-    let definitions = definitions.into_iter().flatten();
-    let inliner = Inliner {
-        definitions: definitions
-            .map(|(name, schema)| (name.as_str(), schema))
-            .collect(),
-    };
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| (name.as_str(), schema))
+        .collect();
+    let inliner = Inliner { definitions };
     inliner.inline(root, &mut Vec::new());
 }
 
@@ -31,20 +32,20 @@ struct Inliner<'a> {
 }
 
 impl Inliner<'_> {
-    /// `above` names the definitions that the schema stands in.
-    fn inline(&self, schema: &mut Map<String, Value>, above: &mut Vec<String>) {
+    /// `parents` are the names of the definitions that contain the schema.
+    fn inline(&self, schema: &mut Map<String, Value>, parents: &mut Vec<String>) {
         let Some(name) = take_reference(schema) else {
-            self.inline_below(schema, above);
+            self.inline_below(schema, parents);
             return;
         };
         let mut definition = match self.definitions.get(name.as_str()) {
-            Some(Value::Object(definition)) if !above.contains(&name) => definition.clone(),
-            _ => endless(),
+            Some(Value::Object(definition)) if !parents.contains(&name) => definition.clone(),
+            _ => free_form(),
         };
-        above.push(name.clone());
-        self.inline(&mut definition, above);
-        above.pop();
-        // What the place says of the type wins over what the type says of itself.
+        parents.push(name.clone());
+        self.inline(&mut definition, parents);
+        parents.pop();
+        // Keywords beside the reference override those of the definition.
         definition.append(schema);
         if name.starts_with(KUBERNETES) {
             definition.insert(TYPE_NAME.to_owned(), name.into());
@@ -52,17 +53,17 @@ impl Inliner<'_> {
         *schema = definition;
     }
 
-    fn inline_below(&self, schema: &mut Map<String, Value>, above: &mut Vec<String>) {
+    fn inline_below(&self, schema: &mut Map<String, Value>, parents: &mut Vec<String>) {
         for (keyword, value) in schema.iter_mut() {
             match (keyword.as_str(), value) {
                 ("properties" | "patternProperties", Value::Object(named)) => {
-                    self.inline_all(named.values_mut(), above);
+                    self.inline_all(named.values_mut(), parents);
                 }
                 ("allOf" | "anyOf" | "oneOf", Value::Array(several)) => {
-                    self.inline_all(several.iter_mut(), above);
+                    self.inline_all(several.iter_mut(), parents);
                 }
-                ("items" | "additionalProperties" | "not", Value::Object(one)) => {
-                    self.inline(one, above);
+                ("items" | "additionalProperties" | "not", Value::Object(inner)) => {
+                    self.inline(inner, parents);
                 }
                 _ => {}
             }
@@ -72,16 +73,16 @@ impl Inliner<'_> {
     fn inline_all<'v>(
         &self,
         schemas: impl Iterator<Item = &'v mut Value>,
-        above: &mut Vec<String>,
+        parents: &mut Vec<String>,
     ) {
         for schema in schemas.filter_map(Value::as_object_mut) {
-            self.inline(schema, above);
+            self.inline(schema, parents);
         }
     }
 }
 
-/// What a type is from the second time on that it stands in itself.
-fn endless() -> Map<String, Value> {
+/// The schema of a recursive type within itself.
+fn free_form() -> Map<String, Value> {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("object"));
     schema.insert(
@@ -91,7 +92,7 @@ fn endless() -> Map<String, Value> {
     schema
 }
 
-/// Takes the reference out of a schema that is nothing else, or that or null.
+/// Removes the reference from a schema that is only a reference, or a reference or null.
 fn take_reference(schema: &mut Map<String, Value>) -> Option<String> {
     if let Some(target) = schema.remove("$ref") {
         return target.as_str().map(name_of);
@@ -104,8 +105,10 @@ fn take_reference(schema: &mut Map<String, Value>) -> Option<String> {
         let (Some(only), None) = (others.next(), others.next()) else {
             continue;
         };
-        let target = only.as_object().filter(|only| only.len() == 1);
-        let target = target.and_then(|only| only.get("$ref")?.as_str());
+        let target = only
+            .as_object()
+            .filter(|only| only.len() == 1)
+            .and_then(|only| only.get("$ref")?.as_str());
         if let Some(name) = target.map(name_of) {
             schema.remove(keyword);
             return Some(name);
@@ -115,7 +118,9 @@ fn take_reference(schema: &mut Map<String, Value>) -> Option<String> {
 }
 
 fn is_null(schema: &Value) -> bool {
-    schema.get("type").is_some_and(|of| of == "null")
+    schema
+        .get("type")
+        .is_some_and(|type_name| type_name == "null")
 }
 
 /// The last segment of a reference, which is a JSON pointer in a URI.
@@ -136,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_becomes_what_it_refers_to_and_the_place_may_say_more() {
+    fn reference_becomes_its_definition_with_the_keywords_beside_it() {
         let root = inlined(json!({
             "type": "object",
             "properties": {
@@ -158,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn an_optional_reference_is_the_type_itself_and_kubernetes_types_are_noted() {
+    fn optional_reference_becomes_its_definition_and_types_of_kubernetes_are_marked() {
         let target = "#/components/schemas/io.k8s.api.core.v1.Container";
         let root = inlined(json!({
             "properties": {"app": {"anyOf": [{"$ref": target}, {"type": "null"}]}},
@@ -171,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_contains_itself_ends_at_the_second_time() {
+    fn recursive_type_is_free_form_within_itself() {
         let tree = json!({"type": "object", "properties": {
             "left": {"$ref": "#/components/schemas/Tree"},
         }});

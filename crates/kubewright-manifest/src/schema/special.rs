@@ -1,20 +1,22 @@
+//! Schemas of types whose JSON differs from their Rust type: quantities, int-or-string, metadata.
+
 use serde_json::{Map, Value, json};
 
-/// What an amount looks like, as controller-gen writes it (pkg/crd/known_types.go of
+/// The pattern of a quantity, as controller-gen writes it (pkg/crd/known_types.go of
 /// sigs.k8s.io/controller-tools).
-const AMOUNT: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+const QUANTITY_PATTERN: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
 
-/// The part of an embedded object's metadata that means something before the object exists.
+/// The metadata that a template can have, before its object exists.
 const TEMPLATE_METADATA: [&str; 5] = ["annotations", "finalizers", "labels", "name", "namespace"];
 
-/// Rewrites the schema of a type whose JSON form its Rust form does not tell; says whether it was
-/// one.
+/// Rewrites the schema of a type whose JSON differs from its Rust type. Returns whether the type is
+/// one of these.
 pub(super) fn rewrite(type_name: &str, schema: &mut Map<String, Value>) -> bool {
     let short = type_name.rsplit('.').next().unwrap_or_default();
     match short {
         "Quantity" => {
             int_or_string(schema);
-            schema.insert("pattern".to_owned(), AMOUNT.into());
+            schema.insert("pattern".to_owned(), QUANTITY_PATTERN.into());
         }
         "IntOrString" => int_or_string(schema),
         "RawExtension" => {
@@ -30,24 +32,23 @@ pub(super) fn rewrite(type_name: &str, schema: &mut Map<String, Value>) -> bool 
     true
 }
 
-/// Names the two forms of a value that is a number or a text, as controller-gen does; kube's
-/// derive takes them away.
-pub(super) fn name_forms(schema: &mut Map<String, Value>) {
-    let is_either = schema.get("x-kubernetes-int-or-string");
-    if is_either.is_some_and(|is_either| *is_either == json!(true)) {
+/// Adds the two types of an int-or-string, as controller-gen does; kube's derive removes them.
+pub(super) fn add_int_or_string_types(schema: &mut Map<String, Value>) {
+    let flag = schema.get("x-kubernetes-int-or-string");
+    if flag.is_some_and(|flag| *flag == json!(true)) {
         int_or_string(schema);
     }
 }
 
 fn int_or_string(schema: &mut Map<String, Value>) {
-    let forms = json!([{"type": "integer"}, {"type": "string"}]);
+    let types = json!([{"type": "integer"}, {"type": "string"}]);
     schema.remove("type");
-    schema.insert("anyOf".to_owned(), forms);
+    schema.insert("anyOf".to_owned(), types);
     schema.insert("x-kubernetes-int-or-string".to_owned(), json!(true));
 }
 
-/// A template's metadata becomes that of other objects: what the API server sets has no place in
-/// it.
+/// Removes the fields of metadata that the API server sets: a template's metadata is copied to
+/// other objects.
 fn template_metadata(schema: &mut Map<String, Value>) {
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.retain(|name, _| TEMPLATE_METADATA.contains(&name.as_str()));
@@ -61,7 +62,7 @@ mod tests {
     use super::rewrite;
 
     #[test]
-    fn an_amount_is_a_number_or_text_of_a_certain_form() {
+    fn quantity_is_an_integer_or_a_string_with_a_pattern() {
         let mut schema = json!({"description": "How much."});
         let name = "io.k8s.apimachinery.pkg.api.resource.Quantity";
         assert!(rewrite(name, schema.as_object_mut().unwrap()));
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_has_the_metadata_that_a_user_may_set() {
+    fn template_metadata_has_only_fields_that_users_set() {
         let mut schema = json!({"type": "object", "properties": {
             "labels": {"type": "object"}, "uid": {"type": "string"},
         }});

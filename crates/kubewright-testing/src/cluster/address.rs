@@ -4,8 +4,8 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use kubewright_apiserver::pki::{Authority, Subject, Usage};
 use kubewright_apiserver::{Server, ServingIdentity, User};
+use kubewright_http::pki::{Authority, Subject, Usage};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;

@@ -3,7 +3,8 @@ use std::time::Duration;
 
 use kube::Client;
 use kube::client::ClientBuilder;
-use kubewright_apiserver::{PodControl, User};
+use kubewright_apiserver::User;
+use kubewright_cluster::PodControl;
 use kubewright_core::{Clock, Revision};
 use serde_json::Value;
 use tokio::sync::watch;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kubewright::Operator;
-use kubewright_apiserver::{Behaviours, SeededFault};
+use kubewright_cluster::Controllers;
 
 use super::backend::Backend;
 use super::embedded::Embedded;
@@ -36,8 +36,7 @@ pub struct ClusterBuilder {
     sharing: Sharing,
     name: String,
     authorizer: Option<Make>,
-    seeded: Option<SeededFault>,
-    behaviours: Behaviours,
+    controllers: Controllers,
 }
 
 /// Makes an operator, as often as it is started.
@@ -68,8 +67,7 @@ impl ClusterBuilder {
             sharing: Sharing::Pooled,
             name: "test".to_owned(),
             authorizer: None,
-            seeded: None,
-            behaviours: Behaviours::all(),
+            controllers: Controllers::all(),
         }
     }
 
@@ -150,19 +148,11 @@ impl ClusterBuilder {
         self
     }
 
-    /// With a fault, on the embedded cluster: does anybody notice?
-    #[doc(hidden)]
-    #[must_use]
-    pub fn seeded(mut self, fault: SeededFault) -> Self {
-        self.seeded = Some(fault);
-        self
-    }
-
     /// Where nothing happens that no client does, on the embedded cluster too.
     #[doc(hidden)]
     #[must_use]
     pub fn still(mut self) -> Self {
-        self.behaviours = Behaviours::none();
+        self.controllers = Controllers::none();
         self
     }
 
@@ -194,9 +184,8 @@ impl ClusterBuilder {
             }
             (Choice::Existing, _) => Backend::Existing(Existing::start(&settings).await?),
             (Choice::Embedded, _) => {
-                let (parts, seeded) = (self.options.parts, self.seeded);
-                let behaviours = self.behaviours.clone();
-                Backend::Embedded(Embedded::start(parts, authorizer, seeded, behaviours))
+                let (parts, controllers) = (self.options.parts, self.controllers.clone());
+                Backend::Embedded(Embedded::start(parts, authorizer, controllers))
             }
             (Choice::Real, Sharing::Pooled) => {
                 Backend::Real(Lease::pooled(&self.options, &settings).await?)
@@ -210,7 +199,7 @@ impl ClusterBuilder {
             // Others may use it, and former runs may have left something.
             namespace = format!("{namespace}-{:08x}", RandomState::new().hash_one(0) >> 32);
         }
-        let cluster = Cluster::new(backend, namespace, settings.patience).await?;
+        let cluster = Cluster::new(backend, namespace, settings.timeout).await?;
         for number in 1..=self.nodes {
             cluster.try_add_node(&format!("node-{number}")).await?;
         }

@@ -4,9 +4,10 @@ use std::sync::OnceLock;
 use jiff::Timestamp;
 use kube::Client;
 use kubewright_apiserver::{
-    AnswerTimes, AuthorizationFailure, AuthorizationWebhook, Behaviours, PodControl, SeededFault,
-    Server, ServerOptions, User, WebhookEndpoints,
+    AuthorizationFailure, AuthorizationWebhook, CacheTtl, Server, ServerOptions, User,
+    WebhookEndpoints,
 };
+use kubewright_cluster::{Cluster, Controllers, PodControl};
 use kubewright_core::{Clock, Revision};
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -24,7 +25,7 @@ use crate::real::{AuthorizerAddress, Parts};
 /// A cluster in this process, and the tasks that make it live.
 #[derive(Debug)]
 pub(super) struct Embedded {
-    server: Server,
+    cluster: Cluster,
     clock: Clock,
     parts: Parts,
     makes_accounts: bool,
@@ -49,10 +50,9 @@ impl Embedded {
     pub(super) fn start(
         parts: Parts,
         authorizer: Option<&AuthorizerAddress>,
-        seeded: Option<SeededFault>,
-        behaviours: Behaviours,
+        controllers: Controllers,
     ) -> Self {
-        let makes_accounts = behaviours == Behaviours::all();
+        let makes_accounts = controllers == Controllers::all();
         let clock = Clock::starting_at(Self::beginning());
         let fresh = FRESH.get_or_init(|| {
             Server::new(ServerOptions {
@@ -62,23 +62,23 @@ impl Embedded {
         });
         let server = fresh.fork_with(ServerOptions {
             clock: clock.clone(),
-            seeded,
             authorizer: authorizer.map(|authorizer| AuthorizationWebhook {
                 url: authorizer.url.clone(),
                 ca_pem: authorizer.ca_pem.clone(),
                 timeout: AuthorizerAddress::TIMEOUT,
                 on_failure: AuthorizationFailure::NoOpinion,
                 // As the real one is told, so that a test sees what it changes.
-                kept: AnswerTimes::NONE,
+                ttl: CacheTtl::NONE,
             }),
             ..ServerOptions::default()
         });
         let cancel = CancellationToken::new();
         let tasks = TaskTracker::new();
-        let (running, stop) = (server.clone(), cancel.clone());
-        tasks.spawn(async move { running.run_behaviours(&behaviours, stop).await });
+        let cluster = Cluster::new(server);
+        let (running, stop) = (cluster.clone(), cancel.clone());
+        tasks.spawn(async move { running.run(&controllers, stop).await });
         Self {
-            server,
+            cluster,
             clock,
             parts,
             makes_accounts,
@@ -109,17 +109,17 @@ impl Embedded {
 
     /// Changes at each stored write.
     pub(super) fn revisions(&self) -> watch::Receiver<Revision> {
-        self.server.revisions()
+        self.cluster.server().revisions()
     }
 
     /// What decides the fate of Pods.
     pub(super) fn pods(&self) -> PodControl {
-        self.server.pods()
+        self.cluster.pods()
     }
 
     /// Webhook servers of this process.
     pub(super) fn webhooks(&self) -> &WebhookEndpoints {
-        self.server.webhooks()
+        self.cluster.server().webhooks()
     }
 
     pub(super) fn client(
@@ -129,7 +129,9 @@ impl Embedded {
         refusals: &Refusals,
         door: &Door,
     ) -> Client {
-        let service = self.unmoved.layer(self.server.service(user.clone()));
+        let service = self
+            .unmoved
+            .layer(self.cluster.server().service(user.clone()));
         Client::new(door.layer(refusals.layer(service)), namespace)
     }
 
@@ -144,7 +146,7 @@ impl Embedded {
         if let Some(address) = &*address {
             return Ok(address.kubeconfig());
         }
-        let opened = Address::open(&self.server, &self.tasks, self.cancel.token())?;
+        let opened = Address::open(self.cluster.server(), &self.tasks, self.cancel.token())?;
         Ok(address.insert(opened).kubeconfig())
     }
 
@@ -162,12 +164,12 @@ mod tests {
 
     use tokio::time::timeout;
 
-    use super::{Behaviours, Embedded};
+    use super::{Controllers, Embedded};
     use crate::real::Parts;
 
     #[tokio::test(start_paused = true)]
     async fn a_cluster_that_is_dropped_leaves_no_task() {
-        let cluster = Embedded::start(Parts::ApiServer, None, None, Behaviours::all());
+        let cluster = Embedded::start(Parts::ApiServer, None, Controllers::all());
         let tasks = cluster.tasks.clone();
         tasks.close();
         let ended = timeout(Duration::from_secs(60), tasks.wait());

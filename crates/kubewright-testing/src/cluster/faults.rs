@@ -1,7 +1,7 @@
 use std::panic::Location;
 
 use k8s_openapi::api::core::v1::Pod;
-use kubewright_apiserver::{PodControl, PodSelector};
+use kubewright_cluster::{PodControl, PodSelector};
 use serde_json::{Value, json};
 
 use super::failure::{Chain, fail};

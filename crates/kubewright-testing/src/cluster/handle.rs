@@ -33,7 +33,7 @@ pub struct Cluster {
 
 pub(super) struct Shared {
     pub(super) backend: Backend,
-    pub(super) patience: Duration,
+    pub(super) timeout: Duration,
     /// What the test read last, for the message when it waits in vain.
     pub(super) seen: Mutex<Vec<String>>,
     /// The operators under test.
@@ -78,7 +78,7 @@ impl Cluster {
     pub(super) async fn new(
         backend: Backend,
         namespace: String,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Self, Error> {
         let unwatched = Refusals::default();
         let client = backend
@@ -87,7 +87,7 @@ impl Cluster {
         let cluster = Self {
             shared: Arc::new(Shared {
                 backend,
-                patience,
+                timeout,
                 seen: Mutex::new(Vec::new()),
                 operators: Mutex::new(Vec::new()),
                 refusals: Refusals::default(),
@@ -99,7 +99,7 @@ impl Cluster {
             namespace,
             client,
         };
-        cluster.make_namespace(cluster.namespace()).await?;
+        cluster.create_namespace(cluster.namespace()).await?;
         Ok(cluster)
     }
 
@@ -171,8 +171,12 @@ impl Cluster {
         self.shared.backend.close().await
     }
 
-    /// Makes a namespace that Pods can be made in.
-    pub(crate) async fn make_namespace(&self, name: &str) -> Result<(), Error> {
+    /// Creates a namespace, and waits until Pods can be created in it.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the namespace may have been created.
+    pub async fn create_namespace(&self, name: &str) -> Result<(), Error> {
         let mut namespace = json!({
             "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name },
         });
@@ -181,7 +185,7 @@ impl Cluster {
         self.send("POST", "/api/v1/namespaces", &namespace)
             .await
             .map_err(|source| Error::Request {
-                tried: format!("make namespace {name}"),
+                tried: format!("create namespace {name}"),
                 source: Box::new(source),
             })?;
         if !self.shared.backend.makes_accounts() {

@@ -291,7 +291,7 @@ impl Cluster {
         refusals.include(running.permissions());
         self.shared.self_wakes.include(&running);
         let start = Instant::now();
-        let ready = self.within(start + self.shared.patience, running.ready());
+        let ready = self.within(start + self.shared.timeout, running.ready());
         if let Err(ended) = ready.await {
             let refused = refusals.take().into_iter().collect::<Vec<_>>().join(", ");
             return Err(Error::Waited {

@@ -41,7 +41,7 @@ impl Cluster {
     where
         F: AsyncFn(&Self) -> bool,
     {
-        self.eventually_within(self.shared.patience, what, check)
+        self.eventually_within(self.shared.timeout, what, check)
     }
 
     /// As [`eventually`](Self::eventually), with a time of the caller's own.
@@ -56,7 +56,7 @@ impl Cluster {
     #[track_caller]
     pub fn eventually_within<F>(
         &self,
-        patience: Duration,
+        timeout: Duration,
         what: impl Display,
         check: F,
     ) -> impl Future<Output = ()>
@@ -66,9 +66,9 @@ impl Cluster {
         let location = Location::caller();
         async move {
             let start = Instant::now();
-            let mut looks = Looks::new(self, start + patience);
+            let mut looks = Looks::new(self, start + timeout);
             let why = loop {
-                match self.look(start + patience, &check).await {
+                match self.look(start + timeout, &check).await {
                     Ok(true) => return,
                     Ok(false) => {}
                     Err(ended) => break format!("; the check did not answer{ended}"),
@@ -114,7 +114,7 @@ impl Cluster {
             let mut looks = Looks::new(self, start + duration);
             let why = loop {
                 // The last look may begin just before the end.
-                let answer_by = Instant::now() + self.shared.patience;
+                let answer_by = Instant::now() + self.shared.timeout;
                 match self.look(answer_by, &check).await {
                     Ok(true) => {}
                     Ok(false) => break "not so".to_owned(),
@@ -142,7 +142,7 @@ impl Cluster {
         check: impl AsyncFn() -> Result<Option<String>, Error>,
     ) -> Result<(), Error> {
         let start = Instant::now();
-        let deadline = start + self.shared.patience;
+        let deadline = start + self.shared.timeout;
         let mut looks = Looks::new(self, deadline);
         let mut last = "no answer".to_owned();
         let ended = loop {

@@ -3,13 +3,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use kubewright::{
-    CertificateSource, Certificates, Incoming, LocalAuthority, ManagedCertificates, Repetition,
-    WebhookServing,
+    CertificateSource, Certificates, Incoming, ManagedCertificates, Repetition, WebhookServing,
 };
 use kubewright_apiserver::{WebhookEndpoint, WebhookEndpoints};
 use kubewright_core::{Description, WebhookKind};
 use kubewright_manifest::{ManifestOptions, WebhookCertificates, webhook_service};
 use kubewright_webhook::pipe;
+use kubewright_webhook::pki::Authority;
 use serde_json::json;
 
 use super::backend::Backend;
@@ -51,7 +51,7 @@ impl Listed {
     pub(super) fn leave(self) {
         match self {
             Self::Alone => {}
-            Self::Service(endpoints, endpoint) => endpoints.forget(&endpoint),
+            Self::Service(endpoints, endpoint) => endpoints.unregister(&endpoint),
             Self::Balancer(balancer, address) => balancer.forget(address),
         }
     }
@@ -217,8 +217,8 @@ impl Trust {
     /// A certificate of an authority of its own.
     fn given(name: &str, host: &str, now: Timestamp) -> Result<Self, kubewright_webhook::Error> {
         let title = format!("{name} webhooks");
-        let authority = LocalAuthority::valid_from(&title, now)?;
-        let pair = authority.issue(&[host])?;
+        let authority = Authority::valid_from(&title, now, 365)?;
+        let pair = authority.issue_server(&[host])?;
         Ok(Self::Given {
             certificates: Certificates::new(&pair)?,
             authority_pem: authority.certificate_pem(),

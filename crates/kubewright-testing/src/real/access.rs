@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use http::Request;
 use kube::Client;
 use kubewright_apiserver::User;
-use kubewright_apiserver::pki::Subject;
+use kubewright_http::pki::Subject;
 use serde::Deserialize;
 use serde_json::json;
 

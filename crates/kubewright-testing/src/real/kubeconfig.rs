@@ -1,6 +1,6 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use kubewright_apiserver::pki::Identity;
+use kubewright_http::pki::KeyPairPem;
 use serde_json::{Value, json};
 
 use crate::Error;
@@ -23,7 +23,7 @@ pub struct Kubeconfig {
 #[non_exhaustive]
 pub enum Credentials {
     /// By a client certificate.
-    Certificate(Identity),
+    Certificate(KeyPairPem),
     /// By a bearer token.
     Token(String),
 }

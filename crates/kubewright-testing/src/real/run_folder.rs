@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use kubewright_apiserver::pki::{Authority, SigningKey, Subject, Usage};
+use kubewright_http::pki::{Authority, SigningKey, Subject, Usage};
 use tempfile::TempDir;
 
 use crate::Error;

@@ -4,7 +4,7 @@ use std::time::Duration;
 use http::Request;
 use kube::Client;
 use kubewright_apiserver::User;
-use kubewright_apiserver::pki::Authority;
+use kubewright_http::pki::Authority;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 

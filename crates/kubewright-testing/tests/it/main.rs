@@ -1,6 +1,5 @@
 //! The clusters of the kit, used as a test uses them.
 
-mod differential;
 mod embedded;
 mod existing;
 mod kubectl;
@@ -11,5 +10,4 @@ mod operator;
 mod pool;
 mod protobuf;
 mod real;
-mod sequences;
 mod service_webhooks;

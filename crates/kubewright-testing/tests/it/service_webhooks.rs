@@ -7,10 +7,10 @@ use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::Api;
 use kube::api::PostParams;
+use kubewright::pki::Authority;
 use kubewright::prelude::*;
 use kubewright::{
-    CertificateSource, Certificates, Incoming, LocalAuthority, Repetition, RunOptions, Running,
-    WebhookServing,
+    CertificateSource, Certificates, Incoming, Repetition, RunOptions, Running, WebhookServing,
 };
 use kubewright_testing::Cluster;
 use serde::de::DeserializeOwned;
@@ -31,10 +31,10 @@ fn check(change: &Change<ConfigMap>, findings: &mut Findings) {
 async fn serve(cluster: &Cluster) -> (Running, u16, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
     let port = listener.local_addr().expect("an address").port();
-    let authority = LocalAuthority::valid_from("guard", cluster.clock().now());
+    let authority = Authority::valid_from("guard", cluster.clock().now(), 30);
     let authority = authority.expect("an authority");
     let host = format!("guard.{}.svc", cluster.namespace());
-    let pair = authority.issue(&[&host]).expect("a certificate");
+    let pair = authority.issue_server(&[&host]).expect("a certificate");
     let options = RunOptions {
         clock: cluster.clock(),
         webhooks: Some(WebhookServing {

@@ -1,6 +1,9 @@
+//! The serving certificate, which can be replaced while the server runs.
+
 use std::fmt;
 use std::sync::Arc;
 
+use kubewright_http::pki::KeyPairPem;
 use parking_lot::RwLock;
 use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;
@@ -9,28 +12,10 @@ use rustls::sign::CertifiedKey;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::Error;
+use crate::error::Error;
 
-/// A certificate and its private key, as text.
-#[derive(Clone, PartialEq, Eq)]
-pub struct KeyPairPem {
-    /// The certificate, followed by those that lead to its authority, if any.
-    pub certificate_pem: String,
-    /// The private key of the certificate.
-    pub key_pem: String,
-}
-
-/// Without the key.
-impl fmt::Debug for KeyPairPem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyPairPem")
-            .field("certificate_pem", &self.certificate_pem)
-            .finish_non_exhaustive()
-    }
-}
-
-/// The serving certificate, which can be replaced while the server runs: connections that are open
-/// keep the one they began with. Clones share it.
+/// The serving certificate, which can be replaced while the server runs: open connections continue
+/// with the one of their handshake. Clones share it.
 #[derive(Clone)]
 pub struct Certificates {
     current: Arc<Current>,
@@ -47,21 +32,21 @@ impl Certificates {
         Ok(certificates)
     }
 
-    /// Has none yet: until there is one, nobody can connect.
+    /// Has no certificate yet: handshakes fail until [`replace`](Self::replace) is called.
     pub fn none() -> Self {
         Self {
             current: Arc::default(),
         }
     }
 
-    /// Serves with this certificate from now on; one that cannot be used changes nothing.
+    /// Serves with this certificate from now on. If it is invalid, the former one stays.
     pub fn replace(&self, pair: &KeyPairPem) -> Result<(), Error> {
         let key = Arc::new(certified(pair)?);
         *self.current.0.write() = Some(key);
         Ok(())
     }
 
-    /// How connections are encrypted: TLS 1.2 and later, with these application protocols.
+    /// The TLS settings of the server: TLS 1.2 and later, with these protocols in ALPN.
     pub fn tls(&self, protocols: &[&str]) -> Result<Arc<ServerConfig>, Error> {
         let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()
@@ -108,27 +93,28 @@ fn certified(pair: &KeyPairPem) -> Result<CertifiedKey, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Certificates, KeyPairPem};
-    use crate::LocalAuthority;
+    use kubewright_http::pki::{Authority, KeyPairPem};
+
+    use super::Certificates;
 
     fn pair() -> KeyPairPem {
-        let authority = LocalAuthority::new("ca").unwrap();
-        authority.issue(&["localhost"]).unwrap()
+        let authority = Authority::new("ca").unwrap();
+        authority.issue_server(&["localhost"]).unwrap()
     }
 
     #[test]
-    fn a_certificate_that_cannot_be_used_is_refused_and_the_old_one_stays() {
-        let good = pair();
-        let certificates = Certificates::new(&good).unwrap();
-        let shown = || certificates.current.0.read().clone().unwrap().cert.clone();
-        let before = shown();
+    fn invalid_certificate_is_an_error_and_the_former_one_stays() {
+        let valid = pair();
+        let certificates = Certificates::new(&valid).unwrap();
+        let current = || certificates.current.0.read().clone().unwrap().cert.clone();
+        let before = current();
         let mixed = KeyPairPem {
             key_pem: pair().key_pem,
-            ..good.clone()
+            ..valid.clone()
         };
         let none = KeyPairPem {
             certificate_pem: String::new(),
-            ..good
+            ..valid
         };
         assert_eq!(
             certificates.replace(&mixed).unwrap_err().to_string(),
@@ -138,13 +124,13 @@ mod tests {
             certificates.replace(&none).unwrap_err().to_string(),
             "read the webhooks' serving certificate: there is no certificate in it"
         );
-        assert_eq!(before, shown());
+        assert_eq!(before, current());
         certificates.replace(&pair()).unwrap();
-        assert_ne!(before, shown());
+        assert_ne!(before, current());
     }
 
     #[test]
-    fn the_key_is_not_printed() {
+    fn debug_output_omits_the_key() {
         let pair = pair();
         let key = pair.key_pem.lines().nth(1).unwrap();
         assert!(!format!("{pair:?}").contains(key));

@@ -1,15 +1,18 @@
+//! Serving certificates in files, which are read again when they change.
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use kubewright_http::pki::KeyPairPem;
 use tokio_util::sync::CancellationToken;
 
-use super::{Certificates, KeyPairPem};
-use crate::Error;
+use super::certificates::Certificates;
+use crate::error::Error;
 
-/// How often the files are read again; controller-runtime's own number.
+/// How often the files are read again; the interval of controller-runtime.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// A serving certificate in a folder, as a mounted Secret has it: `tls.crt` and `tls.key`.
+/// A serving certificate in a folder, such as a mounted Secret: `tls.crt` and `tls.key`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertificateFiles {
     folder: PathBuf,
@@ -27,7 +30,7 @@ impl CertificateFiles {
         }
     }
 
-    /// The same folder, where the files have other names than `tls.crt` and `tls.key`.
+    /// Sets other file names than `tls.crt` and `tls.key`.
     #[must_use]
     pub fn named(self, certificate: &str, key: &str) -> Self {
         Self {
@@ -40,17 +43,17 @@ impl CertificateFiles {
     /// Reads both files.
     pub fn read(&self) -> Result<KeyPairPem, Error> {
         Ok(KeyPairPem {
-            certificate_pem: text(&self.folder.join(&self.certificate))?,
-            key_pem: text(&self.folder.join(&self.key))?,
+            certificate_pem: read_text(&self.folder.join(&self.certificate))?,
+            key_pem: read_text(&self.folder.join(&self.key))?,
         })
     }
 
-    /// Replaces the certificate whenever the files have changed, looking every ten seconds, until
-    /// it is stopped. Files that cannot be used are logged, and the former certificate stays.
+    /// Replaces the certificate when the files have changed, until `stop`. The files are read every
+    /// ten seconds. If they are invalid, this is logged and the former certificate stays.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost when it is dropped.
+    /// If the future is dropped, the current certificate stays.
     pub async fn follow(&self, certificates: Certificates, stop: CancellationToken) {
         let mut known = self.read().ok();
         loop {
@@ -68,14 +71,14 @@ impl CertificateFiles {
                     tracing::info!(folder = %self.folder.display(), "serving certificate replaced");
                     known = Some(pair);
                 }
-                // Both files are not written at once: the next look may find them whole.
+                // The two files are not written atomically: the next read may find both.
                 Err(error) => tracing::warn!(%error, "keep the former serving certificate"),
             }
         }
     }
 }
 
-fn text(path: &Path) -> Result<String, Error> {
+fn read_text(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(|source| Error::File {
         path: path.to_owned(),
         source,

@@ -1,11 +1,10 @@
-//! Certificates of a webhook server: given, read from files and read again, or made here.
+//! Certificates of a webhook server: from the caller, from files that are watched, or issued and
+//! rotated here.
 
-mod authority;
 mod certificates;
 mod files;
 mod rotation;
 
-pub use authority::LocalAuthority;
-pub use certificates::{Certificates, KeyPairPem};
+pub use certificates::Certificates;
 pub use files::CertificateFiles;
 pub use rotation::{Progress, Rotation, Stage};

@@ -1,57 +1,60 @@
+//! Rotation of the serving certificate and its authority without failed handshakes.
+
 use std::fmt;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use kubewright_http::pki::{Authority, KeyPairPem};
 use serde::{Deserialize, Serialize};
 
-use super::{KeyPairPem, LocalAuthority};
-use crate::Error;
+use crate::error::Error;
 
-/// For how long both authorities are trusted before and after the certificate changes: time for
-/// every API server to learn of the new authority, and for every replica to serve the new
-/// certificate.
+/// How long both authorities are trusted before and after the certificate changes: time for every
+/// API server to read the new CA bundle, and for every replica to serve the new certificate.
 const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
-/// What is left of a certificate's life when the next one is made: four months of a year.
+/// The remaining validity of a certificate when the next one is issued: four months of a year.
 const RENEW_BEFORE: SignedDuration = SignedDuration::from_hours(120 * 24);
+/// How long a certificate and its authority are valid.
+const DAYS: u16 = 365;
 const END: &str = "-----END CERTIFICATE-----";
 
-/// A serving certificate and the authorities that vouch for it, as all replicas share them.
+/// A serving certificate and the authorities that clients trust, as all replicas share them.
 ///
-/// Each certificate has an authority of its own, whose key nobody keeps: who reads the shared state
-/// cannot make further certificates. A certificate is replaced in three steps, so that at no time
-/// anybody is shown one that he has no reason to trust: the next authority is announced, the
-/// certificate changes, the former authority goes.
+/// Each certificate has an authority of its own, whose key is not stored: a reader of the shared
+/// state cannot issue further certificates. A certificate is replaced in three steps, so that no
+/// client ever gets one that it does not trust: the next authority is announced, the certificate
+/// changes, the former authority is removed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Rotation {
-    /// The authorities to be trusted (PEM), the newest first.
+    /// The trusted authorities (PEM), the newest first.
     pub authorities: Vec<String>,
-    /// What is served.
+    /// The current serving certificate.
     pub serving: KeyPairPem,
-    /// What will be served next, once its authority is known everywhere.
+    /// The next serving certificate, which waits until all clients trust its authority.
     pub upcoming: Option<KeyPairPem>,
-    /// Where the rotation stands.
+    /// The state of the rotation.
     pub progress: Progress,
 }
 
-/// Where a [`Rotation`] stands.
+/// The state of a [`Rotation`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The step that was taken last.
+    /// The current stage.
     pub stage: Stage,
-    /// When it was taken.
+    /// When it began.
     pub since: Timestamp,
-    /// When the newest certificate ends.
+    /// When the newest certificate expires.
     pub expires: Timestamp,
-    /// The host names that the newest certificate is for.
+    /// The host names of the newest certificate.
     pub names: Vec<String>,
 }
 
-/// The steps of a [`Rotation`].
+/// The stages of a [`Rotation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// One certificate, one authority.
     Settled,
-    /// The next authority is trusted beside the present one.
+    /// The next authority is trusted besides the current one.
     Announced,
     /// The next certificate is served, and the former authority is still trusted.
     Switched,
@@ -66,11 +69,11 @@ struct Issued {
 
 impl Issued {
     fn new(names: &[String], now: Timestamp) -> Result<Self, Error> {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let name = format!("webhooks {}", now.as_second());
-        let authority = LocalAuthority::valid_from(&name, now)?;
+        let host_names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let common_name = format!("webhooks {}", now.as_second());
+        let authority = Authority::valid_from(&common_name, now, DAYS)?;
         Ok(Self {
-            pair: authority.issue(&names)?,
+            pair: authority.issue_server(&host_names)?,
             authority: authority.certificate_pem(),
             expires: authority.expires(),
         })
@@ -94,35 +97,37 @@ impl Rotation {
         })
     }
 
-    /// All authorities to be trusted, as one text.
+    /// The CA bundle of all trusted authorities.
     pub fn trusted_pem(&self) -> String {
         self.authorities.concat()
     }
 
-    /// Reads authorities as [`trusted_pem`](Self::trusted_pem) writes them.
+    /// Splits a CA bundle of [`trusted_pem`](Self::trusted_pem) into its authorities.
     pub fn split_authorities(pem: &str) -> Vec<String> {
-        let parts = pem.split_inclusive(END).map(str::trim);
-        let parts = parts.filter(|part| part.ends_with(END));
-        parts.map(|part| format!("{part}\n")).collect()
+        pem.split_inclusive(END)
+            .map(str::trim)
+            .filter(|certificate| certificate.ends_with(END))
+            .map(|certificate| format!("{certificate}\n"))
+            .collect()
     }
 
-    /// The state after the step that is due; none when none is. The caller has made sure that
-    /// everybody trusts the present authorities.
+    /// The state after the step that is due; `None` when none is. The caller ensures that all
+    /// clients trust the current authorities.
     pub fn advance(&self, names: &[String], now: Timestamp) -> Result<Option<Self>, Error> {
-        let is_over = now.duration_since(self.progress.since) >= OVERLAP;
+        let has_overlapped = now.duration_since(self.progress.since) >= OVERLAP;
         let is_due = self.progress.expires.duration_since(now) <= RENEW_BEFORE
             || self.progress.names != names;
         match self.progress.stage {
-            // Nobody can be served with it any more, so there is nothing to overlap.
+            // No client accepts an expired certificate, so there is nothing to overlap.
             _ if now >= self.progress.expires => Self::first(names, now).map(Some),
             Stage::Settled if is_due => self.announce(names, now).map(Some),
-            Stage::Announced if is_over => Ok(Some(self.switch(now))),
-            Stage::Switched if is_over => Ok(Some(self.settle(now))),
+            Stage::Announced if has_overlapped => Ok(Some(self.switch(now))),
+            Stage::Switched if has_overlapped => Ok(Some(self.settle(now))),
             _ => Ok(None),
         }
     }
 
-    /// How long until a step can be due, at most.
+    /// The time until the next step is due.
     pub fn next_step(&self, now: Timestamp) -> Duration {
         let due = match self.progress.stage {
             Stage::Settled => self.progress.expires - RENEW_BEFORE,
@@ -133,9 +138,9 @@ impl Rotation {
 
     fn announce(&self, names: &[String], now: Timestamp) -> Result<Self, Error> {
         let issued = Issued::new(names, now)?;
-        let present = self.authorities.first().cloned();
+        let current = self.authorities.first().cloned();
         Ok(Self {
-            authorities: std::iter::once(issued.authority).chain(present).collect(),
+            authorities: std::iter::once(issued.authority).chain(current).collect(),
             serving: self.serving.clone(),
             upcoming: Some(issued.pair),
             progress: Progress {
@@ -170,7 +175,7 @@ impl Rotation {
     }
 }
 
-/// Without the keys.
+/// Omits the private keys.
 impl fmt::Debug for Rotation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rotation")
@@ -199,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_is_replaced_in_three_steps_and_never_shown_to_who_does_not_trust_it() {
+    fn certificate_changes_only_while_both_authorities_are_trusted() {
         let first = Rotation::first(&names(), start()).unwrap();
         let early = start() + SignedDuration::from_hours(200 * 24);
         assert_eq!(after(&first, early), None);
@@ -230,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_has_ended_is_replaced_at_once() {
+    fn expired_certificate_is_replaced_at_once() {
         let first = Rotation::first(&names(), start()).unwrap();
         let late = start() + SignedDuration::from_hours(400 * 24);
         let again = after(&first, late).unwrap();
@@ -240,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn authorities_are_read_as_they_are_written() {
+    fn bundle_is_split_into_its_authorities() {
         let first = Rotation::first(&names(), start()).unwrap();
         let due = start() + SignedDuration::from_hours(250 * 24);
         let both = after(&first, due).unwrap();
@@ -253,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_is_printed() {
+    fn debug_output_omits_the_keys() {
         let first = Rotation::first(&names(), start()).unwrap();
         let key = first.serving.key_pem.lines().nth(1).unwrap();
         assert!(!format!("{first:?}").contains(key));

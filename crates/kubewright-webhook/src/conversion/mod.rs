@@ -1,7 +1,7 @@
-//! Conversion between the versions of a kind, through one of them, so that nothing is lost.
+//! Conversion between the versions of a kind through a hub, without loss of data.
 
-mod kept;
+mod lost;
 mod versions;
 
-pub use kept::{Kept, Segment, lost, restore, with_unknown};
-pub use versions::{Spoke, Translated, Translation, Versions};
+pub use lost::{LostValue, Segment, lost, restore, with_unknown};
+pub use versions::{ConversionFn, ConversionOutput, Spoke, Versions};

@@ -1,72 +1,84 @@
+//! Conversion of objects between the versions of a kind.
+
 use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::kept::{Kept, lost, restore, with_unknown};
+use super::lost::{LostValue, lost, restore, with_unknown};
 
-/// Under this prefix an object carries what its present version has no place for; the version
-/// that has one follows.
+/// The prefix of the annotation with the values that the object's current version has no field for.
+/// The version that has one follows.
 const ANNOTATION: &str = "conversion.kubewright.dev/";
 
-/// An object before and after a function.
+/// The input and output of a conversion function.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Translated {
-    /// As the function's own type reads and writes it.
+pub struct ConversionOutput {
+    /// The input, as the function's own type serializes it.
     pub read: Value,
-    /// What the function made of it.
+    /// The output.
     pub written: Value,
 }
 
-/// Writes an object in another version, or says why it cannot.
-pub type Translation = Arc<dyn Fn(&Value) -> Result<Translated, String> + Send + Sync>;
+/// Converts an object to another version, or returns the error message.
+pub type ConversionFn = Arc<dyn Fn(&Value) -> Result<ConversionOutput, String> + Send + Sync>;
 
-/// A version, and the ways between it and the hub.
+/// A version, and the conversions between it and the hub.
 #[derive(Clone)]
 pub struct Spoke {
     /// Its `apiVersion`.
     pub api_version: String,
     /// From it to the hub.
-    pub to_hub: Translation,
+    pub to_hub: ConversionFn,
     /// From the hub to it.
-    pub from_hub: Translation,
+    pub from_hub: ConversionFn,
 }
 
 /// The versions of one kind: a hub, and others that are converted through it.
 ///
-/// What a version has no place for is kept in an annotation of the object, and put back when the
-/// object is written in a version that has one. So an object that goes from any version to any
-/// other and back is the same again, whatever the functions lose.
+/// Values that a version has no field for are stored in an annotation of the object, and restored
+/// when the object is converted to a version that has one. So a round trip between any two versions
+/// does not change an object, whatever the functions lose.
 #[derive(Clone, Debug)]
 pub struct Versions {
-    /// The kind, for messages.
+    /// The kind, for error messages.
     pub kind: String,
-    /// The `apiVersion` that everything goes through.
+    /// The `apiVersion` that all conversions go through.
     pub hub: String,
-    /// The others.
+    /// The other versions.
     pub spokes: Vec<Spoke>,
 }
 
 impl Versions {
-    /// Writes an object in the version `wanted`.
-    pub fn convert(&self, object: Value, wanted: &str) -> Result<Value, String> {
-        let present = text(&object["apiVersion"]).to_owned();
-        if present == wanted {
+    /// Converts an object to the version `desired`.
+    pub fn convert(&self, object: Value, desired: &str) -> Result<Value, String> {
+        let current = object["apiVersion"].as_str().unwrap_or_default().to_owned();
+        if current == desired {
             return Ok(object);
         }
-        let hub = match present == self.hub {
-            true => object,
-            false => {
-                let spoke = self.spoke(&present)?;
-                let ways = (&spoke.to_hub, &spoke.from_hub);
-                carry(&object, ways, (&present, &self.hub))?
-            }
+        let hub = if current == self.hub {
+            object
+        } else {
+            let spoke = self.spoke(&current)?;
+            let step = Step {
+                from: &current,
+                to: &self.hub,
+                convert: &spoke.to_hub,
+                convert_back: &spoke.from_hub,
+            };
+            step.run(&object)?
         };
-        if wanted == self.hub {
+        if desired == self.hub {
             return Ok(hub);
         }
-        let spoke = self.spoke(wanted)?;
-        carry(&hub, (&spoke.from_hub, &spoke.to_hub), (&self.hub, wanted))
+        let spoke = self.spoke(desired)?;
+        let step = Step {
+            from: &self.hub,
+            to: desired,
+            convert: &spoke.from_hub,
+            convert_back: &spoke.to_hub,
+        };
+        step.run(&hub)
     }
 
     fn spoke(&self, version: &str) -> Result<&Spoke, String> {
@@ -85,28 +97,33 @@ impl Versions {
     }
 }
 
-/// Writes an object in another version; what does not come back is kept with it.
-fn carry(
-    object: &Value,
-    (there, back): (&Translation, &Translation),
-    (from, to): (&str, &str),
-) -> Result<Value, String> {
-    let forth = there(object)?;
-    let mut written = forth.written;
-    drop_nulls(&mut written);
-    written["apiVersion"] = json!(to);
-    written["kind"] = object["kind"].clone();
-    written["metadata"] = metadata(&object["metadata"], &written["metadata"]);
-    let earlier = take(&mut written["metadata"], to);
-    restore(&mut written, &earlier);
-    let returned = back(&written)?.written;
-    let before = with_unknown(&forth.read, object);
-    let kept = lost(&body(&before), &body(&returned));
-    keep(&mut written["metadata"], from, &kept);
-    Ok(written)
+/// A conversion between a spoke and the hub.
+struct Step<'a> {
+    from: &'a str,
+    to: &'a str,
+    convert: &'a ConversionFn,
+    convert_back: &'a ConversionFn,
 }
 
-/// A type may write null for what is absent, which the API server would store.
+impl Step<'_> {
+    /// Converts an object, and stores in it the values that do not survive the round trip.
+    fn run(&self, object: &Value) -> Result<Value, String> {
+        let ConversionOutput { read, mut written } = (self.convert)(object)?;
+        drop_nulls(&mut written);
+        written["apiVersion"] = json!(self.to);
+        written["kind"] = object["kind"].clone();
+        written["metadata"] = metadata(&object["metadata"], &written["metadata"]);
+        let stored = take_lost(&mut written["metadata"], self.to);
+        restore(&mut written, &stored);
+        let returned = (self.convert_back)(&written)?.written;
+        let before = with_unknown(&read, object);
+        let values = lost(&spec_of(&before), &spec_of(&returned));
+        store_lost(&mut written["metadata"], self.from, &values);
+        Ok(written)
+    }
+}
+
+/// A type may serialize an absent field as null, which the API server would store.
 fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -118,8 +135,8 @@ fn drop_nulls(value: &mut Value) {
     }
 }
 
-/// The object without what every object has: that is carried over as it is.
-fn body(object: &Value) -> Value {
+/// The object without type and metadata, which conversions do not change.
+fn spec_of(object: &Value) -> Value {
     let mut fields = object.as_object().cloned().unwrap_or_default();
     for name in ["apiVersion", "kind", "metadata"] {
         fields.remove(name);
@@ -128,7 +145,7 @@ fn body(object: &Value) -> Value {
 }
 
 /// The metadata of the original, with the labels and annotations that the function added or
-/// changed: the API server lets nothing else be changed.
+/// changed: the API server allows no other changes.
 fn metadata(original: &Value, written: &Value) -> Value {
     let mut metadata = match original {
         Value::Object(fields) => fields.clone(),
@@ -145,44 +162,40 @@ fn metadata(original: &Value, written: &Value) -> Value {
     Value::Object(metadata)
 }
 
-/// Takes what was kept for a version out of the annotations.
-fn take(metadata: &mut Value, version: &str) -> Vec<Kept> {
-    let annotations = metadata.get_mut("annotations");
-    let Some(annotations) = annotations.and_then(Value::as_object_mut) else {
+/// Removes the annotation with the lost values of a version, and returns them.
+fn take_lost(metadata: &mut Value, version: &str) -> Vec<LostValue> {
+    let Some(fields) = metadata.as_object_mut() else {
         return Vec::new();
     };
-    let kept = annotations.remove(&annotation(version));
-    if kept.is_some() && annotations.is_empty() {
-        remove(metadata, "annotations");
+    let Some(annotations) = fields.get_mut("annotations").and_then(Value::as_object_mut) else {
+        return Vec::new();
+    };
+    let removed = annotations.remove(&annotation(version));
+    if removed.is_some() && annotations.is_empty() {
+        fields.remove("annotations");
     }
-    // What somebody has spoilt by hand is as good as gone.
-    let kept = kept.as_ref().and_then(Value::as_str);
-    kept.and_then(|text| serde_json::from_str(text).ok())
+    // A user may have edited the annotation; an invalid one is ignored.
+    removed
+        .as_ref()
+        .and_then(Value::as_str)
+        .and_then(|text| serde_json::from_str(text).ok())
         .unwrap_or_default()
 }
 
-fn keep(metadata: &mut Value, version: &str, kept: &[Kept]) {
-    match kept.is_empty() {
-        true => drop(take(metadata, version)),
-        false => metadata["annotations"][annotation(version)] = json!(json!(kept).to_string()),
+fn store_lost(metadata: &mut Value, version: &str, values: &[LostValue]) {
+    if values.is_empty() {
+        // An annotation of an earlier conversion is out of date.
+        take_lost(metadata, version);
+    } else {
+        metadata["annotations"][annotation(version)] = json!(json!(values).to_string());
     }
 }
 
-fn remove(object: &mut Value, field: &str) {
-    if let Some(fields) = object.as_object_mut() {
-        fields.remove(field);
-    }
-}
-
-fn annotation(version: &str) -> String {
-    let version = version
+fn annotation(api_version: &str) -> String {
+    let version = api_version
         .rsplit_once('/')
-        .map_or(version, |(_, version)| version);
+        .map_or(api_version, |(_, version)| version);
     format!("{ANNOTATION}{version}")
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 impl fmt::Debug for Spoke {
@@ -200,17 +213,17 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Map, Value, json};
 
-    use super::{Spoke, Translated, Translation, Versions};
+    use super::{ConversionFn, ConversionOutput, Spoke, Versions};
 
-    /// Keeps the fields of `spec` that are listed, under their new names, and drops the rest.
-    fn renaming(names: &'static [(&'static str, &'static str)]) -> Translation {
+    /// Renames the listed fields of `spec`, and drops the others.
+    fn renaming(names: &'static [(&'static str, &'static str)]) -> ConversionFn {
         Arc::new(move |object| {
-            let spec = names.iter().filter_map(|(old, new)| {
+            let renamed = names.iter().filter_map(|(old, new)| {
                 let value = object["spec"].get(old)?.clone();
                 Some(((*new).to_owned(), value))
             });
-            let spec: Map<String, Value> = spec.collect();
-            Ok(Translated {
+            let spec: Map<String, Value> = renamed.collect();
+            Ok(ConversionOutput {
                 read: object.clone(),
                 written: json!({"spec": spec}),
             })
@@ -245,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_without_a_place_is_kept_in_an_annotation_and_comes_back() {
+    fn lost_field_is_stored_in_an_annotation_and_restored() {
         let versions = versions();
         let alpha = object("v1alpha1", &json!({"a": 1, "old": {"x": true}}));
         let hub = versions.convert(alpha.clone(), "ex.io/v1").unwrap();
@@ -260,10 +273,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_type_writes_as_null_is_absent() {
+    fn null_fields_of_the_output_are_dropped() {
         let mut versions = versions();
         versions.spokes[0].to_hub = Arc::new(|object| {
-            Ok(Translated {
+            Ok(ConversionOutput {
                 read: object.clone(),
                 written: json!({"spec": {"first": object["spec"]["a"], "second": null}}),
             })
@@ -274,24 +287,23 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_in_one_version_is_changed_in_the_other() {
+    fn change_in_one_version_is_converted_to_the_other() {
         let versions = versions();
         let hub = object("v1", &json!({"first": 1, "second": 2, "third": 3}));
         let mut alpha = versions.convert(hub, "ex.io/v1alpha1").unwrap();
         alpha["spec"]["a"] = json!(5);
-        let hub = versions.convert(alpha, "ex.io/v1").unwrap();
         assert_eq!(
-            hub,
+            versions.convert(alpha, "ex.io/v1").unwrap(),
             object("v1", &json!({"first": 5, "second": 2, "third": 3}))
         );
     }
 
     #[test]
-    fn an_unknown_version_is_named_with_those_that_are_known() {
+    fn unknown_version_fails_with_an_error_that_lists_the_versions() {
         let versions = versions();
-        let there = versions.convert(object("v1", &json!({})), "ex.io/v9");
+        let error = versions.convert(object("v1", &json!({})), "ex.io/v9");
         assert_eq!(
-            there.unwrap_err(),
+            error.unwrap_err(),
             "Site cannot be converted from or to \"ex.io/v9\": the versions are ex.io/v1, \
              ex.io/v1alpha1, ex.io/v1beta1"
         );
@@ -336,17 +348,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_object_goes_to_any_version_and_back_unchanged(
-            spec in specs(), from in 0..3_usize, way in prop::collection::vec(0..3_usize, 1..5),
+        fn round_trip_through_any_versions_does_not_change_an_object(
+            spec in specs(), from in 0..3_usize, stops in prop::collection::vec(0..3_usize, 1..5),
         ) {
             const NAMES: [&str; 3] = ["v1", "v1alpha1", "v1beta1"];
             let versions = versions();
             let start = object(NAMES[from], &spec);
             let mut now = start.clone();
-            for stop in way.into_iter().chain([from]) {
-                let wanted = format!("ex.io/{}", NAMES[stop]);
-                now = versions.convert(now, &wanted).unwrap();
-                prop_assert_eq!(&now["apiVersion"], &json!(wanted));
+            for stop in stops.into_iter().chain([from]) {
+                let version = format!("ex.io/{}", NAMES[stop]);
+                now = versions.convert(now, &version).unwrap();
+                prop_assert_eq!(&now["apiVersion"], &json!(version));
             }
             prop_assert_eq!(now, start);
         }

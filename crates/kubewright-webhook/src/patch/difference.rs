@@ -1,35 +1,37 @@
+//! Comparison of two objects into the operations of a JSON patch.
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One operation of a JSON patch (RFC 6902), of those that a difference needs.
+/// One operation of a JSON patch (RFC 6902); the three that a difference needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum PatchOperation {
-    /// Puts a value where there is none, or before an item of a list.
+    /// Adds a field, or inserts an item into a list.
     Add {
-        /// Where.
+        /// The JSON pointer.
         path: String,
-        /// What.
+        /// The new value.
         value: Value,
     },
-    /// Takes a value away.
+    /// Removes a field or an item.
     Remove {
-        /// Where.
+        /// The JSON pointer.
         path: String,
     },
-    /// Puts a value in the place of another.
+    /// Replaces the value of a field or an item.
     Replace {
-        /// Where.
+        /// The JSON pointer.
         path: String,
-        /// What.
+        /// The new value.
         value: Value,
     },
 }
 
-/// The patch that makes `after` of `before`; empty when they are equal.
+/// The patch that turns `before` into `after`; empty when they are equal.
 ///
-/// Lists are compared from both ends, so that what was put in front or at the end does not touch
-/// the rest.
+/// Lists are compared from both ends, so that items that were added at the front or at the end do
+/// not change the operations for the others.
 ///
 /// ```
 /// use kubewright_webhook::patch::difference;
@@ -84,12 +86,17 @@ fn members(
 
 fn items(path: &mut String, before: &[Value], after: &[Value], out: &mut Vec<PatchOperation>) {
     let shorter = before.len().min(after.len());
-    let pairs = before.iter().zip(after);
-    let head = pairs.take_while(|(one, other)| one == other).count();
-    let pairs = before.iter().rev().zip(after.iter().rev());
-    let tail = pairs
+    let head = before
+        .iter()
+        .zip(after)
+        .take_while(|(old, new)| old == new)
+        .count();
+    let tail = before
+        .iter()
+        .rev()
+        .zip(after.iter().rev())
         .take(shorter - head)
-        .take_while(|(one, other)| one == other)
+        .take_while(|(old, new)| old == new)
         .count();
     let changed = before.len() - head - tail;
     let wanted = after.len() - head - tail;
@@ -118,7 +125,7 @@ fn items(path: &mut String, before: &[Value], after: &[Value], out: &mut Vec<Pat
     }
 }
 
-/// Runs `then` with the path one step longer.
+/// Runs `then` with the path extended by one segment.
 fn within(path: &mut String, step: &str, then: impl FnOnce(&mut String)) {
     let length = path.len();
     path.push('/');
@@ -140,7 +147,7 @@ mod tests {
 
     use super::{PatchOperation, difference};
 
-    /// RFC 6902 for the three operations, as plain as can be.
+    /// RFC 6902 for the three operations, as simply as possible.
     fn apply(document: &mut Value, operations: &[PatchOperation]) {
         for operation in operations {
             let (path, value) = match operation {
@@ -149,13 +156,12 @@ mod tests {
                 }
                 PatchOperation::Remove { path } => (path, None),
             };
-            let Some((parent, last)) = path.rsplit_once('/') else {
+            let Some((parent, escaped)) = path.rsplit_once('/') else {
                 *document = value.unwrap().clone();
                 continue;
             };
-            let last = last.replace("~1", "/").replace("~0", "~");
-            let parent = document.pointer_mut(parent).unwrap();
-            match (parent, operation) {
+            let last = escaped.replace("~1", "/").replace("~0", "~");
+            match (document.pointer_mut(parent).unwrap(), operation) {
                 (Value::Object(members), PatchOperation::Remove { .. }) => {
                     members.remove(&last).unwrap();
                 }
@@ -194,7 +200,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_patch_makes_one_of_the_other(before in document(), after in document()) {
+        fn patch_turns_one_object_into_the_other(before in document(), after in document()) {
             let mut patched = before.clone();
             apply(&mut patched, &difference(&before, &after));
             assert_eq!(patched, after);
@@ -208,19 +214,19 @@ mod tests {
     }
 
     #[test]
-    fn a_container_put_first_or_last_is_one_operation() {
-        let one = |after: Value| {
+    fn container_added_first_or_last_is_one_operation() {
+        let patch_to = |after: Value| {
             let before = json!({"containers": [{"name": "app"}]});
             let patch = difference(&before, &json!({"containers": after}));
             serde_json::to_value(patch).unwrap()
         };
         let sidecar = json!({"name": "log"});
         assert_eq!(
-            one(json!([{"name": "log"}, {"name": "app"}])),
+            patch_to(json!([{"name": "log"}, {"name": "app"}])),
             json!([{"op": "add", "path": "/containers/0", "value": sidecar}])
         );
         assert_eq!(
-            one(json!([{"name": "app"}, {"name": "log"}])),
+            patch_to(json!([{"name": "app"}, {"name": "log"}])),
             json!([{"op": "add", "path": "/containers/1", "value": sidecar}])
         );
     }

@@ -1,4 +1,4 @@
-//! What differs between two objects, as a JSON patch.
+//! The difference between two objects, as a JSON patch.
 
 mod difference;
 

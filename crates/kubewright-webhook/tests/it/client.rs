@@ -1,3 +1,5 @@
+//! An HTTP client over the pipe of a server, with TLS.
+
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -5,7 +7,8 @@ use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use kubewright_webhook::{LocalAuthority, PipeConnector};
+use kubewright_webhook::PipeConnector;
+use kubewright_webhook::pki::Authority;
 use rustls::crypto::ring::default_provider;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::pem::PemObject;
@@ -14,10 +17,10 @@ use tokio::io::DuplexStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// A connection by one of `protocols`, trusting `authority` alone; an error is a failed handshake.
+/// Connects with one of `protocols`, trusting only `authority`; an error is a failed handshake.
 pub(crate) async fn connect(
     connector: &PipeConnector,
-    authority: &LocalAuthority,
+    authority: &Authority,
     protocols: &[&str],
 ) -> std::io::Result<TlsStream<DuplexStream>> {
     let mut roots = RootCertStore::empty();
@@ -40,12 +43,23 @@ pub(crate) async fn connect(
         .await
 }
 
-/// Posts one body over a connection of its own; an error is a failed handshake.
+/// Posts one body over a new connection; an error is a failed handshake.
 pub(crate) async fn post(
     connector: &PipeConnector,
-    authority: &LocalAuthority,
+    authority: &Authority,
     path: &str,
-    (content_type, body): (&str, impl Into<Bytes>),
+    body: impl Into<Bytes>,
+) -> std::io::Result<(StatusCode, Bytes)> {
+    post_as(connector, authority, path, "application/json", body).await
+}
+
+/// Posts one body of a content type over a new connection; an error is a failed handshake.
+pub(crate) async fn post_as(
+    connector: &PipeConnector,
+    authority: &Authority,
+    path: &str,
+    content_type: &str,
+    body: impl Into<Bytes>,
 ) -> std::io::Result<(StatusCode, Bytes)> {
     let stream = connect(connector, authority, &[]).await?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.expect("HTTP");
@@ -55,11 +69,11 @@ pub(crate) async fn post(
         .body(Full::new(body.into()))
         .expect("a request");
     let exchange = async move {
-        let response = sender.send_request(request).await.expect("an answer");
+        let response = sender.send_request(request).await.expect("a response");
         let status = response.status();
         let body = response.into_body().collect().await.expect("a body");
         (status, body.to_bytes())
     };
-    let (answer, _) = futures_util::future::join(exchange, connection).await;
-    Ok(answer)
+    let (response, _) = futures_util::future::join(exchange, connection).await;
+    Ok(response)
 }

@@ -1,3 +1,5 @@
+//! Reviews over HTTP/2.
+
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,10 +12,10 @@ use kubewright_webhook::ServeOptions;
 use serde_json::{Value, json};
 
 use crate::client::connect;
-use crate::serving::{World, world_with};
+use crate::serving::{TestServer, start_with};
 
-async fn world() -> World {
-    world_with(ServeOptions {
+async fn start() -> TestServer {
+    start_with(ServeOptions {
         http2: true,
         ..ServeOptions::default()
     })
@@ -28,55 +30,58 @@ fn request(name: &str) -> Request<Full<Bytes>> {
         .expect("a request")
 }
 
-/// Asks two questions at once over one connection.
-async fn ask(world: &World, names: [&str; 2]) -> [Value; 2] {
-    let stream = connect(&world.connector, &world.authority, &["h2", "http/1.1"]).await;
-    let stream = TokioIo::new(stream.expect("a connection"));
-    let (sender, connection) = http2::handshake(TokioExecutor::new(), stream)
+/// Sends two admission requests at once over one connection.
+async fn admit(server: &TestServer, names: [&str; 2]) -> [Value; 2] {
+    let stream = connect(&server.connector, &server.authority, &["h2", "http/1.1"])
+        .await
+        .expect("a connection");
+    let (sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
         .await
         .expect("HTTP/2");
-    let asked = names.map(|name| {
+    let exchanges = names.map(|name| {
         let mut sender = sender.clone();
         async move {
-            let response = sender.send_request(request(name)).await;
-            let response = response.expect("an answer");
+            let response = sender
+                .send_request(request(name))
+                .await
+                .expect("a response");
             assert_eq!(response.version(), Version::HTTP_2);
             let body = response.into_body().collect().await.expect("a body");
             let review: Value = serde_json::from_slice(&body.to_bytes()).expect("a review");
             review["response"].clone()
         }
     });
-    // The connection ends with the last of those that can send.
+    // The connection is closed with its last sender.
     drop(sender);
-    let [first, second] = asked;
-    let (first, second, _) = join3(first, second, connection).await;
-    [first, second]
+    let [first, second] = exchanges;
+    let (first_response, second_response, _) = join3(first, second, connection).await;
+    [first_response, second_response]
 }
 
 #[tokio::test(start_paused = true)]
-async fn http2_is_spoken_with_who_chooses_it_and_http1_with_others() {
-    let world = world().await;
-    let [fine, panicked] = ask(&world, ["fine", "panics"]).await;
+async fn protocol_is_negotiated_between_http2_and_http1() {
+    let server = start().await;
+    let [fine, panicked] = admit(&server, ["fine", "panics"]).await;
     assert_eq!(fine, json!({"uid": "u", "allowed": true}));
     assert_eq!(panicked["status"]["code"], 500);
-    assert_eq!(world.admit("fine").await["allowed"], true);
+    assert_eq!(server.admit("fine").await["allowed"], true);
 }
 
 #[tokio::test(start_paused = true)]
-async fn questions_under_way_over_http2_are_answered_before_the_server_ends() {
-    let mut world = world().await;
-    let stop = world.stop.clone();
+async fn http2_requests_in_flight_complete_before_the_server_stops() {
+    let mut server = start().await;
+    let stop = server.stop.clone();
     let stopped = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         stop.cancel();
     };
-    let ([slow, fine], ()) = join(ask(&world, ["slow", "fine"]), stopped).await;
+    let ([slow, fine], ()) = join(admit(&server, ["slow", "fine"]), stopped).await;
     assert_eq!(
         slow["status"]["message"],
         "Internal error occurred: the webhook's function did not finish in time"
     );
     assert_eq!(fine["allowed"], true);
-    while let Some(ended) = world.tasks.join_next().await {
+    while let Some(ended) = server.tasks.join_next().await {
         ended.expect("it ended well");
     }
 }

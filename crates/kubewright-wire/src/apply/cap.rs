@@ -1,8 +1,11 @@
+//! The limit of `managedFields` entries of updates.
+
 use std::collections::BTreeMap;
 
 use super::managed::{Managed, ManagerId, Operation};
 
 const MAX_UPDATERS: usize = 10;
+/// The manager of merged entries, as in Kubernetes.
 const ANCIENT: &str = "ancient-changes";
 
 /// Merges the oldest entries of updates of one version into one, until at most ten are left

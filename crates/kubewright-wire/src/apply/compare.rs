@@ -1,3 +1,5 @@
+//! Comparison of two objects of one type into sets of changed fields.
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map as JsonMap, Value};
@@ -6,7 +8,7 @@ use super::item;
 use crate::fields::{FieldSet, Node, PathElement, compare as compare_values};
 use crate::schema::{Atom, List, ListType, Map, SchemaType, Type};
 
-/// What changed from one object to another.
+/// The changed fields between two objects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Comparison {
     /// Fields that only the old object has.
@@ -21,7 +23,7 @@ impl Comparison {
     /// Compares two objects of one type.
     pub(super) fn between(old: &Value, new: &Value, schema: SchemaType<'_>) -> Self {
         let found = parts(Some(old), Some(new), schema);
-        // The object as a whole is nobody's.
+        // No manager owns the root itself.
         Self {
             removed: found.removed.below,
             modified: found.modified.below,
@@ -29,7 +31,7 @@ impl Comparison {
         }
     }
 
-    /// The same without the given fields and all below them.
+    /// Removes the given fields and all below them.
     pub(super) fn without(self, fields: &FieldSet) -> Self {
         Self {
             removed: self.removed.recursive_difference(fields),
@@ -39,12 +41,12 @@ impl Comparison {
     }
 }
 
-/// Whether two values are the same: numbers by what they are worth.
+/// Whether two values are equal; numbers are compared by value.
 pub(super) fn is_equal(a: &Value, b: &Value) -> bool {
     compare_values(a, b).is_eq()
 }
 
-/// What changed at one place and below it.
+/// The changes of one value and its parts.
 #[derive(Debug, Default)]
 struct Found {
     removed: Spot,
@@ -52,7 +54,7 @@ struct Found {
     added: Spot,
 }
 
-/// A place in a set: whether it is a member, and the members below it.
+/// A node of a set: whether it is a member, and the members below it.
 #[derive(Debug, Default)]
 struct Spot {
     is_member: bool,
@@ -60,14 +62,14 @@ struct Spot {
 }
 
 impl Found {
-    /// What is found at a value as a whole.
+    /// The change of a value that is compared as a whole.
     fn leaf(old: &Value, new: &Value) -> Self {
         let mut found = Self::default();
         found.modified.is_member = !is_equal(old, new);
         found
     }
 
-    /// What is found beside.
+    /// The union of both.
     fn and(mut self, other: Self) -> Self {
         for (mine, theirs) in self.spots().into_iter().zip(other.into_spots()) {
             mine.is_member |= theirs.is_member;
@@ -76,7 +78,7 @@ impl Found {
         self
     }
 
-    /// Takes what is found at one step from here.
+    /// Adds the changes of a part.
     fn put(&mut self, element: impl Fn() -> PathElement, part: Self) {
         for (mine, theirs) in self.spots().into_iter().zip(part.into_spots()) {
             if theirs.is_member || !theirs.below.is_empty() {
@@ -145,35 +147,38 @@ fn all(value: &Value, schema: SchemaType<'_>) -> FieldSet {
     }
 }
 
-/// What changed where both objects have a value.
+/// The changes of a value that both objects have.
 fn changes(old: &Value, new: &Value, schema: SchemaType<'_>) -> Found {
     let by_new = part(old, new, schema.atom(Some(new)), schema);
-    // Where the form changed and the type takes any, what the old form held is gone and what the
-    // new one holds is new: both are looked at.
-    match matches!(schema.definition(), Type::Any(_)) && form(old) != form(new) {
-        true => part(old, new, schema.atom(Some(old)), schema).and(by_new),
-        false => by_new,
+    // Where the type allows any form and the form changed, the parts of the old form are removed
+    // and those of the new one are added: both comparisons count.
+    if matches!(schema.definition(), Type::Any(_)) && form(old) != form(new) {
+        part(old, new, schema.atom(Some(old)), schema).and(by_new)
+    } else {
+        by_new
     }
 }
 
-/// Compares by one form.
+/// Compares two values as the given form.
 fn part(old: &Value, new: &Value, atom: Atom<'_>, schema: SchemaType<'_>) -> Found {
     match atom {
         Atom::Scalar(_) => Found::leaf(old, new),
         Atom::List(list) => {
             let (l, r) = (items_of(old), items_of(new));
-            match list.list_type == ListType::Atomic || (l.is_empty() && r.is_empty()) {
-                true => Found::leaf(old, new),
-                false => items(l, r, list, schema),
+            if list.list_type == ListType::Atomic || (l.is_empty() && r.is_empty()) {
+                Found::leaf(old, new)
+            } else {
+                items(l, r, list, schema)
             }
         }
         Atom::Map(map) => {
             let empty = JsonMap::new();
             let l = old.as_object().unwrap_or(&empty);
             let r = new.as_object().unwrap_or(&empty);
-            match map.atomic || (l.is_empty() && r.is_empty()) {
-                true => Found::leaf(old, new),
-                false => entries(l, r, map, schema),
+            if map.atomic || (l.is_empty() && r.is_empty()) {
+                Found::leaf(old, new)
+            } else {
+                entries(l, r, map, schema)
             }
         }
     }
@@ -227,8 +232,9 @@ fn same_key(old: &[&Value], new: &[&Value], item: SchemaType<'_>) -> Found {
             return parts(old.first().copied(), new.first().copied(), item);
         }
         ([_, _, ..], [_, _, ..]) => {
-            let same = old.len() == new.len() && old.iter().zip(new).all(|(a, b)| is_equal(a, b));
-            found.modified.is_member = !same;
+            let is_same =
+                old.len() == new.len() && old.iter().zip(new).all(|(a, b)| is_equal(a, b));
+            found.modified.is_member = !is_same;
         }
         ([_, _, ..], _) => {
             if let Some(new) = new.first() {
@@ -250,7 +256,7 @@ fn items_of(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// What a value is where its type takes anything; null counts as a map.
+/// The form of a value whose type allows any; null counts as a map.
 fn form(value: &Value) -> u8 {
     match value {
         Value::Array(_) => 0,

@@ -1,10 +1,21 @@
+//! Conflicts of an apply with other field managers.
+
 use std::collections::BTreeMap;
 
 use super::managed::{ManagerId, Operation};
 use crate::fields::FieldSet;
 use crate::status::{Cause, CauseKind, Status, quoted};
 
-/// The answer to an apply that would change fields of others.
+/// Whether an apply takes ownership of fields that other managers own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Force {
+    /// It fails with a conflict.
+    No,
+    /// It takes ownership.
+    Yes,
+}
+
+/// The error of an apply that would change fields of other managers.
 pub(super) fn status(conflicts: &BTreeMap<ManagerId, FieldSet>) -> Status {
     let found: Vec<(String, String)> = conflicts
         .iter()

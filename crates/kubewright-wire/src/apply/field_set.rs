@@ -1,15 +1,17 @@
+//! The fields that an applied object contains.
+
 use serde_json::Value;
 
 use super::item;
 use crate::fields::{FieldSet, Node, PathElement};
 use crate::schema::{Atom, List, ListType, SchemaType};
 
-/// Every field and item that an object mentions: what an applier of it owns.
+/// Every field and item of an object, which a manager that applies it owns.
 pub(super) fn field_set(value: &Value, schema: SchemaType<'_>) -> FieldSet {
     below(value, schema).0
 }
 
-/// The members below a value, and whether the value itself is a member by its own form.
+/// The members below a value, and whether the value itself is a member because of its type.
 fn below(value: &Value, schema: SchemaType<'_>) -> (FieldSet, bool) {
     match schema.atom(Some(value)) {
         Atom::Scalar(_) => (FieldSet::new(), true),
@@ -42,7 +44,7 @@ fn below(value: &Value, schema: SchemaType<'_>) -> (FieldSet, bool) {
 fn items_below(items: &[Value], list: &List, schema: SchemaType<'_>) -> FieldSet {
     let item = schema.at(list.item);
     let nodes = item::by_element(items, list, schema).map(|(element, only)| {
-        // Items that share their key are owned as one, without their parts.
+        // Items with equal keys are owned together, without their parts.
         let members = only.map_or_else(FieldSet::new, |only| below(only, item).0);
         (element, Node::new(true, members))
     });

@@ -1,3 +1,5 @@
+//! Values as Go prints them, for error messages.
+
 use serde_json::Value;
 
 use crate::status::quoted;
@@ -9,15 +11,15 @@ pub(crate) fn plain(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
         Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(plain).collect();
-            format!("[{}]", items.join(" "))
+            let printed: Vec<String> = items.iter().map(plain).collect();
+            format!("[{}]", printed.join(" "))
         }
         Value::Object(fields) => {
-            let fields: Vec<String> = fields
+            let printed: Vec<String> = fields
                 .iter()
                 .map(|(name, value)| format!("{name}:{}", plain(value)))
                 .collect();
-            format!("map[{}]", fields.join(" "))
+            format!("map[{}]", printed.join(" "))
         }
     }
 }
@@ -29,15 +31,15 @@ pub(super) fn syntax(value: &Value) -> String {
         Value::String(text) => quoted(text),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
         Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(syntax).collect();
-            format!("[]interface {{}}{{{}}}", items.join(", "))
+            let printed: Vec<String> = items.iter().map(syntax).collect();
+            format!("[]interface {{}}{{{}}}", printed.join(", "))
         }
         Value::Object(fields) => {
-            let fields: Vec<String> = fields
+            let printed: Vec<String> = fields
                 .iter()
                 .map(|(name, value)| format!("{}:{}", quoted(name), syntax(value)))
                 .collect();
-            format!("map[string]interface {{}}{{{}}}", fields.join(", "))
+            format!("map[string]interface {{}}{{{}}}", printed.join(", "))
         }
     }
 }

@@ -1,11 +1,13 @@
+//! Path elements of list items.
+
 use serde_json::Value;
 
 use crate::fields::PathElement;
 use crate::schema::{List, ListType, SchemaType};
 use crate::status::quoted;
 
-/// How an item of a set or of a list with keys is called. Keys that the item leaves out are taken
-/// from the defaults of its type, zero values included.
+/// The path element of an item of a set or of a list with keys. Keys that the item does not have
+/// get the defaults of its type, including zero values.
 pub(super) fn element(
     item: &Value,
     list: &List,
@@ -18,24 +20,23 @@ pub(super) fn element(
     }
 }
 
-/// The items of such a list by how they are called, in that order; no item where several are
-/// called the same. What cannot be called is left out.
+/// The items of such a list, sorted by path element; `None` for an element that several items have.
+/// Items without a path element are omitted.
 pub(super) fn by_element<'v>(
     items: &'v [Value],
     list: &List,
     schema: SchemaType<'_>,
 ) -> impl Iterator<Item = (PathElement, Option<&'v Value>)> {
-    let called = items.iter().filter_map(|value| {
-        let element = element(value, list, schema).ok()?;
-        Some((element, value))
-    });
-    let mut called: Vec<(PathElement, &Value)> = called.collect();
-    called.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let mut called = called.into_iter().peekable();
+    let mut sorted: Vec<(PathElement, &Value)> = items
+        .iter()
+        .filter_map(|value| Some((element(value, list, schema).ok()?, value)))
+        .collect();
+    sorted.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let mut rest = sorted.into_iter().peekable();
     std::iter::from_fn(move || {
-        let (element, value) = called.next()?;
+        let (element, value) = rest.next()?;
         let mut only = Some(value);
-        while called.next_if(|(next, _)| *next == element).is_some() {
+        while rest.next_if(|(next, _)| *next == element).is_some() {
             only = None;
         }
         Some((element, only))
@@ -43,13 +44,13 @@ pub(super) fn by_element<'v>(
 }
 
 fn set_element(item: &Value) -> Result<PathElement, String> {
-    let fault = match item {
+    let message = match item {
         Value::Object(_) => "associative list without keys has an element that's a map type",
         Value::Array(_) => "not supported: associative list with lists as elements",
         Value::Null => "associative list without keys has an element that's an explicit null",
         scalar => return Ok(PathElement::value(scalar.clone())),
     };
-    Err(fault.to_owned())
+    Err(message.to_owned())
 }
 
 fn keyed_element(

@@ -1,3 +1,5 @@
+//! `metadata.managedFields`: the entries of an object, read and written.
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -6,18 +8,18 @@ use serde_json::{Map, Value, json};
 use crate::fields::FieldSet;
 use crate::schema::whole_seconds;
 
-/// Who owns which fields of an object: `metadata.managedFields`, read.
+/// The `metadata.managedFields` of an object.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Managed {
     pub(super) entries: BTreeMap<ManagerId, Entry>,
 }
 
-/// What tells entries apart.
+/// The key of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ManagerId {
     pub(super) manager: String,
     pub(super) operation: Operation,
-    /// Empty for appliers, who keep their entry when they change the version.
+    /// Empty for applies: a manager that applies another version has the same entry.
     pub(super) api_version: String,
     pub(super) subresource: String,
 }
@@ -28,7 +30,7 @@ pub(super) enum Operation {
     Update,
 }
 
-/// What one manager owns.
+/// The fields that one manager owns.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) fields: FieldSet,
@@ -43,14 +45,13 @@ impl ManagerId {
         api_version: &str,
         subresource: &str,
     ) -> Self {
-        let api_version = match operation {
-            Operation::Apply => "",
-            Operation::Update => api_version,
-        };
         Self {
             manager: manager.to_owned(),
             operation,
-            api_version: api_version.to_owned(),
+            api_version: match operation {
+                Operation::Apply => String::new(),
+                Operation::Update => api_version.to_owned(),
+            },
             subresource: subresource.to_owned(),
         }
     }
@@ -66,18 +67,18 @@ impl Operation {
 }
 
 impl Managed {
-    /// Reads the entries of an object; none where it has none.
+    /// Reads the entries of an object.
     pub(super) fn read(object: &Value) -> Result<Self, String> {
-        let entries = field(object).and_then(Value::as_array);
+        let values = field(object).and_then(Value::as_array);
         let mut managed = Self::default();
-        for (index, entry) in entries.into_iter().flatten().enumerate() {
-            let (id, entry) = read_entry(entry, index)?;
+        for (index, value) in values.into_iter().flatten().enumerate() {
+            let (id, entry) = read_entry(value, index)?;
             managed.entries.insert(id, entry);
         }
         Ok(managed)
     }
 
-    /// Whether the request asks to forget all entries: an empty list, or one empty entry.
+    /// Whether the request removes all entries: with an empty list, or with one empty entry.
     pub(super) fn is_reset(object: &Value) -> bool {
         match field(object).and_then(Value::as_array).map(Vec::as_slice) {
             Some([]) => true,
@@ -86,7 +87,8 @@ impl Managed {
         }
     }
 
-    /// Writes the entries into the object, sorted as Kubernetes does; no entries, no field.
+    /// Writes the entries into the object, sorted as Kubernetes does. Without entries, there is no
+    /// field.
     pub(super) fn write(&self, object: &mut Value) {
         remove_field(object);
         if self.entries.is_empty() {
@@ -111,9 +113,9 @@ impl Managed {
     }
 }
 
-/// Whether two objects differ at most in the times of their `managedFields`, which is no reason
-/// to store a new revision.
-pub fn equal_but_times(a: &Value, b: &Value) -> bool {
+/// Whether two objects differ at most in the times of their `managedFields`; such an update does not
+/// store a new revision.
+pub fn equal_ignoring_times(a: &Value, b: &Value) -> bool {
     timeless(a) == timeless(b)
 }
 
@@ -128,8 +130,8 @@ pub(super) fn remove_field(object: &mut Value) {
 }
 
 fn timeless(object: &Value) -> Value {
-    let mut object = object.clone();
-    let entries = object
+    let mut copy = object.clone();
+    let entries = copy
         .get_mut("metadata")
         .and_then(|metadata| metadata.get_mut("managedFields"))
         .and_then(Value::as_array_mut);
@@ -137,10 +139,10 @@ fn timeless(object: &Value) -> Value {
         for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
             entry.remove("time");
         }
-        // Entries are sorted by time, too.
+        // The order of entries depends on their times.
         entries.sort_by_cached_key(Value::to_string);
     }
-    object
+    copy
 }
 
 fn read_entry(value: &Value, index: usize) -> Result<(ManagerId, Entry), String> {
@@ -173,7 +175,10 @@ fn read_entry(value: &Value, index: usize) -> Result<(ManagerId, Entry), String>
     };
     let time = match text("time") {
         "" => None,
-        time => Some(time.parse().map_err(|_| format!("{time:?} is no time"))?),
+        time => Some(
+            time.parse()
+                .map_err(|_| format!("{time:?} is not a valid time"))?,
+        ),
     };
     let entry = Entry {
         fields,

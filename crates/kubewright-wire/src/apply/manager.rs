@@ -1,3 +1,5 @@
+//! Tracking of field owners over creates, updates, patches and applies.
+
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
@@ -5,49 +7,40 @@ use kubewright_core::{GroupVersion, Kind};
 use serde_json::{Value, json};
 
 use super::cap::cap;
+use super::conflict::Force;
 use super::managed::{self, Entry, Managed, ManagerId, Operation};
-use super::updater::Updater;
+use super::updater::{Intent, Updater};
 use super::validate::{Duplicates, validate};
 use super::versions::Versions;
 use crate::fields::{FieldSet, Path};
 use crate::status::Status;
 
-/// A write as the tracking of fields sees it: who, when, and by which types.
+/// A write, as far as the tracking of field owners needs it.
 #[derive(Clone, Copy, Debug)]
 pub struct Write<'a> {
     /// The kind, in the version that the request uses.
     pub kind: &'a Kind,
     /// The versions in which the kind is served.
     pub versions: &'a dyn Versions,
-    /// The name of the writer; an empty one is written as `unknown`.
+    /// The field manager; an empty one is written as `unknown`.
     pub manager: &'a str,
     /// The subresource, empty for the object itself.
     pub subresource: &'a str,
-    /// When it happens.
+    /// The time of the write.
     pub time: Timestamp,
     /// Fields that the request cannot change, such as `status` on the object itself.
     pub reset: &'a FieldSet,
 }
 
-/// Whether an apply takes fields that others own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Force {
-    /// It fails.
-    No,
-    /// It does.
-    Yes,
-}
-
-/// Tracks a create, update or patch: the new object with its `managedFields` brought up to date.
-/// Without a live object this is a create.
+/// Tracks a create, update or patch: returns the new object with updated `managedFields`. Without a
+/// live object this is a create.
 ///
-/// Never fails: an object whose fields cannot be tracked has no `managedFields`, as in
+/// It never fails: an object whose fields cannot be tracked has no `managedFields`, as in
 /// Kubernetes.
-pub fn update(live: Option<&Value>, new: Value, write: &Write<'_>) -> Value {
+pub fn update(live: Option<&Value>, mut new: Value, write: &Write<'_>) -> Value {
     let mut managed = tracked(live, &new, write);
-    let mut new = new;
     managed::remove_field(&mut new);
-    // What was not tracked from its creation on stays so until it is applied.
+    // An object that was created without `managedFields` has none until it is applied.
     if live.is_some() && managed.entries.is_empty() {
         return new;
     }
@@ -58,10 +51,10 @@ pub fn update(live: Option<&Value>, new: Value, write: &Write<'_>) -> Value {
     new
 }
 
-/// Applies an intent: the object that follows from it, with its `managedFields`.
+/// Applies an intent: returns the resulting object with its `managedFields`.
 ///
-/// Objects of Kubernetes' own kinds need [`conform`](crate::schema::conform) afterwards: what was
-/// removed may be left as null.
+/// Objects of Kubernetes' own kinds need [`conform`](crate::schema::conform) afterwards: removed
+/// values may be null.
 pub fn apply(
     live: Option<&Value>,
     intent: &Value,
@@ -76,13 +69,13 @@ pub fn apply(
     write.check_kind(intent)?;
     let updater = write.updater()?;
     let empty = write.empty();
-    let live = live.unwrap_or(&empty);
+    let base = live.unwrap_or(&empty);
     if managed.entries.is_empty() {
         let before = Write {
             manager: "before-first-apply",
             ..*write
         };
-        before.track(None, live, &mut managed).map_err(|status| {
+        before.track(None, base, &mut managed).map_err(|status| {
             let what = format!("failed to create manager for existing fields: {status}");
             Status::unknown(what)
         })?;
@@ -90,13 +83,21 @@ pub fn apply(
     if managed::field(intent).is_some_and(|entries| !entries.is_null()) {
         return Err(Status::bad_request("metadata.managedFields must be nil"));
     }
-    validate(intent, updater.schema, Duplicates::Refused)
+    validate(intent, updater.schema, Duplicates::Rejected)
         .map_err(|what| write.untyped("failed to create typed patch object", intent, &what))?;
-    validate(live, updater.schema, Duplicates::Allowed)
-        .map_err(|what| write.untyped("failed to create typed live object", live, &what))?;
+    validate(base, updater.schema, Duplicates::Allowed)
+        .map_err(|what| write.untyped("failed to create typed live object", base, &what))?;
     let id = write.id(Operation::Apply);
-    let applied = updater.apply(live, intent, &mut managed, (&id, force))?;
-    strip(&mut managed, &id);
+    let applied = updater.apply(
+        base,
+        &Intent {
+            value: intent,
+            id: &id,
+            force,
+        },
+        &mut managed,
+    )?;
+    remove_unowned_fields(&mut managed, &id);
     let mut object = match applied {
         Some(object) => {
             if let Some(entry) = managed.entries.get_mut(&id) {
@@ -104,7 +105,7 @@ pub fn apply(
             }
             object
         }
-        None => live.clone(),
+        None => base.clone(),
     };
     managed.write(&mut object);
     Ok(object)
@@ -134,7 +135,7 @@ impl<'a> Write<'a> {
         })
     }
 
-    /// What an object is compared with that was not there before.
+    /// The object that a new one is compared with.
     fn empty(&self) -> Value {
         let api_version = self.kind.api_version();
         let zero = self
@@ -149,7 +150,7 @@ impl<'a> Write<'a> {
         object
     }
 
-    /// Gives this writer what changed from `live` to `new`.
+    /// Makes this manager the owner of the changes from `live` to `new`.
     fn track(
         &self,
         live: Option<&Value>,
@@ -158,14 +159,14 @@ impl<'a> Write<'a> {
     ) -> Result<(), Status> {
         let updater = self.updater()?;
         let empty = self.empty();
-        let live = live.unwrap_or(&empty);
-        for (what, object) in [("new", new), ("live", live)] {
-            validate(object, updater.schema, Duplicates::Allowed).map_err(|fault| {
-                let what = format!("failed to convert {what} object");
-                self.untyped(&what, object, &fault)
+        let base = live.unwrap_or(&empty);
+        for (which, object) in [("new", new), ("live", base)] {
+            validate(object, updater.schema, Duplicates::Allowed).map_err(|error| {
+                let what = format!("failed to convert {which} object");
+                self.untyped(&what, object, &error)
             })?;
         }
-        let taken = updater.update(live, new, managed).difference(never_owned());
+        let taken = updater.update(base, new, managed).difference(never_owned());
         if !taken.is_empty() {
             let id = self.id(Operation::Update);
             let previous = managed.entries.remove(&id).map(|entry| entry.fields);
@@ -186,32 +187,32 @@ impl<'a> Write<'a> {
             group_version: GroupVersion::from_api_version(text("apiVersion")),
             kind: text("kind").to_owned(),
         };
-        match sent == *self.kind {
-            true => Ok(()),
-            false => Err(Status::bad_request(format!("invalid object type: {sent}"))),
+        if sent == *self.kind {
+            Ok(())
+        } else {
+            Err(Status::bad_request(format!("invalid object type: {sent}")))
         }
     }
 
-    fn untyped(&self, what: &str, object: &Value, fault: &str) -> Status {
+    fn untyped(&self, what: &str, object: &Value, error: &str) -> Status {
         let metadata = |name: &str| {
-            let metadata = object
+            object
                 .get("metadata")
-                .and_then(|metadata| metadata.get(name));
-            metadata
+                .and_then(|metadata| metadata.get(name))
                 .and_then(Value::as_str)
                 .unwrap_or_default()
                 .to_owned()
         };
         let (namespace, name) = (metadata("namespace"), metadata("name"));
         Status::unknown(format!(
-            "{what} ({namespace}/{name}; {}): {fault}",
+            "{what} ({namespace}/{name}; {}): {error}",
             self.kind
         ))
     }
 }
 
-/// The entries that a write starts from: those it sends itself, unless there are none or they
-/// cannot be read; those of the live object otherwise, and always on subresources.
+/// The entries that a write starts from: those in the request, or those of the live object when the
+/// request has none or invalid ones, and always for subresources.
 fn tracked(live: Option<&Value>, new: &Value, write: &Write<'_>) -> Managed {
     let of_live = || {
         let read = live.map(Managed::read).and_then(Result::ok);
@@ -229,7 +230,7 @@ fn tracked(live: Option<&Value>, new: &Value, write: &Write<'_>) -> Managed {
     }
 }
 
-fn strip(managed: &mut Managed, id: &ManagerId) {
+fn remove_unowned_fields(managed: &mut Managed, id: &ManagerId) {
     let Some(entry) = managed.entries.get_mut(id) else {
         return;
     };

@@ -1,3 +1,5 @@
+//! The merge of an applied object into the live one.
+
 use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Map as JsonMap, Value};
@@ -6,8 +8,8 @@ use super::item;
 use crate::fields::PathElement;
 use crate::schema::{Atom, List, ListType, Map, SchemaType};
 
-/// The live object with the intent laid over it: leaves of the intent win, nothing is removed,
-/// and lists that the intent changes take its order.
+/// Merges the intent into the live object: leaves of the intent win, nothing is removed, and lists
+/// that the intent changes take its order.
 pub(super) fn merge(live: &Value, intent: &Value, schema: SchemaType<'_>) -> Result<Value, String> {
     let merged = merge_parts(Some(live), Some(intent), schema)?;
     Ok(merged.unwrap_or(Value::Null))
@@ -21,18 +23,20 @@ fn merge_parts(left: Option<&Value>, right: Option<&Value>, schema: SchemaType<'
         Atom::Scalar(_) => leaf(),
         Atom::List(list) => {
             let (l, r) = (items_of(left), items_of(right));
-            match list.list_type == ListType::Atomic || (l.is_empty() && r.is_empty()) {
-                true => leaf(),
-                false => merge_items(l, r, list, schema),
+            if list.list_type == ListType::Atomic || (l.is_empty() && r.is_empty()) {
+                leaf()
+            } else {
+                merge_items(l, r, list, schema)
             }
         }
         Atom::Map(map) => {
             let empty = JsonMap::new();
             let l = left.and_then(Value::as_object).unwrap_or(&empty);
             let r = right.and_then(Value::as_object).unwrap_or(&empty);
-            match map.atomic || (l.is_empty() && r.is_empty()) {
-                true => leaf(),
-                false => merge_entries(l, r, map, schema),
+            if map.atomic || (l.is_empty() && r.is_empty()) {
+                leaf()
+            } else {
+                merge_entries(l, r, map, schema)
             }
         }
     }
@@ -61,11 +65,11 @@ fn merge_entries(
     Ok((!out.is_empty()).then_some(Value::Object(out)))
 }
 
-/// The items of one side, in order, and by what they are called.
+/// The items of one side, in their order and by path element.
 struct Side<'v> {
     elements: Vec<PathElement>,
     values: Vec<&'v Value>,
-    /// None for items that share their key: those are not merged.
+    /// `None` for items with equal keys: those are not merged.
     by_element: BTreeMap<PathElement, Option<&'v Value>>,
 }
 
@@ -93,7 +97,7 @@ impl<'v> Side<'v> {
         self.by_element.contains_key(element)
     }
 
-    /// The item to merge with; null stands for several.
+    /// The item to merge with; null when several have the element.
     fn get(&self, element: &PathElement) -> Option<&'v Value> {
         const SEVERAL: &Value = &Value::Null;
         self.by_element
@@ -121,14 +125,14 @@ fn merge_items(left: &[Value], right: &[Value], list: &List, schema: SchemaType<
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// The item of the right side, merged with the one of the left that has the same name.
+    /// The item of the right side, merged with the item of the left that has the same key.
     Both,
     /// The item of the left side at this position, which the right does not have.
     Left(usize),
 }
 
-/// The order of the merged items: that of the right side, with the items that only the left has
-/// kept behind those they followed.
+/// The order of the merged items: that of the right side. Items that only the left has stay after
+/// their predecessors.
 fn order<'a>(l: &'a Side<'_>, r: &'a Side<'_>) -> Vec<(&'a PathElement, Step)> {
     let mut shared: VecDeque<&PathElement> =
         r.elements.iter().filter(|element| l.has(element)).collect();
@@ -151,8 +155,8 @@ fn order<'a>(l: &'a Side<'_>, r: &'a Side<'_>) -> Vec<(&'a PathElement, Step)> {
                 next_shared = shared.pop_front();
                 continue;
             }
-            let waits = next_shared.is_some_and(|next| next != element);
-            if r.has(element) && waits {
+            let comes_later = next_shared.is_some_and(|next| next != element);
+            if r.has(element) && comes_later {
                 at_left += 1;
                 continue;
             }

@@ -1,10 +1,9 @@
-//! Server-side apply and the tracking of who owns which field: what
-//! sigs.k8s.io/structured-merge-diff and k8s.io/apimachinery/pkg/util/managedfields do.
+//! Server-side apply and the tracking of field owners, as in sigs.k8s.io/structured-merge-diff and
+//! k8s.io/apimachinery/pkg/util/managedfields.
 //!
-//! Everything is a function of the live object, the new one or the intent, and the [`Write`]
-//! that says who, when and by which types. Objects of Kubernetes' own kinds come as
-//! [`conform`](crate::schema::conform) leaves them, so that fields which Go always writes are
-//! nobody's news.
+//! Everything is a function of the live object, the new object or the intent, and the [`Write`].
+//! Callers pass objects of Kubernetes' own kinds through [`conform`](crate::schema::conform) first,
+//! so that fields which Go always writes do not count as changes.
 
 mod cap;
 mod compare;
@@ -23,7 +22,8 @@ mod updater;
 mod validate;
 mod versions;
 
-pub use managed::equal_but_times;
-pub use manager::{Force, Write, apply, update};
+pub use conflict::Force;
+pub use managed::equal_ignoring_times;
+pub use manager::{Write, apply, update};
 pub use overlay::overlay;
 pub use versions::{ServedVersions, Versions};

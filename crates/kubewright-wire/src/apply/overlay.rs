@@ -1,16 +1,18 @@
+//! The merge of an apply configuration without field owners.
+
 use serde_json::Value;
 
 use super::merge::merge;
 use super::validate::{Duplicates, validate};
 use crate::schema::{Atom, ListType, SchemaType};
 
-/// Lays an intent over an object without giving its fields an owner, as policies of admission do
+/// Merges an intent into an object without field owners, as mutating admission policies do
 /// (`ApplyStructuredMergeDiff` of k8s.io/apiserver/pkg/admission/plugin/policy/mutating/patch).
 ///
-/// What is replaced only as a whole may not be in the intent. Objects of Kubernetes' own kinds
-/// need [`conform`](crate::schema::conform) afterwards.
+/// The intent may not contain atomic lists, maps or structs. Objects of Kubernetes' own kinds need
+/// [`conform`](crate::schema::conform) afterwards.
 pub fn overlay(live: &Value, intent: &Value, schema: SchemaType<'_>) -> Result<Value, String> {
-    validate(intent, schema, Duplicates::Refused)
+    validate(intent, schema, Duplicates::Rejected)
         .map_err(|what| format!("failed to convert patch object to typed object: {what}"))?;
     let mut atomics = Vec::new();
     find_atomics(intent, schema, "", &mut atomics);
@@ -25,7 +27,7 @@ pub fn overlay(live: &Value, intent: &Value, schema: SchemaType<'_>) -> Result<V
     merge(live, intent, schema).map_err(|what| format!("failed to merge patch: {what}"))
 }
 
-/// The paths of what can only be replaced as a whole.
+/// Collects the paths of atomic values.
 fn find_atomics(value: &Value, schema: SchemaType<'_>, path: &str, found: &mut Vec<String>) {
     match (schema.atom(Some(value)), value) {
         (Atom::Map(map), Value::Object(members)) => {
@@ -34,8 +36,8 @@ fn find_atomics(value: &Value, schema: SchemaType<'_>, path: &str, found: &mut V
             }
             for (name, member) in members {
                 if let Some(field) = map.fields.get(name) {
-                    let path = format!("{path}.{name}");
-                    find_atomics(member, schema.at(field.type_id), &path, found);
+                    let member_path = format!("{path}.{name}");
+                    find_atomics(member, schema.at(field.type_id), &member_path, found);
                 }
             }
         }
@@ -44,8 +46,8 @@ fn find_atomics(value: &Value, schema: SchemaType<'_>, path: &str, found: &mut V
                 found.push(path.to_owned());
             }
             for (index, item) in items.iter().enumerate() {
-                let path = format!("{path}[{index}]");
-                find_atomics(item, schema.at(list.item), &path, found);
+                let item_path = format!("{path}[{index}]");
+                find_atomics(item, schema.at(list.item), &item_path, found);
             }
         }
         _ => {}
@@ -60,11 +62,10 @@ mod tests {
     use super::overlay;
     use crate::schema::Schema;
 
-    fn laid_over(live: &Value, intent: Value) -> Result<Value, String> {
+    fn merged_with(live: &Value, mut intent: Value) -> Result<Value, String> {
         let schema = Schema::builtin()
             .kind(&Kind::new("", "v1", "Pod"))
             .expect("Pods are known");
-        let mut intent = intent;
         intent["apiVersion"] = json!("v1");
         intent["kind"] = json!("Pod");
         overlay(live, &intent, schema)
@@ -78,26 +79,29 @@ mod tests {
     }
 
     #[test]
-    fn lists_with_keys_grow_and_maps_merge() {
+    fn keyed_lists_and_maps_are_merged() {
         let intent = json!({
             "metadata": {"labels": {"y": "2"}},
             "spec": {"containers": [
                 {"name": "side", "image": "two"}, {"name": "main", "image": "three"},
             ]},
         });
-        let merged = laid_over(&pod(), intent).unwrap();
+        let merged = merged_with(&pod(), intent).unwrap();
         assert_eq!(merged["metadata"]["labels"], json!({"x": "1", "y": "2"}));
         let containers = merged["spec"]["containers"].as_array().unwrap();
-        let names: Vec<&Value> = containers.iter().map(|one| &one["name"]).collect();
+        let names: Vec<&Value> = containers
+            .iter()
+            .map(|container| &container["name"])
+            .collect();
         assert_eq!(names, ["side", "main"]);
         assert_eq!(containers[1]["image"], "three");
     }
 
     #[test]
-    fn what_is_replaced_as_a_whole_is_refused_by_path() {
+    fn atomic_list_in_the_intent_is_an_error_with_its_path() {
         let args = json!({"spec": {"containers": [{"name": "main", "args": ["-v"]}]}});
         assert_eq!(
-            laid_over(&pod(), args),
+            merged_with(&pod(), args),
             Err(
                 "invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: \
                  .spec.containers[0].args"
@@ -107,10 +111,10 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kind_does_not_have_is_refused() {
-        let refused = laid_over(&pod(), json!({"spec": {"nope": 1}})).unwrap_err();
+    fn unknown_field_is_an_error() {
+        let error = merged_with(&pod(), json!({"spec": {"nope": 1}})).unwrap_err();
         assert_eq!(
-            refused,
+            error,
             "failed to convert patch object to typed object: .spec.nope: field not declared in \
              schema"
         );

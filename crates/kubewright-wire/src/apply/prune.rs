@@ -1,3 +1,5 @@
+//! Removal of fields that a manager no longer applies.
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -9,13 +11,14 @@ use super::versions::Versions;
 use crate::fields::{FieldSet, PathElement};
 use crate::schema::SchemaType;
 
-/// Removes from the merged object what the applier owned, no longer mentions, and nobody else
-/// owns. `last` is what it owned before.
+/// Removes from the merged object the fields that the manager owned, no longer applies, and that no
+/// other manager owns. `last` is its former entry.
 pub(super) fn prune(
     merged: Value,
     managed: &Managed,
     last: Option<&Entry>,
-    (versions, version): (&dyn Versions, &str),
+    versions: &dyn Versions,
+    version: &str,
 ) -> Value {
     let Some(last) = last.filter(|last| !last.fields.is_empty()) else {
         return merged;
@@ -27,21 +30,22 @@ pub(super) fn prune(
         return merged;
     };
     let owned = with_named_fields(&last.fields, Some(schema));
-    let pruned = remove(&in_last, &owned, schema);
-    let pruned = add_back_owned(&in_last, pruned, managed, (versions, &last.api_version));
-    let pruned = add_back_dangling(&in_last, &pruned, &owned, schema);
+    let removed = remove(&in_last, &owned, schema);
+    let with_owned = add_back_owned(&in_last, removed, managed, versions, &last.api_version);
+    let pruned = add_back_dangling(&in_last, &with_owned, &owned, schema);
     match versions.convert(&pruned, version) {
         Some(converted) => converted.into_owned(),
         None => merged,
     }
 }
 
-/// Puts back what any manager owns, in the version of each.
+/// Adds back the fields that any manager owns, in the version of each.
 fn add_back_owned(
     merged: &Value,
-    pruned: Value,
+    mut pruned: Value,
     managed: &Managed,
-    (versions, first): (&dyn Versions, &str),
+    versions: &dyn Versions,
+    first: &str,
 ) -> Value {
     let mut by_version: BTreeMap<&str, FieldSet> = BTreeMap::new();
     for entry in managed.entries.values() {
@@ -50,18 +54,18 @@ fn add_back_owned(
     }
     // Fields of the version that was pruned come first: conversions may need them.
     let own = by_version.remove(first).map(|set| (first, set));
-    let mut pruned = pruned;
     for (version, owned) in own.into_iter().chain(by_version) {
-        let (Some(schema), Some(merged), Some(present)) = (
+        let (Some(schema), Some(merged_in_version), Some(pruned_in_version)) = (
             versions.schema(version),
             versions.convert(merged, version),
             versions.convert(&pruned, version),
         ) else {
             continue;
         };
-        let keep = named_set(&present, schema).union(with_named_fields(&owned, Some(schema)));
-        let surplus = named_set(&merged, schema).difference(&keep);
-        pruned = remove(&merged, &surplus, schema);
+        let keep =
+            named_set(&pruned_in_version, schema).union(with_named_fields(&owned, Some(schema)));
+        let surplus = named_set(&merged_in_version, schema).difference(&keep);
+        pruned = remove(&merged_in_version, &surplus, schema);
     }
     match versions.convert(&pruned, first) {
         Some(converted) => converted.into_owned(),
@@ -69,16 +73,16 @@ fn add_back_owned(
     }
 }
 
-/// Puts back what was lost although the applier never owned it, such as the parts of an item that
-/// it shared with nobody but did not set.
+/// Adds back fields that were removed although the manager never owned them, such as fields of a
+/// list item that only this manager owned but did not set.
 fn add_back_dangling(
     merged: &Value,
     pruned: &Value,
     owned: &FieldSet,
     schema: SchemaType<'_>,
 ) -> Value {
-    let gone = named_set(merged, schema).difference(&named_set(pruned, schema));
-    remove(merged, &gone.intersection(owned), schema)
+    let removed = named_set(merged, schema).difference(&named_set(pruned, schema));
+    remove(merged, &removed.intersection(owned), schema)
 }
 
 fn named_set(value: &Value, schema: SchemaType<'_>) -> FieldSet {

@@ -1,8 +1,10 @@
+//! Adaptation of stored field sets to a changed schema.
+
 use crate::fields::{FieldSet, PathElement};
 use crate::schema::{ListType, SchemaType, Type};
 
-/// The set as the present schema sees it: where a list or map has become atomic since the set was
-/// written, whoever owned parts of it owns it whole.
+/// The set by the current schema: where a list or map has become atomic since the set was written,
+/// a manager that owned parts of it owns the whole.
 pub(super) fn reconcile(set: &FieldSet, schema: SchemaType<'_>) -> FieldSet {
     let mut out = FieldSet::new();
     for (element, is_member, below) in set.steps() {
@@ -11,9 +13,10 @@ pub(super) fn reconcile(set: &FieldSet, schema: SchemaType<'_>) -> FieldSet {
             continue;
         };
         let is_leaf = is_member && below.is_empty();
-        match !is_leaf && is_atomic(entry, below) {
-            true => out.graft(element.clone(), true, FieldSet::new()),
-            false => out.graft(element.clone(), is_member, reconcile(below, entry)),
+        if !is_leaf && is_atomic(entry, below) {
+            out.graft(element.clone(), true, FieldSet::new());
+        } else {
+            out.graft(element.clone(), is_member, reconcile(below, entry));
         }
     }
     out
@@ -45,7 +48,7 @@ fn is_atomic(schema: SchemaType<'_>, below: &FieldSet) -> bool {
     }
 }
 
-/// Values without a schema have no tags that could have changed.
+/// Values without a schema have no markers that could have changed.
 fn is_untyped(schema: SchemaType<'_>) -> bool {
     let untyped = schema.schema().untyped();
     schema

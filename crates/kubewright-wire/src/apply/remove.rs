@@ -1,11 +1,12 @@
+//! Removal of a set of fields from an object.
+
 use serde_json::{Map as JsonMap, Value};
 
 use super::item;
 use crate::fields::{FieldSet, PathElement};
 use crate::schema::{Atom, List, ListType, Map, SchemaType};
 
-/// The object without the given fields and items. A struct, map or list of which nothing is left
-/// becomes null.
+/// The object without the given fields and items. A struct, map or list that becomes empty is null.
 pub(super) fn remove(value: &Value, fields: &FieldSet, schema: SchemaType<'_>) -> Value {
     match (schema.atom(Some(value)), value) {
         (Atom::Scalar(_), value) => value.clone(),
@@ -34,9 +35,10 @@ fn remove_items(items: &[Value], fields: &FieldSet, list: &List, schema: SchemaT
             None => value.clone(),
         });
     }
-    match kept.is_empty() {
-        true => Value::Null,
-        false => Value::Array(kept),
+    if kept.is_empty() {
+        Value::Null
+    } else {
+        Value::Array(kept)
     }
 }
 
@@ -53,14 +55,15 @@ fn remove_entries(
             continue;
         }
         let below = fields.below(&element).zip(schema.at_field(map, name));
-        let value = match below {
+        let reduced = match below {
             Some((below, entry)) => remove(value, below, entry),
             None => value.clone(),
         };
-        kept.insert(name.clone(), value);
+        kept.insert(name.clone(), reduced);
     }
-    match kept.is_empty() {
-        true => Value::Null,
-        false => Value::Object(kept),
+    if kept.is_empty() {
+        Value::Null
+    } else {
+        Value::Object(kept)
     }
 }

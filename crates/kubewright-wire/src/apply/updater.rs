@@ -1,74 +1,87 @@
+//! The rules of field ownership for updates and applies.
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use super::compare::{Comparison, is_equal};
+use super::conflict::{self, Force};
 use super::field_set::field_set;
 use super::managed::{Entry, Managed, ManagerId};
 use super::merge::merge;
 use super::prune::prune;
 use super::reconcile::reconcile;
 use super::versions::Versions;
-use super::{Force, conflict};
 use crate::fields::FieldSet;
 use crate::schema::SchemaType;
 use crate::status::Status;
 
-/// The rules of ownership, for one kind in one version.
+/// Updates field owners, for one kind in one version.
 pub(super) struct Updater<'a> {
     pub(super) versions: &'a dyn Versions,
     pub(super) api_version: String,
     pub(super) schema: SchemaType<'a>,
-    /// Fields that the request cannot change; nobody comes to own them by it.
+    /// Fields that the request cannot change, and so cannot own.
     pub(super) reset: &'a FieldSet,
 }
 
+/// An object that a manager applies.
+pub(super) struct Intent<'a> {
+    pub(super) value: &'a Value,
+    pub(super) id: &'a ManagerId,
+    pub(super) force: Force,
+}
+
 impl Updater<'_> {
-    /// What changed from `live` to `new`: the fields that the writer now owns. All others lose
-    /// them, and lose what was removed.
+    /// Returns the fields that changed from `live` to `new`, which the writer now owns. Other
+    /// managers lose these and the removed fields.
     pub(super) fn update(&self, live: &Value, new: &Value, managed: &mut Managed) -> FieldSet {
         self.reconcile(managed);
         let (comparison, conflicts) = self.compare(live, new, managed, None);
-        self.take_away(managed, &conflicts);
+        self.remove_owned(managed, &conflicts);
         let taken = comparison.modified.union(comparison.added);
         taken.recursive_difference(self.reset)
     }
 
-    /// Applies an intent: the new object, or none where nothing but ownership changed.
+    /// Applies an intent: returns the new object, or `None` when only owners changed.
     pub(super) fn apply(
         &self,
         live: &Value,
-        intent: &Value,
+        intent: &Intent<'_>,
         managed: &mut Managed,
-        (id, force): (&ManagerId, Force),
     ) -> Result<Option<Value>, Status> {
         self.reconcile(managed);
-        let merged = merge(live, intent, self.schema)
+        let merged = merge(live, intent.value, self.schema)
             .map_err(|what| Status::unknown(format!("failed to merge config: {what}")))?;
-        let last = managed.entries.get(id).cloned();
-        let fields = field_set(intent, self.schema).recursive_difference(self.reset);
+        let last = managed.entries.get(intent.id).cloned();
+        let fields = field_set(intent.value, self.schema).recursive_difference(self.reset);
         let entry = Entry {
             fields,
             api_version: self.api_version.clone(),
             time: last.as_ref().and_then(|last| last.time),
         };
-        managed.entries.insert(id.clone(), entry);
-        let versions = (self.versions, self.api_version.as_str());
-        let new = prune(merged, managed, last.as_ref(), versions);
-        let (_, changes) = self.compare(live, &new, managed, Some(id));
+        managed.entries.insert(intent.id.clone(), entry);
+        let new = prune(
+            merged,
+            managed,
+            last.as_ref(),
+            self.versions,
+            &self.api_version,
+        );
+        let (_, changes) = self.compare(live, &new, managed, Some(intent.id));
         let conflicts: BTreeMap<ManagerId, FieldSet> = changes
             .iter()
             .filter(|(_, change)| !change.conflicts.is_empty())
             .map(|(id, change)| (id.clone(), change.conflicts.clone()))
             .collect();
-        if force == Force::No && !conflicts.is_empty() {
+        if intent.force == Force::No && !conflicts.is_empty() {
             return Err(conflict::status(&conflicts));
         }
-        self.take_away(managed, &changes);
+        self.remove_owned(managed, &changes);
         Ok((!is_equal(live, &new)).then_some(new))
     }
 
-    /// Drops entries of versions that are gone and adapts the others to changes of the schema.
+    /// Drops entries of versions that are no longer served, and adapts the others to the schema.
     fn reconcile(&self, managed: &mut Managed) {
         managed.entries.retain(|_, entry| {
             let Some(schema) = self.versions.schema(&entry.api_version) else {
@@ -79,7 +92,7 @@ impl Updater<'_> {
         });
     }
 
-    /// What changed, in the version of the request and, for each manager but `own`, in its own.
+    /// The changes in the version of the request, and for each manager but `own` in its version.
     fn compare(
         &self,
         live: &Value,
@@ -118,8 +131,9 @@ impl Updater<'_> {
         Some(Comparison::between(&live, &new, schema).without(self.reset))
     }
 
-    /// Takes from each manager what others changed or removed; entries without fields vanish.
-    fn take_away(&self, managed: &mut Managed, changes: &BTreeMap<ManagerId, Change>) {
+    /// Removes changed and removed fields from the entries of their managers; entries without fields
+    /// are dropped.
+    fn remove_owned(&self, managed: &mut Managed, changes: &BTreeMap<ManagerId, Change>) {
         managed.entries.retain(|id, entry| {
             if let Some(change) = changes.get(id) {
                 let kept = std::mem::take(&mut entry.fields).difference(&change.conflicts);
@@ -130,7 +144,7 @@ impl Updater<'_> {
     }
 }
 
-/// What a write does to the fields of another manager.
+/// The effect of a write on the fields of another manager.
 struct Change {
     conflicts: FieldSet,
     removed: FieldSet,

@@ -1,3 +1,5 @@
+//! Validation of an object against its type, with the messages of structured-merge-diff.
+
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -7,37 +9,37 @@ use super::{go_print, item};
 use crate::fields::PathElement;
 use crate::schema::{Atom, List, ListType, Map, Scalar, SchemaType};
 
-/// Whether items of a list may have equal keys: they may in objects that are stored already.
+/// Whether items of a list may have equal keys, as in stored objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Duplicates {
-    Refused,
+    Rejected,
     Allowed,
 }
 
-/// Checks an object against its type; the message lists every fault with its path.
+/// Validates an object; the message lists every error with its path.
 pub(super) fn validate(
     value: &Value,
     schema: SchemaType<'_>,
     duplicates: Duplicates,
 ) -> Result<(), String> {
-    let mut walk = Walk {
+    let mut validator = Validator {
         duplicates,
-        faults: Vec::new(),
+        errors: Vec::new(),
     };
-    walk.value(value, schema, &Place::Object);
-    match walk.faults.as_slice() {
+    validator.value(value, schema, &Place::Object);
+    match validator.errors.as_slice() {
         [] => Ok(()),
-        [one] => Err(one.clone()),
+        [only] => Err(only.clone()),
         several => Err(format!("errors:\n  {}", several.join("\n  "))),
     }
 }
 
-struct Walk {
+struct Validator {
     duplicates: Duplicates,
-    faults: Vec<String>,
+    errors: Vec<String>,
 }
 
-/// Where a value stands; written out only for a fault.
+/// The path of a value, which is formatted only for an error.
 #[derive(Clone, Copy)]
 enum Place<'a> {
     Object,
@@ -49,15 +51,15 @@ impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Object => Ok(()),
-            Self::Field(above, name) => write!(f, "{above}.{name}"),
-            Self::Item(above, element) => write!(f, "{above}{element}"),
+            Self::Field(parent, name) => write!(f, "{parent}.{name}"),
+            Self::Item(parent, element) => write!(f, "{parent}{element}"),
         }
     }
 }
 
-impl Walk {
-    fn fault(&mut self, place: &Place<'_>, what: &str) {
-        self.faults.push(match place {
+impl Validator {
+    fn error(&mut self, place: &Place<'_>, what: &str) {
+        self.errors.push(match place {
             Place::Object => what.to_owned(),
             place => format!("{place}: {what}"),
         });
@@ -66,8 +68,8 @@ impl Walk {
     fn value(&mut self, value: &Value, schema: SchemaType<'_>, place: &Place<'_>) {
         match schema.atom(Some(value)) {
             Atom::Scalar(scalar) => {
-                if let Some(what) = scalar_fault(value, scalar) {
-                    self.fault(place, &what);
+                if let Some(what) = scalar_error(value, scalar) {
+                    self.error(place, &what);
                 }
             }
             Atom::List(list) => match value {
@@ -75,7 +77,7 @@ impl Walk {
                 Value::Array(items) => self.items(items, list, schema, place),
                 other => {
                     let what = format!("expected list, got &{{{}}}", go_print::plain(other));
-                    self.fault(place, &what);
+                    self.error(place, &what);
                 }
             },
             Atom::Map(map) => match value {
@@ -83,7 +85,7 @@ impl Walk {
                 Value::Object(_) => self.entries(value, map, schema, place),
                 other => {
                     let what = format!("expected map, got &{{{}}}", go_print::plain(other));
-                    self.fault(place, &what);
+                    self.error(place, &what);
                 }
             },
         }
@@ -96,31 +98,31 @@ impl Walk {
                 ListType::Atomic => PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX)),
                 ListType::Set | ListType::Map(_) => match item::element(value, list, schema) {
                     Ok(element) => element,
-                    Err(what) => return self.fault(place, &format!("element {index}: {what}")),
+                    Err(what) => return self.error(place, &format!("element {index}: {what}")),
                 },
             };
             if seen.contains(&element) {
-                self.fault(place, &format!("duplicate entries for key {element}"));
+                self.error(place, &format!("duplicate entries for key {element}"));
             }
             self.value(value, schema.at(list.item), &Place::Item(place, &element));
-            if self.duplicates == Duplicates::Refused {
+            if self.duplicates == Duplicates::Rejected {
                 seen.insert(element);
             }
         }
     }
 
     fn entries(&mut self, value: &Value, map: &Map, schema: SchemaType<'_>, place: &Place<'_>) {
-        for (name, value) in value.as_object().into_iter().flatten() {
-            let place = Place::Field(place, name);
+        for (name, field) in value.as_object().into_iter().flatten() {
+            let field_place = Place::Field(place, name);
             let Some(entry) = schema.at_field(map, name) else {
-                return self.fault(&place, "field not declared in schema");
+                return self.error(&field_place, "field not declared in schema");
             };
-            self.value(value, entry, &place);
+            self.value(field, entry, &field_place);
         }
     }
 }
 
-fn scalar_fault(value: &Value, scalar: Scalar) -> Option<String> {
+fn scalar_error(value: &Value, scalar: Scalar) -> Option<String> {
     match (scalar, value) {
         (_, Value::Null)
         | (Scalar::Text | Scalar::Bytes, Value::String(_))

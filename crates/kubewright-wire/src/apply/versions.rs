@@ -1,3 +1,5 @@
+//! The served versions of a kind, for field owners of several versions.
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -5,16 +7,16 @@ use serde_json::Value;
 
 use crate::schema::SchemaType;
 
-/// The versions in which a kind is served: its type in each, and the way between them.
+/// The versions in which a kind is served: its type in each, and the conversion between them.
 ///
-/// Entries of `managedFields` name fields in the version that their writer used.
+/// Entries of `managedFields` name fields in the version of their writes.
 pub trait Versions: fmt::Debug {
-    /// The type of the kind in an `apiVersion`; none where it is not served.
+    /// The type of the kind in an `apiVersion`; `None` when it is not served.
     fn schema(&self, api_version: &str) -> Option<SchemaType<'_>>;
 
-    /// The object in another `apiVersion`; none where it is not served.
+    /// Converts an object to another `apiVersion`; `None` when it is not served.
     ///
-    /// Unless replaced, this is the conversion `None` of custom resources: only the `apiVersion`
+    /// By default this is the conversion strategy `None` of custom resources: only the `apiVersion`
     /// changes.
     fn convert<'v>(&self, object: &'v Value, api_version: &str) -> Option<Cow<'v, Value>> {
         self.schema(api_version)?;
@@ -41,7 +43,7 @@ impl<'s> ServedVersions<'s> {
         Self::default().and(api_version, schema)
     }
 
-    /// The same with one more version.
+    /// Adds a version.
     #[must_use]
     pub fn and(mut self, api_version: impl Into<String>, schema: SchemaType<'s>) -> Self {
         self.versions.push((api_version.into(), schema));

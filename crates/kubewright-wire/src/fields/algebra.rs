@@ -1,5 +1,6 @@
-use super::FieldSet;
-use super::set::Node;
+//! Union, intersection and difference of field sets.
+
+use super::set::{FieldSet, Node};
 
 impl FieldSet {
     /// The members of either set.
@@ -20,19 +21,19 @@ impl FieldSet {
     pub fn intersection(&self, other: &Self) -> Self {
         let both = self.nodes.iter().filter_map(|(element, node)| {
             let theirs = other.node(element)?;
-            let node = Node {
+            let common = Node {
                 is_member: node.is_member && theirs.is_member,
                 below: node.below.intersection(&theirs.below),
             };
-            (!node.is_empty()).then(|| (element.clone(), node))
+            (!common.is_empty()).then(|| (element.clone(), common))
         });
         Self {
             nodes: both.collect(),
         }
     }
 
-    /// The members of this set that are not members of the other. What stands below a member of
-    /// the other stays.
+    /// The members of this set that are not members of the other. Members below a member of the
+    /// other stay.
     #[must_use]
     pub fn difference(mut self, other: &Self) -> Self {
         self.subtract(other, &mut |node, theirs| {
@@ -42,19 +43,20 @@ impl FieldSet {
         self
     }
 
-    /// The members of this set that neither are members of the other nor stand below one.
+    /// The members of this set that neither are members of the other nor are below one.
     #[must_use]
     pub fn recursive_difference(mut self, other: &Self) -> Self {
-        self.subtract(other, &mut |node, theirs| match theirs.is_member {
-            true => *node = Node::default(),
-            false => {
+        self.subtract(other, &mut |node, theirs| {
+            if theirs.is_member {
+                *node = Node::default();
+            } else {
                 node.below = std::mem::take(&mut node.below).recursive_difference(&theirs.below);
             }
         });
         self
     }
 
-    /// Reduces the nodes that both have; those that nothing is left of vanish.
+    /// Reduces the nodes that both have, and removes those that become empty.
     fn subtract(&mut self, other: &Self, reduce: &mut dyn FnMut(&mut Node, &Node)) {
         if self.is_empty() || other.is_empty() {
             return;

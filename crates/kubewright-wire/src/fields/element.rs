@@ -1,3 +1,5 @@
+//! Path elements of field sets, with their order and text form.
+
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -20,12 +22,12 @@ pub enum PathElement {
     Index(i64),
 }
 
-/// The way from an object to one of its parts.
+/// The path from an object to one of its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Path(pub Vec<PathElement>);
 
-/// A JSON value with the equality and the total order that field sets use: numbers compare by
-/// what they are worth, and sort before text, booleans, lists, maps and null.
+/// A JSON value with the equality and the total order of field sets: numbers compare by value, and
+/// sort before text, booleans, lists, maps and null.
 #[derive(Clone, Debug)]
 pub struct KeyValue(pub Value);
 
@@ -37,12 +39,12 @@ impl PathElement {
 
     /// The step to the item with these key fields, in any order.
     pub fn key<N: Into<String>>(fields: impl IntoIterator<Item = (N, Value)>) -> Self {
-        let mut fields: Vec<(String, KeyValue)> = fields
+        let mut key: Vec<(String, KeyValue)> = fields
             .into_iter()
             .map(|(name, value)| (name.into(), KeyValue(value)))
             .collect();
-        fields.sort_by(|a, b| a.0.cmp(&b.0));
-        Self::Key(fields)
+        key.sort_by(|a, b| a.0.cmp(&b.0));
+        Self::Key(key)
     }
 
     /// The step to the item of a set.
@@ -52,13 +54,13 @@ impl PathElement {
 }
 
 impl Path {
-    /// The way over fields with these names.
+    /// The path of nested fields.
     pub fn fields(names: &[&str]) -> Self {
         Self(names.iter().map(|name| PathElement::field(*name)).collect())
     }
 }
 
-/// As conflicts print it: `.spec.containers[name="web"].image`.
+/// Writes the path as conflicts show it: `.spec.containers[name="web"].image`.
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|element| element.fmt(f))
@@ -70,11 +72,11 @@ impl fmt::Display for PathElement {
         match self {
             Self::Field(name) => write!(f, ".{name}"),
             Self::Key(fields) => {
-                let fields: Vec<String> = fields
+                let pairs: Vec<String> = fields
                     .iter()
                     .map(|(name, value)| format!("{name}={value}"))
                     .collect();
-                write!(f, "[{}]", fields.join(","))
+                write!(f, "[{}]", pairs.join(","))
             }
             Self::Value(value) => write!(f, "[={value}]"),
             Self::Index(index) => write!(f, "[{index}]"),
@@ -166,7 +168,7 @@ mod tests {
     use super::{KeyValue, Path, PathElement};
 
     #[test]
-    fn paths_print_as_conflicts_show_them() {
+    fn path_is_written_as_in_conflicts() {
         let path = Path(vec![
             PathElement::field("spec"),
             PathElement::key([("protocol", json!("TCP")), ("containerPort", json!(80))]),
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn values_sort_by_worth_then_by_kind() {
+    fn values_are_sorted_by_type_and_value() {
         let sorted = [
             json!(-1),
             json!(1.5),

@@ -1,11 +1,13 @@
+//! Field sets as `fieldsV1`.
+
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-use super::set::Node;
-use super::{FieldSet, KeyValue, PathElement};
+use super::element::{KeyValue, PathElement};
+use super::set::{FieldSet, Node};
 
-/// A `fieldsV1` that cannot be read.
+/// An invalid `fieldsV1`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("read fieldsV1: {what}; send the entry as the server wrote it")]
 pub struct ParseFieldsError {
@@ -13,7 +15,7 @@ pub struct ParseFieldsError {
 }
 
 impl FieldSet {
-    /// Reads `fieldsV1`. Steps of a kind that is not known are left out, as Kubernetes does.
+    /// Reads `fieldsV1`. Path elements with an unknown prefix are ignored, as in Kubernetes.
     pub fn from_value(value: &Value) -> Result<Self, ParseFieldsError> {
         let Value::Object(fields) = value else {
             return Err(ParseFieldsError {
@@ -26,7 +28,7 @@ impl FieldSet {
                 continue;
             };
             let below_set = Self::from_value(below)?;
-            // A step without steps below it is a member, with or without its dot.
+            // An element without elements below it is a member, with or without its dot.
             let is_member = below_set.is_empty() || below.get(".").is_some();
             nodes.push((element, Node::new(is_member, below_set)));
         }
@@ -44,14 +46,14 @@ impl FieldSet {
             fields.insert(".".to_owned(), Value::Object(Map::new()));
         }
         for (element, is_member, below) in self.steps() {
-            let has_dot = is_member && !below.is_empty();
-            fields.insert(print_element(element), below.to_value_with(has_dot));
+            let below_has_dot = is_member && !below.is_empty();
+            fields.insert(print_element(element), below.to_value_with(below_has_dot));
         }
         Value::Object(fields)
     }
 }
 
-/// In the order of Kubernetes: the dot, names, keys, values, indexes.
+/// Writes the members in the order of Kubernetes: the dot, names, keys, values, indexes.
 impl Serialize for FieldSet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Below {
@@ -94,17 +96,17 @@ fn parse_element(text: &str) -> Result<Option<PathElement>, ParseFieldsError> {
     };
     let (kind, content) = match text.split_at_checked(2) {
         Some((kind, content)) if kind.ends_with(':') => (kind, content),
-        _ => return Err(fail("a letter and a colon are missing")),
+        _ => return Err(fail("the prefix, a letter and a colon, is missing")),
     };
-    let json = || serde_json::from_str::<Value>(content).map_err(|_| fail("there is no JSON"));
+    let json = || serde_json::from_str::<Value>(content).map_err(|_| fail("invalid JSON"));
     Ok(Some(match kind {
         "f:" => PathElement::field(content),
         "v:" => PathElement::value(json()?),
         "k:" => match json()? {
             Value::Object(fields) => PathElement::key(fields),
-            _ => return Err(fail("there is no JSON object")),
+            _ => return Err(fail("a JSON object is expected")),
         },
-        "i:" => PathElement::Index(content.parse().map_err(|_| fail("there is no number"))?),
+        "i:" => PathElement::Index(content.parse().map_err(|_| fail("invalid index"))?),
         _ => return Ok(None),
     }))
 }
@@ -134,7 +136,7 @@ fn print_element(element: &PathElement) -> String {
     }
 }
 
-/// What Go's JSON escapes because HTML could misread it; it occurs only inside strings.
+/// Characters that Go's JSON encoder escapes for HTML; they occur only in strings.
 const ESCAPED: [(char, &str); 5] = [
     ('<', "\\u003c"),
     ('>', "\\u003e"),
@@ -150,7 +152,7 @@ fn print(value: &KeyValue, to: &mut String) {
     print_escaped(&value.0, to);
 }
 
-/// Most texts are names, which stand for themselves.
+/// Most texts are names, which need no escapes.
 fn print_text(text: &str, to: &mut String) {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !b"\"\\<>&".contains(&byte);
     if text.bytes().all(is_plain) {
@@ -190,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_steps_are_left_out_and_broken_ones_refused() {
+    fn unknown_elements_are_ignored_and_invalid_ones_are_errors() {
         let set = FieldSet::from_value(&json!({"z:what": {}, "f:a": {}})).unwrap();
         assert_eq!(set.to_value(), json!({"f:a": {}}));
         for broken in [

@@ -1,4 +1,4 @@
-//! Sets of fields of an object, as `metadata.managedFields` records who owns what.
+//! Sets of fields of an object, which `metadata.managedFields` has for each manager.
 
 mod algebra;
 mod element;

@@ -1,15 +1,17 @@
+//! The set of fields: a tree of path elements.
+
 use std::fmt;
 
-use super::{Path, PathElement};
+use super::element::{Path, PathElement};
 
 /// A set of fields of an object.
 ///
-/// A field and the fields below it are members independently: `.data` without `.data.x` says
-/// that the map itself is owned, `.data.x` alone that only this entry is.
+/// A field and the fields below it are members independently: `.data` without `.data.x` means that
+/// the map itself is owned, `.data.x` alone that only this entry is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet {
-    /// Sorted by their steps, each step once. No node is without both membership and members
-    /// below it. Most have a few steps, for which a map would take ten times the memory.
+    /// Sorted by path element, each once. Each node is a member or has members below it. Most sets
+    /// have few elements, for which a map would take ten times the memory.
     pub(super) nodes: Vec<(PathElement, Node)>,
 }
 
@@ -24,7 +26,7 @@ impl Node {
         Self { is_member, below }
     }
 
-    /// Adds the members of another node of the same step.
+    /// Adds the members of another node of the same element.
     pub(super) fn absorb(&mut self, other: Self) {
         self.is_member |= other.is_member;
         self.below = std::mem::take(&mut self.below).union(other.below);
@@ -42,7 +44,7 @@ impl FieldSet {
         Self { nodes: Vec::new() }
     }
 
-    /// A set of these steps, in any order; of a step that is there twice all members count.
+    /// A set of these nodes, in any order; nodes of equal elements are joined.
     pub(crate) fn of(mut nodes: Vec<(PathElement, Node)>) -> Self {
         nodes.retain(|(_, node)| !node.is_empty());
         if !nodes.is_sorted_by(|(a, _), (b, _)| a < b) {
@@ -59,13 +61,13 @@ impl FieldSet {
         Self { nodes }
     }
 
-    /// Adds one field; those above it stay as they are. The empty path is nobody's.
+    /// Adds one field, without its parents. The empty path is ignored: the root is not a member.
     pub fn insert(&mut self, path: &[PathElement]) {
-        let Some((last, above)) = path.split_last() else {
+        let Some((last, parents)) = path.split_last() else {
             return;
         };
         let mut set = self;
-        for element in above {
+        for element in parents {
             set = &mut set.node_mut(element.clone()).below;
         }
         set.node_mut(last.clone()).is_member = true;
@@ -73,11 +75,11 @@ impl FieldSet {
 
     /// Whether the field is a member.
     pub fn contains(&self, path: &[PathElement]) -> bool {
-        let Some((last, above)) = path.split_last() else {
+        let Some((last, parents)) = path.split_last() else {
             return false;
         };
         let mut set = self;
-        for element in above {
+        for element in parents {
             match set.node(element) {
                 Some(node) => set = &node.below,
                 None => return false,
@@ -86,12 +88,12 @@ impl FieldSet {
         set.has_member(last)
     }
 
-    /// Whether the field right below is a member.
+    /// Whether the direct child is a member.
     pub fn has_member(&self, element: &PathElement) -> bool {
         self.node(element).is_some_and(|node| node.is_member)
     }
 
-    /// The members below one field, as seen from there; none when there are none.
+    /// The members below a direct child, relative to it; `None` when there are none.
     pub fn below(&self, element: &PathElement) -> Option<&Self> {
         self.node(element)
             .map(|node| &node.below)
@@ -103,7 +105,7 @@ impl FieldSet {
         self.nodes.is_empty()
     }
 
-    /// How many members there are.
+    /// The number of members.
     pub fn len(&self) -> usize {
         self.nodes
             .iter()
@@ -111,22 +113,22 @@ impl FieldSet {
             .sum()
     }
 
-    /// Every member, level by level as conflicts list them: the members of a value before those
-    /// of its parts.
+    /// The paths of all members in the order of conflicts: the members of a value before those of
+    /// its parts.
     pub fn paths(&self) -> Vec<Path> {
         let mut paths = Vec::new();
         self.collect(&mut Vec::new(), &mut paths);
         paths
     }
 
-    /// The steps right below, with whether each is a member and what is below it.
+    /// The direct children, with whether each is a member, and the members below it.
     pub(crate) fn steps(&self) -> impl Iterator<Item = (&PathElement, bool, &Self)> {
         self.nodes
             .iter()
             .map(|(element, node)| (element, node.is_member, &node.below))
     }
 
-    /// Adds a subset below one step; membership is added, never taken away.
+    /// Adds a child with the members below it to those that are there.
     pub(crate) fn graft(&mut self, element: PathElement, is_member: bool, below: Self) {
         if !is_member && below.is_empty() {
             return;
@@ -134,24 +136,26 @@ impl FieldSet {
         self.node_mut(element).absorb(Node { is_member, below });
     }
 
-    /// The node of a step.
+    /// The node of a direct child.
     pub(super) fn node(&self, element: &PathElement) -> Option<&Node> {
         let index = self.find(element).ok()?;
         self.nodes.get(index).map(|(_, node)| node)
     }
 
-    /// The node of a step, made if it is not there: the caller makes it one that is not empty.
+    /// The node of a direct child, which is inserted if necessary. The caller must make it a member
+    /// or add members below it.
     fn node_mut(&mut self, element: PathElement) -> &mut Node {
         let is_last = self.nodes.last().is_none_or(|(last, _)| *last < element);
-        let index = match is_last {
-            true => Err(self.nodes.len()),
-            false => self.find(&element),
+        let found = if is_last {
+            Err(self.nodes.len())
+        } else {
+            self.find(&element)
         };
-        let index = index.unwrap_or_else(|index| {
+        let index = found.unwrap_or_else(|index| {
             self.nodes.insert(index, (element, Node::default()));
             index
         });
-        let (_, node) = self.nodes.get_mut(index).expect("found or put there");
+        let (_, node) = self.nodes.get_mut(index).expect("found or inserted");
         node
     }
 
@@ -185,7 +189,7 @@ impl FromIterator<Path> for FieldSet {
     }
 }
 
-/// One member a line.
+/// Writes one member per line.
 impl fmt::Display for FieldSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines: Vec<String> = self.paths().iter().map(Path::to_string).collect();

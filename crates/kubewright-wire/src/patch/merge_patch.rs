@@ -1,3 +1,5 @@
+//! JSON merge patches (RFC 7386).
+
 use serde_json::{Map, Value};
 
 /// Applies a JSON merge patch (RFC 7386): objects are merged, `null` removes, all else replaces.
@@ -38,7 +40,7 @@ mod tests {
     use super::merge;
 
     #[test]
-    fn the_examples_of_the_rfc_hold() {
+    fn examples_of_the_rfc_give_their_results() {
         // RFC 7386, appendix A.
         let cases: Vec<(Value, Value, Value)> = vec![
             (json!({"a": "b"}), json!({"a": "c"}), json!({"a": "c"})),

@@ -1,12 +1,14 @@
+//! Transfer of changes from a typed object to the raw object.
+
 use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
-/// Does to `raw` what a function did when it made `after` of `before`, where `before` is `raw` as
-/// a type of the program reads and writes it.
+/// Applies to `raw` the changes from `before` to `after`, where `before` is `raw` as a type of the
+/// program serializes it.
 ///
-/// What that type does not know is in `raw` only, and stays. Items of lists are told apart by their
-/// `name`, else by their content, so that they may be moved.
+/// Fields that the type does not have are only in `raw`, and stay. List items are identified by
+/// their `name`, or else by their content, so that they may be moved.
 ///
 /// ```
 /// use kubewright_wire::patch::rebase;
@@ -41,16 +43,16 @@ fn members(
     let is_kept = |name: &String| !before.contains_key(name) || after.contains_key(name);
     let mut rebased = raw.clone();
     rebased.retain(|name, _| is_kept(name));
-    for (name, after) in after {
+    for (name, new) in after {
         match before.get(name) {
-            // What the type writes although it was not there is no change.
-            Some(before) if before == after => {}
-            Some(before) => {
-                let now = rebase(raw.get(name).unwrap_or(&Value::Null), before, after);
-                rebased.insert(name.clone(), now);
+            // A type may serialize a field that was absent.
+            Some(old) if old == new => {}
+            Some(old) => {
+                let value = rebase(raw.get(name).unwrap_or(&Value::Null), old, new);
+                rebased.insert(name.clone(), value);
             }
             None => {
-                rebased.insert(name.clone(), after.clone());
+                rebased.insert(name.clone(), new.clone());
             }
         }
     }
@@ -58,23 +60,23 @@ fn members(
 }
 
 fn items(raw: &[Value], before: &[Value], after: &[Value]) -> Vec<Value> {
-    let mut places: HashMap<String, VecDeque<usize>> = HashMap::new();
-    for (place, item) in before.iter().enumerate() {
-        places.entry(identity(item)).or_default().push_back(place);
+    let mut indexes: HashMap<String, VecDeque<usize>> = HashMap::new();
+    for (index, item) in before.iter().enumerate() {
+        indexes.entry(identity(item)).or_default().push_back(index);
     }
     let mut origins: Vec<Option<usize>> = after
         .iter()
-        .map(|item| places.get_mut(&identity(item))?.pop_front())
+        .map(|item| indexes.get_mut(&identity(item))?.pop_front())
         .collect();
-    // What is left over changed in its place, or is new.
+    // The other items were changed at their index, or are new.
     let mut used = vec![false; before.len()];
     for origin in origins.iter().flatten() {
         used[*origin] = true;
     }
-    for (place, origin) in origins.iter_mut().enumerate() {
-        if origin.is_none() && used.get(place) == Some(&false) && is_same_item(before, after, place)
+    for (index, origin) in origins.iter_mut().enumerate() {
+        if origin.is_none() && used.get(index) == Some(&false) && is_same_item(before, after, index)
         {
-            *origin = Some(place);
+            *origin = Some(index);
         }
     }
     after
@@ -87,9 +89,9 @@ fn items(raw: &[Value], before: &[Value], after: &[Value]) -> Vec<Value> {
         .collect()
 }
 
-/// Items with names are the same only when these are.
-fn is_same_item(before: &[Value], after: &[Value], place: usize) -> bool {
-    let name = |items: &[Value]| items.get(place).and_then(|item| item.get("name")).cloned();
+/// Whether the items at an index have equal names, or none.
+fn is_same_item(before: &[Value], after: &[Value], index: usize) -> bool {
+    let name = |items: &[Value]| items.get(index).and_then(|item| item.get("name")).cloned();
     name(before) == name(after)
 }
 
@@ -106,7 +108,7 @@ mod tests {
 
     use super::rebase;
 
-    /// What a type that knows only `name` and `image` reads and writes.
+    /// The value as a type with only `name`, `image` and `list` serializes it.
     fn known(raw: &Value) -> Value {
         match raw {
             Value::Object(members) => members
@@ -120,12 +122,12 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_the_type_does_not_know_survive_every_change() {
+    fn unknown_fields_survive_every_change() {
         let raw = json!({
             "image": "a", "x": 1,
             "list": [{"name": "one", "image": "i", "x": 2}, {"name": "two", "x": 3}],
         });
-        for (after, wanted) in [
+        for (after, expected) in [
             (
                 json!({"image": "b", "list": [{"name": "one", "image": "i"}, {"name": "two"}]}),
                 json!({"image": "b", "x": 1, "list": raw["list"]}),
@@ -140,12 +142,12 @@ mod tests {
                 json!({"image": "a", "x": 1, "list": [{"name": "two", "x": 3}]}),
             ),
         ] {
-            assert_eq!(rebase(&raw, &known(&raw), &after), wanted);
+            assert_eq!(rebase(&raw, &known(&raw), &after), expected);
         }
     }
 
     #[test]
-    fn items_without_names_keep_their_place() {
+    fn items_without_names_are_matched_by_index() {
         let raw = json!([{"image": "a", "x": 1}, {"image": "b", "x": 2}]);
         let after = json!([{"image": "a"}, {"image": "c"}]);
         assert_eq!(
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_type_writes_unasked_is_no_change() {
+    fn default_that_the_type_serializes_is_not_a_change() {
         let raw = json!({"image": "a"});
         let before = json!({"image": "a", "list": []});
         let after = json!({"image": "b", "list": []});

@@ -1,15 +1,18 @@
-//! The body of a request in protobuf.
+//! Request bodies in protobuf.
 
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::object::{Buffers, UnknownFields};
-use super::{Envelope, Layout, Layouts, ProtobufError, ProtobufObject};
+use super::envelope::Envelope;
+use super::error::ProtobufError;
+use super::layout::{Layout, Layouts};
+use super::message::{Buffers, UnknownFields};
+use super::object::ProtobufObject;
 
 /// Reads the body of a request into the value that a Go client would have sent as JSON.
 ///
-/// A field that the kind does not have is an error, since nothing of it could be stored. Newer
-/// clients send the zero values of fields that they do not use: these are skipped.
+/// A field that the kind does not have is an error, because it could not be stored. Newer clients
+/// send the zero values of fields that they do not use: these are skipped.
 pub fn from_protobuf(bytes: &[u8], layouts: &'static Layouts) -> Result<Value, ProtobufError> {
     let envelope = Envelope::open(bytes)?;
     let kind = envelope.kind()?;
@@ -23,7 +26,7 @@ pub fn from_protobuf(bytes: &[u8], layouts: &'static Layouts) -> Result<Value, P
     Ok(value)
 }
 
-/// Options belong to no group, whichever they name.
+/// The layout of DeleteOptions is the same in every group.
 fn layout_of(kind: &kubewright_core::Kind, layouts: &'static Layouts) -> Option<Layout> {
     match kind.kind.as_str() {
         "DeleteOptions" => layouts.of_delete_options(),
@@ -38,7 +41,7 @@ mod tests {
 
     use super::{Layouts, ProtobufError, from_protobuf};
 
-    /// A field of a message: its number, and what is in it.
+    /// A field of a message with its number and content.
     fn field(number: u8, inside: &[u8]) -> Vec<u8> {
         let length = u8::try_from(inside.len()).unwrap();
         [&[number << 3 | 2, length], inside].concat()
@@ -72,18 +75,18 @@ mod tests {
     }
 
     #[test]
-    fn delete_options_are_read_whatever_group_they_name() {
-        let options = field(5, b"Foreground");
+    fn delete_options_of_every_group_are_read() {
+        let dry_run = field(5, b"All");
         for api_version in ["v1", "apps/v1", "meta.k8s.io/v1", "example.com/v2"] {
-            let read = read(&body(api_version, "DeleteOptions", &field(4, b"Orphan")));
+            let options = read(&body(api_version, "DeleteOptions", &field(4, b"Orphan")));
             assert_eq!(
-                read.unwrap()["propagationPolicy"],
+                options.unwrap()["propagationPolicy"],
                 "Orphan",
                 "{api_version}"
             );
         }
-        let read = read(&body("v1", "DeleteOptions", &options));
-        assert_eq!(read.unwrap()["dryRun"], json!(["Foreground"]));
+        let options = read(&body("v1", "DeleteOptions", &dry_run));
+        assert_eq!(options.unwrap()["dryRun"], json!(["All"]));
     }
 
     #[test]
@@ -101,8 +104,8 @@ mod tests {
             }
             time.push(u8::try_from(rest).unwrap());
             let lease = field(2, &field(4, &time));
-            let read = read(&body("coordination.k8s.io/v1", "Lease", &lease));
-            assert_eq!(read.unwrap()["spec"]["renewTime"], text);
+            let object = read(&body("coordination.k8s.io/v1", "Lease", &lease));
+            assert_eq!(object.unwrap()["spec"]["renewTime"], text);
         }
     }
 
@@ -114,16 +117,17 @@ mod tests {
             "MutatingWebhookConfiguration",
             &field(2, &webhook),
         );
-        let error = read(&configuration).unwrap_err().to_string();
+        let nested = read(&configuration).unwrap_err().to_string();
         assert!(
-            error.starts_with("proto: unknown field number 15 in webhooks: "),
-            "{error}"
+            nested.starts_with("proto: unknown field number 15 in webhooks: "),
+            "{nested}"
         );
-        let error = read(&body("v1", "ConfigMap", &[15 << 3, 1])).unwrap_err();
-        let error = error.to_string();
+        let top = read(&body("v1", "ConfigMap", &[15 << 3, 1]))
+            .unwrap_err()
+            .to_string();
         assert!(
-            error.starts_with("proto: unknown field number 15 in the object: "),
-            "{error}"
+            top.starts_with("proto: unknown field number 15 in the object: "),
+            "{top}"
         );
     }
 
@@ -135,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_protobuf_of_kubernetes_is_an_error() {
+    fn invalid_body_is_an_error() {
         assert_eq!(read(b"{}"), Err(ProtobufError::Magic));
         let custom = body("example.com/v1", "Toy", &[]);
         assert!(matches!(read(&custom), Err(ProtobufError::Kind(_))));

@@ -1,12 +1,14 @@
-use super::ProtobufError;
+//! The wire format of protobuf: fields and their values.
 
-/// Reads the fields of a message one after the other.
+use super::error::ProtobufError;
+
+/// Iterates over the fields of a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'b> {
     rest: &'b [u8],
 }
 
-/// What a field holds on the wire.
+/// The value of a field on the wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wire<'b> {
     Varint(u64),
@@ -15,12 +17,24 @@ pub(crate) enum Wire<'b> {
     Bytes(&'b [u8]),
 }
 
+impl Wire<'_> {
+    /// Whether it is zero or empty. Of messages only times are omitted when they are zero, and a
+    /// zero time is empty.
+    pub(super) fn is_zero(self) -> bool {
+        match self {
+            Self::Varint(value) | Self::Fixed64(value) => value == 0,
+            Self::Fixed32(value) => value == 0,
+            Self::Bytes(bytes) => bytes.is_empty(),
+        }
+    }
+}
+
 impl<'b> Fields<'b> {
     pub(crate) fn new(bytes: &'b [u8]) -> Self {
         Self { rest: bytes }
     }
 
-    /// The next field's number and content; none at the end.
+    /// The number and value of the next field; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, Wire<'b>)>, ProtobufError> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -32,7 +46,7 @@ impl<'b> Fields<'b> {
                 let bytes = self.array::<8>()?;
                 Wire::Fixed64(u64::from_le_bytes(bytes))
             }
-            2 => Wire::Bytes(self.run()?),
+            2 => Wire::Bytes(self.delimited()?),
             5 => {
                 let bytes = self.array::<4>()?;
                 Wire::Fixed32(u32::from_le_bytes(bytes))
@@ -42,14 +56,14 @@ impl<'b> Fields<'b> {
         Ok(Some((tag >> 3, wire)))
     }
 
-    /// How many bytes are left.
+    /// The number of unread bytes.
     pub(crate) fn left(&self) -> usize {
         self.rest.len()
     }
 
-    /// The content of the last field, as much as there is of it: for messages that are cut.
+    /// The number and the available bytes of the next field, for truncated messages.
     ///
-    /// None where the field is no run of bytes, or where not even its length is there.
+    /// `None` when the field is not length-delimited, or its length is missing.
     pub(crate) fn next_cut(&mut self) -> Option<(u64, &'b [u8])> {
         let tag = self.varint().ok().filter(|tag| tag & 7 == 2)?;
         let length = usize::try_from(self.varint().ok()?).unwrap_or(usize::MAX);
@@ -57,22 +71,21 @@ impl<'b> Fields<'b> {
         Some((tag >> 3, taken))
     }
 
-    /// One of the numbers of a packed list; none at the end.
+    /// The next number of a packed list; `None` at the end.
     pub(crate) fn next_packed(&mut self) -> Result<Option<u64>, ProtobufError> {
-        match self.rest.is_empty() {
-            true => Ok(None),
-            false => self.varint().map(Some),
+        if self.rest.is_empty() {
+            return Ok(None);
         }
+        self.varint().map(Some)
     }
 
-    fn run(&mut self) -> Result<&'b [u8], ProtobufError> {
-        let length = self.varint()?;
-        let length = usize::try_from(length).map_err(|_| ProtobufError::Truncated)?;
+    fn delimited(&mut self) -> Result<&'b [u8], ProtobufError> {
+        let length = usize::try_from(self.varint()?).map_err(|_| ProtobufError::Truncated)?;
         self.take(length)
     }
 
     fn varint(&mut self) -> Result<u64, ProtobufError> {
-        // Most numbers are of one byte.
+        // Most numbers have one byte.
         if let Some((&byte, rest)) = self.rest.split_first()
             && byte < 0x80
         {

@@ -1,28 +1,28 @@
-//! The message in which Kubernetes sends objects.
+//! The envelope message of objects (`runtime.Unknown`).
 
 use kubewright_core::{GroupVersion, Kind};
 
-use super::ProtobufError;
 use super::bytes::{Fields, Wire};
+use super::error::ProtobufError;
 use super::special::text;
 
-/// What begins each object in Kubernetes' protobuf.
+/// The prefix of each object.
 const MAGIC: &[u8] = b"k8s\0";
-/// The numbers of the fields that hold the kind and the object.
+/// The numbers of the fields with the kind and the object.
 const TYPE_META: u64 = 1;
 pub(crate) const RAW: u64 = 2;
 
-/// What Kubernetes sends an object in (`runtime.Unknown`).
+/// The envelope of an object (`runtime.Unknown`).
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<'b> {
     /// The object, or its beginning.
     pub object: &'b [u8],
-    /// Its kind, as another message.
+    /// The message with its kind.
     type_meta: &'b [u8],
 }
 
 impl<'b> Envelope<'b> {
-    /// Opens the envelope of a whole object.
+    /// Reads a complete envelope.
     pub fn open(bytes: &'b [u8]) -> Result<Self, ProtobufError> {
         let inside = bytes.strip_prefix(MAGIC).ok_or(ProtobufError::Magic)?;
         let (mut object, mut type_meta): (&[u8], &[u8]) = (&[], &[]);
@@ -37,7 +37,7 @@ impl<'b> Envelope<'b> {
         Ok(Self { object, type_meta })
     }
 
-    /// Opens the envelope of an object that is cut; none where the object has not begun.
+    /// Reads a truncated envelope; `None` when it ends before the object.
     pub fn open_beginning(bytes: &'b [u8]) -> Option<Self> {
         let mut fields = Fields::new(bytes.strip_prefix(MAGIC)?);
         let mut type_meta: &[u8] = &[];
@@ -56,7 +56,7 @@ impl<'b> Envelope<'b> {
         None
     }
 
-    /// The kind of the object; its parts are empty where the sender left them out.
+    /// The kind of the object; its parts are empty when the sender omitted them.
     pub fn kind(&self) -> Result<Kind, ProtobufError> {
         let (mut api_version, mut kind) = ("", "");
         let mut fields = Fields::new(self.type_meta);

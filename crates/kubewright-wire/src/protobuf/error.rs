@@ -1,49 +1,49 @@
-//! What can be wrong with a message in protobuf.
+//! The errors of reading protobuf.
 
 use kubewright_core::Kind;
 
-/// A message that is not what its type says.
+/// An invalid message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProtobufError {
-    /// It does not begin as Kubernetes' protobuf does.
+    /// It does not have the prefix of Kubernetes' protobuf.
     #[error(
         "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
     )]
     Magic,
-    /// It names a kind that is not sent in protobuf.
+    /// Its kind has no layout.
     #[error("{0} is not read from protobuf; send JSON")]
     Kind(Box<Kind>),
-    /// It ends too early.
+    /// It is truncated.
     #[error("unexpected EOF")]
     Truncated,
-    /// A field is of a kind that does not exist.
+    /// A field has an unknown wire type.
     #[error("proto: illegal wireType {0}")]
     WireType(u64),
-    /// Text that is none.
-    #[error("proto: text that is no UTF-8")]
+    /// A text is not UTF-8.
+    #[error("proto: a text is not valid UTF-8")]
     Utf8,
-    /// A time that no calendar has.
-    #[error("proto: {0} seconds are no time")]
+    /// A time is out of range.
+    #[error("proto: {0} seconds are not a valid time")]
     Time(i64),
-    /// A part in JSON that is none.
-    #[error("proto: a raw part is no JSON")]
+    /// An embedded JSON value is invalid.
+    #[error("proto: an embedded value is not valid JSON")]
     Raw,
-    /// Messages in messages without an end.
+    /// Messages are nested too deeply.
     #[error("proto: messages are nested too deeply")]
     Deep,
-    /// A field that is sent as something else than its type.
-    #[error("proto: a field is not of the type that its kind has for it")]
+    /// The wire type of a field does not match its type.
+    #[error("proto: a field does not have the type that its kind declares")]
     Mismatch,
-    /// A field that the message does not have. It would be lost.
+    /// A field is not in the layout, and would be dropped.
     #[error("{0}")]
     UnknownField(Box<UnknownField>),
-    /// The object does not have the shape that was expected.
+    /// The object does not match the type that it is deserialized into.
     #[error("{0}")]
     Unexpected(String),
 }
 
-/// Where a message has a field that its type does not have.
+/// A field that is not in the layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownField {
     /// The JSON path of the message; empty for the object itself.
@@ -68,7 +68,7 @@ impl std::fmt::Display for UnknownField {
 }
 
 impl ProtobufError {
-    /// The same error, seen from the message that has the failed part in `field`.
+    /// Prepends a field to the path of the error.
     pub(super) fn within(mut self, field: &str) -> Self {
         if let Self::UnknownField(unknown) = &mut self {
             let dot = if unknown.path.is_empty() { "" } else { "." };

@@ -1,21 +1,23 @@
+//! The table of message layouts of Kubernetes' own kinds.
+
 use std::fmt;
 
 use kubewright_core::Kind;
 
-/// How the objects of Kubernetes' own kinds are laid out in protobuf: for every message its fields
-/// in the order in which Go writes them as JSON.
+/// The layouts of the objects of Kubernetes' own kinds in protobuf: for every message its fields, in
+/// the order in which Go writes them as JSON.
 ///
-/// The table is used where it lies, so that it costs no memory but the pages that are looked at.
-/// Little endian, in this order:
+/// The table is used in place, so that only the pages that are read take memory. It is little
+/// endian, in this order:
 /// - three counts of two bytes: kinds, messages, fields;
 /// - kinds: apiVersion, name and message, two bytes each;
-/// - messages: the first field (two bytes), how many fields, which kind it is (plus one);
-/// - fields: number and part, a byte each; name, type (five bits of `Type`, eleven of the place
-///   of a message or part), two bytes each; two bits of `Shape` and two of `Presence`; zero;
-/// - texts: a byte of length, then the text; they are referred to by their offset.
+/// - messages: the index of the first field (two bytes), the number of fields, the kind plus one;
+/// - fields: number and part, a byte each; name, type (five bits of `Type`, eleven bits for the
+///   index of a message or part), two bytes each; two bits of `Shape` and two of `Presence`; zero;
+/// - texts: a byte of length, then the text; they are referenced by offset.
 ///
-/// The fields of embedded structs stand in the places of these: each such struct is a part of the
-/// message with a number of its own, and the message itself is part zero.
+/// The fields of an embedded struct are listed in its place: the struct is a part of the message
+/// with a number of its own, and the message itself is part zero.
 pub struct Layouts {
     kinds: &'static [[u8; 6]],
     messages: &'static [[u8; 4]],
@@ -23,11 +25,11 @@ pub struct Layouts {
     texts: &'static [u8],
 }
 
-/// The layout of the objects of one kind, or of a part of them.
+/// The layout of one message.
 #[derive(Clone, Copy)]
 pub struct Layout {
     table: &'static Layouts,
-    place: usize,
+    index: usize,
 }
 
 /// One field of a message.
@@ -37,7 +39,7 @@ pub(super) struct LaidField {
     bytes: &'static [u8; 8],
 }
 
-/// What a field's value is.
+/// The type of a field.
 #[derive(Clone, Copy)]
 pub(super) enum Type {
     Text,
@@ -49,9 +51,9 @@ pub(super) enum Type {
     MicroTime,
     Quantity,
     IntOrString,
-    /// JSON inside of protobuf.
+    /// JSON within protobuf.
     Raw,
-    /// A message of nothing but texts, which JSON has as a list.
+    /// A message that contains only texts, which is a list in JSON.
     Texts,
     SchemaOrSchemas(Layout),
     SchemaOrBool(Layout),
@@ -59,51 +61,51 @@ pub(super) enum Type {
     Message(Layout),
 }
 
-/// How often a field occurs in its message.
+/// How a field occurs in its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Once.
     One,
-    /// Once, and JSON has its fields in the place of it.
+    /// Once, and JSON has its fields in its place.
     Inline,
-    /// As often as the list is long.
+    /// Once for each item of a list.
     List,
-    /// As entries of a map from text.
+    /// Once for each entry of a map.
     Map,
 }
 
-/// When JSON has a field.
+/// When JSON contains a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
     /// When the message has it.
     WhenPresent,
     /// When its value is neither zero nor empty.
     WhenNotZero,
-    /// Always, as null when the message does not have it.
+    /// Always; null when the message does not have it.
     OrNull,
-    /// Always, as its zero value when the message does not have it.
+    /// Always; the zero value when the message does not have it.
     OrZero,
 }
 
 impl Layouts {
-    /// The layouts of the kinds that an API server serves by default.
+    /// The layouts of the kinds that the API server serves by default.
     #[cfg(feature = "layouts")]
     pub fn builtin() -> &'static Self {
         static BUILTIN: Layouts = Layouts::over(include_bytes!("../../tables/layouts.bin"));
         &BUILTIN
     }
 
-    /// The layout of a kind's objects; none where they do not come in protobuf.
+    /// The layout of a kind's objects; `None` when there is none.
     pub fn of_kind(&'static self, kind: &Kind) -> Option<Layout> {
         self.find(&kind.api_version(), &kind.kind)
     }
 
-    /// The layout of what is left of any object when only its metadata is asked for.
+    /// The layout of PartialObjectMetadata.
     pub fn of_metadata(&'static self) -> Option<Layout> {
         self.find("meta.k8s.io/v1", "PartialObjectMetadata")
     }
 
-    /// The layout of the options of a delete.
+    /// The layout of DeleteOptions.
     pub fn of_delete_options(&'static self) -> Option<Layout> {
         self.find("meta.k8s.io/v1", "DeleteOptions")
     }
@@ -120,10 +122,10 @@ impl Layouts {
 
     #[cfg_attr(not(feature = "layouts"), expect(dead_code, reason = "no table"))]
     const fn over(bytes: &'static [u8]) -> Self {
-        let (head, rest) = bytes.split_at(6);
-        let (kinds, rest) = rest.split_at(6 * pair(head, 0));
-        let (messages, rest) = rest.split_at(4 * pair(head, 2));
-        let (fields, texts) = rest.split_at(8 * pair(head, 4));
+        let (head, after_head) = bytes.split_at(6);
+        let (kinds, after_kinds) = after_head.split_at(6 * pair(head, 0));
+        let (messages, after_messages) = after_kinds.split_at(4 * pair(head, 2));
+        let (fields, texts) = after_messages.split_at(8 * pair(head, 4));
         Self {
             kinds: kinds.as_chunks().0,
             messages: messages.as_chunks().0,
@@ -137,7 +139,7 @@ impl Layouts {
         let found = kinds.find(|bytes| self.kind(bytes) == (api_version, name))?;
         Some(Layout {
             table: self,
-            place: pair(found, 4),
+            index: pair(found, 4),
         })
     }
 
@@ -165,7 +167,7 @@ impl fmt::Debug for Layouts {
 impl Layout {
     /// The fields of the message and of its parts, in the order of JSON.
     pub(super) fn fields(self) -> &'static [[u8; 8]] {
-        let Some(bytes) = self.table.messages.get(self.place) else {
+        let Some(bytes) = self.table.messages.get(self.index) else {
             return &[];
         };
         let (first, count) = (pair(bytes, 0), usize::from(bytes[2]));
@@ -180,17 +182,17 @@ impl Layout {
         }
     }
 
-    /// apiVersion and name, where the message is an object of its own.
+    /// apiVersion and name of the kind, if the message is an object.
     pub(super) fn kind(self) -> Option<(&'static str, &'static str)> {
-        let place = self.table.messages.get(self.place)?[3].checked_sub(1)?;
-        let bytes = self.table.kinds.get(usize::from(place))?;
+        let index = self.table.messages.get(self.index)?[3].checked_sub(1)?;
+        let bytes = self.table.kinds.get(usize::from(index))?;
         Some(self.table.kind(bytes))
     }
 }
 
 impl fmt::Debug for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Layout({}, {:?})", self.place, self.kind())
+        write!(f, "Layout({}, {:?})", self.index, self.kind())
     }
 }
 
@@ -217,7 +219,7 @@ impl LaidField {
         }
     }
 
-    /// The number that a part has of its own.
+    /// The number of the part that an inline field is.
     pub(super) fn part(self) -> u8 {
         self.bytes[4]
     }
@@ -226,7 +228,7 @@ impl LaidField {
         let packed = pair(self.bytes, 4);
         let layout = Layout {
             table: self.table,
-            place: packed & 0x7ff,
+            index: packed & 0x7ff,
         };
         match packed >> 11 {
             0 => Type::Text,
@@ -263,7 +265,7 @@ mod tests {
     use crate::schema::{Schema, SchemaType};
 
     #[test]
-    fn every_place_of_the_table_holds_what_it_should() {
+    fn references_in_the_table_are_valid() {
         let table = Layouts::builtin();
         assert_eq!(table.kinds().count(), 74);
         for bytes in table.fields {
@@ -274,7 +276,7 @@ mod tests {
             }
             assert!(!field.name().is_empty());
             if let Type::Message(layout) = field.kind() {
-                assert!(layout.place < table.messages.len());
+                assert!(layout.index < table.messages.len());
             }
         }
         let first = |bytes: &[u8; 4]| usize::from(u16::from_le_bytes([bytes[0], bytes[1]]));
@@ -286,8 +288,8 @@ mod tests {
         assert_eq!(next, table.fields.len());
     }
 
-    /// Compares the names of every message of the table with those that the server's OpenAPI
-    /// documents have for the same type.
+    /// Compares the field names of every message with those of its type in the server's OpenAPI
+    /// documents.
     #[derive(Default)]
     struct Names {
         seen: BTreeSet<(usize, String)>,
@@ -301,42 +303,48 @@ mod tests {
                 self.differences.push(format!("{path}: no struct in JSON"));
                 return;
             };
-            if !self.seen.insert((layout.place, map.name.clone())) {
+            if !self.seen.insert((layout.index, map.name.clone())) {
                 return;
             }
-            let fields = layout.fields().iter().map(|bytes| layout.field(bytes));
-            let fields: Vec<_> = fields
+            let fields: Vec<_> = layout
+                .fields()
+                .iter()
+                .map(|bytes| layout.field(bytes))
                 .filter(|field| field.shape() != Shape::Inline)
                 .collect();
             let ours: BTreeSet<&str> = fields.iter().map(|field| field.name()).collect();
-            // The envelope of an object carries these two.
+            // These two are in the envelope of an object.
             let is_sent =
                 |name: &&str| !matches!(*name, "apiVersion" | "kind") || ours.contains(name);
-            let theirs = map.fields.keys().map(String::as_str).filter(is_sent);
+            let theirs: BTreeSet<&str> = map
+                .fields
+                .keys()
+                .map(String::as_str)
+                .filter(is_sent)
+                .collect();
             self.compared += ours.len();
-            let theirs: BTreeSet<&str> = theirs.collect();
             if ours != theirs {
                 let differing: Vec<_> = ours.symmetric_difference(&theirs).collect();
                 self.differences.push(format!("{path}: {differing:?}"));
             }
             for field in fields {
-                let Some(below) = schema.field(field.name()) else {
+                let Some(field_type) = schema.field(field.name()) else {
                     continue;
                 };
-                let below = match field.shape() {
-                    Shape::List => below.item(),
-                    Shape::Map => below.field("any key"),
-                    Shape::One | Shape::Inline => Some(below),
+                let message_type = match field.shape() {
+                    Shape::List => field_type.item(),
+                    Shape::Map => field_type.field("any key"),
+                    Shape::One | Shape::Inline => Some(field_type),
                 };
-                if let (Type::Message(layout), Some(below)) = (field.kind(), below) {
-                    self.compare(&format!("{path}.{}", field.name()), layout, below);
+                if let (Type::Message(inner), Some(message_type)) = (field.kind(), message_type) {
+                    self.compare(&format!("{path}.{}", field.name()), inner, message_type);
                 }
             }
         }
     }
 
     #[test]
-    fn every_field_has_the_name_that_json_has_for_it() {
+    fn every_field_has_its_name_in_json() {
         let mut names = Names::default();
         let mut without_types = Vec::new();
         for (api_version, name) in Layouts::builtin().kinds() {
@@ -354,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_that_no_server_has_by_default_have_no_layout() {
+    fn kinds_that_are_not_served_by_default_have_no_layout() {
         let table = Layouts::builtin();
         let kinds = [
             (Kind::new("", "v1", "Pod"), true),
@@ -373,8 +381,8 @@ mod tests {
             ),
             (Kind::new("example.com", "v1", "Pod"), false),
         ];
-        for (kind, has) in kinds {
-            assert_eq!(table.of_kind(&kind).is_some(), has, "{kind}");
+        for (kind, has_layout) in kinds {
+            assert_eq!(table.of_kind(&kind).is_some(), has_layout, "{kind}");
         }
     }
 }

@@ -1,38 +1,169 @@
+//! Deserialization of messages and their values.
+
 use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde::de::value::BorrowedStrDeserializer;
-use serde::de::{Deserializer, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::ProtobufError;
-use super::access::{EntryAccess, ListAccess, MessageAccess, deeper, inner};
 use super::bytes::{Fields, Wire};
+use super::content::{Content, Elements, Entries, FieldValue, MessageFields};
+use super::error::ProtobufError;
 use super::layout::Type;
-use super::object::Buffers;
-use super::special::{first_bytes, int_or_string, seconds_and_nanos, signed, text};
+use super::message::{Buffers, Message};
+use super::special::{IntOrString, first_bytes, int_or_string, seconds_and_nanos, signed, text};
 
-/// The value of one field.
-pub(super) struct ValueReader<'s, 'b> {
-    pub(super) buffers: &'s mut Buffers,
-    pub(super) kind: Type,
-    pub(super) content: Content<'b>,
-    pub(super) depth: u8,
+/// The deepest nesting, as for JSON.
+const MAX_DEPTH: u8 = 127;
+
+/// Reads a message as a map.
+pub(super) fn read_message<'b, V: Visitor<'b>>(
+    message: Message<'b>,
+    buffers: &mut Buffers,
+    depth: u8,
+    visitor: V,
+) -> Result<V::Value, ProtobufError> {
+    let base = buffers.spans.len();
+    let fields = MessageFields::open(message, buffers)?;
+    let value = visitor.visit_map(MessageAccess {
+        buffers: &mut *buffers,
+        fields,
+        depth: deeper(depth)?,
+        value: None,
+    })?;
+    buffers.spans.truncate(base);
+    Ok(value)
 }
 
-/// What stands in the bytes for a value.
-#[derive(Clone, Copy)]
-pub(super) enum Content<'b> {
-    Null,
-    One(Wire<'b>),
-    List(Fields<'b>),
-    Map(Fields<'b>),
+fn deeper(depth: u8) -> Result<u8, ProtobufError> {
+    if depth < MAX_DEPTH {
+        Ok(depth + 1)
+    } else {
+        Err(ProtobufError::Deep)
+    }
+}
+
+/// The fields of a message.
+struct MessageAccess<'s, 'b> {
+    buffers: &'s mut Buffers,
+    fields: MessageFields<'b>,
+    depth: u8,
+    /// The value of the last key.
+    value: Option<FieldValue<'b>>,
+}
+
+impl<'b> MapAccess<'b> for MessageAccess<'_, 'b> {
+    type Error = ProtobufError;
+
+    fn next_key_seed<K: DeserializeSeed<'b>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, ProtobufError> {
+        let Some((name, value)) = self.fields.next(self.buffers)? else {
+            return Ok(None);
+        };
+        self.value = Some(value);
+        seed.deserialize(BorrowedStrDeserializer::new(name))
+            .map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'b>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, ProtobufError> {
+        match self.value.take() {
+            Some(FieldValue::Text(text)) => seed.deserialize(BorrowedStrDeserializer::new(text)),
+            Some(FieldValue::Content(field, content)) => {
+                let value = seed.deserialize(ValueReader {
+                    buffers: &mut *self.buffers,
+                    kind: field.kind(),
+                    content,
+                    depth: self.depth,
+                });
+                value.map_err(|error| error.within(field.name()))
+            }
+            None => Err(ProtobufError::Truncated),
+        }
+    }
+}
+
+/// The elements of a list.
+struct ListAccess<'s, 'b> {
+    buffers: &'s mut Buffers,
+    elements: Elements<'b>,
+    depth: u8,
+}
+
+impl<'b> SeqAccess<'b> for ListAccess<'_, 'b> {
+    type Error = ProtobufError;
+
+    fn next_element_seed<T: DeserializeSeed<'b>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, ProtobufError> {
+        let Some(wire) = self.elements.next()? else {
+            return Ok(None);
+        };
+        let element = ValueReader {
+            buffers: &mut *self.buffers,
+            kind: self.elements.kind(),
+            content: Content::Single(wire),
+            depth: self.depth,
+        };
+        seed.deserialize(element).map(Some)
+    }
+}
+
+/// The entries of a map.
+struct EntryAccess<'s, 'b> {
+    buffers: &'s mut Buffers,
+    entries: Entries<'b>,
+    /// The value of the last key.
+    value: Wire<'b>,
+    depth: u8,
+}
+
+impl<'b> MapAccess<'b> for EntryAccess<'_, 'b> {
+    type Error = ProtobufError;
+
+    fn next_key_seed<K: DeserializeSeed<'b>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, ProtobufError> {
+        let Some((key, value)) = self.entries.next()? else {
+            return Ok(None);
+        };
+        self.value = value;
+        seed.deserialize(BorrowedStrDeserializer::new(key))
+            .map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'b>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, ProtobufError> {
+        seed.deserialize(ValueReader {
+            buffers: &mut *self.buffers,
+            kind: self.entries.kind(),
+            content: Content::Single(self.value),
+            depth: self.depth,
+        })
+    }
+}
+
+/// The value of one field.
+struct ValueReader<'s, 'b> {
+    buffers: &'s mut Buffers,
+    kind: Type,
+    content: Content<'b>,
+    depth: u8,
 }
 
 impl<'s, 'b> ValueReader<'s, 'b> {
-    fn one<V: Visitor<'b>>(self, wire: Wire<'b>, visitor: V) -> Result<V::Value, ProtobufError> {
+    fn single<V: Visitor<'b>>(self, wire: Wire<'b>, visitor: V) -> Result<V::Value, ProtobufError> {
         let bytes = match (self.kind, wire) {
             (Type::Bool, Wire::Varint(value)) => return visitor.visit_bool(value != 0),
             (Type::Int, Wire::Varint(value)) => return visitor.visit_i64(signed(value)),
@@ -44,12 +175,15 @@ impl<'s, 'b> ValueReader<'s, 'b> {
             _ => return Err(ProtobufError::Mismatch),
         };
         match self.kind {
-            Type::Message(layout) => {
-                MessageAccess::read(inner(layout, bytes), self.buffers, self.depth, visitor)
-            }
+            Type::Message(layout) => read_message(
+                Message::whole(layout, bytes),
+                self.buffers,
+                self.depth,
+                visitor,
+            ),
             Type::Quantity => match first_bytes(bytes)? {
                 b"" => visitor.visit_borrowed_str("0"),
-                amount => told(amount, visitor),
+                amount => visit_text(amount, visitor),
             },
             Type::Bytes => {
                 self.buffers.text.clear();
@@ -58,19 +192,19 @@ impl<'s, 'b> ValueReader<'s, 'b> {
             }
             Type::Time | Type::MicroTime => self.time(bytes, visitor),
             Type::IntOrString => match int_or_string(bytes)? {
-                Ok(number) => visitor.visit_i64(number),
-                Err(words) => told(words, visitor),
+                IntOrString::Int(number) => visitor.visit_i64(number),
+                IntOrString::Text(text) => visit_text(text, visitor),
             },
             Type::Raw => raw(bytes, visitor),
             Type::Texts => self.list(Type::Text, Fields::new(bytes), visitor),
             Type::SchemaOrSchemas(_) | Type::SchemaOrBool(_) | Type::SchemaOrTexts(_) => {
                 self.schema(bytes, visitor)
             }
-            _ => told(bytes, visitor),
+            _ => visit_text(bytes, visitor),
         }
     }
 
-    /// Nothing in it is the time that was never set.
+    /// An empty message is a time that was never set.
     fn time<V: Visitor<'b>>(self, bytes: &'b [u8], visitor: V) -> Result<V::Value, ProtobufError> {
         if bytes.is_empty() {
             return visitor.visit_unit();
@@ -87,7 +221,7 @@ impl<'s, 'b> ValueReader<'s, 'b> {
         visitor.visit_str(out)
     }
 
-    /// What the definitions of custom resources have in place of a schema.
+    /// A schema, or its alternative, in CustomResourceDefinitions.
     fn schema<V: Visitor<'b>>(
         self,
         bytes: &'b [u8],
@@ -122,7 +256,12 @@ impl<'s, 'b> ValueReader<'s, 'b> {
                 | Type::SchemaOrBool(layout),
                 _,
                 Some(bytes),
-            ) => MessageAccess::read(inner(layout, bytes), self.buffers, self.depth, visitor),
+            ) => read_message(
+                Message::whole(layout, bytes),
+                self.buffers,
+                self.depth,
+                visitor,
+            ),
             (Type::SchemaOrBool(_), ..) => visitor.visit_bool(is_allowed),
             _ => visitor.visit_unit(),
         }
@@ -136,20 +275,17 @@ impl<'s, 'b> ValueReader<'s, 'b> {
     ) -> Result<V::Value, ProtobufError> {
         visitor.visit_seq(ListAccess {
             buffers: self.buffers,
-            kind,
-            fields,
-            number: None,
-            packed: None,
+            elements: Elements::new(kind, fields),
             depth: deeper(self.depth)?,
         })
     }
 
-    /// Whether JSON has null here.
+    /// Whether the value is null in JSON.
     fn is_null(&self) -> bool {
         match (self.content, self.kind) {
             (Content::Null, _) => true,
-            (Content::One(Wire::Bytes(bytes)), Type::Time | Type::MicroTime) => bytes.is_empty(),
-            (Content::One(Wire::Bytes(bytes)), Type::Raw) => {
+            (Content::Single(Wire::Bytes(bytes)), Type::Time | Type::MicroTime) => bytes.is_empty(),
+            (Content::Single(Wire::Bytes(bytes)), Type::Raw) => {
                 first_bytes(bytes).is_ok_and(<[u8]>::is_empty)
             }
             _ => false,
@@ -164,13 +300,11 @@ impl<'de> Deserializer<'de> for ValueReader<'_, 'de> {
         let kind = self.kind;
         match self.content {
             Content::Null => visitor.visit_unit(),
-            Content::One(wire) => self.one(wire, visitor),
+            Content::Single(wire) => self.single(wire, visitor),
             Content::List(fields) => self.list(kind, fields, visitor),
             Content::Map(fields) => visitor.visit_map(EntryAccess {
                 buffers: self.buffers,
-                kind,
-                fields,
-                number: None,
+                entries: Entries::new(kind, fields),
                 value: Wire::Varint(0),
                 depth: deeper(self.depth)?,
             }),
@@ -178,9 +312,10 @@ impl<'de> Deserializer<'de> for ValueReader<'_, 'de> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ProtobufError> {
-        match self.is_null() {
-            true => visitor.visit_none(),
-            false => visitor.visit_some(self),
+        if self.is_null() {
+            visitor.visit_none()
+        } else {
+            visitor.visit_some(self)
         }
     }
 
@@ -191,7 +326,7 @@ impl<'de> Deserializer<'de> for ValueReader<'_, 'de> {
         visitor: V,
     ) -> Result<V::Value, ProtobufError> {
         match (self.kind, self.content) {
-            (Type::Text, Content::One(Wire::Bytes(bytes))) => {
+            (Type::Text, Content::Single(Wire::Bytes(bytes))) => {
                 visitor.visit_enum(BorrowedStrDeserializer::new(text(bytes)?))
             }
             _ => Err(ProtobufError::Mismatch),
@@ -211,15 +346,15 @@ impl<'de> Deserializer<'de> for ValueReader<'_, 'de> {
     }
 }
 
-fn told<'b, V: Visitor<'b>>(bytes: &'b [u8], visitor: V) -> Result<V::Value, ProtobufError> {
+fn visit_text<'b, V: Visitor<'b>>(bytes: &'b [u8], visitor: V) -> Result<V::Value, ProtobufError> {
     match str::from_utf8(bytes) {
         Ok(text) => visitor.visit_borrowed_str(text),
-        // As Go does when it writes JSON.
+        // Go replaces invalid UTF-8 when it writes JSON.
         Err(_) => visitor.visit_str(&String::from_utf8_lossy(bytes)),
     }
 }
 
-/// Go writes whole numbers without a point, and JSON reads these as integers.
+/// Go writes integral numbers without a decimal point, which JSON readers read as integers.
 fn number<'b, V: Visitor<'b>>(
     value: f64,
     out: &mut String,
@@ -238,15 +373,16 @@ fn number<'b, V: Visitor<'b>>(
     }
 }
 
-/// JSON inside of protobuf.
+/// JSON within protobuf.
 fn raw<'b, V: Visitor<'b>>(bytes: &'b [u8], visitor: V) -> Result<V::Value, ProtobufError> {
     let json = first_bytes(bytes)?;
     if json.is_empty() {
         return visitor.visit_unit();
     }
     let mut reader = serde_json::Deserializer::from_slice(json);
-    let value = reader.deserialize_any(visitor);
-    let value = value.map_err(|_| ProtobufError::Raw)?;
+    let value = reader
+        .deserialize_any(visitor)
+        .map_err(|_| ProtobufError::Raw)?;
     reader.end().map_err(|_| ProtobufError::Raw)?;
     Ok(value)
 }

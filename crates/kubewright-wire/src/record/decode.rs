@@ -1,4 +1,4 @@
-//! A record as a source of serde's.
+//! Deserialization of records.
 
 use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -62,7 +62,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'de> {
         }
     }
 
-    /// The walk has already moved past the node: skipping costs nothing.
+    /// The cursor is already past the node, so there is nothing to skip.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RecordError> {
         visitor.visit_unit()
     }
@@ -188,7 +188,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_object_comes_back_as_it_was_read_from_its_json(value in values()) {
+        fn record_decodes_to_the_value_of_its_json(value in values()) {
             let object = json!({"metadata": {"name": "web", "uid": "1"}, "any": value});
             let text = serde_json::to_vec(&object).unwrap();
             let read: Value = serde_json::from_slice(&text).unwrap();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_values_decode_as_from_json() {
+    fn record_decodes_into_a_type_as_json_does() {
         let whole = Whole {
             count: -7,
             ratio: 0.5,
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_type_is_named_in_the_error() {
+    fn error_of_a_type_mismatch_contains_the_value() {
         let record = Record::from_json(br#"{"maybe":7}"#).unwrap();
         let error = record.decode::<Borrowed<'_>>().unwrap_err();
         assert!(matches!(&error, RecordError::Decode(_)), "{error:?}");
@@ -249,14 +249,14 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_json_objects_become_records() {
+    fn invalid_json_and_other_values_than_objects_are_errors() {
         for bad in ["", "[]", "7", "{", r#"{"a":1}x"#, r#"{"a":tru}"#] {
             assert!(Record::from_json(bad.as_bytes()).is_err(), "{bad}");
         }
     }
 
     #[test]
-    fn paths_lead_to_values() {
+    fn selectable_field_is_found_by_its_path() {
         let object = json!({"spec": {
             "nodeName": "n1", "unschedulable": true, "a": [1], "replicas": 3, "offset": -1,
         }});

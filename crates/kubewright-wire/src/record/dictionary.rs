@@ -1,8 +1,8 @@
 //! The names of fields, each stored once per process.
 //!
-//! Append-only: an id once given means the same word for ever, so records need no version and
-//! readers no lock. Words are leaked on purpose; [`CAPACITY`] and [`LONGEST`] bound what that can
-//! cost, and what does not fit is written into the record itself.
+//! It is append-only: the word of an id never changes, so records need no version and readers no
+//! lock. Words are leaked on purpose; [`CAPACITY`] and [`MAX_LENGTH`] limit their memory, and other
+//! words are written into the record itself.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -11,35 +11,36 @@ use parking_lot::Mutex;
 
 use super::words::WORDS;
 
-/// How many words there can be.
+/// The most words.
 pub(super) const CAPACITY: usize = 16_000;
-/// The longest word that is taken.
-pub(super) const LONGEST: usize = 64;
+/// The longest word, in bytes.
+pub(super) const MAX_LENGTH: usize = 64;
 
 const CHUNK: usize = 256;
 const CHUNKS: usize = CAPACITY.div_ceil(CHUNK);
 /// At least twice the capacity, so that probes stay short.
 const SLOTS: usize = 1 << 15;
-/// Words that would need a longer probe stay out: colliding names cannot slow an encoder down.
-const LONGEST_PROBE: usize = 32;
+/// Words that would need a longer probe are not added, so that colliding names do not slow encoders
+/// down.
+const MAX_PROBE: usize = 32;
 
 type Chunk = Box<[OnceLock<&'static str>]>;
 
-/// Word number `id`, by chunks that are made when first needed.
+/// Words by id, in chunks that are allocated when first needed.
 static BY_ID: [OnceLock<Chunk>; CHUNKS] = [const { OnceLock::new() }; CHUNKS];
-/// Open addressing: a slot holds an id plus one, or zero.
+/// A hash table with open addressing: a slot is an id plus one, or zero.
 static BY_WORD: [AtomicU16; SLOTS] = [const { AtomicU16::new(0) }; SLOTS];
-/// How many words there are; held while one is added.
+/// The number of words; locked while one is added.
 static COUNT: Mutex<usize> = Mutex::new(0);
 static SEEDED: OnceLock<()> = OnceLock::new();
 
-/// The word that `id` stands for.
+/// The word with this id.
 pub(super) fn word(id: usize) -> Option<&'static str> {
     let chunk = BY_ID.get(id / CHUNK)?.get()?;
     chunk.get(id % CHUNK)?.get().copied()
 }
 
-/// The id of a word that is there already.
+/// The id of a word that has been added.
 pub(super) fn find(text: &str) -> Option<usize> {
     SEEDED.get_or_init(seed);
     match probe(text) {
@@ -48,9 +49,10 @@ pub(super) fn find(text: &str) -> Option<usize> {
     }
 }
 
-/// The id of a word, which is added when it is new and there is room.
+/// The id of a word, which is added if it is new; `None` when it is too long or the dictionary is
+/// full.
 pub(super) fn intern(text: &str) -> Option<usize> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_LENGTH {
         return None;
     }
     SEEDED.get_or_init(seed);
@@ -69,7 +71,7 @@ fn seed() {
 
 fn add(text: &str) -> Option<usize> {
     let mut count = COUNT.lock();
-    // Somebody may have added the word, or taken the slot, before the lock was ours.
+    // Another thread may have added the word, or used the slot, before this one got the lock.
     let slot = match probe(text) {
         Probe::Found(id) => return Some(id),
         Probe::Free(slot) => slot,
@@ -86,7 +88,7 @@ fn add(text: &str) -> Option<usize> {
         .set(word)
         .expect("ids are given once, under the lock");
     let stored = u16::try_from(id + 1).expect("the capacity is below u16::MAX");
-    // Release: who reads this id finds its word.
+    // Release: a thread that reads this id also reads its word.
     BY_WORD[slot].store(stored, Ordering::Release);
     *count += 1;
     Some(id)
@@ -100,7 +102,7 @@ enum Probe {
 
 fn probe(text: &str) -> Probe {
     let start = hash(text.as_bytes());
-    for step in 0..LONGEST_PROBE {
+    for step in 0..MAX_PROBE {
         let slot = (start + step) % SLOTS;
         let stored = usize::from(BY_WORD[slot].load(Ordering::Acquire));
         if stored == 0 {
@@ -132,10 +134,10 @@ fn hash(bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, find, intern, word};
+    use super::{MAX_LENGTH, find, intern, word};
 
     #[test]
-    fn a_word_keeps_its_id_and_is_found_by_it() {
+    fn word_has_one_id_and_is_found_by_it() {
         let id = intern("aWordOfThisTest").unwrap();
         assert_eq!(intern("aWordOfThisTest"), Some(id));
         assert_eq!(find("aWordOfThisTest"), Some(id));
@@ -143,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn looking_adds_nothing_and_long_words_stay_out() {
+    fn lookup_adds_nothing_and_long_words_are_not_added() {
         assert_eq!(find("neverAddedByAnyTest"), None);
         assert_eq!(find("neverAddedByAnyTest"), None);
-        assert_eq!(intern(&"x".repeat(LONGEST + 1)), None);
+        assert_eq!(intern(&"x".repeat(MAX_LENGTH + 1)), None);
     }
 
     #[test]
-    fn the_commonest_names_have_ids_of_one_byte() {
+    fn most_common_names_have_ids_of_one_byte() {
         for name in ["metadata", "name", "spec", "status", "uid"] {
             assert!(find(name).unwrap() < 100, "{name}");
         }
@@ -159,12 +161,12 @@ mod tests {
     #[test]
     fn threads_that_add_the_same_words_agree_on_ids() {
         let add_all = || -> Vec<_> { (0..500).map(|n| intern(&format!("raced{n}"))).collect() };
-        let (one, two) = std::thread::scope(|scope| {
-            let (one, two) = (scope.spawn(add_all), scope.spawn(add_all));
-            (one.join().unwrap(), two.join().unwrap())
+        let (first, second) = std::thread::scope(|scope| {
+            let threads = (scope.spawn(add_all), scope.spawn(add_all));
+            (threads.0.join().unwrap(), threads.1.join().unwrap())
         });
-        assert_eq!(one, two);
-        for (number, id) in one.into_iter().enumerate() {
+        assert_eq!(first, second);
+        for (number, id) in first.into_iter().enumerate() {
             assert_eq!(word(id.unwrap()).unwrap(), format!("raced{number}"));
         }
     }

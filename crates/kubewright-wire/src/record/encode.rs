@@ -1,29 +1,23 @@
+//! The encoder of records.
+
 use std::fmt;
 use std::sync::Arc;
 
-use kubewright_core::Kind;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+use super::dictionary;
+use super::error::RecordError;
 use super::field_hash::ManagedFieldsSeed;
+use super::field_tree::FieldTree;
 use super::flat::{self, Record};
 use super::node::tag;
+use super::options::EncoderOptions;
 use super::stub::Stub;
-use super::writer::{Ends, Writer};
-use super::{FieldTree, RecordError, dictionary};
+use super::writer::{Trailer, Writer};
 use crate::protobuf::Buffers;
 
-/// What an [`Encoder`] keeps and adds.
-#[derive(Clone, Debug, Default)]
-pub struct EncoderOptions {
-    /// Whose Apply entry of `metadata.managedFields` leaves its [`FieldHash`](super::FieldHash) in the record.
-    pub field_manager: Option<String>,
-    /// What `apiVersion` and `kind` become. Items of a list often lack them; with this set, the
-    /// records of a list and of a watch are alike.
-    pub kind: Option<Kind>,
-}
-
-/// Makes records from JSON or protobuf, one after the other, with the same buffers.
+/// Encodes objects from JSON or protobuf as records, with reused buffers.
 ///
 /// ```
 /// use kubewright_wire::record::{Encoder, EncoderOptions};
@@ -36,48 +30,60 @@ pub struct EncoderOptions {
 #[derive(Debug)]
 pub struct Encoder {
     options: EncoderOptions,
-    kept: FieldTree,
+    fields: FieldTree,
     buffer: Vec<u8>,
-    /// What objects in protobuf are read with.
+    /// The buffers for objects in protobuf.
     pub(super) buffers: Buffers,
 }
 
-/// An outsized object does not keep its buffer alive behind it.
-const LARGEST_KEPT_BUFFER: usize = 1 << 18;
+impl Record {
+    /// The record of the JSON object in `json`, with the encoder's defaults.
+    pub fn from_json(json: &[u8]) -> Result<Self, RecordError> {
+        Encoder::new(EncoderOptions::default()).encode(json)
+    }
+
+    /// The record of an object, with the encoder's defaults.
+    pub fn from_value(value: &Value) -> Result<Self, RecordError> {
+        Encoder::new(EncoderOptions::default()).encode_value(value)
+    }
+}
+
+/// A larger buffer is freed after the object that needed it.
+const MAX_REUSED_BUFFER: usize = 1 << 18;
 
 impl Encoder {
     /// An encoder with these options.
     pub fn new(options: EncoderOptions) -> Self {
         Self {
             options,
-            kept: FieldTree::Whole,
+            fields: FieldTree::Whole,
             buffer: Vec::new(),
             buffers: Buffers::default(),
         }
     }
 
-    /// The same encoder, which keeps only these fields beside `apiVersion` and `kind`.
+    /// Encodes only these fields besides `apiVersion` and `kind`.
     #[must_use]
-    pub fn keeping(self, kept: FieldTree) -> Self {
-        Self { kept, ..self }
+    pub fn keeping(self, fields: FieldTree) -> Self {
+        Self { fields, ..self }
     }
 
     /// The record of the JSON object in `json`.
     pub fn encode(&mut self, json: &[u8]) -> Result<Record, RecordError> {
         let mut deserializer = serde_json::Deserializer::from_slice(json);
-        let ends = self.write(&mut deserializer).map_err(RecordError::Parse)?;
+        let trailer = self.write(&mut deserializer).map_err(RecordError::Parse)?;
         deserializer.end().map_err(RecordError::Parse)?;
-        self.finish(ends)
+        self.finish(&trailer)
     }
 
-    /// A record of the metadata alone, for JSON that [`Encoder::encode`] cannot read: it stands for
-    /// the object everywhere but in [`Record::decode`], which fails.
+    /// A record with only the metadata, for JSON that [`Encoder::encode`] cannot read. It can be used
+    /// like any other, except for [`Record::decode`], which fails.
     pub fn encode_stub(&mut self, json: &[u8]) -> Result<Record, RecordError> {
         let stub: Stub = serde_json::from_slice(json).map_err(RecordError::Parse)?;
         self.finish_stub(&stub)
     }
 
-    /// A record of the metadata alone, for an object of which only the beginning is there.
+    /// A record with only the metadata, for a truncated object.
     pub fn encode_beginning(&mut self, json: &[u8]) -> Result<Record, RecordError> {
         let stub = Stub::of_beginning(json).ok_or(RecordError::Oversized { read: json.len() })?;
         self.finish_stub(&stub)
@@ -85,84 +91,84 @@ impl Encoder {
 
     fn finish_stub(&mut self, stub: &Stub) -> Result<Record, RecordError> {
         let value = serde_json::to_value(stub).map_err(RecordError::Parse)?;
-        let ends = self.write(&value).map_err(RecordError::Parse)?;
-        self.finish(Ends {
+        let trailer = self.write(&value).map_err(RecordError::Parse)?;
+        self.finish(&Trailer {
             is_stub: true,
-            ..ends
+            ..trailer
         })
     }
 
-    /// The record of an object that is at hand as a value.
+    /// The record of an object.
     pub fn encode_value(&mut self, value: &Value) -> Result<Record, RecordError> {
-        let ends = self.write(value).map_err(RecordError::Parse)?;
-        self.finish(ends)
+        let trailer = self.write(value).map_err(RecordError::Parse)?;
+        self.finish(&trailer)
     }
 
-    /// The record of an object that has been changed since `former` was made of it: what the
-    /// field manager has applied is still what it was then.
+    /// The record of a changed object, with the field hash of `former`, the record before the
+    /// change.
     pub fn encode_changed(
         &mut self,
         former: &Record,
         value: &Value,
     ) -> Result<Record, RecordError> {
-        let ends = self.write(value).map_err(RecordError::Parse)?;
-        self.finish(Ends {
+        let trailer = self.write(value).map_err(RecordError::Parse)?;
+        self.finish(&Trailer {
             field_hash: former.field_hash(),
-            ..ends
+            ..trailer
         })
     }
 
     pub(super) fn write<'de, D: Deserializer<'de>>(
         &mut self,
         deserializer: D,
-    ) -> Result<Ends, D::Error> {
+    ) -> Result<Trailer, D::Error> {
         self.buffer.clear();
         let mut writer = Writer {
             out: &mut self.buffer,
             options: &self.options,
-            ends: Ends::default(),
+            trailer: Trailer::default(),
         };
         deserializer.deserialize_map(NodeVisitor {
             writer: &mut writer,
             place: Place::Root,
-            kept: &self.kept,
+            fields: &self.fields,
         })?;
-        Ok(writer.ends)
+        Ok(writer.trailer)
     }
 
-    pub(super) fn finish(&mut self, ends: Ends) -> Result<Record, RecordError> {
+    pub(super) fn finish(&mut self, trailer: &Trailer) -> Result<Record, RecordError> {
         if u32::try_from(self.buffer.len()).is_err() {
             return Err(RecordError::TooLarge {
                 bytes: self.buffer.len(),
             });
         }
-        flat::write_trailer(&mut self.buffer, &ends);
+        flat::write_trailer(&mut self.buffer, trailer);
         let record = Record::from_encoded(Arc::from(self.buffer.as_slice()));
-        if self.buffer.capacity() > LARGEST_KEPT_BUFFER {
+        if self.buffer.capacity() > MAX_REUSED_BUFFER {
             self.buffer = Vec::new();
         }
         Ok(record)
     }
 }
 
-/// Where in the object a node stands: decides about its keys.
+/// The position of a node in the object, which decides about its keys.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Root,
     Metadata,
-    /// An object whose keys users choose: they do not enter the dictionary.
+    /// An object whose keys users choose: they are not added to the dictionary.
     UserKeys,
     Plain,
 }
 
-/// What a key says about its value.
+/// How the value of a key is encoded.
 enum Below<'a> {
     At(Place, &'a FieldTree),
     ManagedFields,
     Dropped,
 }
 
-/// Fields whose keys are chosen by users, wherever they stand.
+/// Fields whose keys users choose, at any position.
 const USER_KEYED: [&str; 14] = [
     "labels",
     "annotations",
@@ -183,7 +189,7 @@ const USER_KEYED: [&str; 14] = [
 struct KeySeed<'a, 'w, 'k> {
     writer: &'a mut Writer<'w>,
     place: Place,
-    kept: &'k FieldTree,
+    fields: &'k FieldTree,
     content: usize,
 }
 
@@ -213,7 +219,7 @@ impl<'de, 'k> Visitor<'de> for KeySeed<'_, '_, 'k> {
             _ if USER_KEYED.contains(&key) => Place::UserKeys,
             _ => Place::Plain,
         };
-        let Some(kept) = self.kept.below(key) else {
+        let Some(fields) = self.fields.below(key) else {
             return Ok(Below::Dropped);
         };
         let id = if self.place == Place::UserKeys || !is_field_name(key) {
@@ -223,13 +229,13 @@ impl<'de, 'k> Visitor<'de> for KeySeed<'_, '_, 'k> {
         };
         self.writer.key(key, id);
         if place == Place::Metadata {
-            self.writer.ends.metadata = Some(self.writer.out.len() - self.content);
+            self.writer.trailer.metadata = Some(self.writer.out.len() - self.content);
         }
-        Ok(Below::At(place, kept))
+        Ok(Below::At(place, fields))
     }
 }
 
-/// Kubernetes' own field names are words; what has dots, slashes or dashes is a user's key.
+/// Kubernetes' own field names are alphanumeric; a key with dots, slashes or dashes is a user's.
 fn is_field_name(key: &str) -> bool {
     key.bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -238,7 +244,7 @@ fn is_field_name(key: &str) -> bool {
 struct NodeVisitor<'a, 'w, 'k> {
     writer: &'a mut Writer<'w>,
     place: Place,
-    kept: &'k FieldTree,
+    fields: &'k FieldTree,
 }
 
 impl<'de> DeserializeSeed<'de> for NodeVisitor<'_, '_, '_> {
@@ -298,7 +304,7 @@ impl<'de> Visitor<'de> for NodeVisitor<'_, '_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
-        let Self { writer, kept, .. } = self;
+        let Self { writer, fields, .. } = self;
         let start = writer.open(tag::ARRAY);
         let mut count = 0;
         let place = Place::Plain;
@@ -306,7 +312,7 @@ impl<'de> Visitor<'de> for NodeVisitor<'_, '_, '_> {
             .next_element_seed(NodeVisitor {
                 writer,
                 place,
-                kept,
+                fields,
             })?
             .is_some()
         {
@@ -316,11 +322,11 @@ impl<'de> Visitor<'de> for NodeVisitor<'_, '_, '_> {
         Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         let Self {
             writer,
             place,
-            kept,
+            fields,
         } = self;
         let start = writer.open(tag::OBJECT);
         let content = writer.out.len();
@@ -328,29 +334,26 @@ impl<'de> Visitor<'de> for NodeVisitor<'_, '_, '_> {
             Place::Root => writer.type_fields(),
             _ => 0,
         };
-        while let Some(below) = fields.next_key_seed(KeySeed {
+        while let Some(below) = members.next_key_seed(KeySeed {
             writer,
             place,
-            kept,
+            fields,
             content,
         })? {
-            let (place, kept) = match below {
+            match below {
                 Below::Dropped => {
-                    fields.next_value::<IgnoredAny>()?;
-                    continue;
+                    members.next_value::<IgnoredAny>()?;
                 }
-                Below::ManagedFields => {
-                    managed_fields(writer, &mut fields)?;
-                    continue;
+                Below::ManagedFields => managed_fields(writer, &mut members)?,
+                Below::At(place, fields) => {
+                    members.next_value_seed(NodeVisitor {
+                        writer,
+                        place,
+                        fields,
+                    })?;
+                    count += 1;
                 }
-                Below::At(place, kept) => (place, kept),
-            };
-            fields.next_value_seed(NodeVisitor {
-                writer,
-                place,
-                kept,
-            })?;
-            count += 1;
+            }
         }
         writer.close(start, count);
         Ok(())
@@ -359,12 +362,12 @@ impl<'de> Visitor<'de> for NodeVisitor<'_, '_, '_> {
 
 fn managed_fields<'de, A: MapAccess<'de>>(
     writer: &mut Writer<'_>,
-    fields: &mut A,
+    members: &mut A,
 ) -> Result<(), A::Error> {
     match &writer.options.field_manager {
-        None => fields.next_value::<IgnoredAny>().map(drop),
+        None => members.next_value::<IgnoredAny>().map(drop),
         Some(manager) => {
-            writer.ends.field_hash = fields.next_value_seed(ManagedFieldsSeed { manager })?;
+            writer.trailer.field_hash = members.next_value_seed(ManagedFieldsSeed { manager })?;
             Ok(())
         }
     }

@@ -1,8 +1,10 @@
+//! The errors of records.
+
 use std::fmt;
 
 use crate::protobuf::ProtobufError;
 
-/// A record that could not be made or read.
+/// A record that could not be encoded or decoded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
@@ -18,26 +20,26 @@ pub enum RecordError {
         u32::MAX
     )]
     TooLarge {
-        /// How long the record would have become.
+        /// The length of the record.
         bytes: usize,
     },
-    /// Only the metadata of the object was read.
+    /// The record has only metadata.
     #[error(
-        "decode a stored object: its bytes could not be read whole or its transform failed, so only \
-         its metadata is kept; objects that are larger than the reader allows or nested deeper \
-         than 127 levels cannot be used"
+        "decode a stored object: its bytes could not be read completely or its transform failed, \
+         so only its metadata is stored; objects that are larger than the reader allows or nested \
+         deeper than 127 levels cannot be used"
     )]
     Stub,
-    /// The object is larger than the reader allows, and its beginning does not say which it is.
+    /// The object is larger than the reader allows, and its beginning does not contain its metadata.
     #[error("read an object: it is larger than the {read} bytes that are read of one")]
     Oversized {
-        /// How many bytes were read of it.
+        /// The number of bytes that were read.
         read: usize,
     },
-    /// The function that changes objects before they are stored made nothing of this one.
+    /// The function that changes objects before they are stored failed.
     #[error("change an object before it is stored: {0}")]
     Transform(String),
-    /// The object does not have the shape that was asked for.
+    /// The object does not match the type that it is decoded into.
     #[error("decode a stored object: {0}")]
     Decode(String),
 }

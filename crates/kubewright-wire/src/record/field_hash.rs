@@ -1,3 +1,5 @@
+//! Hashes of the fields that a manager has applied.
+
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
 
@@ -5,18 +7,18 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// The hash of a set of fields as `fieldsV1` spells it, whatever the order of its members.
+/// The hash of a `fieldsV1`, independent of the order of its members.
 ///
-/// Of `metadata.managedFields` a record keeps only this, of one manager's Apply entry: enough to
-/// see that an intent would change nothing about what the manager owns. Managers whose names begin
-/// with that manager's and a slash are parts of it: the hash is of all their sets.
+/// Of `metadata.managedFields` a record has only this hash of one manager's Apply entry: enough to
+/// detect that an apply would not change the fields that the manager owns. A manager whose name
+/// begins with that manager's name and a slash is a part of it, and the hash includes its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FieldHash(u64);
 
 impl FieldHash {
     /// The hash of a `fieldsV1` value, such as `{"f:spec":{"f:replicas":{}}}`.
     pub fn of(fields: &Value) -> Self {
-        // Walking a value in memory cannot fail.
+        // Deserializing from a value cannot fail here.
         Self(FieldsSeed.deserialize(fields).unwrap_or_default())
     }
 
@@ -29,7 +31,7 @@ impl FieldHash {
     }
 }
 
-/// Reads `managedFields` and keeps the hash of the manager's own Apply entry.
+/// Reads `managedFields` into the hash of the manager's Apply entry.
 pub(super) struct ManagedFieldsSeed<'a> {
     pub(super) manager: &'a str,
 }
@@ -58,10 +60,10 @@ impl<'de> Visitor<'de> for ManagedFieldsSeed<'_> {
         while let Some(entry) = entries.next_element_seed(EntrySeed {
             manager: self.manager,
         })? {
-            // A sum, because entries come in any order.
+            // A sum does not depend on the order of entries.
             found = match (found, entry) {
-                (Some(FieldHash(one)), Some(FieldHash(other))) => {
-                    Some(FieldHash(one.wrapping_add(other)))
+                (Some(FieldHash(sum)), Some(FieldHash(hash))) => {
+                    Some(FieldHash(sum.wrapping_add(hash)))
                 }
                 (found, entry) => entry.or(found),
             };
@@ -70,7 +72,7 @@ impl<'de> Visitor<'de> for ManagedFieldsSeed<'_> {
     }
 }
 
-/// The fields of an entry that tell whose it is and what it owns.
+/// The fields of an entry that are read.
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "camelCase")]
 enum EntryField {
@@ -103,27 +105,30 @@ impl<'de> Visitor<'de> for EntrySeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entry: A) -> Result<Self::Value, A::Error> {
         let mut fields = None;
-        let mut ours = true;
-        let mut applied = false;
+        let mut is_ours = true;
+        let mut is_apply = false;
         while let Some(key) = entry.next_key::<EntryField>()? {
             match key {
                 EntryField::Manager => {
-                    ours &= is_part_of(&entry.next_value::<String>()?, self.manager);
+                    is_ours &= is_part_of(&entry.next_value::<String>()?, self.manager);
                 }
-                EntryField::Operation => applied = entry.next_value::<String>()? == "Apply",
-                // What was applied to a subresource is another set.
-                EntryField::Subresource => ours &= entry.next_value::<String>()?.is_empty(),
-                EntryField::FieldsV1 if ours => fields = Some(entry.next_value_seed(FieldsSeed)?),
+                EntryField::Operation => is_apply = entry.next_value::<String>()? == "Apply",
+                // An apply to a subresource has another entry.
+                EntryField::Subresource => is_ours &= entry.next_value::<String>()?.is_empty(),
+                EntryField::FieldsV1 if is_ours => {
+                    fields = Some(entry.next_value_seed(FieldsSeed)?);
+                }
                 _ => {
                     entry.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        Ok(fields.filter(|_| ours && applied).map(FieldHash))
+        Ok(fields.filter(|_| is_ours && is_apply).map(FieldHash))
     }
 }
 
-/// `kubewright/web/pages` is a part of `kubewright/web`.
+/// Whether a manager is the given one or a part of it, as `kubewright/web/pages` is of
+/// `kubewright/web`.
 fn is_part_of(manager: &str, whole: &str) -> bool {
     let rest = manager.strip_prefix(whole);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -147,7 +152,7 @@ impl<'de> Visitor<'de> for FieldsSeed {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<u64, A::Error> {
-        // A sum, because members come in any order.
+        // A sum does not depend on the order of members.
         let mut sum = 1_u64;
         while let Some(key) = members.next_key::<String>()? {
             let below = members.next_value_seed(FieldsSeed)?;
@@ -180,7 +185,7 @@ impl<'de> Visitor<'de> for FieldsSeed {
     }
 }
 
-/// Fixed keys: the hash of one set is the same for every encoder of the process.
+/// The hasher has fixed keys: all encoders of the process compute equal hashes.
 fn mix(key: &str, below: u64) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(key.as_bytes());
@@ -195,13 +200,16 @@ mod tests {
     use super::FieldHash;
 
     #[test]
-    fn the_order_of_members_does_not_matter_and_their_place_does() {
-        let one = FieldHash::of(&json!({"f:spec": {"f:a": {}, "f:b": {}}}));
-        let two =
+    fn hash_depends_on_the_paths_of_members_but_not_on_their_order() {
+        let hash = FieldHash::of(&json!({"f:spec": {"f:a": {}, "f:b": {}}}));
+        let reordered =
             FieldHash::of(&serde_json::from_str(r#"{"f:spec":{"f:b":{},"f:a":{}}}"#).unwrap());
-        assert_eq!(one, two);
-        assert_ne!(one, FieldHash::of(&json!({"f:spec": {"f:a": {"f:b": {}}}})));
-        assert_ne!(one, FieldHash::of(&json!({"f:spec": {"f:a": {}}})));
-        assert_ne!(one, FieldHash::of(&json!({})));
+        assert_eq!(hash, reordered);
+        assert_ne!(
+            hash,
+            FieldHash::of(&json!({"f:spec": {"f:a": {"f:b": {}}}}))
+        );
+        assert_ne!(hash, FieldHash::of(&json!({"f:spec": {"f:a": {}}})));
+        assert_ne!(hash, FieldHash::of(&json!({})));
     }
 }

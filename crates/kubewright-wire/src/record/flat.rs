@@ -1,3 +1,5 @@
+//! The record: an object as one run of bytes.
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -6,15 +8,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::decode::NodeDeserializer;
+use super::error::RecordError;
+use super::field_hash::FieldHash;
 use super::node::{Cursor, Node, Object};
-use super::writer::Ends;
-use super::{Encoder, EncoderOptions, FieldHash, RecordError};
+use super::writer::Trailer;
 
-/// One object, immutable, as one run of bytes behind one pointer.
+/// One immutable object, as one run of bytes behind one pointer.
 ///
-/// Cloning shares the bytes. Metadata is read in place; the whole is decoded by
-/// [`Record::decode`], into a type, a projection (a struct with some of the fields) or a
-/// `serde_json::Value`.
+/// A clone shares the bytes. Metadata is read in place; [`Record::decode`] decodes the object into a
+/// type, a projection (a struct with some of the fields) or a `serde_json::Value`.
 #[derive(Clone)]
 pub struct Record {
     /// The root node, then the trailer of [`write_trailer`].
@@ -22,16 +24,6 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record of the JSON object in `json`, with the encoder's defaults.
-    pub fn from_json(json: &[u8]) -> Result<Self, RecordError> {
-        Encoder::new(EncoderOptions::default()).encode(json)
-    }
-
-    /// The record of an object that is at hand as a value, with the encoder's defaults.
-    pub fn from_value(value: &Value) -> Result<Self, RecordError> {
-        Encoder::new(EncoderOptions::default()).encode_value(value)
-    }
-
     pub(super) fn from_encoded(bytes: Arc<[u8]>) -> Self {
         Self { bytes }
     }
@@ -44,7 +36,7 @@ impl Record {
         self.read()
     }
 
-    /// Whether only the metadata is here, because the rest could not be read.
+    /// Whether the record has only metadata, because the object could not be read.
     pub fn is_stub(&self) -> bool {
         self.bytes.last().is_some_and(|flags| flags & IS_STUB != 0)
     }
@@ -53,15 +45,15 @@ impl Record {
         T::deserialize(NodeDeserializer::new(Node::Object(self.root())))
     }
 
-    /// The object as JSON; of a stub, what is here.
+    /// The object as JSON; of a stub only the metadata.
     pub fn to_value(&self) -> Value {
-        // What the encoder wrote is JSON, and every JSON is a Value.
+        // The encoder writes only JSON, and all JSON is a valid `Value`.
         self.read().unwrap_or_default()
     }
 
     /// The fields of the object.
     pub fn root(&self) -> Object<'_> {
-        // The encoder takes objects only.
+        // The encoder accepts only objects.
         let root = Cursor::new(&self.bytes).node().as_object();
         root.unwrap_or_default()
     }
@@ -73,8 +65,8 @@ impl Record {
             .try_fold(root, |node, name| node.as_object()?.field(name))
     }
 
-    /// The text at a dotted path such as `spec.nodeName`, as field selectors compare it: numbers
-    /// and booleans as they are written.
+    /// The text at a dotted path such as `spec.nodeName`, for field selectors: numbers and booleans
+    /// as JSON.
     pub fn selectable(&self, path: &str) -> Option<Cow<'_, str>> {
         match self.field(path.split('.'))? {
             Node::Text(text) => Some(text.into()),
@@ -87,17 +79,17 @@ impl Record {
         }
     }
 
-    /// How many bytes the record takes.
+    /// The size of the record in bytes.
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether both are the very same record, not merely equal.
+    /// Whether both share the same bytes.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.bytes, &other.bytes)
     }
 
-    /// The hash of what the encoder's field manager has applied, where it has.
+    /// The hash of the fields that the encoder's field manager has applied, if any.
     pub fn field_hash(&self) -> Option<FieldHash> {
         let (rest, [flags]) = self.bytes.split_last_chunk()?;
         if flags & HAS_FIELD_HASH == 0 {
@@ -108,7 +100,7 @@ impl Record {
         Some(FieldHash::from_bits(u64::from_le_bytes(*hash)))
     }
 
-    /// The fields of `metadata`, without a walk over what stands before it.
+    /// The fields of `metadata`, without reading the fields before it.
     pub(super) fn metadata(&self) -> Option<Object<'_>> {
         let (rest, [flags]) = self.bytes.split_last_chunk()?;
         if flags & HAS_METADATA == 0 {
@@ -125,15 +117,17 @@ const HAS_METADATA: u8 = 1;
 const HAS_FIELD_HASH: u8 = 2;
 const IS_STUB: u8 = 4;
 
-/// What stands behind the nodes, read from the end: flags, where `metadata` begins (counted from
-/// the root's content), and the field hash where there is one.
-pub(super) fn write_trailer(out: &mut Vec<u8>, ends: &Ends) {
-    let mut flags = if ends.is_stub { IS_STUB } else { 0 };
-    if let Some(hash) = ends.field_hash {
+/// Writes the trailer after the nodes. From its end: flags, the offset of `metadata` in the root's
+/// content, and the field hash, if any.
+pub(super) fn write_trailer(out: &mut Vec<u8>, trailer: &Trailer) {
+    let mut flags = if trailer.is_stub { IS_STUB } else { 0 };
+    if let Some(hash) = trailer.field_hash {
         flags |= HAS_FIELD_HASH;
         out.extend(hash.bits().to_le_bytes());
     }
-    let offset = ends.metadata.and_then(|offset| u32::try_from(offset).ok());
+    let offset = trailer
+        .metadata
+        .and_then(|offset| u32::try_from(offset).ok());
     if offset.is_some() {
         flags |= HAS_METADATA;
     }
@@ -141,7 +135,7 @@ pub(super) fn write_trailer(out: &mut Vec<u8>, ends: &Ends) {
     out.push(flags);
 }
 
-/// The same fields in the same order, whatever bytes they are written with.
+/// Equal records have equal fields in equal order, whatever their bytes.
 impl PartialEq for Record {
     fn eq(&self, other: &Self) -> bool {
         self.is_same(other) || (self.is_stub() == other.is_stub() && self.root() == other.root())

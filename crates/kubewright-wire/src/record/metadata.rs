@@ -1,11 +1,14 @@
+//! Metadata of a record, read in place.
+
 use kubewright_core::{ObjectKey, OwnerReference, Revision};
 use serde::Deserialize;
 
 use super::decode::NodeDeserializer;
+use super::error::RecordError;
+use super::flat::Record;
 use super::node::{Fields, Node, Object};
-use super::{Record, RecordError};
 
-/// What every object has, read in place.
+/// Access to the metadata, in place.
 impl Record {
     /// `metadata.name`, empty where it is missing.
     pub fn name(&self) -> &str {
@@ -33,8 +36,8 @@ impl Record {
         self.metadata_text("resourceVersion").unwrap_or_default()
     }
 
-    /// `metadata.resourceVersion` as the number it is since Kubernetes 1.35; none where a
-    /// server's are not numbers.
+    /// `metadata.resourceVersion` as a number, which it is since Kubernetes 1.35; `None` when it is
+    /// not a number.
     pub fn revision(&self) -> Option<Revision> {
         self.resource_version().parse().ok()
     }
@@ -44,7 +47,7 @@ impl Record {
         self.metadata()?.field("generation")?.as_integer()
     }
 
-    /// `metadata.deletionTimestamp`: set once the object waits for its finalizers or its grace
+    /// `metadata.deletionTimestamp`, which is set while the object waits for its finalizers or grace
     /// period.
     pub fn deletion_timestamp(&self) -> Option<&str> {
         self.metadata_text("deletionTimestamp")
@@ -68,9 +71,12 @@ impl Record {
 
     /// `metadata.finalizers`.
     pub fn finalizers(&self) -> impl Iterator<Item = &str> {
-        let finalizers = self.metadata().and_then(|all| all.field("finalizers"));
-        let finalizers = finalizers.and_then(Node::as_array);
-        finalizers.into_iter().flatten().filter_map(Node::as_text)
+        self.metadata()
+            .and_then(|metadata| metadata.field("finalizers"))
+            .and_then(Node::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Node::as_text)
     }
 
     /// `metadata.ownerReferences`.
@@ -99,7 +105,7 @@ impl Record {
     }
 
     fn metadata_map(&self, name: &str) -> Labels<'_> {
-        let map = self.metadata().and_then(|all| all.field(name));
+        let map = self.metadata().and_then(|metadata| metadata.field(name));
         Labels(
             map.and_then(Node::as_object)
                 .map(<Object<'_> as IntoIterator>::into_iter),
@@ -128,7 +134,7 @@ mod tests {
     use crate::record::{Encoder, EncoderOptions, FieldHash, Record};
 
     #[test]
-    fn metadata_is_read_in_place_wherever_it_stands() {
+    fn metadata_is_read_in_place_at_any_position() {
         let json = br#"{"spec":{"a":1},"metadata":{"namespace":"shop","name":"web","uid":"u-1",
             "resourceVersion":"42","generation":3,"deletionTimestamp":"2026-01-01T00:00:00Z",
             "labels":{"app":"web"},"annotations":{"example.com/note":"x"},
@@ -157,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn of_managed_fields_only_the_managers_applied_set_leaves_a_trace() {
+    fn record_has_the_hash_of_the_managers_apply_entry() {
         let object = json!({"metadata": {"name": "web", "managedFields": [
             {"manager": "us", "operation": "Update", "fieldsV1": {"f:no": {}}},
             {"manager": "us", "operation": "Apply", "fieldsV1": {"f:spec": {"f:a": {}}}},
@@ -180,12 +186,14 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_of_a_manager_leave_one_trace_together() {
+    fn hash_includes_the_parts_of_a_manager() {
         let hash = |managers: &[&str]| {
-            let entries = managers.iter().map(|manager| {
-                json!({"manager": manager, "operation": "Apply", "fieldsV1": {"f:spec": {}}})
-            });
-            let entries: Vec<_> = entries.collect();
+            let entries: Vec<_> = managers
+                .iter()
+                .map(|manager| {
+                    json!({"manager": manager, "operation": "Apply", "fieldsV1": {"f:spec": {}}})
+                })
+                .collect();
             let object = json!({"metadata": {"name": "web", "managedFields": entries}});
             let mut encoder = Encoder::new(EncoderOptions {
                 field_manager: Some("us".to_owned()),
@@ -199,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_given_kind_stands_in_every_record() {
+    fn kind_of_the_options_is_in_every_record() {
         let mut encoder = Encoder::new(EncoderOptions {
             kind: Some(Kind::new("apps", "v1", "Deployment")),
             ..EncoderOptions::default()

@@ -1,30 +1,33 @@
+//! The names of a type's own fields.
+
 use std::cell::Cell;
 
 use serde::de::{DeserializeOwned, Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::FieldTree;
+use super::field_tree::FieldTree;
 use super::probe::Absent;
 
 type Names = &'static [&'static str];
 
 impl FieldTree {
-    /// The names of a type's own fields, without a look below them; none for what is not a struct
-    /// with fixed fields.
+    /// The names of a type's own fields, without those of nested types; `None` for types that are
+    /// not structs with fixed fields.
     pub fn names_of<T: DeserializeOwned>() -> Option<&'static [&'static str]> {
         let names = Cell::new(None);
-        // It stops where it says what it is.
-        T::deserialize(Asked(&names)).map(drop).unwrap_or_default();
+        // It always fails, after it has recorded the names.
+        T::deserialize(NameRecorder(&names)).map(drop).ok();
         names.get()
     }
 }
 
-/// A source that has nothing and remembers the fields that it was asked for. It takes no notes of
-/// their values, as [`FieldTree::of`] does: every kind that an operator watches is asked, and would
-/// be compiled once more with all that is in it.
-struct Asked<'n>(&'n Cell<Option<Names>>);
+/// A deserializer without values that records the names of a struct's fields.
+///
+/// Unlike [`FieldTree::of`] it does not visit the values of fields: it is used for every kind that an
+/// operator watches, and the deserialization code of nested types would be compiled once more.
+struct NameRecorder<'n>(&'n Cell<Option<Names>>);
 
-impl<'de> Deserializer<'de> for Asked<'_> {
+impl<'de> Deserializer<'de> for NameRecorder<'_> {
     type Error = Absent;
 
     fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Absent> {
@@ -80,7 +83,7 @@ mod tests {
     struct Nothing {}
 
     #[test]
-    fn the_names_of_a_types_own_fields_are_found_without_a_look_below() {
+    fn names_of_a_struct_are_those_of_its_own_fields() {
         let names = Some(&["ownName", "children"][..]);
         assert_eq!(FieldTree::names_of::<Node>(), names);
         assert_eq!(FieldTree::names_of::<Option<Node>>(), names);
@@ -96,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_fixed_fields_has_no_names() {
+    fn type_without_fixed_fields_has_no_names() {
         assert_eq!(FieldTree::names_of::<Flat>(), None);
         assert_eq!(FieldTree::names_of::<Value>(), None);
         assert_eq!(FieldTree::names_of::<Vec<Node>>(), None);

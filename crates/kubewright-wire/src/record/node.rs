@@ -1,4 +1,4 @@
-//! Walking the bytes of a record.
+//! The nodes of a record, read in place.
 
 use super::dictionary;
 
@@ -75,7 +75,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The number, if it is a whole one that fits.
+    /// The number, if it is an integer that fits.
     pub fn as_integer(self) -> Option<i64> {
         match self {
             Self::Unsigned(value) => value.try_into().ok(),
@@ -85,7 +85,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The fields of an object, in the order they arrived; iterate it, or ask for one by name.
+/// The fields of an object, in the order of its JSON.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Object<'a> {
     fields: Cursor<'a>,
@@ -99,7 +99,7 @@ impl<'a> Object<'a> {
             .find_map(|(key, value)| (key == name).then_some(value))
     }
 
-    /// At least how many fields there are: exact below 31.
+    /// The least number of fields; exact below 31.
     pub fn count_hint(self) -> usize {
         self.count.into()
     }
@@ -114,7 +114,7 @@ impl<'a> IntoIterator for Object<'a> {
     }
 }
 
-/// The same fields in the same order, whatever bytes they are written with.
+/// Equal objects have equal fields in equal order, whatever their bytes.
 impl PartialEq for Object<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.into_iter().eq(*other)
@@ -136,7 +136,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// The elements of an array; iterate it.
+/// The elements of an array.
 #[derive(Clone, Copy, Debug)]
 pub struct Array<'a> {
     elements: Cursor<'a>,
@@ -144,7 +144,7 @@ pub struct Array<'a> {
 }
 
 impl Array<'_> {
-    /// At least how many elements there are: exact below 31.
+    /// The least number of elements; exact below 31.
     pub fn count_hint(self) -> usize {
         self.count.into()
     }
@@ -177,10 +177,10 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// A place in a record's bytes.
+/// A position in a record's bytes.
 ///
-/// Records are only made by the encoder, so a short read cannot happen; were it to, it gives
-/// nothing instead of a panic.
+/// Only the encoder creates records, so a short read cannot happen; it would give empty values
+/// instead of a panic.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
@@ -232,7 +232,7 @@ impl<'a> Cursor<'a> {
         str::from_utf8(self.take(length)).unwrap_or_default()
     }
 
-    /// A field's name: an id of the dictionary plus one, or zero and the name itself.
+    /// The name of a field: an id of the dictionary plus one, or zero followed by the name.
     fn key(&mut self) -> &'a str {
         match self.length() {
             0 => {
@@ -243,7 +243,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The node here; the cursor moves past all of it.
+    /// The node at the cursor, which moves past it.
     pub(super) fn node(&mut self) -> Node<'a> {
         let byte = self.byte();
         let (kind, low) = (byte >> 5, byte & 0x1f);
@@ -292,13 +292,13 @@ impl<'a> Cursor<'a> {
                     .map(f64::from_le_bytes)
                     .unwrap_or_default(),
             ),
-            // Stored as the complement, which is not negative and keeps small numbers short.
+            // Stored as the complement, which is not negative and short for small numbers.
             tag::NEGATIVE => Node::Negative(!i64::try_from(self.varint()).unwrap_or_default()),
             _ => Node::Null,
         }
     }
 
-    /// Where the content of the container here begins.
+    /// The content of the container at the cursor.
     pub(super) fn content(mut self) -> &'a [u8] {
         self.byte();
         let length = self.length();

@@ -1,4 +1,4 @@
-//! Which fields a type reads, learnt by letting it read from a source that only takes notes.
+//! The fields that a type reads, found by deserializing it from a recording deserializer.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,12 +7,12 @@ use std::fmt;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::FieldTree;
+use super::field_tree::FieldTree;
 
 impl FieldTree {
     /// The fields that a type reads when it is decoded: those of its structs, down to values that
-    /// are no structs. Maps, enums, flattened fields and what the type reads in a way of its own
-    /// are kept whole, so that nothing that it could look at is missing.
+    /// are not structs. Maps, enums, flattened fields and types with their own deserialization are
+    /// selected completely, so that no field that the type could read is missing.
     ///
     /// ```
     /// use kubewright_wire::record::FieldTree;
@@ -32,16 +32,16 @@ impl FieldTree {
     pub fn of<T: DeserializeOwned>() -> Self {
         let notes = RefCell::new(Notes::default());
         loop {
-            notes.borrow_mut().blamed = false;
+            notes.borrow_mut().has_rejected = false;
             let probe = Probe {
                 notes: &notes,
                 path: Vec::new(),
                 structs: Vec::new(),
             };
             let read = T::deserialize(probe);
-            // A type stops reading at the first value that it does not like. That one is left out
-            // of the next attempt, so that each attempt comes further than the one before.
-            if read.is_ok() || !notes.borrow().blamed {
+            // A type stops at the first value that it rejects. The next attempt omits that value,
+            // so that each attempt reads more than the one before.
+            if read.is_ok() || !notes.borrow().has_rejected {
                 break;
             }
         }
@@ -53,12 +53,12 @@ type Path = Vec<&'static str>;
 
 #[derive(Default)]
 struct Notes {
-    /// Whether the value at a path is a struct, whose fields have paths of their own.
+    /// Whether the value at a path is a struct, whose fields have their own paths.
     found: BTreeMap<Path, Shape>,
-    /// Paths that need not be visited again.
-    done: BTreeSet<Path>,
-    /// Whether this attempt has found out where it fails.
-    blamed: bool,
+    /// Paths of rejected values, which later attempts omit.
+    rejected: BTreeSet<Path>,
+    /// Whether this attempt has found a rejected value.
+    has_rejected: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -68,12 +68,12 @@ enum Shape {
 }
 
 impl Notes {
-    fn blame(&mut self, path: &Path) {
-        if !self.blamed {
-            self.blamed = true;
-            self.done.insert(path.clone());
+    fn reject(&mut self, path: &Path) {
+        if !self.has_rejected {
+            self.has_rejected = true;
+            self.rejected.insert(path.clone());
         }
-        // It has failed before it said what it is.
+        // It may have failed before its shape was known.
         self.found.entry(path.clone()).or_insert(Shape::Leaf);
     }
 
@@ -81,18 +81,19 @@ impl Notes {
         if self.found.get(&Path::new()) != Some(&Shape::Struct) {
             return FieldTree::Whole;
         }
-        let found = self.found.into_iter();
-        found.fold(FieldTree::none(), |tree, (path, shape)| {
-            let leaf = match shape {
-                Shape::Struct => FieldTree::none(),
-                Shape::Leaf => FieldTree::Whole,
-            };
-            tree.with_path(&path, leaf)
-        })
+        self.found
+            .into_iter()
+            .fold(FieldTree::none(), |tree, (path, shape)| {
+                let leaf = match shape {
+                    Shape::Struct => FieldTree::none(),
+                    Shape::Leaf => FieldTree::Whole,
+                };
+                tree.with_path(&path, leaf)
+            })
     }
 }
 
-/// A value that is not there.
+/// The error of a deserializer without values.
 #[derive(Debug)]
 pub(super) struct Absent;
 
@@ -113,12 +114,12 @@ impl serde::de::Error for Absent {
 struct Probe<'n> {
     notes: &'n RefCell<Notes>,
     path: Path,
-    /// The structs around this place: one that holds itself is not followed for ever.
+    /// The structs around this value, to stop at a recursive type.
     structs: Vec<&'static str>,
 }
 
 impl Probe<'_> {
-    fn note(&self, shape: Shape) {
+    fn record(&self, shape: Shape) {
         self.notes
             .borrow_mut()
             .found
@@ -126,11 +127,11 @@ impl Probe<'_> {
     }
 }
 
-/// Values that a leaf of the type is given, so that it goes on reading.
+/// Values for the leaves of the type, so that it continues to read.
 macro_rules! leaves {
     ($($method:ident => $visit:ident($($value:expr)?),)*) => {
         $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Absent> {
-            self.note(Shape::Leaf);
+            self.record(Shape::Leaf);
             visitor.$visit($($value)?)
         })*
     };
@@ -177,11 +178,11 @@ impl<'de> Deserializer<'de> for Probe<'_> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Absent> {
-        visitor.visit_seq(OneElement(Some(self)))
+        visitor.visit_seq(SingleElement(Some(self)))
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Absent> {
-        self.note(Shape::Leaf);
+        self.record(Shape::Leaf);
         visitor.visit_map(FieldNames {
             rest: &[],
             last: None,
@@ -196,10 +197,10 @@ impl<'de> Deserializer<'de> for Probe<'_> {
         visitor: V,
     ) -> Result<V::Value, Absent> {
         if self.structs.contains(&name) {
-            self.note(Shape::Leaf);
+            self.record(Shape::Leaf);
             return Err(Absent);
         }
-        self.note(Shape::Struct);
+        self.record(Shape::Struct);
         self.structs.push(name);
         let mut names = FieldNames {
             rest: fields,
@@ -207,9 +208,9 @@ impl<'de> Deserializer<'de> for Probe<'_> {
             probe: &self,
         };
         let read = visitor.visit_map(&mut names);
-        // The struct did not like a value that its field's type took, or misses those left out.
+        // The struct rejected a value that its field's type accepted, or requires an omitted one.
         if let (Err(_), Some(last)) = (&read, &names.last) {
-            self.notes.borrow_mut().blame(last);
+            self.notes.borrow_mut().reject(last);
         }
         read
     }
@@ -227,7 +228,7 @@ impl<'de> Deserializer<'de> for Probe<'_> {
         _length: usize,
         _visitor: V,
     ) -> Result<V::Value, Absent> {
-        self.note(Shape::Leaf);
+        self.record(Shape::Leaf);
         Err(Absent)
     }
 
@@ -246,15 +247,15 @@ impl<'de> Deserializer<'de> for Probe<'_> {
         _variants: &'static [&'static str],
         _visitor: V,
     ) -> Result<V::Value, Absent> {
-        self.note(Shape::Leaf);
+        self.record(Shape::Leaf);
         Err(Absent)
     }
 }
 
 /// An array of one element: all elements have the same fields.
-struct OneElement<'n>(Option<Probe<'n>>);
+struct SingleElement<'n>(Option<Probe<'n>>);
 
-impl<'de> SeqAccess<'de> for OneElement<'_> {
+impl<'de> SeqAccess<'de> for SingleElement<'_> {
     type Error = Absent;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
@@ -286,7 +287,7 @@ impl<'de> MapAccess<'de> for FieldNames<'_, '_> {
             self.rest = rest;
             let mut path = self.probe.path.clone();
             path.push(name);
-            if self.probe.notes.borrow().done.contains(&path) {
+            if self.probe.notes.borrow().rejected.contains(&path) {
                 continue;
             }
             self.last = Some(path);
@@ -305,7 +306,7 @@ impl<'de> MapAccess<'de> for FieldNames<'_, '_> {
             structs: self.probe.structs.clone(),
         };
         seed.deserialize(probe)
-            .inspect_err(|_| self.probe.notes.borrow_mut().blame(&path))
+            .inspect_err(|_| self.probe.notes.borrow_mut().reject(&path))
     }
 }
 
@@ -319,7 +320,7 @@ mod tests {
 
     use super::FieldTree;
 
-    /// Refuses everything but one word, as a timestamp or an enum of strings does.
+    /// Rejects every text but one, as a timestamp or an enum of strings does.
     #[derive(Debug)]
     struct Picky;
 
@@ -364,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_is_found_whatever_the_types_of_the_others_refuse() {
+    fn every_field_is_found_although_other_fields_reject_their_values() {
         let mut expected = FieldTree::none().with("a").with("policy").with("last");
         for place in ["inner", "list"] {
             for field in ["first", "nodeName", "second", "labels", "any"] {
@@ -382,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_holds_itself_is_kept_whole_where_it_does() {
+    fn recursive_field_is_selected_completely() {
         let expected = FieldTree::none().with("name").with("children");
         assert_eq!(FieldTree::of::<Node>(), expected);
     }
@@ -396,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_fixed_fields_is_kept_whole() {
+    fn type_without_fixed_fields_is_selected_completely() {
         assert_eq!(FieldTree::of::<Flat>(), FieldTree::Whole);
         assert_eq!(FieldTree::of::<Value>(), FieldTree::Whole);
         assert_eq!(FieldTree::of::<BTreeMap<String, Value>>(), FieldTree::Whole);
@@ -406,7 +407,7 @@ mod tests {
     struct Nothing {}
 
     #[test]
-    fn a_struct_without_fields_keeps_an_empty_object() {
+    fn struct_without_fields_selects_none() {
         assert_eq!(FieldTree::of::<Nothing>(), FieldTree::none());
     }
 }

@@ -1,11 +1,15 @@
+//! Records of objects in protobuf.
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Encoder, Record, RecordError};
+use super::encode::Encoder;
+use super::error::RecordError;
+use super::flat::Record;
 use crate::protobuf::{Layout, ProtobufObject};
 
 impl Encoder {
-    /// The record of an object in protobuf: the same as that of its JSON.
+    /// The record of an object in protobuf, which equals that of its JSON.
     pub fn encode_protobuf(
         &mut self,
         layout: Layout,
@@ -14,11 +18,11 @@ impl Encoder {
         let mut buffers = std::mem::take(&mut self.buffers);
         let written = self.write(ProtobufObject::new(layout, object).with(&mut buffers));
         self.buffers = buffers;
-        self.finish(written.map_err(RecordError::Protobuf)?)
+        self.finish(&written.map_err(RecordError::Protobuf)?)
     }
 
-    /// A record of the metadata alone, for protobuf that [`Encoder::encode_protobuf`] cannot read or
-    /// that is only the beginning of an object.
+    /// A record with only the metadata, for protobuf that [`Encoder::encode_protobuf`] cannot read or
+    /// that is truncated.
     pub fn encode_protobuf_stub(
         &mut self,
         layout: Layout,
@@ -30,7 +34,7 @@ impl Encoder {
     }
 }
 
-/// What a stub is made of.
+/// The part of an object that a stub is created from.
 #[derive(Deserialize, Serialize)]
 struct Head {
     metadata: Value,

@@ -1,11 +1,13 @@
+//! Stubs: the metadata of objects that cannot be read.
+
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What is kept of an object that cannot be read whole: enough to find it, and to know who owns
-/// it. Everything else is skipped without being read, however deep it is nested.
+/// The part of an object that is stored when the object cannot be read: enough for its key, labels
+/// and owners. Everything else is skipped without recursion, however deeply it is nested.
 #[derive(Deserialize, Serialize)]
 pub(super) struct Stub {
     metadata: StubMetadata,
@@ -32,20 +34,18 @@ struct StubMetadata {
 }
 
 impl Stub {
-    /// The stub of an object whose bytes end too early, when its metadata is among them: the API
-    /// server writes it before everything that can be large.
+    /// The stub of a truncated object, if its metadata is complete: the API server writes the
+    /// metadata before all fields that can be large.
     pub(super) fn of_beginning(json: &[u8]) -> Option<Self> {
         let mut metadata = None;
         let mut deserializer = serde_json::Deserializer::from_slice(json);
-        // That the rest is missing is known.
-        Beginning(&mut metadata)
-            .deserialize(&mut deserializer)
-            .unwrap_or_default();
+        // It fails at the truncated end, after the metadata was read.
+        Beginning(&mut metadata).deserialize(&mut deserializer).ok();
         metadata.map(|metadata| Self { metadata })
     }
 }
 
-/// Notes the metadata as soon as it is read.
+/// Stores the metadata as soon as it is read.
 struct Beginning<'m>(&'m mut Option<StubMetadata>);
 
 impl<'de> DeserializeSeed<'de> for Beginning<'_> {
@@ -100,7 +100,7 @@ mod tests {
     struct Anything {}
 
     #[test]
-    fn a_stub_has_its_metadata_and_does_not_decode() {
+    fn stub_has_its_metadata_and_does_not_decode() {
         let metadata = json!({
             "name": "a", "namespace": "shop", "uid": "1", "resourceVersion": "7",
             "labels": {"app": "web"}, "ownerReferences": [{"apiVersion": "v1", "kind": "K",
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_without_a_name_has_no_stub() {
+    fn object_without_a_name_has_no_stub() {
         for metadata in [json!({}), json!({"name": 7}), json!(null)] {
             let json = deep(&metadata);
             assert!(
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_an_object_is_enough_for_a_stub_once_its_metadata_is_there() {
+    fn truncated_object_has_a_stub_if_its_metadata_is_complete() {
         let head = r#"{"kind":"ConfigMap","metadata":{"name":"a","uid":"1"}"#;
         let whole = format!(r#"{head},"data":{{"k":"{}"}}}}"#, "x".repeat(50));
         for length in 0..whole.len() {

@@ -1,5 +1,7 @@
-/// What the dictionary begins with: first the names that nearly every object has (the first 126
-/// ids take one byte), then those of common kinds, then common values.
+//! The initial words of the dictionary.
+
+/// The initial words: first the names that nearly every object has (the first 126 ids take one
+/// byte), then those of common kinds, then common values.
 pub(super) const WORDS: &[&str] = &[
     "metadata",
     "name",

@@ -1,22 +1,24 @@
-use super::EncoderOptions;
+//! The byte format of nodes, for the encoder.
+
 use super::dictionary;
 use super::field_hash::FieldHash;
 use super::node::tag;
+use super::options::EncoderOptions;
 
-/// What is learnt on the way and stands behind the nodes.
+/// The data after the nodes of a record.
 #[derive(Default)]
-pub(super) struct Ends {
-    /// Where the value of `metadata` begins, counted from the root's content.
+pub(super) struct Trailer {
+    /// The offset of the value of `metadata` in the root's content.
     pub(super) metadata: Option<usize>,
     pub(super) field_hash: Option<FieldHash>,
-    /// Whether the object could not be read whole.
+    /// Whether the object could not be read completely.
     pub(super) is_stub: bool,
 }
 
 pub(super) struct Writer<'w> {
     pub(super) out: &'w mut Vec<u8>,
     pub(super) options: &'w EncoderOptions,
-    pub(super) ends: Ends,
+    pub(super) trailer: Trailer,
 }
 
 impl Writer<'_> {
@@ -39,7 +41,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn text(&mut self, text: &str) {
-        let known = (text.len() <= dictionary::LONGEST).then(|| dictionary::find(text));
+        let known = (text.len() <= dictionary::MAX_LENGTH).then(|| dictionary::find(text));
         match known.flatten() {
             Some(id) => self.tagged(tag::WORD, id as u64),
             None => {
@@ -60,15 +62,15 @@ impl Writer<'_> {
         }
     }
 
-    /// Begins an object or array; [`Writer::close`] fills in count and length.
+    /// Begins an object or array; [`Writer::close`] writes its count and length.
     pub(super) fn open(&mut self, kind: u8) -> usize {
         let start = self.out.len();
         self.out.extend([kind << 5, 0]);
         start
     }
 
-    /// The length is written as short as it can be: most containers are below 128 bytes, and
-    /// longer ones move their content by a byte or two.
+    /// Ends an object or array. Most have less than 128 bytes, for which one byte of length is
+    /// reserved; the content of a longer one is moved by a byte or two.
     pub(super) fn close(&mut self, start: usize, count: usize) {
         let content = start + 2;
         let end = self.out.len();
@@ -87,7 +89,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `apiVersion` and `kind` as the options want them.
+    /// Writes `apiVersion` and `kind` of the options.
     pub(super) fn type_fields(&mut self) -> usize {
         let Some(kind) = &self.options.kind else {
             return 0;

@@ -1,9 +1,11 @@
+//! Subject access reviews.
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Whether a user may do something: question and answer in one object.
+/// Whether a user may do something: request and response in one object.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SubjectAccessReview {
@@ -11,22 +13,22 @@ pub struct SubjectAccessReview {
     pub api_version: String,
     /// `SubjectAccessReview`.
     pub kind: String,
-    /// Mostly empty.
+    /// The metadata, usually empty.
     pub metadata: BTreeMap<String, Value>,
-    /// The question.
+    /// The request.
     pub spec: SubjectAccessReviewSpec,
-    /// The answer.
+    /// The response.
     pub status: SubjectAccessReviewStatus,
 }
 
-/// Who wants to do what.
+/// A user and an action.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SubjectAccessReviewSpec {
-    /// What is to be done to objects.
+    /// An action on objects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_attributes: Option<ResourceAttributes>,
-    /// What is to be done outside the API of objects.
+    /// An action on a path outside the API of objects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub non_resource_attributes: Option<NonResourceAttributes>,
     /// The user's name.
@@ -35,10 +37,10 @@ pub struct SubjectAccessReviewSpec {
     /// The user's groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// What else is known of the user.
+    /// Further attributes of the user.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<String, Vec<String>>,
-    /// Tells apart users that had the same name at different times.
+    /// Distinguishes users that had the same name at different times.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub uid: String,
 }
@@ -62,7 +64,7 @@ pub struct ResourceAttributes {
     /// The plural name.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub resource: String,
-    /// The part of the object.
+    /// The subresource.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub subresource: String,
     /// The object's name; empty for all.
@@ -88,19 +90,19 @@ pub struct NonResourceAttributes {
     pub verb: String,
 }
 
-/// The answer: allowed, denied, or neither, which leaves it to the next authorizer.
+/// The decision: allowed, denied, or neither, so that the next authorizer decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SubjectAccessReviewStatus {
-    /// Whether the user may.
+    /// Whether the action is allowed.
     pub allowed: bool,
-    /// Whether nobody else may allow it.
+    /// Whether the action is denied, whatever other authorizers decide.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub denied: bool,
-    /// Why.
+    /// The reason of the decision.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// What went wrong while deciding.
+    /// An error of the evaluation.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub evaluation_error: String,
 }

@@ -1,65 +1,67 @@
+//! Admission reviews.
+
 use std::collections::BTreeMap;
 
 use kubewright_core::{Kind, Operation, Resource};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::PatchBytes;
+use super::patch::PatchBytes;
 use crate::status::Status;
 
-/// A question of the API server about one request, or the answer to it.
+/// The API server's call of an admission webhook, or the webhook's response.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdmissionReview {
-    /// `admission.k8s.io/v1`, or an older version where both sides know it.
+    /// `admission.k8s.io/v1`, or an older version that both sides support.
     pub api_version: String,
     /// `AdmissionReview`.
     pub kind: String,
-    /// The question.
+    /// The request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<AdmissionRequest>,
-    /// The answer.
+    /// The response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<AdmissionResponse>,
 }
 
-/// The request that a webhook is asked about.
+/// The request that a webhook admits or denies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdmissionRequest {
-    /// Names this question; the answer repeats it.
+    /// Identifies this call; the response repeats it.
     pub uid: String,
     /// The kind of `object`.
     pub kind: GroupVersionKind,
-    /// The resource in the version that the webhook asked for.
+    /// The resource, in a version that the webhook's rules match.
     pub resource: GroupVersionResource,
-    /// The part of the object that is written, such as `status`.
+    /// The subresource, such as `status`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub sub_resource: String,
-    /// The kind as the client sent it.
+    /// The kind of the original request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_kind: Option<GroupVersionKind>,
-    /// The resource as the client asked for it.
+    /// The resource of the original request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_resource: Option<GroupVersionResource>,
-    /// The part as the client asked for it.
+    /// The subresource of the original request.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub request_sub_resource: String,
-    /// The object's name; empty while it is still to be generated, and for collections.
+    /// The object's name; empty before it is generated, and for collections.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The object's namespace; a Namespace is in its own.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// Who asks for it.
+    /// The user that sent the request.
     pub user_info: UserInfo,
-    /// The object as it would be; null for a delete.
+    /// The new object; null for a delete.
     pub object: Value,
-    /// The object as it is; null for a create.
+    /// The current object; null for a create.
     pub old_object: Value,
-    /// Whether nothing will be stored.
+    /// Whether the request is a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<bool>,
     /// The options of the request.
@@ -67,39 +69,39 @@ pub struct AdmissionRequest {
 }
 
 impl AdmissionRequest {
-    /// Whether nothing will be stored.
+    /// Whether the request is a dry run, so that nothing is stored.
     pub fn is_dry_run(&self) -> bool {
         self.dry_run == Some(true)
     }
 }
 
-/// A webhook's answer.
+/// A webhook's response.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AdmissionResponse {
-    /// The uid of the question.
+    /// The uid of the request.
     pub uid: String,
-    /// Whether the request may go on.
+    /// Whether the request is admitted.
     pub allowed: bool,
-    /// Why not.
+    /// The error for the client of a denied request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// How the object is to be changed.
+    /// The changes of the object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<PatchBytes>,
-    /// `JSONPatch`, with a patch.
+    /// `JSONPatch`, if there is a patch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch_type: Option<String>,
-    /// For the audit log.
+    /// Annotations for the audit log.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub audit_annotations: BTreeMap<String, String>,
-    /// What the client is told besides.
+    /// Warnings for the client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 impl AdmissionResponse {
-    /// The request may go on.
+    /// Admits the request.
     pub fn allowed() -> Self {
         Self {
             allowed: true,
@@ -107,7 +109,7 @@ impl AdmissionResponse {
         }
     }
 
-    /// The request is refused; the client sees the status.
+    /// Denies the request; the client gets the status.
     pub fn denied(status: Status) -> Self {
         Self {
             status: Some(status),
@@ -117,13 +119,13 @@ impl AdmissionResponse {
 }
 
 impl AdmissionReview {
-    /// The version that this library speaks.
+    /// The version that this library uses.
     pub const VERSION: &'static str = "admission.k8s.io/v1";
     /// The kind of these reviews.
     pub const KIND: &'static str = "AdmissionReview";
 
-    /// A question.
-    pub fn ask(request: AdmissionRequest) -> Self {
+    /// A review with a request.
+    pub fn with_request(request: AdmissionRequest) -> Self {
         Self {
             api_version: Self::VERSION.to_owned(),
             kind: Self::KIND.to_owned(),
@@ -132,8 +134,8 @@ impl AdmissionReview {
         }
     }
 
-    /// An answer.
-    pub fn answer(response: AdmissionResponse) -> Self {
+    /// A review with a response.
+    pub fn with_response(response: AdmissionResponse) -> Self {
         Self {
             api_version: Self::VERSION.to_owned(),
             kind: Self::KIND.to_owned(),
@@ -187,20 +189,20 @@ impl From<&Resource> for GroupVersionResource {
     }
 }
 
-/// Who sends a request.
+/// The user that sent a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UserInfo {
     /// The name that role bindings use.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub username: String,
-    /// Tells apart users that had the same name at different times.
+    /// Distinguishes users that had the same name at different times.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub uid: String,
     /// The groups that role bindings use.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// What else the authentication found out.
+    /// Further attributes from the authentication.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<String, Vec<String>>,
 }
@@ -212,8 +214,8 @@ mod tests {
     use super::{AdmissionRequest, AdmissionResponse, AdmissionReview};
 
     #[test]
-    fn a_question_has_null_objects_and_an_answer_has_none() {
-        let review = AdmissionReview::ask(AdmissionRequest {
+    fn request_has_null_objects_and_response_omits_them() {
+        let review = AdmissionReview::with_request(AdmissionRequest {
             uid: "u".to_owned(),
             dry_run: Some(false),
             ..AdmissionRequest::default()
@@ -228,9 +230,9 @@ mod tests {
         );
         assert_eq!(value["request"]["operation"], "CREATE");
         assert_eq!(value["request"]["dryRun"], false);
-        let answer = AdmissionReview::answer(AdmissionResponse::allowed());
+        let response = AdmissionReview::with_response(AdmissionResponse::allowed());
         assert_eq!(
-            serde_json::to_value(answer).unwrap(),
+            serde_json::to_value(response).unwrap(),
             json!({
                 "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
                 "response": {"uid": "", "allowed": true},

@@ -1,9 +1,11 @@
+//! Conversion reviews.
+
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::status::Status;
 
-/// Objects to be written in another version, or the answer with them.
+/// The API server's call of a conversion webhook, or the webhook's response.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConversionReview {
@@ -11,28 +13,28 @@ pub struct ConversionReview {
     pub api_version: String,
     /// `ConversionReview`.
     pub kind: String,
-    /// The question.
+    /// The request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<ConversionRequest>,
-    /// The answer.
+    /// The response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<ConversionResponse>,
 }
 
 impl ConversionReview {
-    /// The version that this library speaks.
+    /// The version that this library uses.
     pub const VERSION: &'static str = "apiextensions.k8s.io/v1";
     /// The kind of these reviews.
     pub const KIND: &'static str = "ConversionReview";
 }
 
-/// Which objects, to which version.
+/// The objects to convert, and the version.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConversionRequest {
-    /// Names this question; the answer repeats it.
+    /// Identifies this call; the response repeats it.
     pub uid: String,
-    /// The `apiVersion` that the objects shall have.
+    /// The `apiVersion` to convert to.
     #[serde(rename = "desiredAPIVersion")]
     pub desired_api_version: String,
     /// The objects.
@@ -40,20 +42,20 @@ pub struct ConversionRequest {
     pub objects: Vec<Value>,
 }
 
-/// The objects in the version asked for, as many and in the same order.
+/// The converted objects, in the order of the request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConversionResponse {
-    /// The uid of the question.
+    /// The uid of the request.
     pub uid: String,
     /// The converted objects.
     #[serde(deserialize_with = "listed")]
     pub converted_objects: Vec<Value>,
-    /// Whether it worked.
+    /// Whether the conversion succeeded.
     pub result: Status,
 }
 
-/// Go writes null for an empty list; the API server's questions have an empty answer with one.
+/// Go writes null for an empty list; the API server sends requests with such an empty response.
 fn listed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Value>, D::Error> {
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
@@ -65,7 +67,7 @@ mod tests {
     use super::ConversionReview;
 
     #[test]
-    fn a_question_of_the_api_server_brings_an_empty_answer() {
+    fn request_of_the_api_server_has_an_empty_response() {
         let review: ConversionReview = serde_json::from_value(json!({
             "apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview",
             "request": {"uid": "u", "desiredAPIVersion": "ex.io/v2", "objects": [{}]},

@@ -1,6 +1,6 @@
-//! Reviews: what the API server asks its webhooks, and what they answer.
+//! Reviews: the requests of the API server to its webhooks, and their responses.
 //!
-//! The types read both spellings of a patch, base64 and an array of numbers, and write base64.
+//! The types read both forms of a patch, base64 and an array of numbers, and write base64.
 
 mod access;
 mod admission;

@@ -1,3 +1,5 @@
+//! The patch in an admission review.
+
 use std::fmt;
 
 use base64::Engine as _;
@@ -7,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The bytes of a JSON patch inside a review.
 ///
-/// Written as base64. Some libraries write an array of numbers instead, which the API server
-/// takes as well, so both are read.
+/// It is written as base64. Some libraries write an array of numbers, which the API server accepts
+/// too, so both are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatchBytes(pub Vec<u8>);
 
@@ -20,13 +22,13 @@ impl Serialize for PatchBytes {
 
 impl<'de> Deserialize<'de> for PatchBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(EitherSpelling)
+        deserializer.deserialize_any(EitherForm)
     }
 }
 
-struct EitherSpelling;
+struct EitherForm;
 
-impl<'de> Visitor<'de> for EitherSpelling {
+impl<'de> Visitor<'de> for EitherForm {
     type Value = PatchBytes;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -51,7 +53,7 @@ mod tests {
     use super::PatchBytes;
 
     #[test]
-    fn both_spellings_are_read_and_base64_is_written() {
+    fn both_forms_are_read_and_base64_is_written() {
         let patch = PatchBytes(b"[]".to_vec());
         assert_eq!(serde_json::to_string(&patch).unwrap(), "\"W10=\"");
         for text in ["\"W10=\"", "[91, 93]"] {

@@ -1,4 +1,4 @@
-//! What a request is about, read from its method, path and query.
+//! The resource, object and verb of a request, from its method, path and query.
 
 mod parse;
 mod query;

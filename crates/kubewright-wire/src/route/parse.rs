@@ -1,22 +1,24 @@
+//! Parsing of request paths.
+
 use http::Method;
 use kubewright_core::{FieldSelector, GroupVersion, Verb};
 
-use super::{Query, percent_decode};
+use super::query::{Query, percent_decode};
 
-/// What a request is about: objects of a resource, or some other path of the server.
+/// The target of a request: objects of a resource, or another path of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// Objects of a resource.
     Resource(ResourceRoute),
-    /// A path that is no resource: discovery, `/version`, `/healthz`; also a resource path asked
-    /// with a method that no resource has.
+    /// Another path, such as discovery, `/version` or `/healthz`; also a path of a resource with a
+    /// method that resources do not support.
     Path(String),
 }
 
-/// The resource, the objects and the verb that a request names.
+/// The resource, the objects and the verb of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceRoute {
-    /// What is done.
+    /// The verb.
     pub verb: Verb,
     /// The group, empty for the core one.
     pub group: String,
@@ -24,20 +26,20 @@ pub struct ResourceRoute {
     pub version: String,
     /// The plural name of the resource.
     pub plural: String,
-    /// The namespace. For the resource `namespaces` itself this is the object's own name, as
-    /// roles see it.
+    /// The namespace. For the resource `namespaces` this is the object's own name, as in
+    /// authorization.
     pub namespace: Option<String>,
-    /// The object's name. A list or watch has one when it is restricted to that name, by its
-    /// path or by the field selector `metadata.name=NAME`.
+    /// The object's name. A list or watch has one if it is restricted to that name, by its path or
+    /// by the field selector `metadata.name=NAME`.
     pub name: Option<String>,
     /// The subresource.
     pub subresource: Option<String>,
-    /// What stands behind the subresource, as in `services/web/proxy/index.html`.
+    /// The path after the subresource, as in `services/web/proxy/index.html`.
     pub rest: Option<String>,
 }
 
 impl Route {
-    /// Reads the method, path and query of a request the way Kubernetes does
+    /// Parses the method, path and query of a request as Kubernetes does
     /// (k8s.io/apiserver/pkg/endpoints/request/requestinfo.go).
     ///
     /// ```
@@ -53,14 +55,14 @@ impl Route {
     /// assert_eq!(route.namespace.as_deref(), Some("web"));
     /// ```
     pub fn parse(method: &Method, path: &str, query: Option<&str>) -> Self {
-        let query = Query::parse(query.unwrap_or_default());
-        resource_route(method, path, &query).map_or_else(
+        let parameters = Query::parse(query.unwrap_or_default());
+        resource_route(method, path, &parameters).map_or_else(
             || Self::Path(percent_decode(path).into_owned()),
             Self::Resource,
         )
     }
 
-    /// The resource, where the request is about one.
+    /// The resource, if the request is for one.
     pub fn resource(&self) -> Option<&ResourceRoute> {
         match self {
             Self::Resource(route) => Some(route),
@@ -75,7 +77,7 @@ impl ResourceRoute {
         GroupVersion::new(&*self.group, &*self.version)
     }
 
-    /// How roles name what is asked for: `pods`, or `pods/status`.
+    /// The resource in the rules of roles: `pods`, or `pods/status`.
     pub fn rule_resource(&self) -> String {
         match &self.subresource {
             Some(subresource) => format!("{}/{subresource}", self.plural),
@@ -86,7 +88,7 @@ impl ResourceRoute {
 
 fn resource_route(method: &Method, path: &str, query: &Query) -> Option<ResourceRoute> {
     let trimmed = path.trim_matches('/');
-    // An escaped slash is a part of its segment here and never a separator: no object name has one.
+    // An escaped slash is part of its segment and not a separator: no object name has one.
     let segments: Vec<String> = trimmed
         .split('/')
         .map(|segment| percent_decode(segment).into_owned())
@@ -112,7 +114,7 @@ fn resource_route(method: &Method, path: &str, query: &Query) -> Option<Resource
     let mut namespace = None;
     if parts.first()? == "namespaces" {
         namespace = parts.get(1).cloned();
-        // `status` and `finalize` belong to the Namespace itself, all else lives inside it.
+        // `status` and `finalize` are subresources of the Namespace, all others are resources in it.
         if parts
             .get(2)
             .is_some_and(|part| part != "status" && part != "finalize")
@@ -135,9 +137,10 @@ fn resource_route(method: &Method, path: &str, query: &Query) -> Option<Resource
     };
     match (&route.name, route.verb) {
         (None, Verb::Get) => {
-            route.verb = match query.is_set("watch") {
-                true => Verb::Watch,
-                false => Verb::List,
+            route.verb = if query.is_set("watch") {
+                Verb::Watch
+            } else {
+                Verb::List
             };
             route.name = selected_name(query);
         }
@@ -158,7 +161,7 @@ fn verb_of(method: &Method) -> Option<Verb> {
     }
 }
 
-/// The one name that a field selector lets through, which makes a rule with `resourceNames` match.
+/// The name that a field selector selects, so that rules with `resourceNames` can match.
 fn selected_name(query: &Query) -> Option<String> {
     let selector: FieldSelector = query.get("fieldSelector")?.parse().ok()?;
     let requirement = selector
@@ -176,9 +179,9 @@ mod tests {
 
     use super::Route;
 
-    /// `verb group/version plural namespace name subresource`, `-` for what is absent.
-    fn read(method: &str, target: &str) -> String {
-        let method: Method = method.parse().unwrap();
+    /// `verb group/version plural namespace name subresource`, with `-` for absent parts.
+    fn read(method_name: &str, target: &str) -> String {
+        let method: Method = method_name.parse().unwrap();
         let (path, query) = target
             .split_once('?')
             .map_or((target, None), |(p, q)| (p, Some(q)));
@@ -197,8 +200,8 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_read_as_kubernetes_reads_them() {
-        // The rows follow requestinfo_test.go: request, then what `read` makes of it.
+    fn requests_are_parsed_as_in_kubernetes() {
+        // The rows follow requestinfo_test.go: the request, then the result of `read`.
         const ROWS: &str = "
             GET /api/v1/namespaces = list v1 namespaces - - -
             GET /api/v1/namespaces/other = get v1 namespaces other other -
@@ -230,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn other_paths_are_no_resources() {
+    fn other_paths_are_not_resources() {
         for path in [
             "/",
             "/api",

@@ -1,3 +1,5 @@
+//! Query parameters.
+
 use std::borrow::Cow;
 
 /// The parameters of a request, decoded, in the order they were sent.
@@ -7,7 +9,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Reads `a=b&c=d`; a parameter without `=` has an empty value.
+    /// Parses `a=b&c=d`; a parameter without `=` has an empty value.
     pub fn parse(text: &str) -> Self {
         let pairs = text
             .split('&')
@@ -34,7 +36,7 @@ impl Query {
             .map(|(_, value)| value)
     }
 
-    /// Whether a boolean parameter is on: given, and neither `false` nor `0`, as Kubernetes
+    /// Whether a boolean parameter is true: present, and neither `false` nor `0`, as Kubernetes
     /// converts query values.
     pub fn is_set(&self, name: &str) -> bool {
         self.get(name)
@@ -49,8 +51,7 @@ impl Query {
     }
 }
 
-/// The text with its `%41` sequences decoded. What is not such a sequence, or does not give
-/// UTF-8, stays as it is.
+/// Decodes `%41` sequences. Invalid sequences stay, and so does a text that would not be UTF-8.
 pub fn percent_decode(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_escapes_stay_as_they_are() {
+    fn invalid_escapes_are_unchanged() {
         assert_eq!(percent_decode("a%2Fb%zz%"), "a/b%zz%");
         assert_eq!(percent_decode("%+1"), "%+1");
         assert_eq!(percent_decode("%ff"), "%ff");

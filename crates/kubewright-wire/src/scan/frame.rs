@@ -1,10 +1,12 @@
+//! Frames of a watch: the event type and its object.
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::ScanError;
+use super::error::ScanError;
 use crate::protobuf::{Envelope, Fields, ProtobufError, ProtobufObject, Wire};
 
-/// What a frame of a watch says about its object.
+/// The event type of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum FrameKind {
@@ -12,25 +14,25 @@ pub enum FrameKind {
     Added,
     /// The object has changed.
     Modified,
-    /// The object is gone; this was its last state.
+    /// The object was deleted; this is its last state.
     Deleted,
-    /// No object: the watch has come as far as this revision.
+    /// Not an object of the kind: the revision that the watch has reached.
     Bookmark,
-    /// No object: the watch has failed, and this Status says why.
+    /// Not an object of the kind: the Status of the failed watch.
     Error,
 }
 
 /// One frame of a watch, its object still as bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// What happened.
+    /// The event type.
     pub kind: FrameKind,
-    /// To what.
+    /// The object.
     pub object: &'a [u8],
 }
 
 impl<'a> Frame<'a> {
-    /// Reads the line of one frame, `{"type":..,"object":..}` in either order.
+    /// Parses the line of one frame, `{"type":..,"object":..}` in either order.
     ///
     /// ```
     /// use kubewright_wire::scan::{Frame, FrameKind};
@@ -56,8 +58,8 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// Reads the beginning of a line that is too long, `{"type":..,"object":..` in this order; the
-    /// object is cut where the line is.
+    /// Parses the beginning of a line that is too long, `{"type":..,"object":..` in this order. The
+    /// object is truncated.
     pub fn parse_beginning(line: &'a [u8]) -> Option<Self> {
         let rest = line.strip_prefix(br#"{"type":"#)?;
         let (word, rest) = rest.split_at_checked(rest.iter().position(|byte| *byte == b',')?)?;
@@ -67,7 +69,7 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// Reads one frame in protobuf: its type, and an envelope with the object.
+    /// Parses a frame in protobuf: its type, and an envelope with the object.
     pub fn parse_protobuf(frame: &'a [u8]) -> Result<Self, ScanError> {
         let read = || {
             let (mut kind, mut envelope): (_, &[u8]) = (None, &[]);
@@ -79,16 +81,17 @@ impl<'a> Frame<'a> {
                     _ => {}
                 }
             }
-            let kind = kind.ok_or(ProtobufError::Mismatch)?;
             let mut raw: &[u8] = &[];
-            let mut fields = Fields::new(envelope);
-            while let Some((number, wire)) = fields.next()? {
+            let mut envelope_fields = Fields::new(envelope);
+            while let Some((number, wire)) = envelope_fields.next()? {
                 if let (1, Wire::Bytes(bytes)) = (number, wire) {
                     raw = bytes;
                 }
             }
-            let object = Envelope::open(raw)?.object;
-            Ok(Self { kind, object })
+            Ok(Self {
+                kind: kind.ok_or(ProtobufError::Mismatch)?,
+                object: Envelope::open(raw)?.object,
+            })
         };
         read().map_err(|source| ScanError::Protobuf {
             what: "a frame of a watch",
@@ -96,8 +99,7 @@ impl<'a> Frame<'a> {
         })
     }
 
-    /// Reads the beginning of a frame in protobuf that is too long; the object is cut where the
-    /// frame is.
+    /// Parses the beginning of a frame in protobuf that is too long. The object is truncated.
     pub fn parse_protobuf_beginning(frame: &'a [u8]) -> Option<Self> {
         let mut fields = Fields::new(frame);
         let (1, word) = fields.next_cut()? else {
@@ -128,18 +130,17 @@ impl FrameKind {
     }
 }
 
-/// What a [`FrameKind::Bookmark`] carries.
+/// The content of a [`FrameKind::Bookmark`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bookmark {
-    /// How far the watch has come.
+    /// The revision that the watch has reached.
     pub resource_version: String,
-    /// Whether everything that was there when the watch began has been sent: the end of a
-    /// streaming list.
+    /// Whether all objects of the initial state have been sent: the end of a streaming list.
     pub ends_initial_state: bool,
 }
 
 impl Bookmark {
-    /// Reads the object of a bookmark's frame.
+    /// Parses the object of a bookmark's frame.
     pub fn parse(object: &[u8]) -> Result<Self, ScanError> {
         let raw: RawBookmark =
             serde_json::from_slice(object).map_err(|source| ScanError::Parse {
@@ -149,7 +150,7 @@ impl Bookmark {
         Ok(raw.into())
     }
 
-    /// Reads the object of a bookmark's frame in protobuf.
+    /// Parses the object of a bookmark's frame in protobuf.
     pub fn parse_protobuf(object: ProtobufObject<'_>) -> Result<Self, ScanError> {
         let json = object.to_json().map_err(|source| ScanError::Protobuf {
             what: "a bookmark of a watch",
@@ -193,7 +194,7 @@ mod tests {
     use super::{Bookmark, Frame, FrameKind};
 
     #[test]
-    fn the_order_of_type_and_object_does_not_matter() {
+    fn type_and_object_are_read_in_either_order() {
         let line = br#"{"object": {"metadata":{"name":"a"}} ,"type":"DELETED"}"#;
         let frame = Frame::parse(line).unwrap();
         assert_eq!(frame.kind, FrameKind::Deleted);
@@ -201,18 +202,18 @@ mod tests {
     }
 
     #[test]
-    fn a_bookmark_says_how_far_the_watch_has_come() {
-        let object =
+    fn bookmark_has_the_revision_and_the_end_of_the_initial_state() {
+        let plain =
             br#"{"kind":"Pod","metadata":{"resourceVersion":"12","creationTimestamp":null}}"#;
-        let bookmark = Bookmark::parse(object).unwrap();
+        let bookmark = Bookmark::parse(plain).unwrap();
         assert_eq!(bookmark.resource_version, "12");
         assert!(!bookmark.ends_initial_state);
-        let object = br#"{"metadata":{"resourceVersion":"12","annotations":{"k8s.io/initial-events-end":"true"}}}"#;
-        assert!(Bookmark::parse(object).unwrap().ends_initial_state);
+        let end = br#"{"metadata":{"resourceVersion":"12","annotations":{"k8s.io/initial-events-end":"true"}}}"#;
+        assert!(Bookmark::parse(end).unwrap().ends_initial_state);
     }
 
     #[test]
-    fn the_beginning_of_a_frame_tells_what_happened_to_the_object() {
+    fn beginning_of_a_frame_has_its_type_and_truncated_object() {
         let frame = Frame::parse_beginning(br#"{"type":"MODIFIED","object":{"kind":"Po"#).unwrap();
         assert_eq!(frame.kind, FrameKind::Modified);
         assert_eq!(frame.object, br#"{"kind":"Po"#);
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_type_or_a_cut_frame_is_an_error() {
+    fn unknown_type_and_truncated_frame_are_errors() {
         for bad in [
             &br#"{"type":"GONE","object":{}}"#[..],
             br#"{"type":"ADDED"}"#,

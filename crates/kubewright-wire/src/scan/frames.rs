@@ -1,13 +1,15 @@
-use super::Item;
+//! Splitting of a protobuf watch into frames.
+
+use super::item::Item;
 use super::sized::{Progress, SizedItem};
 
-/// Splits a watch in protobuf into its frames: four bytes of length, the highest first, then so
-/// many bytes (`k8s.io/apimachinery/pkg/util/framer`).
+/// Splits a watch in protobuf into its frames: four bytes of length in big endian, then the frame
+/// (`k8s.io/apimachinery/pkg/util/framer`).
 #[derive(Debug)]
 pub struct FrameScanner {
-    /// The length of the next frame, as far as it has come.
+    /// The received bytes of the next frame's length.
     head: Vec<u8>,
-    /// Whether its length is known.
+    /// Whether the length is complete.
     begun: bool,
     item: SizedItem,
 }
@@ -22,8 +24,7 @@ impl FrameScanner {
         }
     }
 
-    /// Takes the next chunk and calls `each` for every frame that is whole, and for every frame
-    /// that is found to be too long.
+    /// Takes the next chunk and calls `each` for every frame that is complete or too long.
     pub fn push<E>(
         &mut self,
         mut chunk: &[u8],
@@ -33,17 +34,17 @@ impl FrameScanner {
             if !self.begun {
                 chunk = rest;
                 self.head.push(byte);
-                let Ok(length) = <[u8; 4]>::try_from(self.head.as_slice()) else {
+                let Ok(bytes) = <[u8; 4]>::try_from(self.head.as_slice()) else {
                     continue;
                 };
                 self.head.clear();
-                let length = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
+                let length = usize::try_from(u32::from_be_bytes(bytes)).unwrap_or(usize::MAX);
                 self.item.begin(length);
-                // There is nothing in an empty frame.
+                // An empty frame is skipped.
                 self.begun = length > 0;
                 continue;
             }
-            // The next frame is whole even if this one cannot be read.
+            // The frame is consumed even if `each` fails, so that the next one can be read.
             let mut taken = Ok(());
             let progress = self.item.take(&mut chunk, &mut |item| {
                 taken = each(item);
@@ -62,7 +63,7 @@ mod tests {
 
     use super::{FrameScanner, Item};
 
-    /// The frames of the chunks; of those that are too long, `<` and the beginning.
+    /// The frames of the chunks; `<` and the beginning of those that are too long.
     fn frames(chunks: &[&[u8]], limit: usize) -> Vec<String> {
         let mut scanner = FrameScanner::new(limit);
         let mut frames = Vec::new();
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_the_same_wherever_the_stream_is_cut() {
+    fn frames_do_not_depend_on_the_chunks() {
         let stream =
             b"\0\0\0\x01a\0\0\0\0\0\0\0\x08bcdefghi\0\0\0\x0ajklmnopqrs\0\0\0\x02tu\0\0\0\x01";
         for cut in 0..=stream.len() {
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_over_the_limit_is_told_before_its_end() {
+    fn frame_over_the_limit_is_returned_before_its_end() {
         assert_eq!(frames(&[b"\0\0\x01\0abcdefgh"], 8), ["<abcdefgh"]);
     }
 }

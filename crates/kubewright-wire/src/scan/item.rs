@@ -1,8 +1,10 @@
+//! An object of a stream.
+
 /// One object of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
-    /// All of its bytes.
+    /// The complete object.
     Whole(&'a [u8]),
-    /// Its beginning: it has more bytes than the reader allows, and the rest is passed over.
+    /// The beginning of an object that is larger than allowed; the rest is skipped.
     Cut(&'a [u8]),
 }

@@ -1,14 +1,16 @@
+//! Splitting of a JSON watch into lines.
+
 use memchr::memchr;
 
-use super::Item;
+use super::item::Item;
 
 /// Splits a watch into its lines, one frame each.
 #[derive(Debug)]
 pub struct LineScanner {
     limit: usize,
-    /// The beginning of a line whose end has not come yet.
+    /// The received bytes of an incomplete line.
     partial: Vec<u8>,
-    /// Whether the rest of the line is passed over: its beginning was handed out.
+    /// Whether the rest of the line is skipped, because its beginning was returned.
     cut: bool,
 }
 
@@ -22,8 +24,8 @@ impl LineScanner {
         }
     }
 
-    /// Takes the next chunk and calls `each` for every line that is whole, without its end, and
-    /// for every line that is found to be too long; empty lines are skipped.
+    /// Takes the next chunk and calls `each` for every line that is complete or too long, without
+    /// its newline; empty lines are skipped.
     pub fn push<E>(
         &mut self,
         mut chunk: &[u8],
@@ -33,7 +35,7 @@ impl LineScanner {
             let (line, rest) = chunk.split_at(end);
             chunk = rest.get(1..).unwrap_or_default();
             self.take(line, &mut each)?;
-            // A large line's buffer is not kept.
+            // The buffer is freed, because it may be large.
             let whole = std::mem::take(&mut self.partial);
             if !std::mem::take(&mut self.cut) && !whole.is_empty() {
                 each(Item::Whole(&whole))?;
@@ -42,7 +44,7 @@ impl LineScanner {
         self.keep(chunk, &mut each)
     }
 
-    /// The last part of a line: one that came in one piece is not copied.
+    /// Takes the last part of a line. A line within one chunk is not copied.
     fn take<E>(
         &mut self,
         line: &[u8],
@@ -65,8 +67,8 @@ impl LineScanner {
         if self.cut {
             return Ok(());
         }
-        let room = self.limit - self.partial.len();
-        let (kept, over) = part.split_at(part.len().min(room));
+        let capacity = self.limit - self.partial.len();
+        let (kept, over) = part.split_at(part.len().min(capacity));
         self.partial.extend_from_slice(kept);
         if over.is_empty() {
             return Ok(());
@@ -83,7 +85,7 @@ mod tests {
 
     use super::{Item, LineScanner};
 
-    /// The lines of the chunks; of those that are too long, `<` and the beginning.
+    /// The lines of the chunks; `<` and the beginning of those that are too long.
     fn lines(chunks: &[&[u8]], limit: usize) -> Vec<String> {
         let mut scanner = LineScanner::new(limit);
         let mut lines = Vec::new();
@@ -101,7 +103,7 @@ mod tests {
         lines
     }
 
-    /// The stream in three parts, cut in every way.
+    /// All splits of the stream into three chunks.
     fn cuts(stream: &[u8]) -> impl Iterator<Item = [&[u8]; 3]> {
         let places =
             (0..=stream.len()).flat_map(|cut| (cut..=stream.len()).map(move |end| (cut, end)));
@@ -113,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_the_same_wherever_the_stream_is_cut() {
+    fn lines_do_not_depend_on_the_chunks() {
         for chunks in cuts(b"{\"a\":1}\n\n{\"b\":\"\\n\"}\n{\"c\"") {
             assert_eq!(lines(&chunks, 100), ["{\"a\":1}", "{\"b\":\"\\n\"}"]);
         }
     }
 
     #[test]
-    fn of_a_line_over_the_limit_the_beginning_is_told_and_the_next_line_is_whole() {
+    fn line_over_the_limit_is_truncated_and_the_next_line_is_complete() {
         for chunks in cuts(b"12345678\n123456789\n12345678901234567890\nabc\n") {
             assert_eq!(
                 lines(&chunks, 8),
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_over_the_limit_is_told_before_its_end() {
+    fn line_over_the_limit_is_returned_before_its_end() {
         assert_eq!(lines(&[b"123456789"], 8), ["<12345678"]);
     }
 }

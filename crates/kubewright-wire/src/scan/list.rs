@@ -1,35 +1,38 @@
+//! Splitting of a JSON list into items.
+
 use memchr::memchr2;
 use serde::Deserialize;
 
-use super::{Item, ScanError};
+use super::error::ScanError;
+use super::item::Item;
 
 /// Splits the body of a list, `{"metadata":{..},"items":[..]}`, into its items.
 #[derive(Debug)]
 pub struct ListScanner {
     limit: usize,
     state: State,
-    /// Which member of the list is being read.
+    /// The current member of the list.
     member: Member,
-    /// Depth within the value that is being read.
+    /// The depth within the current value.
     depth: usize,
     text: Text,
-    /// The part of the current value, key or item that came with earlier chunks.
+    /// The part of the current value, key or item from earlier chunks.
     partial: Vec<u8>,
-    /// Whether the rest of the item is passed over: its beginning was handed out.
+    /// Whether the rest of the item is skipped, because its beginning was returned.
     cut: bool,
     metadata: Vec<u8>,
     items: usize,
     at: usize,
 }
 
-/// What stands behind the items of a list.
+/// The metadata of a list, which may be after its items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListEnd {
-    /// The revision that the list shows.
+    /// The revision of the list.
     pub resource_version: String,
-    /// What to ask for the next page with; none on the last.
+    /// The token for the next page; none for the last page.
     pub continue_token: Option<String>,
-    /// How many items there were.
+    /// The number of items.
     pub items: usize,
 }
 
@@ -80,8 +83,7 @@ impl ListScanner {
         }
     }
 
-    /// Takes the next chunk and calls `each` for every item that is whole, and for every item that
-    /// is found to be too long.
+    /// Takes the next chunk and calls `each` for every item that is complete or too long.
     pub fn push<E: From<ScanError>>(
         &mut self,
         chunk: &[u8],
@@ -90,14 +92,14 @@ impl ListScanner {
         let mut rest = chunk;
         while let Some(&byte) = rest.first() {
             if matches!(self.state, State::Key | State::Value | State::Item) {
-                let (taken, whole) = self.extent(rest);
+                let (taken, is_complete) = self.extent(rest);
                 let (part, after) = rest.split_at(taken);
                 rest = after;
                 self.at += taken;
                 if self.partial.len() + part.len() > self.limit {
                     self.cut_off(part, &mut each)?;
                 }
-                if !whole {
+                if !is_complete {
                     self.keep(part);
                 } else if self.partial.is_empty() {
                     self.finish_value(part, &mut each)?;
@@ -116,7 +118,7 @@ impl ListScanner {
         Ok(())
     }
 
-    /// Ends the list: everything must have been read.
+    /// Ends the list; fails if it is not complete.
     pub fn finish(self) -> Result<ListEnd, ScanError> {
         if self.state != State::End {
             return Err(ScanError::Cut { items: self.items });
@@ -137,7 +139,8 @@ impl ListScanner {
         Ok(end)
     }
 
-    /// Hands out the beginning of an item that is too long; nothing else may be so long.
+    /// Returns the beginning of an item that is too long. Other values may not be longer than the
+    /// limit.
     fn cut_off<E: From<ScanError>>(
         &mut self,
         part: &[u8],
@@ -151,12 +154,12 @@ impl ListScanner {
         }
         self.cut = true;
         let mut beginning = std::mem::take(&mut self.partial);
-        let room = self.limit - beginning.len();
-        beginning.extend_from_slice(part.get(..room).unwrap_or(part));
+        let capacity = self.limit - beginning.len();
+        beginning.extend_from_slice(part.get(..capacity).unwrap_or(part));
         each(Item::Cut(&beginning))
     }
 
-    /// What only counts for its nesting is not kept.
+    /// Stores a part of the current value, unless the value is ignored.
     fn keep(&mut self, part: &[u8]) {
         if self.cut {
             return;
@@ -166,7 +169,7 @@ impl ListScanner {
         }
     }
 
-    /// One byte of the list's own structure.
+    /// Reads one byte of the list's own structure.
     fn step(&mut self, byte: u8) -> Result<Consumed, ScanError> {
         let (next, consumed) = match (self.state, byte) {
             (State::Start, b'{') | (State::AfterValue, b',') => (State::BeforeKey, Consumed::Yes),
@@ -193,7 +196,7 @@ impl ListScanner {
         Ok(consumed)
     }
 
-    /// How many bytes of `rest` belong to the value under way, and whether it ends with them.
+    /// The number of bytes of `rest` that belong to the current value, and whether it is complete.
     fn extent(&mut self, rest: &[u8]) -> (usize, bool) {
         let mut at = 0;
         while let Some(&byte) = rest.get(at) {
@@ -211,7 +214,7 @@ impl ListScanner {
                     };
                 }
                 (Text::Outside, b'{' | b'[') => self.depth += 1,
-                // A number or a word at depth 0 ends where the list goes on.
+                // A number or literal at depth 0 ends before the next token of the list.
                 (Text::Outside, b'}' | b']' | b',') if self.depth == 0 => return (at, true),
                 (Text::Outside, b'}' | b']') => self.depth -= 1,
                 (Text::Outside, _) => {}
@@ -313,7 +316,7 @@ mod tests {
     const METADATA_LAST: &str = " {\n \"items\": [ {\"a\":\"}],\\\"{\"} , {\"b\":[{},[]]} ] ,\"n\":1,\"t\":true, \"metadata\":{\"resourceVersion\":\"12\",\"continue\":\"ab\\\"c\"} }\n";
 
     #[test]
-    fn items_and_end_are_the_same_wherever_the_stream_is_cut() {
+    fn items_and_end_do_not_depend_on_the_chunks() {
         for body in [METADATA_FIRST, METADATA_LAST] {
             let bytes = body.as_bytes();
             for cut in 0..=bytes.len() {
@@ -331,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn no_items_may_be_an_empty_array_null_or_absent() {
+    fn list_without_items_has_an_empty_array_null_or_no_field() {
         for body in [
             r#"{"metadata":{"resourceVersion":"7"},"items":[]}"#,
             r#"{"metadata":{"resourceVersion":"7","continue":""},"items":null}"#,
@@ -348,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_not_a_list_is_an_error() {
+    fn truncated_list_and_other_bodies_are_errors() {
         for cut in 1..METADATA_FIRST.len() {
             let head = METADATA_FIRST.as_bytes().split_at(cut).0;
             assert!(
@@ -373,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_item_over_the_limit_the_beginning_is_told_and_the_next_item_is_whole() {
+    fn item_over_the_limit_is_truncated_and_the_next_item_is_complete() {
         let body = br#"{"items":[{"a":1},{"a":"12345678901234567890"},{"b":[{}]},{"c":"\"}{"},{}],"metadata":{}}"#;
         for cut in 0..=body.len() {
             for second in cut..=body.len() {
@@ -394,20 +397,20 @@ mod tests {
     }
 
     #[test]
-    fn an_item_over_the_limit_is_told_before_its_end() {
+    fn item_over_the_limit_is_returned_before_its_end() {
         let mut scanner = ListScanner::new(20);
-        let mut told = 0;
+        let mut items = 0;
         let body = br#"{"items":[{"a":"12345678901234567890"#;
         let pushed = scanner.push(body, |_| {
-            told += 1;
+            items += 1;
             Ok::<_, ScanError>(())
         });
         assert!(pushed.is_ok());
-        assert_eq!(told, 1);
+        assert_eq!(items, 1);
     }
 
     #[test]
-    fn a_list_whose_own_metadata_is_over_the_limit_is_refused() {
+    fn metadata_over_the_limit_is_an_error() {
         let body = br#"{"metadata":{"continue":"12345678901234567890"}}"#;
         let error = scan(&[body], 20).unwrap_err();
         assert!(matches!(error, ScanError::TooLarge { limit: 20 }));

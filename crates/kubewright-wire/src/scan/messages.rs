@@ -1,16 +1,20 @@
+//! Splitting of a protobuf list into items.
+
+use super::error::ScanError;
+use super::item::Item;
+use super::list::ListEnd;
 use super::sized::{Progress, SizedItem};
-use super::{Item, ListEnd, ScanError};
 use crate::protobuf::{Fields, ProtobufError, Wire};
 
-/// Splits the body of a list in protobuf into its items: four bytes that say what it is, then a
-/// message whose second field is the list, whose first field is its metadata and whose second ones
-/// are the items.
+/// Splits the body of a list in protobuf into its items: a prefix of four bytes, then a message whose
+/// second field is the list. The first field of the list is its metadata, its second fields are the
+/// items.
 #[derive(Debug)]
 pub struct MessageScanner {
     state: State,
-    /// The part of a field's head that came with earlier chunks.
+    /// The received bytes of a field's head.
     head: Vec<u8>,
-    /// What is left of the list; none before and behind it.
+    /// The number of unread bytes of the list; none before and after it.
     left: Option<usize>,
     /// Whether the list has been read.
     is_read: bool,
@@ -24,7 +28,7 @@ pub struct MessageScanner {
 enum State {
     Magic,
     Head,
-    Passed(usize),
+    Skipped(usize),
     Metadata(usize),
     Item,
 }
@@ -46,8 +50,7 @@ impl MessageScanner {
         }
     }
 
-    /// Takes the next chunk and calls `each` for every item that is whole, and for every item that
-    /// is found to be too long.
+    /// Takes the next chunk and calls `each` for every item that is complete or too long.
     pub fn push<E: From<ScanError>>(
         &mut self,
         mut chunk: &[u8],
@@ -64,16 +67,16 @@ impl MessageScanner {
                     self.head.push(byte);
                     self.begin_field(&mut each)?;
                 }
-                State::Passed(length) => {
-                    let (part, rest) = chunk.split_at(chunk.len().min(length));
-                    chunk = rest;
-                    self.goes_on(length - part.len(), State::Passed);
+                State::Skipped(length) => {
+                    let (part, after) = chunk.split_at(chunk.len().min(length));
+                    chunk = after;
+                    self.continue_field(length - part.len(), State::Skipped);
                 }
                 State::Metadata(length) => {
-                    let (part, rest) = chunk.split_at(chunk.len().min(length));
-                    chunk = rest;
+                    let (part, after) = chunk.split_at(chunk.len().min(length));
+                    chunk = after;
                     self.metadata.extend_from_slice(part);
-                    self.goes_on(length - part.len(), State::Metadata);
+                    self.continue_field(length - part.len(), State::Metadata);
                 }
                 State::Item => {
                     if self.item.take(&mut chunk, &mut each)? == Progress::Done {
@@ -86,7 +89,7 @@ impl MessageScanner {
         Ok(())
     }
 
-    /// Ends the list: everything must have been read.
+    /// Ends the list; fails if it is not complete.
     pub fn finish(self) -> Result<ListEnd, ScanError> {
         if !self.is_read || self.state != State::Head || !self.head.is_empty() {
             return Err(ScanError::Cut { items: self.items });
@@ -122,7 +125,7 @@ impl MessageScanner {
         Ok(())
     }
 
-    /// Begins a field once its number, type and length are there.
+    /// Begins a field once its number, type and length are complete.
     fn begin_field<E: From<ScanError>>(
         &mut self,
         each: &mut impl FnMut(Item<'_>) -> Result<(), E>,
@@ -133,24 +136,25 @@ impl MessageScanner {
         let taken = std::mem::take(&mut self.head).len();
         let Some(left) = self.left else {
             match number {
-                Field::Run(2) => self.left = Some(length),
-                _ => self.state = State::Passed(length),
+                Field::Delimited(2) => self.left = Some(length),
+                _ => self.state = State::Skipped(length),
             }
             self.end_empty(length);
             return Ok(());
         };
-        let whole = taken.checked_add(length);
-        let left = whole.and_then(|whole| left.checked_sub(whole));
-        self.left = Some(left.ok_or_else(|| of_a_list(ProtobufError::Truncated))?);
+        let left_after = taken
+            .checked_add(length)
+            .and_then(|field| left.checked_sub(field));
+        self.left = Some(left_after.ok_or_else(|| of_a_list(ProtobufError::Truncated))?);
         match number {
-            Field::Run(1) if length > self.limit => {
+            Field::Delimited(1) if length > self.limit => {
                 return Err(ScanError::TooLarge { limit: self.limit }.into());
             }
-            Field::Run(1) => {
+            Field::Delimited(1) => {
                 self.metadata.clear();
                 self.state = State::Metadata(length);
             }
-            Field::Run(2) => {
+            Field::Delimited(2) => {
                 self.item.begin(length);
                 self.state = State::Item;
                 if length == 0 {
@@ -158,20 +162,20 @@ impl MessageScanner {
                     each(Item::Whole(&[]))?;
                 }
             }
-            _ => self.state = State::Passed(length),
+            _ => self.state = State::Skipped(length),
         }
         self.end_empty(length);
         Ok(())
     }
 
-    /// A field without content has come with its head.
+    /// A field without content ends with its head.
     fn end_empty(&mut self, length: usize) {
         if length == 0 {
             self.end_field();
         }
     }
 
-    fn goes_on(&mut self, length: usize, state: fn(usize) -> State) {
+    fn continue_field(&mut self, length: usize, state: fn(usize) -> State) {
         self.state = state(length);
         self.end_empty(length);
     }
@@ -188,12 +192,12 @@ impl MessageScanner {
 /// A field by its number.
 #[derive(Clone, Copy, PartialEq)]
 enum Field {
-    /// A run of bytes.
-    Run(u64),
+    /// A length-delimited field.
+    Delimited(u64),
     Other,
 }
 
-/// A field and how many bytes follow its head; none where more of the head is to come.
+/// A field and the number of bytes after its head; `None` when the head is incomplete.
 fn head(bytes: &[u8]) -> Result<Option<(Field, usize)>, ProtobufError> {
     let Some((tag, rest)) = varint(bytes)? else {
         return Ok(None);
@@ -204,8 +208,8 @@ fn head(bytes: &[u8]) -> Result<Option<(Field, usize)>, ProtobufError> {
         2 => match varint(rest)? {
             None => None,
             Some((length, _)) => {
-                let length = usize::try_from(length).map_err(|_| ProtobufError::Truncated)?;
-                Some((Field::Run(tag >> 3), length))
+                let bytes = usize::try_from(length).map_err(|_| ProtobufError::Truncated)?;
+                Some((Field::Delimited(tag >> 3), bytes))
             }
         },
         5 => Some((Field::Other, 4)),
@@ -214,12 +218,13 @@ fn head(bytes: &[u8]) -> Result<Option<(Field, usize)>, ProtobufError> {
     Ok(field)
 }
 
-/// A number and what stands behind it; none where more of it is to come.
+/// A number and the bytes after it; `None` when the number is incomplete.
 fn varint(bytes: &[u8]) -> Result<Option<(u64, &[u8])>, ProtobufError> {
     let Some(last) = bytes.iter().position(|byte| byte & 0x80 == 0) else {
-        return match bytes.len() < 10 {
-            true => Ok(None),
-            false => Err(ProtobufError::Truncated),
+        return if bytes.len() < 10 {
+            Ok(None)
+        } else {
+            Err(ProtobufError::Truncated)
         };
     };
     let (number, rest) = bytes.split_at(last + 1);
@@ -239,7 +244,7 @@ fn of_a_list(source: ProtobufError) -> ScanError {
 mod tests {
     use super::{Item, ListEnd, MessageScanner, ScanError};
 
-    /// A field of a message: its number, and what is in it.
+    /// A field of a message with its number and content.
     fn field(number: u8, inside: &[u8]) -> Vec<u8> {
         let mut length = inside.len();
         let mut head = vec![number << 3 | 2];
@@ -296,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn items_and_end_are_the_same_wherever_the_stream_is_cut() {
+    fn items_and_end_do_not_depend_on_the_chunks() {
         let long = "x".repeat(140);
         let body = body(&list(&[b"one", b"", long.as_bytes(), b"three"]));
         for cut in 0..=body.len() {
@@ -313,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_items_has_an_end() {
+    fn list_without_items_has_an_end() {
         let body = body(&field(1, &field(2, b"7")));
         let (items, end) = scan(&[&body], 100).unwrap();
         assert!(items.is_empty());
@@ -324,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_not_a_list_is_an_error() {
+    fn truncated_list_and_other_bodies_are_errors() {
         let list = list(&[b"one", b"three"]);
         let body = body(&list);
         let end = body.len() - 4;
@@ -350,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_item_over_the_limit_the_beginning_is_told_and_the_next_item_is_whole() {
+    fn item_over_the_limit_is_truncated_and_the_next_item_is_complete() {
         let body = body(&list(&[
             b"one",
             b"12345678901234567890",
@@ -369,20 +374,20 @@ mod tests {
     }
 
     #[test]
-    fn an_item_over_the_limit_is_told_before_its_end() {
+    fn item_over_the_limit_is_returned_before_its_end() {
         let body = body(&list(&[&[b'x'; 100]]));
-        let mut told = 0;
+        let mut items = 0;
         let beginning = body.split_at(body.len() - 50).0;
         let pushed = MessageScanner::new(20).push(beginning, |_| {
-            told += 1;
+            items += 1;
             Ok::<_, ScanError>(())
         });
         assert!(pushed.is_ok());
-        assert_eq!(told, 1);
+        assert_eq!(items, 1);
     }
 
     #[test]
-    fn a_list_whose_own_metadata_is_over_the_limit_is_refused() {
+    fn metadata_over_the_limit_is_an_error() {
         let error = scan(&[&body(&list(&[]))], 5).unwrap_err();
         assert!(matches!(error, ScanError::TooLarge { limit: 5 }));
     }

@@ -1,8 +1,8 @@
-//! Finding objects in a stream of bytes: the items of a list, the frames of a watch.
+//! Objects in a stream of bytes: the items of a list, the frames of a watch.
 //!
-//! The scanners take chunks cut at any byte and hand out each object as soon as its last byte
-//! is there, so that a list of any size is read with the memory of its largest item. Of an object
-//! that is larger than allowed the beginning is handed out, and the stream goes on behind it.
+//! The scanners take chunks that end at any byte and return each object as soon as it is complete,
+//! so that a list of any size is read with the memory of its largest item. Of an object that is
+//! larger than allowed they return the beginning, and continue after it.
 
 mod error;
 mod frame;

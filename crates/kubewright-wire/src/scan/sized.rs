@@ -1,21 +1,23 @@
-use super::Item;
+//! An item of known length, collected from chunks.
 
-/// An item whose length is known before it comes.
+use super::item::Item;
+
+/// Collects an item whose length is known.
 #[derive(Debug)]
 pub(super) struct SizedItem {
     /// The most bytes that are read of an item.
     limit: usize,
     length: usize,
-    /// How many of its bytes have come.
+    /// The number of received bytes.
     seen: usize,
-    /// Those that came with earlier chunks.
+    /// The bytes from earlier chunks.
     partial: Vec<u8>,
 }
 
-/// An outsized item does not keep its buffer alive behind it.
-const LARGEST_KEPT_BUFFER: usize = 1 << 16;
+/// A larger buffer is freed after the item that needed it.
+const MAX_REUSED_BUFFER: usize = 1 << 16;
 
-/// Whether there is more to come of an item.
+/// Whether an item is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     Done,
@@ -32,13 +34,13 @@ impl SizedItem {
         }
     }
 
-    /// The next item has this length.
+    /// Begins an item of this length.
     pub(super) fn begin(&mut self, length: usize) {
         (self.length, self.seen) = (length, 0);
     }
 
-    /// Takes what belongs to the item off the chunk, and calls `each` once it is whole or found to
-    /// be too long. One that comes in one piece is not copied.
+    /// Takes the bytes of the item off the chunk, and calls `each` once it is complete or too long.
+    /// An item within one chunk is not copied.
     pub(super) fn take<E>(
         &mut self,
         chunk: &mut &[u8],
@@ -46,15 +48,16 @@ impl SizedItem {
     ) -> Result<Progress, E> {
         let (part, rest) = chunk.split_at(chunk.len().min(self.length - self.seen));
         *chunk = rest;
-        let begins = self.seen == 0;
+        let is_first = self.seen == 0;
         self.seen += part.len();
-        let progress = match self.seen == self.length {
-            true => Progress::Done,
-            false => Progress::Waiting,
+        let progress = if self.seen == self.length {
+            Progress::Done
+        } else {
+            Progress::Waiting
         };
         if self.length > self.limit {
             self.take_beginning(part, each)?;
-        } else if begins && progress == Progress::Done {
+        } else if is_first && progress == Progress::Done {
             each(Item::Whole(part))?;
         } else {
             self.keep(part);
@@ -67,7 +70,7 @@ impl SizedItem {
         Ok(progress)
     }
 
-    /// Hands out the beginning of an item that is too long as soon as it is there.
+    /// Returns the beginning of an item that is too long as soon as it has been received.
     fn take_beginning<E>(
         &mut self,
         part: &[u8],
@@ -86,7 +89,7 @@ impl SizedItem {
     }
 
     fn keep(&mut self, part: &[u8]) {
-        // What says that it is too long may be no length at all.
+        // The length of an item that is too long may be wrong, so it is not reserved.
         if self.partial.is_empty() && self.length <= self.limit {
             self.partial.reserve_exact(self.length);
         }
@@ -94,7 +97,7 @@ impl SizedItem {
     }
 
     fn reuse(&mut self, mut buffer: Vec<u8>) {
-        if buffer.capacity() <= LARGEST_KEPT_BUFFER {
+        if buffer.capacity() <= MAX_REUSED_BUFFER {
             buffer.clear();
             self.partial = buffer;
         }

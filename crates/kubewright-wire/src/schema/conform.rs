@@ -1,26 +1,29 @@
+//! Objects of Kubernetes' own kinds as the API server decodes and encodes them.
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
+use kubewright_core::canonical_quantity;
 use serde_json::{Map as JsonMap, Number, Value};
 
-use super::go_json::GoPlace;
+use super::go_json::{DecodeError, GoPlace};
+use super::handle::SchemaType;
 use super::prune::{below, is_free};
-use super::quantity::canonical;
-use super::{DecodeError, Map, Scalar, SchemaType, Type, Written};
+use super::types::{Map, Scalar, Type, Written};
 
-/// Makes an object of one of Kubernetes' own kinds what the API server would have read and
-/// written back, and returns the paths of the fields it dropped because it does not know them.
+/// Changes an object of one of Kubernetes' own kinds as if the API server had decoded and encoded
+/// it, and returns the paths of the unknown fields that it dropped.
 ///
-/// Nulls count as absent, amounts and times are rewritten in their canonical form, fields that Go
-/// leaves out when they are empty are gone, and those that it always writes are there
-/// (`status: {}`, `resources: {}`). No default is filled in.
+/// Nulls count as absent, quantities and times are rewritten in their canonical form, empty fields
+/// with `omitempty` are dropped, and fields that Go always writes are added (`status: {}`,
+/// `resources: {}`). No defaults are set.
 pub fn conform(value: &mut Value, schema: SchemaType<'_>) -> Result<Vec<String>, DecodeError> {
     let mut unknown = Vec::new();
     visit(value, schema, &Place::Object, &mut unknown)?;
     Ok(unknown)
 }
 
-/// Where a value stands; written out only when something is wrong there.
+/// The path of a value, which is formatted only for errors and warnings.
 #[derive(Clone, Copy, Debug)]
 enum Place<'a> {
     Object,
@@ -32,20 +35,20 @@ enum Place<'a> {
 }
 
 impl Place<'_> {
-    /// With map keys and indexes, for warnings.
+    /// The path with map keys and indexes, for warnings.
     fn path(&self) -> String {
         match self {
             Self::Object => String::new(),
-            Self::Field(above, _, name) | Self::Entry(above, name) => below(&above.path(), name),
-            Self::Item(above, index) => format!("{}[{index}]", above.path()),
+            Self::Field(parent, _, name) | Self::Entry(parent, name) => below(&parent.path(), name),
+            Self::Item(parent, index) => format!("{}[{index}]", parent.path()),
         }
     }
 
     fn go(&self) -> GoPlace {
         match self {
             Self::Object => GoPlace::default(),
-            Self::Field(above, structure, name) => above.go().within(structure, name),
-            Self::Entry(above, _) | Self::Item(above, _) => above.go(),
+            Self::Field(parent, structure, name) => parent.go().within(structure, name),
+            Self::Entry(parent, _) | Self::Item(parent, _) => parent.go(),
         }
     }
 }
@@ -66,10 +69,10 @@ fn visit(
             let Value::Array(items) = value else {
                 return Err(DecodeError::mismatch(value, &place.go(), schema));
             };
-            let item = schema.at(list.item);
-            for (index, value) in items.iter_mut().enumerate() {
-                zero_for_null(value, item);
-                visit_unless_null(value, item, &Place::Item(place, index), unknown)?;
+            let item_type = schema.at(list.item);
+            for (index, item) in items.iter_mut().enumerate() {
+                zero_for_null(item, item_type);
+                visit_unless_null(item, item_type, &Place::Item(place, index), unknown)?;
             }
             Ok(())
         }
@@ -77,7 +80,7 @@ fn visit(
             let Value::Object(fields) = value else {
                 return Err(DecodeError::mismatch(value, &place.go(), schema));
             };
-            visit_map(fields, map, schema, (place, unknown))
+            visit_map(fields, map, schema, place, unknown)
         }
     }
 }
@@ -88,17 +91,18 @@ fn visit_unless_null(
     place: &Place<'_>,
     unknown: &mut Vec<String>,
 ) -> Result<(), DecodeError> {
-    match value.is_null() || is_free(schema) {
-        true => Ok(()),
-        false => visit(value, schema, place, unknown),
+    if value.is_null() || is_free(schema) {
+        return Ok(());
     }
+    visit(value, schema, place, unknown)
 }
 
 fn visit_map(
     fields: &mut JsonMap<String, Value>,
     map: &Map,
     schema: SchemaType<'_>,
-    (place, unknown): (&Place<'_>, &mut Vec<String>),
+    place: &Place<'_>,
+    unknown: &mut Vec<String>,
 ) -> Result<(), DecodeError> {
     fields.retain(|name, value| {
         if map.fields.contains_key(name) {
@@ -113,14 +117,13 @@ fn visit_map(
         let Some(entry) = schema.field(name) else {
             continue;
         };
-        let place = match map.fields.contains_key(name) {
-            true => Place::Field(place, &map.name, name),
-            false => {
-                zero_for_null(value, entry);
-                Place::Entry(place, name)
-            }
+        let field_place = if map.fields.contains_key(name) {
+            Place::Field(place, &map.name, name)
+        } else {
+            zero_for_null(value, entry);
+            Place::Entry(place, name)
         };
-        visit_unless_null(value, entry, &place, unknown)?;
+        visit_unless_null(value, entry, &field_place, unknown)?;
     }
     for (name, field) in &map.fields {
         let Some(value) = fields.get(name) else {
@@ -129,9 +132,9 @@ fn visit_map(
             }
             continue;
         };
-        // An empty list of owners asks to forget them all, and goes with the write.
-        let is_left_out = field.written == Written::WhenNotZero && name != "managedFields";
-        if is_left_out && is_zero(value) {
+        // An empty `managedFields` is a request to remove all entries.
+        let is_omitted = field.written == Written::WhenNotZero && name != "managedFields";
+        if is_omitted && is_zero(value) {
             fields.remove(name);
         }
     }
@@ -149,7 +152,7 @@ fn is_zero(value: &Value) -> bool {
     }
 }
 
-/// A null item or map entry is Go's zero value, unlike a null field, which is absent.
+/// A null item or map entry is Go's zero value, while a null field is absent.
 fn zero_for_null(value: &mut Value, schema: SchemaType<'_>) {
     if !value.is_null() {
         return;
@@ -166,7 +169,7 @@ fn conform_scalar(
     schema: SchemaType<'_>,
     place: &Place<'_>,
 ) -> Result<(), DecodeError> {
-    let fits = match (scalar, &*value) {
+    let is_valid = match (scalar, &*value) {
         (Scalar::Text, Value::String(_))
         | (Scalar::Bool, Value::Bool(_))
         | (Scalar::Float, Value::Number(_))
@@ -180,9 +183,10 @@ fn conform_scalar(
         }
         _ => false,
     };
-    match fits {
-        true => Ok(()),
-        false => Err(DecodeError::mismatch(value, &place.go(), schema)),
+    if is_valid {
+        Ok(())
+    } else {
+        Err(DecodeError::mismatch(value, &place.go(), schema))
     }
 }
 
@@ -198,7 +202,7 @@ fn rewrite(value: &mut Value, scalar: Scalar) -> Result<(), DecodeError> {
         other => other.to_string(),
     };
     let rewritten = match scalar {
-        Scalar::Quantity => canonical(text.trim()).ok_or_else(DecodeError::quantity)?,
+        Scalar::Quantity => canonical_quantity(text.trim()).ok_or_else(DecodeError::quantity)?,
         Scalar::Bytes => match STANDARD.decode(&text) {
             Ok(_) => text,
             Err(_) => return Err(DecodeError::base64()),
@@ -213,7 +217,7 @@ fn rewrite(value: &mut Value, scalar: Scalar) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// Microseconds are read only as they are written: with all six digits.
+/// Go parses a MicroTime only with all six digits.
 fn parse_micro_time(text: &str) -> Result<Timestamp, DecodeError> {
     let time: Timestamp = text.parse().map_err(|_| DecodeError::time(text))?;
     let (_, after_seconds) = text
@@ -227,11 +231,11 @@ fn parse_micro_time(text: &str) -> Result<Timestamp, DecodeError> {
     }
 }
 
-/// The time as Kubernetes writes it: whole seconds, cut, in UTC.
+/// The time as Kubernetes writes it: truncated to seconds, in UTC.
 pub(crate) fn whole_seconds(time: Timestamp) -> String {
     let seconds = time.as_nanosecond().div_euclid(1_000_000_000);
-    let cut = i64::try_from(seconds)
+    let truncated = i64::try_from(seconds)
         .ok()
         .and_then(|seconds| Timestamp::from_second(seconds).ok());
-    cut.unwrap_or(time).to_string()
+    truncated.unwrap_or(time).to_string()
 }

@@ -1,27 +1,30 @@
+//! Types of custom resources.
+
 use std::collections::BTreeMap;
 
 use kubewright_core::Kind;
 use serde_json::{Value, json};
 
-use super::openapi::Reader;
-use super::{OpenApiError, Schema, SchemaType, Type, TypeId, Written};
+use super::handle::SchemaType;
+use super::openapi::{OpenApiError, Reader};
+use super::types::{Schema, Type, TypeId, Written};
 
 const OBJECT_META: &str = "ObjectMeta";
 
-/// The types of one version of a custom resource, from the `openAPIV3Schema` of its definition;
-/// without one, every object of the kind is free of form.
+/// The types of one version of a custom resource, from the `openAPIV3Schema` of its definition.
+/// Without one, objects may have any fields.
 ///
-/// `metadata` and the fields that every object has are added, also to embedded resources.
+/// `apiVersion`, `kind` and `metadata` are added, also to embedded resources.
 pub fn from_crd(kind: &Kind, open_api_v3_schema: Option<&Value>) -> Result<Schema, OpenApiError> {
     let mut reader = Reader::new();
     let id = match open_api_v3_schema {
         Some(root) => {
             let metadata = import_metadata(&mut reader.schema);
             reader.named.insert(OBJECT_META.to_owned(), metadata);
-            let mut root = root.clone();
-            add_embedded(&mut root);
-            add_object_fields(&mut root);
-            let parsed = reader.parse(&root, &kind.kind, false)?;
+            let mut complete = root.clone();
+            add_embedded(&mut complete);
+            add_object_fields(&mut complete);
+            let parsed = reader.parse(&complete, &kind.kind, false)?;
             reader.schema.add(parsed)
         }
         None => reader.schema.untyped().id,
@@ -46,10 +49,10 @@ fn add_embedded(node: &mut Value) {
 }
 
 fn add_object_fields(node: &mut Value) {
-    let Some(node) = node.as_object_mut() else {
+    let Some(schema) = node.as_object_mut() else {
         return;
     };
-    let properties = node.entry("properties").or_insert_with(|| json!({}));
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
     if let Some(properties) = properties.as_object_mut() {
         properties.insert("apiVersion".to_owned(), json!({"type": "string"}));
         properties.insert("kind".to_owned(), json!({"type": "string"}));
@@ -87,7 +90,7 @@ fn import(
         Type::Map(map) => {
             for field in map.fields.values_mut() {
                 field.type_id = import(schema, from.at(field.type_id), known);
-                // Custom resources are no Go structs: nothing is written that is not there.
+                // Custom resources are not Go structs: only fields that are set are written.
                 field.written = Written::WhenSet;
             }
             map.rest = map.rest.map(|rest| import(schema, from.at(rest), known));

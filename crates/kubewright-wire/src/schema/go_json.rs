@@ -1,21 +1,23 @@
+//! Errors of Go's JSON decoder.
+
 use serde_json::Value;
 
-use super::{Scalar, SchemaType, Type};
+use super::handle::SchemaType;
+use super::types::{Scalar, Type};
 
-/// A value that does not fit its type; the message is that of Go's JSON decoder, which clients of
-/// Kubernetes know.
+/// A value that does not match its type, with the message of Go's JSON decoder, as in Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct DecodeError {
     message: String,
 }
 
-/// Where Go's decoder is: the struct it fills and the names of the fields above.
+/// The position of Go's decoder: the current struct and the path of its field.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GoPlace {
     /// The struct's name without its package.
     pub(super) structure: String,
-    /// Names of struct fields from the root; map keys and indexes do not count.
+    /// The names of struct fields from the root, without map keys and indexes.
     pub(super) fields: Vec<String>,
 }
 
@@ -25,17 +27,19 @@ impl DecodeError {
             Value::Number(number) if wants_integer(schema) => format!("number {number}"),
             other => describe(other).to_owned(),
         };
-        let target = match place.is_uid() {
-            true => "types.UID".to_owned(),
-            false => go_type(schema),
+        let target = if place.is_uid() {
+            "types.UID".to_owned()
+        } else {
+            go_type(schema)
         };
-        let message = match place.fields.is_empty() {
-            true => format!("json: cannot unmarshal {found} into Go value of type {target}"),
-            false => format!(
+        let message = if place.fields.is_empty() {
+            format!("json: cannot unmarshal {found} into Go value of type {target}")
+        } else {
+            format!(
                 "json: cannot unmarshal {found} into Go struct field {}.{} of type {target}",
                 place.structure,
                 place.fields.join(".")
-            ),
+            )
         };
         Self { message }
     }
@@ -70,7 +74,7 @@ impl DecodeError {
 }
 
 impl GoPlace {
-    /// Uids have a type of their own in Go, but for those of users.
+    /// Go has a type for uids, except for those of users.
     fn is_uid(&self) -> bool {
         let is_of_user = self.structure.ends_with("UserInfo") || self.structure.ends_with("Spec");
         self.fields.last().is_some_and(|field| field == "uid") && !is_of_user

@@ -1,17 +1,20 @@
+//! Types of a schema, with access to the types that they refer to.
+
 use std::fmt;
 
+use kubewright_core::Kind;
 use serde_json::{Map as JsonMap, Value};
 
-use super::{Field, List, Map, Scalar, Schema, Type, TypeId, Written};
+use super::types::{Field, List, Map, Scalar, Schema, Type, TypeId, UNTYPED_DEDUCED, Written};
 
-/// One type of a [`Schema`], with the way to those it refers to.
+/// One type of a [`Schema`], with access to the types that it refers to.
 #[derive(Clone, Copy)]
 pub struct SchemaType<'s> {
     pub(super) schema: &'s Schema,
     pub(super) id: TypeId,
 }
 
-/// What a value of a type is taken for.
+/// The form of a value: scalar, list or map.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Atom<'s> {
     Scalar(Scalar),
@@ -19,18 +22,45 @@ pub(crate) enum Atom<'s> {
     Map(&'s Map),
 }
 
+impl Schema {
+    /// The type of the objects of a kind.
+    pub fn kind(&self, kind: &Kind) -> Option<SchemaType<'_>> {
+        self.kinds.get(kind).map(|id| self.at(*id))
+    }
+
+    /// The type of objects without a schema: maps are granular, lists are atomic.
+    pub fn untyped(&self) -> SchemaType<'_> {
+        self.at(UNTYPED_DEDUCED)
+    }
+
+    /// Every struct with its Go name, package and type, such as `v1.Container`. Several structs may
+    /// have one name: of several groups, and for fields that override the map type of a struct.
+    pub fn structs(&self) -> impl Iterator<Item = (&str, SchemaType<'_>)> {
+        let ids = (0..).map(TypeId).zip(&self.types);
+        ids.filter_map(|(id, definition)| match definition {
+            Type::Map(map) if !map.name.is_empty() => Some((map.name.as_str(), self.at(id))),
+            _ => None,
+        })
+    }
+
+    /// The type with this id.
+    pub fn at(&self, id: TypeId) -> SchemaType<'_> {
+        SchemaType { schema: self, id }
+    }
+}
+
 impl<'s> SchemaType<'s> {
-    /// What values of this type may be.
+    /// The definition of the type.
     ///
     /// # Panics
     ///
-    /// Never: ids are handed out by the schema they index.
+    /// Never: an id is created only with its type.
     pub fn definition(&self) -> &'s Type {
         let index = usize::try_from(self.id.0).unwrap_or(usize::MAX);
         self.schema
             .types
             .get(index)
-            .expect("ids are handed out by the schema they index")
+            .expect("an id is created only with its type")
     }
 
     /// The schema that the type belongs to.
@@ -43,7 +73,7 @@ impl<'s> SchemaType<'s> {
         self.schema.at(id)
     }
 
-    /// The struct or map, where the type may be one.
+    /// The struct or map, if the type can be one.
     pub fn map(&self) -> Option<&'s Map> {
         match self.definition() {
             Type::Map(map) => Some(map),
@@ -52,7 +82,7 @@ impl<'s> SchemaType<'s> {
         }
     }
 
-    /// The list, where the type may be one.
+    /// The list, if the type can be one.
     pub fn list(&self) -> Option<&'s List> {
         match self.definition() {
             Type::List(list) => Some(list),
@@ -61,23 +91,23 @@ impl<'s> SchemaType<'s> {
         }
     }
 
-    /// The named field, as declared.
+    /// The declaration of a field.
     pub fn declared(&self, name: &str) -> Option<&'s Field> {
         self.map()?.fields.get(name)
     }
 
-    /// The type of the entry of that name: of the named field, or of further entries.
+    /// The type of a field, or of the entries of a map.
     pub fn field(&self, name: &str) -> Option<Self> {
         self.at_field(self.map()?, name)
     }
 
-    /// The type of the entry of that name in a struct or map of this schema.
+    /// The type of a field or entry of a struct or map of this schema.
     pub(crate) fn at_field(&self, map: &Map, name: &str) -> Option<Self> {
         let id = map.fields.get(name).map(|field| field.type_id).or(map.rest);
         id.map(|id| self.at(id))
     }
 
-    /// The type's place in its schema.
+    /// The id of the type in its schema.
     pub fn id(&self) -> TypeId {
         self.id
     }
@@ -87,10 +117,9 @@ impl<'s> SchemaType<'s> {
         self.list().map(|list| self.at(list.item))
     }
 
-    /// What Go's zero value of this type looks like in JSON: the fields that are written although
-    /// they were never set.
+    /// Go's zero value of this type in JSON, with the fields that are always written.
     ///
-    /// The API server compares a new object with this one to see what its creator owns.
+    /// The API server compares a new object with it to find the fields that its creator owns.
     pub fn zero(&self) -> Value {
         let map = match self.definition() {
             Type::Map(map) => map,
@@ -107,7 +136,7 @@ impl<'s> SchemaType<'s> {
         Value::Object(fields)
     }
 
-    /// What Go writes for a field that was never set; none where it leaves it out.
+    /// The JSON of a field that was never set; `None` when Go omits it.
     pub(super) fn unset(&self, field: &Field) -> Option<Value> {
         match field.written {
             Written::WhenSet | Written::WhenNotZero => None,
@@ -116,8 +145,8 @@ impl<'s> SchemaType<'s> {
         }
     }
 
-    /// What the value is taken for: its own form where the type takes any, the declared form
-    /// where it takes one. Null and absent values of any form count as maps.
+    /// The form of a value: the declared one, or that of the value itself if the type allows any.
+    /// Null and absent values then count as maps.
     pub(crate) fn atom(&self, value: Option<&Value>) -> Atom<'s> {
         match self.definition() {
             Type::Scalar(scalar) => Atom::Scalar(*scalar),

@@ -1,8 +1,11 @@
+//! Removal of unknown fields.
+
 use serde_json::Value;
 
-use super::{SchemaType, Type};
+use super::handle::SchemaType;
+use super::types::Type;
 
-/// Removes the fields that the type does not know and returns their paths, such as
+/// Removes the fields that the type does not have and returns their paths, such as
 /// `spec.items[0].colour`.
 pub fn prune(value: &mut Value, schema: SchemaType<'_>) -> Vec<String> {
     let mut unknown = Vec::new();
@@ -23,25 +26,25 @@ fn walk(value: &mut Value, schema: SchemaType<'_>, place: &str, unknown: &mut Ve
                 }
                 is_known
             });
-            for (name, value) in fields {
-                if let Some(schema) = schema.field(name).filter(|schema| !is_free(*schema)) {
-                    walk(value, schema, &below(place, name), unknown);
+            for (name, field) in fields {
+                if let Some(field_type) = schema.field(name).filter(|entry| !is_free(*entry)) {
+                    walk(field, field_type, &below(place, name), unknown);
                 }
             }
         }
         Value::Array(items) => {
-            let Some(item) = schema.item().filter(|item| !is_free(*item)) else {
+            let Some(item_type) = schema.item().filter(|entry| !is_free(*entry)) else {
                 return;
             };
-            for (index, value) in items.iter_mut().enumerate() {
-                walk(value, item, &format!("{place}[{index}]"), unknown);
+            for (index, item) in items.iter_mut().enumerate() {
+                walk(item, item_type, &format!("{place}[{index}]"), unknown);
             }
         }
         _ => {}
     }
 }
 
-/// Whether nothing below can be unknown.
+/// Whether the type allows any fields.
 pub(super) fn is_free(schema: SchemaType<'_>) -> bool {
     matches!(schema.definition(), Type::Any(any) if any.map.fields.is_empty())
         && schema.map().is_some_and(|map| map.rest.is_some())

@@ -1,3 +1,5 @@
+//! The file format of schemas, and the schema of Kubernetes' own kinds.
+
 use std::io::{Read, Write};
 
 use flate2::read::GzDecoder;
@@ -5,9 +7,9 @@ use flate2::{Compression, GzBuilder};
 use kubewright_core::Kind;
 use serde::{Deserialize, Serialize};
 
-use super::{Schema, Type, TypeId};
+use super::types::{Schema, Type, TypeId};
 
-/// A table of types that cannot be read or written.
+/// An error of reading or writing a table of types.
 #[derive(Debug, thiserror::Error)]
 #[error("{action} the table of types; write it anew with `cargo xtask tables`")]
 pub struct TableError {
@@ -18,12 +20,12 @@ pub struct TableError {
 #[derive(Serialize, Deserialize)]
 struct Table {
     types: Vec<Type>,
-    /// Group, version, kind and place of the type.
+    /// Group, version, kind and id of the type.
     kinds: Vec<(String, String, String, TypeId)>,
 }
 
 impl Schema {
-    /// The types of all kinds that Kubernetes brings along, read once when first asked for.
+    /// The types of Kubernetes' own kinds, which are decoded at the first call.
     ///
     /// # Panics
     ///
@@ -59,7 +61,7 @@ impl Schema {
         })
     }
 
-    /// The schema as one compressed file; equal schemas give equal bytes.
+    /// Encodes the schema as one compressed file; equal schemas give equal bytes.
     pub fn encode(&self) -> Result<Vec<u8>, TableError> {
         let failed = |source| TableError {
             action: "pack",

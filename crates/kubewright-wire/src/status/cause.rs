@@ -1,36 +1,38 @@
+//! Causes of a failed request: one per invalid field.
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One fault among those of a [`Status`](super::Status).
+/// One error of a [`Status`](super::Status).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cause {
-    /// The kind of fault; none for causes that carry only a message.
+    /// The kind of error; none for causes that have only a message.
     #[serde(rename = "reason", skip_serializing_if = "Option::is_none")]
     pub kind: Option<CauseKind>,
-    /// For people, without the field.
+    /// The message, without the field.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// The path of the field at fault.
+    /// The path of the field.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub field: String,
 }
 
-/// The kinds of fault.
+/// The kinds of errors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum CauseKind {
-    /// A value refers to something that is not there.
+    /// A value refers to something that does not exist.
     FieldValueNotFound,
-    /// A value must be given.
+    /// A value is required.
     FieldValueRequired,
-    /// A value stands twice where it may stand once.
+    /// A value is a duplicate.
     FieldValueDuplicate,
-    /// A value breaks a rule.
+    /// A value is invalid.
     FieldValueInvalid,
     /// A value is not among those allowed.
     FieldValueNotSupported,
-    /// A value may not be given.
+    /// A value may not be set.
     FieldValueForbidden,
     /// A value is too long.
     FieldValueTooLong,
@@ -42,11 +44,11 @@ pub enum CauseKind {
     FieldValueTooFew,
     /// A value has the wrong type.
     FieldValueTypeInvalid,
-    /// The server failed while checking.
+    /// The validation failed.
     InternalError,
     /// Another manager owns the field.
     FieldManagerConflict,
-    /// A revision lies in the future.
+    /// A revision is in the future.
     ResourceVersionTooLarge,
     /// A kind that is not in this list.
     #[serde(untagged)]
@@ -54,7 +56,7 @@ pub enum CauseKind {
 }
 
 impl CauseKind {
-    /// How messages begin that tell of this kind of fault.
+    /// The beginning of messages of this kind.
     fn phrase(&self) -> &str {
         match self {
             Self::FieldValueNotFound => "Not found",
@@ -88,8 +90,8 @@ impl CauseKind {
 }
 
 impl Cause {
-    /// A fault of the given kind. The value is shown where Kubernetes shows it: strings quoted,
-    /// everything else as JSON; without one the message has the phrase and the detail only.
+    /// A cause of the given kind. The message contains the value for the kinds for which Kubernetes
+    /// does: strings quoted, others as JSON.
     pub fn new(kind: CauseKind, field: &str, value: Option<&Value>, detail: &str) -> Self {
         let mut message = kind.phrase().to_owned();
         if let Some(value) = value.filter(|_| kind.shows_value()) {
@@ -120,7 +122,7 @@ impl Cause {
         Self::new(CauseKind::FieldValueInvalid, field, Some(value), detail)
     }
 
-    /// `Invalid value: VALUE: DETAIL`, told apart from [`Cause::invalid`] by its kind.
+    /// `Invalid value: VALUE: DETAIL`, with another kind than [`Cause::invalid`].
     pub fn type_invalid(field: &str, value: &Value, detail: &str) -> Self {
         Self::new(CauseKind::FieldValueTypeInvalid, field, Some(value), detail)
     }
@@ -138,9 +140,10 @@ impl Cause {
     /// `Unsupported value: VALUE: supported values: "A", "B"`.
     pub fn not_supported(field: &str, value: &Value, supported: &[&str]) -> Self {
         let names: Vec<String> = supported.iter().map(|name| quoted(name)).collect();
-        let detail = match names.is_empty() {
-            true => String::new(),
-            false => format!("supported values: {}", names.join(", ")),
+        let detail = if names.is_empty() {
+            String::new()
+        } else {
+            format!("supported values: {}", names.join(", "))
         };
         Self::new(
             CauseKind::FieldValueNotSupported,
@@ -150,13 +153,13 @@ impl Cause {
         )
     }
 
-    /// The message with the field in front, as it stands in the whole answer's message.
+    /// The message with the field, as in the message of the Status.
     pub fn with_field(&self) -> String {
         format!("{}: {}", self.field, self.message)
     }
 }
 
-/// The text in quotes, as Go's `%q` writes it for text that JSON writes alike.
+/// The text in quotes, as Go's `%q` writes it.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -189,16 +192,19 @@ mod tests {
     use super::Cause;
 
     #[test]
-    fn values_are_shown_as_kubernetes_shows_them() {
-        let shown = |value| Cause::invalid("spec.a", &value, "no").message;
-        assert_eq!(shown(json!("A\n")), r#"Invalid value: "A\n": no"#);
-        assert_eq!(shown(json!(0)), "Invalid value: 0: no");
-        assert_eq!(shown(json!({"k": [1]})), r#"Invalid value: {"k":[1]}: no"#);
+    fn message_contains_the_value_as_in_kubernetes() {
+        let message = |value| Cause::invalid("spec.a", &value, "no").message;
+        assert_eq!(message(json!("A\n")), r#"Invalid value: "A\n": no"#);
+        assert_eq!(message(json!(0)), "Invalid value: 0: no");
+        assert_eq!(
+            message(json!({"k": [1]})),
+            r#"Invalid value: {"k":[1]}: no"#
+        );
         assert_eq!(Cause::required("spec.a", "").message, "Required value");
     }
 
     #[test]
-    fn unsupported_values_name_the_supported_ones() {
+    fn message_of_an_unsupported_value_lists_the_supported_ones() {
         let cause = Cause::not_supported("dryRun", &json!(["X"]), &["All"]);
         assert_eq!(
             cause.with_field(),

@@ -1,40 +1,12 @@
+//! Constructors of failures, with the messages of Kubernetes.
+
 use std::collections::HashSet;
 
-use kubewright_core::{Kind, Resource};
+use kubewright_core::Kind;
 
-use super::cause::quoted;
-use super::{Cause, CauseKind, Details, Outcome, Reason, Status};
-
-/// A resource as messages name it: `deployments.apps`, or `pods` in the core group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GroupResource<'a> {
-    /// The group, empty for the core one.
-    pub group: &'a str,
-    /// The plural name.
-    pub plural: &'a str,
-}
-
-impl<'a> From<&'a Resource> for GroupResource<'a> {
-    fn from(resource: &'a Resource) -> Self {
-        Self {
-            group: resource.kind.group(),
-            plural: &resource.plural,
-        }
-    }
-}
-
-/// Group and plural name.
-impl<'a> From<(&'a str, &'a str)> for GroupResource<'a> {
-    fn from((group, plural): (&'a str, &'a str)) -> Self {
-        Self { group, plural }
-    }
-}
-
-impl GroupResource<'_> {
-    fn qualified(&self) -> String {
-        qualified(self.plural, self.group)
-    }
-}
+use super::cause::{Cause, CauseKind, quoted};
+use super::group_resource::{GroupResource, qualified};
+use super::object::{Details, Outcome, Reason, Status};
 
 const MODIFIED: &str =
     "the object has been modified; please apply your changes to the latest version and try again";
@@ -70,7 +42,7 @@ impl Status {
         status
     }
 
-    /// 409: an object of that name is there already.
+    /// 409: an object of that name exists.
     pub fn already_exists<'a>(resource: impl Into<GroupResource<'a>>, name: &str) -> Self {
         let resource = resource.into();
         let message = format!("{} {} already exists", resource.qualified(), quoted(name));
@@ -82,7 +54,7 @@ impl Status {
         Self::conflict_because(resource, name, MODIFIED)
     }
 
-    /// 409 with a reason of the caller's, such as a failed precondition.
+    /// 409 for another reason, such as a failed precondition.
     pub fn conflict_because<'a>(
         resource: impl Into<GroupResource<'a>>,
         name: &str,
@@ -104,20 +76,20 @@ impl Status {
         status
     }
 
-    /// 422: the object breaks rules of its kind. Equal faults are told once in the message.
+    /// 422: the object is invalid. The message contains equal causes once.
     pub fn invalid(kind: &Kind, name: &str, causes: Vec<Cause>) -> Self {
         Self::invalid_as(kind.group(), &kind.kind, name, causes)
     }
 
-    /// 422 where something else than the kind is named, as the server does in places.
+    /// 422 with another name instead of the kind, as the server sends in some cases.
     pub fn invalid_as(group: &str, what: &str, name: &str, causes: Vec<Cause>) -> Self {
         let mut seen = HashSet::new();
-        let mut faults: Vec<String> = causes.iter().map(Cause::with_field).collect();
-        faults.retain(|fault| seen.insert(fault.clone()));
+        let mut errors: Vec<String> = causes.iter().map(Cause::with_field).collect();
+        errors.retain(|error| seen.insert(error.clone()));
         let mut message = format!("{} {} is invalid", qualified(what, group), quoted(name));
-        match faults.as_slice() {
+        match errors.as_slice() {
             [] => {}
-            [one] => message.push_str(&format!(": {one}")),
+            [only] => message.push_str(&format!(": {only}")),
             several => message.push_str(&format!(": [{}]", several.join(", "))),
         }
         let mut status = Self::failure(422, Some(Reason::Invalid), message);
@@ -131,7 +103,7 @@ impl Status {
         status
     }
 
-    /// 403. An empty resource stands for a path outside the API; an empty name for a collection.
+    /// 403. An empty resource means a path outside the API, an empty name a collection.
     pub fn forbidden<'a>(resource: impl Into<GroupResource<'a>>, name: &str, why: &str) -> Self {
         let resource = resource.into();
         let message = match (resource.plural, name) {
@@ -164,12 +136,12 @@ impl Status {
         status
     }
 
-    /// 415 for a body of a type that is not read.
+    /// 415: the media type of the body is unsupported.
     pub fn unsupported_media_type() -> Self {
         Self::failure(415, Some(Reason::UnsupportedMediaType), BODY_TYPES)
     }
 
-    /// 415 for a patch of a type that the resource does not take.
+    /// 415: the resource does not support this type of patch.
     pub fn unsupported_patch_type() -> Self {
         let message = "415: Unsupported Media Type";
         let mut status = Self::failure(415, Some(Reason::UnsupportedMediaType), message);
@@ -177,7 +149,7 @@ impl Status {
         status
     }
 
-    /// 406: none of these types is accepted by the client.
+    /// 406: the client accepts none of these types.
     pub fn not_acceptable(available: &[&str]) -> Self {
         let message = format!(
             "406: Not Acceptable\n\nAvailable representations: {}",
@@ -188,7 +160,7 @@ impl Status {
         status
     }
 
-    /// 406: the transformation asked for with `as=` does not exist.
+    /// 406: the transformation in `as=` does not exist.
     pub fn only_accepts(available: &[&str]) -> Self {
         let message = format!(
             "only the following media types are accepted: {}",
@@ -197,12 +169,12 @@ impl Status {
         Self::failure(406, Some(Reason::NotAcceptable), message)
     }
 
-    /// 410: the revision asked for is no longer kept.
+    /// 410: the requested revision has been compacted.
     pub fn expired(message: impl Into<String>) -> Self {
         Self::failure(410, Some(Reason::Expired), message)
     }
 
-    /// 410: the thing asked for is no longer there.
+    /// 410: the requested resource no longer exists.
     pub fn gone(message: impl Into<String>) -> Self {
         Self::failure(410, Some(Reason::Gone), message)
     }
@@ -220,13 +192,13 @@ impl Status {
 
     /// 504: the request took too long.
     pub fn timeout(message: &str) -> Self {
-        let message = format!("Timeout: {message}");
-        Self::failure(504, Some(Reason::Timeout), message).retry_after(0)
+        Self::failure(504, Some(Reason::Timeout), format!("Timeout: {message}")).retry_after(0)
     }
 
-    /// 504: the revision asked for has not happened yet.
-    pub fn revision_too_large(asked: u64, current: u64) -> Self {
-        let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
+    /// 504: the requested revision is in the future.
+    pub fn revision_too_large(requested: u64, current: u64) -> Self {
+        let message =
+            format!("Timeout: Too large resource version: {requested}, current: {current}");
         Self::failure(504, Some(Reason::Timeout), message)
             .with_cause(Cause {
                 kind: Some(CauseKind::ResourceVersionTooLarge),
@@ -236,45 +208,37 @@ impl Status {
             .retry_after(1)
     }
 
-    /// 500: a fault of the server, told as such.
+    /// 500: an internal error of the server.
     pub fn internal(message: impl Into<String>) -> Self {
-        let message = message.into();
         let cause = Cause {
-            message: message.clone(),
+            message: message.into(),
             ..Cause::default()
         };
-        let message = format!("Internal error occurred: {message}");
-        Self::failure(500, Some(Reason::InternalError), message).with_cause(cause)
+        let shown = format!("Internal error occurred: {}", cause.message);
+        Self::failure(500, Some(Reason::InternalError), shown).with_cause(cause)
     }
 
-    /// 500 without a reason: how the server tells of errors that it did not expect, such as an
-    /// apply of a field that the schema does not know.
+    /// 500 without a reason: an error without a Status in Kubernetes, such as an apply of a field
+    /// that is not in the schema.
     pub fn unknown(message: impl Into<String>) -> Self {
         Self::failure(500, None, message)
     }
 
-    /// 501: not in this server; the message names what is missing.
+    /// 501: this server does not support the request; the message names the missing feature.
     pub fn not_implemented(message: impl Into<String>) -> Self {
         let reason = Reason::Other("NotImplemented".to_owned());
         Self::failure(501, Some(reason), message)
     }
 
-    /// The same answer, about the named object.
+    /// Sets the object in the details.
     #[must_use]
     pub fn about<'a>(mut self, resource: impl Into<GroupResource<'a>>, name: &str) -> Self {
-        let resource = resource.into();
+        let GroupResource { group, plural } = resource.into();
         let details = self.details.get_or_insert_default();
-        details.group = resource.group.to_owned();
-        details.kind = resource.plural.to_owned();
+        details.group = group.to_owned();
+        details.kind = plural.to_owned();
         details.name = name.to_owned();
         self
-    }
-}
-
-fn qualified(name: &str, group: &str) -> String {
-    match group {
-        "" => name.to_owned(),
-        group => format!("{name}.{group}"),
     }
 }
 
@@ -328,22 +292,22 @@ mod tests {
     }
 
     #[test]
-    fn several_faults_stand_in_brackets_and_equal_ones_once() {
+    fn message_lists_several_causes_in_brackets_and_equal_ones_once() {
         let kind = Kind::new("apps", "v1", "Deployment");
         let a = Cause::required("spec.a", "");
         let b = Cause::invalid("spec.b", &json!(1), "no");
-        let one = Status::invalid(&kind, "x", vec![a.clone(), a.clone()]);
+        let equal = Status::invalid(&kind, "x", vec![a.clone(), a.clone()]);
         assert_eq!(
-            one.message,
+            equal.message,
             r#"Deployment.apps "x" is invalid: spec.a: Required value"#
         );
-        let two = Status::invalid(&kind, "x", vec![a, b]);
+        let several = Status::invalid(&kind, "x", vec![a, b]);
         assert_eq!(
-            two.message,
+            several.message,
             "Deployment.apps \"x\" is invalid: \
              [spec.a: Required value, spec.b: Invalid value: 1: no]"
         );
-        let details = serde_json::to_value(two.details.unwrap()).unwrap();
+        let details = serde_json::to_value(several.details.unwrap()).unwrap();
         assert_eq!(details["kind"], "Deployment");
         assert_eq!(
             details["causes"][1],

@@ -1,11 +1,12 @@
-//! The `Status` object that the API server answers with when there is nothing else to answer,
-//! above all when a request fails, with the exact messages of Kubernetes.
+//! The `Status` object, which is the response to failed requests and to deletes, with the exact
+//! messages of Kubernetes.
 
 mod cause;
 mod failure;
+mod group_resource;
 mod object;
 
 pub(crate) use cause::quoted;
 pub use cause::{Cause, CauseKind};
-pub use failure::GroupResource;
+pub use group_resource::GroupResource;
 pub use object::{Details, ListMeta, Outcome, Reason, Status, StatusKind, StatusVersion};

@@ -1,13 +1,16 @@
+//! The `Status` object.
+
 use std::fmt;
 
 use kubewright_core::Kind;
 use serde::{Deserialize, Serialize};
 
-use super::{Cause, GroupResource};
+use super::cause::Cause;
+use super::group_resource::GroupResource;
 
-/// The answer of the API server when no object is asked for, and every error it gives.
+/// The response of the API server to a failed request, and to requests without another object.
 ///
-/// As an error its message is the server's.
+/// As an error it has the server's message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Status {
@@ -15,21 +18,21 @@ pub struct Status {
     pub kind: StatusKind,
     /// Always `v1`.
     pub api_version: StatusVersion,
-    /// Filled only where a list would carry something, such as a new continue token.
+    /// Usually empty; a failed list may have a new continue token.
     pub metadata: ListMeta,
     /// Whether the request succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Outcome>,
-    /// For people.
+    /// The message for people.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// For programs; none where the server does not know either.
+    /// The reason for programs; none when it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// What the answer is about.
+    /// The object and the causes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<Details>>,
-    /// The HTTP status; 0 (left out) where the answer is a success inside a 200.
+    /// The HTTP status code; 0 (omitted) for a success.
     #[serde(skip_serializing_if = "is_zero")]
     pub code: u16,
 }
@@ -51,14 +54,14 @@ pub enum StatusVersion {
     V1,
 }
 
-/// The part of a list's metadata that a [`Status`] may carry.
+/// The part of a list's metadata that a [`Status`] can have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ListMeta {
-    /// Where an expired list may go on, at the cost of consistency.
+    /// The token with which an expired list can continue, at a newer revision.
     #[serde(rename = "continue", skip_serializing_if = "String::is_empty")]
     pub continue_token: String,
-    /// The revision of the answer.
+    /// The revision of the response.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub resource_version: String,
 }
@@ -66,58 +69,58 @@ pub struct ListMeta {
 /// Whether a request succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// It did.
+    /// It succeeded.
     Success,
-    /// It did not.
+    /// It failed.
     Failure,
 }
 
-/// Why a request failed, as programs read it.
+/// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Nobody could be authenticated.
+    /// The authentication failed.
     Unauthorized,
-    /// The user may not do that.
+    /// The authorization failed.
     Forbidden,
-    /// There is no such object.
+    /// The object does not exist.
     NotFound,
-    /// There is already an object of that name.
+    /// An object of that name exists.
     AlreadyExists,
-    /// The object changed in between, or fields belong to others.
+    /// The object has changed, or other managers own its fields.
     Conflict,
-    /// The object is not there any more.
+    /// The object no longer exists.
     Gone,
-    /// The object does not hold what its kind demands.
+    /// The object is invalid.
     Invalid,
-    /// The server gave up for now.
+    /// The server could not complete the request in time.
     ServerTimeout,
-    /// The request took too long.
+    /// The request timed out.
     Timeout,
-    /// The client shall slow down.
+    /// The client is rate limited.
     TooManyRequests,
-    /// The request could not be understood.
+    /// The request is malformed.
     BadRequest,
-    /// The resource does not serve that method.
+    /// The resource does not support the method.
     MethodNotAllowed,
-    /// No representation that the client accepts.
+    /// The server supports no media type that the client accepts.
     NotAcceptable,
-    /// The body is larger than the server takes.
+    /// The body is too large.
     RequestEntityTooLarge,
-    /// The body has a type that the server does not read.
+    /// The media type of the body is unsupported.
     UnsupportedMediaType,
-    /// The server is broken.
+    /// An internal error of the server.
     InternalError,
-    /// The revision asked for is no longer kept.
+    /// The requested revision has been compacted.
     Expired,
-    /// The server is not there for now.
+    /// The server is unavailable.
     ServiceUnavailable,
     /// A reason that is not in this list.
     #[serde(untagged)]
     Other(String),
 }
 
-/// What a [`Status`] is about.
+/// The object and the causes of a [`Status`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Details {
@@ -127,30 +130,30 @@ pub struct Details {
     /// The group of `kind`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub group: String,
-    /// The plural name of the resource for most answers, the kind for `Invalid`.
+    /// The plural name of the resource; for `Invalid` the kind.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub kind: String,
     /// The object's uid.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub uid: String,
-    /// The single faults.
+    /// The causes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
-    /// When to ask again; 0 says nothing.
+    /// When the client may retry; 0 when unknown.
     #[serde(skip_serializing_if = "is_zero32")]
     pub retry_after_seconds: u32,
 }
 
 impl Status {
-    /// What a delete answers when the object is really gone: a success without a code.
+    /// The response to a delete that removed the object: a success without a code.
     pub fn deleted<'a>(resource: impl Into<GroupResource<'a>>, name: &str, uid: &str) -> Self {
-        let resource = resource.into();
+        let GroupResource { group, plural } = resource.into();
         Self {
             status: Some(Outcome::Success),
             details: Some(Box::new(Details {
                 name: name.to_owned(),
-                group: resource.group.to_owned(),
-                kind: resource.plural.to_owned(),
+                group: group.to_owned(),
+                kind: plural.to_owned(),
                 uid: uid.to_owned(),
                 ..Details::default()
             })),
@@ -158,19 +161,19 @@ impl Status {
         }
     }
 
-    /// Whether this is an answer of the given reason.
+    /// Whether it has the given reason.
     pub fn is(&self, reason: &Reason) -> bool {
         self.reason.as_ref() == Some(reason)
     }
 
-    /// The same answer with when to ask again.
+    /// Sets when the client may retry.
     #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Self {
         self.details.get_or_insert_default().retry_after_seconds = seconds;
         self
     }
 
-    /// The same answer with one more cause, which the message does not repeat.
+    /// Adds a cause, which is not added to the message.
     #[must_use]
     pub fn with_cause(mut self, cause: Cause) -> Self {
         self.details.get_or_insert_default().causes.push(cause);
@@ -193,7 +196,7 @@ impl std::error::Error for Status {}
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands a reference to its predicates"
+    reason = "serde passes a reference to its predicates"
 )]
 fn is_zero(number: &u16) -> bool {
     *number == 0
@@ -201,7 +204,7 @@ fn is_zero(number: &u16) -> bool {
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands a reference to its predicates"
+    reason = "serde passes a reference to its predicates"
 )]
 fn is_zero32(number: &u32) -> bool {
     *number == 0
@@ -214,7 +217,7 @@ mod tests {
     use super::{Reason, Status};
 
     #[test]
-    fn a_deleted_object_is_answered_without_message_and_code() {
+    fn status_of_a_deleted_object_has_no_message_and_no_code() {
         let status = Status::deleted(("apps", "deployments"), "web", "u-1");
         assert_eq!(
             serde_json::to_value(status).unwrap(),
@@ -226,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_of_another_server_is_kept() {
+    fn unknown_reason_survives_a_round_trip() {
         let text = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"reason":"Teapot"}"#;
         let status: Status = serde_json::from_str(text).unwrap();
         assert!(status.is(&Reason::Other("Teapot".to_owned())));

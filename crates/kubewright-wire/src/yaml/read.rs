@@ -1,3 +1,5 @@
+//! Reading of YAML.
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
@@ -7,28 +9,28 @@ use serde_saphyr::granit_parser::{
 
 use super::scalar::{ScalarTag, resolve, resolve_tagged};
 
-/// Why YAML could not be read.
+/// An error of reading YAML.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum YamlError {
     /// The text is not YAML.
     #[error("read YAML: the text does not parse; fix it at the place named")]
     Syntax(#[source] ScanError),
-    /// The YAML has no JSON form that Kubernetes accepts.
+    /// The YAML cannot be converted to JSON as Kubernetes does.
     #[error("read YAML at line {line}: {what}")]
     Content {
-        /// Where, counted from 1.
+        /// The line, from 1.
         line: usize,
-        /// What is wrong and what to do.
+        /// The error and its solution.
         what: String,
     },
 }
 
-/// Deeper nesting is refused: no object of Kubernetes comes near it, and reading recurses.
+/// The deepest nesting, which limits the recursion; objects of Kubernetes have much less.
 const MAX_DEPTH: usize = 200;
-/// A document that aliases blow up beyond this many values is refused.
+/// The most values of a stream, which limits the expansion of aliases.
 const MAX_VALUES: usize = 1_000_000;
-/// What anchors and aliases of one document may copy together: what a request may hold.
+/// The most bytes that anchors and aliases of one document copy: the limit of a request body.
 const MAX_COPIED: usize = 3 * 1024 * 1024;
 
 /// Reads a stream of one document; an empty one is null.
@@ -37,9 +39,9 @@ pub fn from_str(text: &str) -> Result<Value, YamlError> {
     match documents.len() {
         0 => Ok(Value::Null),
         1 => Ok(documents.remove(0)),
-        n => Err(YamlError::Content {
+        count => Err(YamlError::Content {
             line: 1,
-            what: format!("one document is expected, there are {n}; send them one by one"),
+            what: format!("one document is expected, there are {count}; send them one by one"),
         }),
     }
 }
@@ -52,7 +54,7 @@ pub fn from_str(text: &str) -> Result<Value, YamlError> {
 /// # Ok::<(), kubewright_wire::yaml::YamlError>(())
 /// ```
 pub fn documents(text: &str) -> Result<Vec<Value>, YamlError> {
-    // Any crate of a build can switch comments on for all of it.
+    // Cargo unifies features: another crate of the build may have enabled comments.
     let mut options = Options::default();
     options.set_emit_comments(false);
     let mut reader = Reader {
@@ -82,29 +84,29 @@ struct Reader<'input> {
     events: Parser<'input, StrInput<'input>>,
     anchors: BTreeMap<usize, Anchored>,
     values: usize,
-    /// How many bytes anchors and aliases of the document have copied.
+    /// The bytes that anchors and aliases of the document have copied.
     copied: usize,
 }
 
-/// A value with a name, and what each use of it costs.
+/// The value of an anchor, and its size.
 struct Anchored {
     value: Value,
     extent: Extent,
 }
 
-/// How large a value is.
+/// The size of a value.
 #[derive(Clone, Copy, Default)]
 struct Extent {
-    /// As JSON, about.
+    /// The approximate size as JSON.
     bytes: usize,
-    /// Levels below the value itself.
+    /// The levels below the value.
     height: usize,
-    /// The value and all that are in it.
+    /// The number of values, including itself.
     values: usize,
 }
 
 impl<'input> Reader<'input> {
-    /// Comments are no part of the data.
+    /// The next event that is not a comment.
     fn next(&mut self) -> Result<Option<(Event<'input>, Span)>, YamlError> {
         self.events
             .find(|event| !matches!(event, Ok((Event::Comment(..), _))))
@@ -138,32 +140,35 @@ impl<'input> Reader<'input> {
         };
         if anchor != 0 {
             let extent = measure(&value);
-            self.pay(extent, span)?;
-            let value = value.clone();
-            self.anchors.insert(anchor, Anchored { value, extent });
+            self.count_copy(extent, span)?;
+            let anchored = Anchored {
+                value: value.clone(),
+                extent,
+            };
+            self.anchors.insert(anchor, anchored);
         }
         Ok(value)
     }
 
     fn alias(&mut self, anchor: usize, span: Span, depth: usize) -> Result<Value, YamlError> {
-        let absent = || content(span, "an alias stands inside the value it names");
+        let absent = || content(span, "an alias is inside the value that it refers to");
         let extent = self.anchors.get(&anchor).ok_or_else(absent)?.extent;
         self.values += extent.values;
         if depth + extent.height > MAX_DEPTH || self.values > MAX_VALUES {
             return Err(too_large(span));
         }
-        self.pay(extent, span)?;
+        self.count_copy(extent, span)?;
         let anchored = self.anchors.get(&anchor).ok_or_else(absent)?;
         Ok(anchored.value.clone())
     }
 
-    /// Counts a copy before it is made.
-    fn pay(&mut self, extent: Extent, span: Span) -> Result<(), YamlError> {
+    /// Adds a copy to the limit, before it is made.
+    fn count_copy(&mut self, extent: Extent, span: Span) -> Result<(), YamlError> {
         self.copied += extent.bytes;
-        match self.copied > MAX_COPIED {
-            true => Err(too_large(span)),
-            false => Ok(()),
+        if self.copied > MAX_COPIED {
+            return Err(too_large(span));
         }
+        Ok(())
     }
 
     fn sequence(&mut self, span: Span, depth: usize) -> Result<Value, YamlError> {
@@ -186,13 +191,13 @@ impl<'input> Reader<'input> {
             }
             let is_merge = is_merge_key(&event);
             let key = self.value(event, key_span, depth + 1)?;
-            let (event, span) = self.expect_next(key_span)?;
-            let value = self.value(event, span, depth + 1)?;
+            let (value_event, value_span) = self.expect_next(key_span)?;
+            let value = self.value(value_event, value_span, depth + 1)?;
             if is_merge {
-                merged.push((value, span));
+                merged.push((value, value_span));
                 continue;
             }
-            // The last of equal keys wins, as in the library that kube-apiserver uses.
+            // The last of equal keys wins, as in the library of kube-apiserver.
             fields.insert(key_text(key, key_span)?, value);
         }
         for (value, span) in merged {
@@ -222,7 +227,7 @@ fn scalar(
     resolve_tagged(text, wanted).ok_or_else(|| {
         content(
             span,
-            &format!("{text:?} does not fit its tag; remove the tag"),
+            &format!("{text:?} does not match its tag; remove the tag"),
         )
     })
 }
@@ -231,7 +236,7 @@ fn is_merge_key(event: &Event<'_>) -> bool {
     matches!(event, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<")
 }
 
-/// Fields of merged mappings stand behind those of the mapping itself.
+/// Adds the fields of a merged mapping that the mapping itself does not have.
 fn merge_into(fields: &mut Map<String, Value>, value: Value, span: Span) -> Result<(), YamlError> {
     match value {
         Value::Object(more) => {
@@ -242,7 +247,7 @@ fn merge_into(fields: &mut Map<String, Value>, value: Value, span: Span) -> Resu
         }
         Value::Array(several) => several
             .into_iter()
-            .try_for_each(|one| merge_into(fields, one, span)),
+            .try_for_each(|mapping| merge_into(fields, mapping, span)),
         _ => Err(content(span, "a merge key needs a mapping")),
     }
 }
@@ -256,24 +261,24 @@ fn key_text(key: Value, span: Span) -> Result<String, YamlError> {
 }
 
 fn measure(value: &Value) -> Extent {
-    let around = |sum: Extent, inner: Extent| Extent {
+    let add = |sum: Extent, inner: Extent| Extent {
         bytes: sum.bytes + inner.bytes + 1,
         height: sum.height.max(inner.height + 1),
         values: sum.values + inner.values,
     };
-    let one = |bytes| Extent {
+    let single = |bytes| Extent {
         bytes,
         height: 0,
         values: 1,
     };
     match value {
-        Value::Array(items) => items.iter().map(measure).fold(one(2), around),
+        Value::Array(items) => items.iter().map(measure).fold(single(2), add),
         Value::Object(fields) => {
             let names = fields.keys().map(|name| name.len() + 3).sum::<usize>();
-            fields.values().map(measure).fold(one(2 + names), around)
+            fields.values().map(measure).fold(single(2 + names), add)
         }
-        Value::String(text) => one(text.len() + 2),
-        Value::Null | Value::Bool(_) | Value::Number(_) => one(4),
+        Value::String(text) => single(text.len() + 2),
+        Value::Null | Value::Bool(_) | Value::Number(_) => single(4),
     }
 }
 
@@ -295,7 +300,7 @@ mod tests {
     use super::{documents, from_str};
 
     #[test]
-    fn keys_become_text_and_quotes_keep_text() {
+    fn keys_are_text_and_quoted_scalars_stay_text() {
         let value = from_str("y: 1\n2: a\n'on': \"yes\"\nk: !!str 12\n").unwrap();
         assert_eq!(value, json!({"true": 1, "2": "a", "on": "yes", "k": "12"}));
     }
@@ -309,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_documents_are_left_out() {
+    fn empty_documents_are_skipped() {
         let text = "# only a comment\n---\na: 1\n---\n---\nb: |\n  x\n  y\n";
         assert_eq!(
             documents(text).unwrap(),
@@ -318,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_yaml_names_its_line() {
+    fn error_contains_the_line() {
         let error = from_str("a: 1\n? [1]\n: 2\n").unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -328,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_of_aliases_is_refused() {
+    fn nested_aliases_beyond_the_limit_are_an_error() {
         let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
         for n in 1..9 {
             let item = format!("*a{}", n - 1);
@@ -339,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_copy_no_more_than_a_request_may_hold() {
+    fn aliases_that_copy_more_than_the_limit_are_an_error() {
         let long = "x".repeat(100_000);
         let uses = |count| format!("a: &a {long}\nl: [{}]\n", vec!["*a"; count].join(", "));
         assert!(from_str(&uses(30)).is_ok());
@@ -351,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_nest_no_deeper_than_plain_values() {
+    fn aliases_that_nest_too_deeply_are_an_error() {
         let mut text = String::from("a0: &a0 x\n");
         for n in 1..6 {
             let inner = format!("{}*a{}{}", "[".repeat(50), n - 1, "]".repeat(50));

@@ -1,6 +1,8 @@
+//! YAML 1.1 scalars.
+
 use serde_json::{Number, Value};
 
-/// A tag that decides how a scalar is read.
+/// A tag that determines the type of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScalarTag {
     Bool,
@@ -10,7 +12,7 @@ pub(super) enum ScalarTag {
     Text,
 }
 
-/// What an unquoted scalar means, as Kubernetes' YAML library resolves it
+/// The value of an unquoted scalar, as Kubernetes' YAML library resolves it
 /// (go.yaml.in/yaml/v2/resolve.go): YAML 1.1 booleans and octals, no base 60, and timestamps as
 /// text.
 pub(super) fn resolve(text: &str) -> Value {
@@ -29,7 +31,7 @@ pub(super) fn resolve(text: &str) -> Value {
     number.map_or_else(|| Value::String(text.to_owned()), Value::Number)
 }
 
-/// The value of a scalar with an explicit tag; none where text and tag do not fit.
+/// The value of a scalar with an explicit tag; `None` when the text does not match the tag.
 pub(super) fn resolve_tagged(text: &str, tag: ScalarTag) -> Option<Value> {
     let resolved = resolve(text);
     match (tag, &resolved) {
@@ -54,21 +56,21 @@ fn resolve_number(text: &str) -> Option<Number> {
 
 /// `strconv.ParseInt(text, 0, 64)`, then the unsigned one.
 fn integer(text: &str) -> Option<Number> {
-    let (negative, digits) = match text.as_bytes().first()? {
+    let (is_negative, unsigned) = match text.as_bytes().first()? {
         b'-' => (true, text.strip_prefix('-')?),
         b'+' => (false, text.strip_prefix('+')?),
         _ => (false, text),
     };
-    let (radix, digits) = radix_of(digits);
+    let (radix, digits) = radix_of(unsigned);
     if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
         return None;
     }
     let magnitude = u128::from_str_radix(digits, radix).ok()?;
     let signed = i128::try_from(magnitude).ok()?;
-    let value = if negative { -signed } else { signed };
+    let value = if is_negative { -signed } else { signed };
     match i64::try_from(value) {
         Ok(value) => Some(value.into()),
-        // An explicit sign rules out the unsigned reading, as in Go.
+        // Go does not parse a number with a sign as unsigned.
         Err(_) if text.starts_with('+') => None,
         Err(_) => u64::try_from(value).ok().map(Number::from),
     }
@@ -87,7 +89,7 @@ fn radix_of(digits: &str) -> (u32, &str) {
     }
 }
 
-/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`; infinities and NaN have no JSON.
+/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`; JSON has no infinities and no NaN.
 fn float(text: &str) -> Option<Number> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -100,9 +102,9 @@ fn float(text: &str) -> Option<Number> {
     if !has_digits || !digits(whole) || !digits(fraction) {
         return None;
     }
-    if let Some(exponent) = exponent {
-        let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
-        if exponent.is_empty() || !digits(exponent) {
+    if let Some(signed) = exponent {
+        let magnitude = signed.strip_prefix(['-', '+']).unwrap_or(signed);
+        if magnitude.is_empty() || !digits(magnitude) {
             return None;
         }
     }
@@ -116,7 +118,7 @@ mod tests {
     use super::resolve;
 
     #[test]
-    fn scalars_are_those_of_yaml_1_1() {
+    fn scalars_are_resolved_as_in_yaml_1_1() {
         let cases: [(&str, Value); 24] = [
             ("y", json!(true)),
             ("Yes", json!(true)),

@@ -1,7 +1,10 @@
+//! Writing of YAML.
+
 use serde_json::Value;
 use serde_saphyr::SerializerOptions;
 
-/// The value as one YAML document, in kubectl's style: lists not indented, no marker in front.
+/// The value as one YAML document, in kubectl's style: lists are not indented, and there is no
+/// document marker.
 ///
 /// ```
 /// let value = serde_json::json!({"list": ["on", 1], "text": "a\nb\n"});
@@ -45,7 +48,7 @@ mod tests {
     use crate::yaml::{documents, from_str};
 
     #[test]
-    fn text_that_reads_as_something_else_is_quoted() {
+    fn text_that_would_be_read_as_another_type_is_quoted() {
         let words = [
             "y",
             "No",
@@ -92,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_come_back_in_order() {
+    fn documents_survive_a_round_trip() {
         let values = [
             json!({"a": [], "b": {}}),
             json!({"a": [{"b": 1, "c": [2]}]}),

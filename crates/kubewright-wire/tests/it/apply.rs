@@ -1,4 +1,4 @@
-//! Scripts of writes to one object, with what Kubernetes' own library answers to each
+//! Scripts of writes to one object, with the result of Kubernetes' own library for each
 //! (`tests/apply/*.yaml`, written by `cargo xtask vectors`).
 
 use std::fs;
@@ -21,13 +21,13 @@ fn every_script_ends_as_in_kubernetes() {
         .map(|entry| entry.expect("a readable folder").path())
         .collect();
     scripts.sort();
-    assert!(scripts.len() >= 25, "the scripts are there");
-    let faults: Vec<String> = scripts.iter().flat_map(|path| run(path)).collect();
+    assert!(scripts.len() >= 25, "the folder has all scripts");
+    let differences: Vec<String> = scripts.iter().flat_map(|path| run(path)).collect();
     assert!(
-        faults.is_empty(),
+        differences.is_empty(),
         "{} steps differ:\n{}",
-        faults.len(),
-        faults.join("\n\n")
+        differences.len(),
+        differences.join("\n\n")
     );
 }
 
@@ -36,51 +36,51 @@ fn run(path: &Path) -> Vec<String> {
     let script = yaml::from_str(&text).expect("a script is YAML");
     let custom = script.get("schema");
     let mut live: Option<Value> = None;
-    let mut faults = Vec::new();
+    let mut differences = Vec::new();
     for (index, step) in script["steps"].as_array().into_iter().flatten().enumerate() {
-        let found = answer(live.as_ref(), step, index, custom);
+        let found = result(live.as_ref(), step, index, custom);
         let expected = match step.get("error") {
             Some(error) => Err(error.clone()),
             None => Ok(step["object"].clone()),
         };
         if found != expected {
-            let show = |answer: &Result<Value, Value>| {
-                let (Ok(value) | Err(value)) = answer;
+            let show = |result: &Result<Value, Value>| {
+                let (Ok(value) | Err(value)) = result;
                 yaml::to_string(value)
             };
-            let (found, expected) = (show(&found), show(&expected));
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let diff = differing_lines(&expected, &found);
-            faults.push(format!("{name}, step {index}:\n{diff}"));
+            let diff = differing_lines(&show(&expected), &show(&found));
+            differences.push(format!("{name}, step {index}:\n{diff}"));
         }
-        // Go on from what the library has, so that one fault is told once.
+        // Continue from the expected object, so that a difference is reported once.
         if let Ok(object) = expected {
             live = Some(object);
         }
     }
-    faults
+    differences
 }
 
 fn differing_lines(expected: &str, found: &str) -> String {
-    let (expected, found): (Vec<&str>, Vec<&str>) =
-        (expected.lines().collect(), found.lines().collect());
-    let missing = expected.iter().filter(|line| !found.contains(line));
-    let surplus = found.iter().filter(|line| !expected.contains(line));
-    let missing = missing.map(|line| format!("  missing {line}"));
-    let surplus = surplus.map(|line| format!("  surplus {line}"));
+    let expected_lines: Vec<&str> = expected.lines().collect();
+    let found_lines: Vec<&str> = found.lines().collect();
+    let missing = expected_lines
+        .iter()
+        .filter(|line| !found_lines.contains(line))
+        .map(|line| format!("  missing {line}"));
+    let surplus = found_lines
+        .iter()
+        .filter(|line| !expected_lines.contains(line))
+        .map(|line| format!("  surplus {line}"));
     let lines: Vec<String> = missing.chain(surplus).collect();
-    match lines.is_empty() {
-        true => format!(
-            "  expected\n{}\n  found\n{}",
-            expected.join("\n"),
-            found.join("\n")
-        ),
-        false => lines.join("\n"),
+    if lines.is_empty() {
+        format!("  expected\n{expected}\n  found\n{found}")
+    } else {
+        lines.join("\n")
     }
 }
 
-/// What we answer to a step, as the script writes it down.
-fn answer(
+/// Our result for a step, in the format of the scripts.
+fn result(
     live: Option<&Value>,
     step: &Value,
     index: usize,
@@ -91,7 +91,7 @@ fn answer(
         .or_else(|| step.get("update"))
         .expect("a write");
     let text = |name: &str| step.get(name).and_then(Value::as_str).unwrap_or_default();
-    // A script may send a version that is not served; the request goes to the one that is.
+    // A script may send an object of a version that is not served to one that is.
     let api_version = sent["apiVersion"]
         .as_str()
         .unwrap_or_default()
@@ -100,15 +100,15 @@ fn answer(
         group_version: GroupVersion::from_api_version(&api_version),
         kind: sent["kind"].as_str().unwrap_or_default().to_owned(),
     };
-    let own;
-    let schema = match custom {
+    let custom_types;
+    let types = match custom {
         None => Schema::builtin(),
         Some(custom) => {
-            own = from_crd(&kind, Some(custom)).expect("a schema");
-            &own
+            custom_types = from_crd(&kind, Some(custom)).expect("a schema");
+            &custom_types
         }
     };
-    let schema = schema.kind(&kind).expect("a known kind");
+    let schema = types.kind(&kind).expect("a known kind");
     let versions = ServedVersions::one(kind.api_version(), schema);
     let names = step
         .get("reset")

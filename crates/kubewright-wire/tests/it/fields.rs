@@ -48,7 +48,7 @@ fn is_below(path: &Path, top: &Path) -> bool {
 
 proptest! {
     #[test]
-    fn reading_what_was_written_gives_the_same_set(model in model()) {
+    fn set_survives_a_round_trip(model in model()) {
         let fields = set(&model);
         prop_assert_eq!(FieldSet::from_value(&fields.to_value()).expect("own output"), fields.clone());
         let text = serde_json::to_string(&fields).expect("a set has JSON");
@@ -56,7 +56,7 @@ proptest! {
     }
 
     #[test]
-    fn a_set_holds_what_was_put_in(model in model(), other in model()) {
+    fn set_contains_exactly_its_members(model in model(), other in model()) {
         let fields = set(&model);
         prop_assert_eq!(paths(&fields), model.clone());
         prop_assert_eq!(fields.len(), model.len());
@@ -67,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn the_algebra_is_that_of_sets_of_paths(a in model(), b in model()) {
+    fn algebra_equals_that_of_sets_of_paths(a in model(), b in model()) {
         let (x, y) = (set(&a), set(&b));
         prop_assert_eq!(x.clone().union(y.clone()), set(&(&a | &b)));
         prop_assert_eq!(x.intersection(&y), set(&(&a & &b)));
@@ -78,7 +78,7 @@ proptest! {
 }
 
 #[test]
-fn members_of_a_value_come_before_those_of_its_parts() {
+fn members_of_a_value_are_listed_before_those_of_its_parts() {
     let text = json!({"f:b": {}, "f:a": {".": {}, "f:x": {}}});
     let fields = FieldSet::from_value(&text).expect("a well-formed set");
     assert_eq!(fields.to_string(), ".a\n.b\n.a.x");

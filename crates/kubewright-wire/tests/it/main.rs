@@ -1,9 +1,9 @@
-//! What the crate promises as a whole.
+//! Tests over the public interface of the crate.
 
 mod apply;
-mod corpus;
 mod fields;
 mod protobuf;
+mod requests;
 mod robust;
 mod schema;
 mod versions;

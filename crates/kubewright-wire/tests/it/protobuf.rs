@@ -1,6 +1,6 @@
-//! Objects of every kind that a server sends, as Kubernetes' own code writes them: with nothing in
-//! them, with something in every field, and with zero values wherever these are told apart from
-//! nothing (`cargo xtask vectors`). What is read from protobuf is what is read from JSON.
+//! Objects of every kind, as Kubernetes' own code writes them: empty, with a value in every field,
+//! and with zero values in all fields that distinguish them from absent ones
+//! (`cargo xtask vectors`). Protobuf is read as the JSON of the same object.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -54,23 +54,26 @@ impl Object {
 fn objects() -> Vec<Object> {
     let packed = include_bytes!("../protobuf/objects.json.gz");
     let mut text = String::new();
-    let read = GzDecoder::new(packed.as_slice()).read_to_string(&mut text);
-    read.expect("the objects are packed as they should");
+    GzDecoder::new(packed.as_slice())
+        .read_to_string(&mut text)
+        .expect("the file is gzip");
     serde_json::from_str(&text).expect("the objects are JSON")
 }
 
 #[test]
-fn every_object_gives_the_same_record_as_its_json() {
+fn record_of_protobuf_equals_the_record_of_json() {
     let table = Layouts::builtin();
     let mut seen = BTreeSet::new();
     for object in objects() {
         let kind = object.kind();
         let layout = table.of_kind(&kind).unwrap();
         let json = object.encoder().encode(object.json()).unwrap();
-        let protobuf = object.encoder().encode_protobuf(layout, &object.protobuf());
-        let protobuf = protobuf.unwrap();
+        let protobuf = object
+            .encoder()
+            .encode_protobuf(layout, &object.protobuf())
+            .unwrap();
         assert_eq!(protobuf.to_value(), json.to_value(), "{kind}");
-        // Also in the same order.
+        // Records also compare the order of fields.
         assert_eq!(protobuf, json, "{kind}");
         seen.insert((kind.api_version(), kind.kind));
     }
@@ -81,7 +84,7 @@ fn every_object_gives_the_same_record_as_its_json() {
 }
 
 #[test]
-fn every_object_reads_as_the_value_of_its_json() {
+fn value_of_protobuf_equals_the_value_of_json() {
     for object in objects() {
         let layout = Layouts::builtin().of_kind(&object.kind()).unwrap();
         let bytes = object.protobuf();
@@ -92,7 +95,7 @@ fn every_object_reads_as_the_value_of_its_json() {
 }
 
 #[test]
-fn request_body_in_protobuf_is_the_object_of_its_json() {
+fn request_body_in_protobuf_equals_the_object_in_json() {
     for object in objects() {
         let kind = object.kind();
         let meta = [
@@ -111,7 +114,7 @@ fn request_body_in_protobuf_is_the_object_of_its_json() {
 }
 
 #[test]
-fn a_projection_keeps_the_same_of_both() {
+fn projection_of_protobuf_equals_the_projection_of_json() {
     let tree = FieldTree::none()
         .with("metadata.name")
         .with("metadata.labels")
@@ -128,7 +131,7 @@ fn a_projection_keeps_the_same_of_both() {
 }
 
 #[test]
-fn the_hash_of_what_a_manager_has_applied_is_the_same() {
+fn field_hash_of_protobuf_equals_the_hash_of_json() {
     let table = Layouts::builtin();
     let kind = Kind::new("", "v1", "ConfigMap");
     let layout = table.of_kind(&kind).unwrap();
@@ -149,19 +152,20 @@ fn the_hash_of_what_a_manager_has_applied_is_the_same() {
     let protobuf = encoder
         .encode_protobuf(layout, &field(1, &metadata))
         .unwrap();
-    let json = br#"{"metadata":{"name":"name","managedFields":[{"manager":"web","operation":"Apply","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:a":{}}}}]}}"#;
-    let json = encoder.encode(json).unwrap();
+    let text = br#"{"metadata":{"name":"name","managedFields":[{"manager":"web","operation":"Apply","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:a":{}}}}]}}"#;
+    let json = encoder.encode(text).unwrap();
     assert!(json.field_hash().is_some());
     assert_eq!(protobuf.field_hash(), json.field_hash());
     assert_eq!(protobuf, json);
 }
 
 #[test]
-fn an_object_that_is_cut_anywhere_is_an_error_or_a_stub_and_never_a_panic() {
+fn object_truncated_anywhere_is_an_error_or_a_stub() {
     let object = objects()
         .into_iter()
-        .filter(|object| object.kind == "Service");
-    let object = object.max_by_key(|object| object.protobuf.len()).unwrap();
+        .filter(|object| object.kind == "Service")
+        .max_by_key(|object| object.protobuf.len())
+        .unwrap();
     let layout = Layouts::builtin().of_kind(&object.kind()).unwrap();
     let bytes = object.protobuf();
     let whole = object
@@ -172,7 +176,7 @@ fn an_object_that_is_cut_anywhere_is_an_error_or_a_stub_and_never_a_panic() {
     let mut stubs = 0;
     for cut in 0..bytes.len() {
         let beginning = bytes.split_at(cut).0;
-        // A cut between two fields leaves a shorter object.
+        // It must not panic. Truncated between two fields, it is a valid object.
         object.encoder().encode_protobuf(layout, beginning).ok();
         if let Ok(stub) = object.encoder().encode_protobuf_stub(layout, beginning) {
             assert_eq!(stub, whole, "{cut}");
@@ -183,38 +187,38 @@ fn an_object_that_is_cut_anywhere_is_an_error_or_a_stub_and_never_a_panic() {
 }
 
 #[test]
-fn noise_is_an_error_and_never_a_panic() {
-    let object = objects().into_iter().filter(|object| object.kind == "Pod");
-    let object = object.max_by_key(|object| object.protobuf.len()).unwrap();
+fn corrupt_object_does_not_panic() {
+    let object = objects()
+        .into_iter()
+        .filter(|object| object.kind == "Pod")
+        .max_by_key(|object| object.protobuf.len())
+        .unwrap();
     let layout = Layouts::builtin().of_kind(&object.kind()).unwrap();
     let bytes = object.protobuf();
     for at in (0..bytes.len()).step_by(31) {
         for flip in [1, 0x80, 0xff] {
-            let mut noise = bytes.clone();
-            noise[at] ^= flip;
-            object.encoder().encode_protobuf(layout, &noise).ok();
+            let mut corrupt = bytes.clone();
+            corrupt[at] ^= flip;
+            object.encoder().encode_protobuf(layout, &corrupt).ok();
         }
     }
 }
 
 #[test]
-fn lists_of_numbers_may_be_packed_and_stand_apart() {
+fn list_of_numbers_may_be_packed_and_interleaved() {
     let kind = Kind::new("", "v1", "Pod");
     let layout = Layouts::builtin().of_kind(&kind).unwrap();
-    // spec.securityContext.supplementalGroups: two packed, then one apart, another field between.
+    // spec.securityContext.supplementalGroups: two packed, another field, then one not packed.
     let context = [field(4, &[1, 0x96, 1]), vec![2 << 3, 7], vec![4 << 3, 3]].concat();
     let spec = field(14, &context);
     let bytes = field(2, &spec);
-    let read = Value::deserialize(ProtobufObject::new(layout, &bytes)).unwrap();
-    let context = &read["spec"]["securityContext"];
-    assert_eq!(
-        context["supplementalGroups"],
-        serde_json::json!([1, 150, 3])
-    );
-    assert_eq!(context["runAsUser"], 7);
+    let pod = Value::deserialize(ProtobufObject::new(layout, &bytes)).unwrap();
+    let read = &pod["spec"]["securityContext"];
+    assert_eq!(read["supplementalGroups"], serde_json::json!([1, 150, 3]));
+    assert_eq!(read["runAsUser"], 7);
 }
 
-/// A field of a message: its number, and what is in it.
+/// A field of a message with its number and content.
 fn field(number: u8, inside: &[u8]) -> Vec<u8> {
     let mut head = Vec::new();
     let tag = u16::from(number) << 3 | 2;

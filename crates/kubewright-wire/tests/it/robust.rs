@@ -1,12 +1,13 @@
-//! Whatever comes in: nothing falls over, and nothing takes more time than its length.
+//! Arbitrary and very long inputs: no panic, and no more than linear time.
 
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use kubewright_core::{FieldSelector, LabelSelector};
+use kubewright_fuzz_targets as fuzz;
 use kubewright_wire::fields::FieldSet;
-use kubewright_wire::fuzz;
+use kubewright_wire::json_path::{FieldPath, JsonPath};
 use kubewright_wire::protobuf::{Layouts, from_protobuf};
 use kubewright_wire::route::{Query, percent_decode};
 use kubewright_wire::scan::{Bookmark, Frame, FrameKind, ListScanner, ScanError};
@@ -17,26 +18,26 @@ use proptest::sample::select;
 use proptest::{prop_assert, prop_assert_eq};
 use serde_json::{Map, Value, json};
 
-/// What is linear ends long before this, also on a busy machine without optimisation; what is
-/// quadratic does not.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// How long the long inputs are.
+/// Linear work ends long before this, also on a busy machine and without optimization; quadratic
+/// work does not.
+const LINEAR_TIME_LIMIT: Duration = Duration::from_secs(20);
+/// The length of long inputs.
 const LONG: usize = 200_000;
 
-fn within_patience(what: &str, work: impl FnOnce() + Send + 'static) {
+fn assert_linear_time(what: &str, work: impl FnOnce() + Send + 'static) {
     let (done, finished) = mpsc::sync_channel(1);
     let worker = thread::spawn(move || {
         work();
-        // Nobody listens any more when it took too long.
-        done.send(()).unwrap_or_default();
+        // After a timeout the receiver is gone.
+        done.send(()).ok();
     });
-    let ended = finished.recv_timeout(PATIENCE);
+    let ended = finished.recv_timeout(LINEAR_TIME_LIMIT);
     let is_late = ended == Err(mpsc::RecvTimeoutError::Timeout);
-    assert!(!is_late, "{what} takes more than {PATIENCE:?}");
-    assert!(worker.join().is_ok(), "{what} falls over");
+    assert!(!is_late, "{what} takes more than {LINEAR_TIME_LIMIT:?}");
+    assert!(worker.join().is_ok(), "{what} panics");
 }
 
-/// Texts made of the words of a grammar, which get further into a reader than noise does.
+/// Texts of the tokens of a grammar, which reach more of a parser than random bytes.
 fn words(words: &'static [&'static str]) -> impl Strategy<Value = String> {
     vec(select(words), 0..40).prop_map(|words| words.concat())
 }
@@ -88,6 +89,44 @@ fn selector_text() -> impl Strategy<Value = String> {
     ])
 }
 
+fn json_path_text() -> impl Strategy<Value = String> {
+    words(&[
+        ".",
+        "..",
+        "*",
+        "[",
+        "]",
+        "[*]",
+        "[0]",
+        "[-1]",
+        "[1:2]",
+        "[",
+        "'",
+        "','",
+        "\"",
+        "\\",
+        "?(",
+        "[?(@",
+        ")]",
+        "==",
+        "!=",
+        "<",
+        "1",
+        "-",
+        ":",
+        "@",
+        "$",
+        " ",
+        ".spec",
+        ".containers",
+        ".name",
+        "['name']",
+        "a",
+        "é",
+        "true",
+    ])
+}
+
 fn fields_value() -> impl Strategy<Value = Value> {
     let key = prop_oneof![
         Just(".".to_owned()),
@@ -129,7 +168,7 @@ const MEMBERS: &[&str] = &[
 ];
 const TEXTS: &[&str] = &["a", "b", "delete", "replace", "merge", ""];
 
-/// What could be a patch of a Deployment, or could not.
+/// A value that may be a patch of a Deployment.
 fn patch_value() -> impl Strategy<Value = Value> {
     let key = select(MEMBERS);
     let leaf = prop_oneof![
@@ -142,21 +181,21 @@ fn patch_value() -> impl Strategy<Value = Value> {
         prop_oneof![
             vec(below.clone(), 0..4).prop_map(Value::from),
             btree_map(key.clone(), below, 0..4).prop_map(|members| {
-                let members = members
+                let entries = members
                     .into_iter()
                     .map(|(key, value)| (key.to_owned(), value));
-                Value::Object(members.collect())
+                Value::Object(entries.collect())
             }),
         ]
     })
 }
 
-/// What a scanner says of a list that comes in these pieces, of whose items it reads so much.
-fn scanned(pieces: &[&[u8]], limit: usize) -> (Vec<String>, String) {
+/// The items and the end of a list in these chunks.
+fn scanned(chunks: &[&[u8]], limit: usize) -> (Vec<String>, String) {
     let mut items = Vec::new();
     let mut scanner = ListScanner::new(limit);
-    let read = pieces.iter().try_for_each(|piece| {
-        scanner.push(piece, |item| {
+    let read = chunks.iter().try_for_each(|chunk| {
+        scanner.push(chunk, |item| {
             items.push(format!("{item:?}"));
             Ok::<(), ScanError>(())
         })
@@ -168,29 +207,29 @@ fn scanned(pieces: &[&[u8]], limit: usize) -> (Vec<String>, String) {
     (items, end)
 }
 
-/// How the line of a frame begins, up to its object.
+/// The beginning of a frame's line, before its object.
 const FRAMED: &str = r#"{"type":"ADDED","object":"#;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn yaml_reads_or_is_refused_and_what_is_read_is_written_so_that_it_reads(text in yaml_text()) {
+    fn yaml_is_an_error_or_survives_a_round_trip(text in yaml_text()) {
         fuzz::yaml(text.as_bytes());
     }
 
     #[test]
-    fn noise_is_no_yaml_and_no_harm(bytes in vec(any::<u8>(), 0..200)) {
+    fn random_bytes_do_not_panic_as_yaml(bytes in vec(any::<u8>(), 0..200)) {
         fuzz::yaml(&bytes);
     }
 
     #[test]
-    fn a_selector_that_reads_reads_again_as_it_is_shown(text in selector_text()) {
+    fn valid_selector_survives_a_round_trip(text in selector_text()) {
         fuzz::selectors(text.as_bytes());
     }
 
     #[test]
-    fn a_set_of_fields_reads_or_is_refused_and_is_stable(value in fields_value()) {
+    fn valid_field_set_survives_a_round_trip(value in fields_value()) {
         if let Ok(set) = FieldSet::from_value(&value) {
             let written = set.to_value();
             prop_assert_eq!(FieldSet::from_value(&written).expect("own output"), set);
@@ -198,17 +237,31 @@ proptest! {
     }
 
     #[test]
-    fn a_strategic_patch_is_carried_out_or_refused(base in patch_value(), patch in patch_value()) {
+    fn json_path_is_evaluated_or_is_an_error(text in json_path_text(), value in patch_value()) {
+        if let Ok(path) = JsonPath::parse(&text) {
+            let first = path.first(&value);
+            prop_assert_eq!(first, path.evaluate(&value).ok().and_then(|found| found.first().copied()));
+            if let Some(names) = path.field_names() {
+                let found = names.iter().try_fold(&value, |at, name| at.get(name));
+                prop_assert_eq!(first, found);
+            }
+        }
+        let names = FieldPath::new(&text).take_while(Result::is_ok).count();
+        prop_assert!(names <= text.len());
+    }
+
+    #[test]
+    fn strategic_patch_is_applied_or_is_an_error(base in patch_value(), patch in patch_value()) {
         fuzz::strategic(json!([base, patch]).to_string().as_bytes());
     }
 
     #[test]
-    fn a_merge_patch_does_the_same_twice(base in patch_value(), patch in patch_value()) {
+    fn merge_patch_is_idempotent(base in patch_value(), patch in patch_value()) {
         fuzz::merge(json!([base, patch]).to_string().as_bytes());
     }
 
     #[test]
-    fn a_list_is_the_same_in_any_pieces(
+    fn list_does_not_depend_on_the_chunks(
         text in words(&[
             "{", "}", "[", "]", "\"items\":", "\"metadata\":", "\"resourceVersion\":", "\"1\"",
             "{\"a\":1}", "{\"b\":[1,{\"c\":\"}\"}]}", ",", " ", "\\", "\"", "null", "\u{e9}",
@@ -220,9 +273,9 @@ proptest! {
         prop_assert_eq!(scanned(&[head, tail], 4096), scanned(&[bytes], 4096));
     }
 
-    /// As the JSON library reads the line, and the object of one that is cut as far as it goes.
+    /// The JSON library is the reference; of a truncated line the object is truncated.
     #[test]
-    fn a_frame_holds_its_object_as_it_was_sent(
+    fn frame_contains_the_bytes_of_its_object(
         object in words(&[
             "{", "}", "[", "]", ",", "\"a\":", "{\"a\":1}", "1", "\"}\"", "null", "\"", "\\", " ",
             "\u{e9}",
@@ -244,7 +297,7 @@ proptest! {
     }
 
     #[test]
-    fn frames_bookmarks_messages_and_queries_read_or_are_refused(bytes in vec(any::<u8>(), 0..100)) {
+    fn random_bytes_do_not_panic_in_other_parsers(bytes in vec(any::<u8>(), 0..100)) {
         let framed = [FRAMED.as_bytes(), &bytes].concat();
         prop_assert!(Frame::parse(&bytes).is_err());
         let beginning = Frame::parse_beginning(&framed).map(|frame| frame.object);
@@ -263,7 +316,7 @@ proptest! {
 }
 
 #[test]
-fn long_texts_of_yaml_take_no_longer_than_they_are() {
+fn long_yaml_is_read_in_linear_time() {
     let many = |line: &dyn Fn(usize) -> String| (0..LONG / 10).map(line).collect::<String>();
     let texts = [
         "[".repeat(LONG),
@@ -282,16 +335,16 @@ fn long_texts_of_yaml_take_no_longer_than_they_are() {
     ];
     for text in texts {
         let beginning: String = text.chars().take(12).collect();
-        within_patience(&format!("YAML of {beginning:?}"), move || {
-            // Most of them are refused; what counts is that this is soon.
-            let read = yaml::documents(&text).map_or(0, |documents| documents.len());
-            assert!(read <= text.len());
+        assert_linear_time(&format!("YAML of {beginning:?}"), move || {
+            // Most of them are errors, which must not take longer either.
+            let count = yaml::documents(&text).map_or(0, |documents| documents.len());
+            assert!(count <= text.len());
         });
     }
 }
 
 #[test]
-fn aliases_of_aliases_are_refused_before_they_blow_up() {
+fn nested_aliases_are_an_error_before_they_are_expanded() {
     let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..12 {
         let below = format!("*a{}, ", level - 1).repeat(9);
@@ -300,13 +353,13 @@ fn aliases_of_aliases_are_refused_before_they_blow_up() {
             below.trim_end_matches(", ")
         ));
     }
-    within_patience("YAML of aliases", move || {
+    assert_linear_time("YAML of aliases", move || {
         assert!(yaml::from_str(&text).is_err());
     });
 }
 
 #[test]
-fn long_selectors_and_sets_take_no_longer_than_they_are() {
+fn long_selectors_and_field_sets_are_read_in_linear_time() {
     let texts = [
         format!("a in ({})", "x,".repeat(LONG / 2)),
         "!".repeat(LONG),
@@ -318,15 +371,17 @@ fn long_selectors_and_sets_take_no_longer_than_they_are() {
     ];
     for text in texts {
         let beginning: String = text.chars().take(8).collect();
-        within_patience(&format!("selectors of {beginning:?}"), move || {
-            let labels = text.parse::<LabelSelector>();
-            let labels = labels.map_or(0, |selector| selector.to_string().len());
-            let fields = text.parse::<FieldSelector>();
-            let fields = fields.map_or(0, |selector| selector.to_string().len());
+        assert_linear_time(&format!("selectors of {beginning:?}"), move || {
+            let labels = text
+                .parse::<LabelSelector>()
+                .map_or(0, |selector| selector.to_string().len());
+            let fields = text
+                .parse::<FieldSelector>()
+                .map_or(0, |selector| selector.to_string().len());
             assert!(labels.max(fields) <= 2 * text.len());
         });
     }
-    within_patience("a wide set of fields", || {
+    assert_linear_time("a wide set of fields", || {
         let names = (0..LONG / 10).map(|number| (format!("f:{number}"), Value::Object(Map::new())));
         let value = Value::Object(names.collect());
         let set = FieldSet::from_value(&value).expect("a set");
@@ -336,18 +391,40 @@ fn long_selectors_and_sets_take_no_longer_than_they_are() {
 }
 
 #[test]
-fn long_lists_in_small_pieces_take_no_longer_than_they_are() {
-    within_patience("a list byte by byte", || {
-        let items = "{\"a\":1},".repeat(LONG / 8);
-        let text = format!("{{\"items\":[{}]}}", items.trim_end_matches(','));
-        let pieces: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
-        let (items, _) = scanned(&pieces, 64);
+fn long_json_paths_are_read_in_linear_time() {
+    let texts = [
+        ".a".repeat(LONG / 2),
+        "[0]".repeat(LONG / 3),
+        "[?(@".repeat(LONG / 4),
+        format!("[{}]", "0,".repeat(LONG / 2)),
+        format!("['{}']", ".a".repeat(LONG / 2)),
+        format!("[?(@.a=='{}')]", "\\\\".repeat(LONG / 2)),
+        "..a".repeat(LONG / 3),
+        "\\".repeat(LONG),
+    ];
+    for text in texts {
+        let beginning: String = text.chars().take(8).collect();
+        assert_linear_time(&format!("a JSONPath of {beginning:?}"), move || {
+            let steps = JsonPath::parse(&text).map_or(0, |path| path.steps().len());
+            let names = FieldPath::new(&text).count();
+            assert!(steps.max(names) <= text.len());
+        });
+    }
+}
+
+#[test]
+fn long_lists_in_small_chunks_are_read_in_linear_time() {
+    assert_linear_time("a list byte by byte", || {
+        let sent = "{\"a\":1},".repeat(LONG / 8);
+        let text = format!("{{\"items\":[{}]}}", sent.trim_end_matches(','));
+        let chunks: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
+        let (items, _) = scanned(&chunks, 64);
         assert_eq!(items.len(), LONG / 8);
     });
-    within_patience("an item that never ends", || {
+    assert_linear_time("an item that never ends", || {
         let text = format!("{{\"items\":[{}", "[".repeat(LONG));
-        let pieces: Vec<&[u8]> = text.as_bytes().chunks(7).collect();
-        let (_, end) = scanned(&pieces, 64);
+        let chunks: Vec<&[u8]> = text.as_bytes().chunks(7).collect();
+        let (_, end) = scanned(&chunks, 64);
         assert!(!end.is_empty());
     });
 }

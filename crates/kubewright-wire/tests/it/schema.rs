@@ -1,8 +1,8 @@
-//! What the tables say about Kubernetes' own kinds, and what is done by them.
+//! The schema of Kubernetes' own kinds, and the functions that use it.
 
 use kubewright_core::Kind;
 use kubewright_wire::schema::{
-    ListType, Schema, SchemaType, conform, forget_empty, from_crd, prune,
+    ListType, Schema, SchemaType, conform, drop_empty_fields, from_crd, prune,
 };
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn at<'s>(schema: SchemaType<'s>, path: &str) -> SchemaType<'s> {
 }
 
 #[test]
-fn keys_of_apply_and_of_strategic_merge_are_both_kept() {
+fn schema_has_the_keys_of_apply_and_of_strategic_merge() {
     let container = at(builtin("", "v1", "Pod"), "spec.containers.[]");
     let ports = container.declared("ports").expect("a field of containers");
     let keys = ["containerPort", "protocol"].map(str::to_owned).to_vec();
@@ -38,15 +38,14 @@ fn keys_of_apply_and_of_strategic_merge_are_both_kept() {
         Some(json!(0))
     );
 
-    let strategy = at(builtin("apps", "v1", "Deployment"), "spec");
-    let strategy = strategy
+    let strategy = at(builtin("apps", "v1", "Deployment"), "spec")
         .declared("strategy")
         .and_then(|field| field.patch.as_ref());
     assert!(strategy.is_some_and(|patch| patch.retain_keys && !patch.merge));
 }
 
 #[test]
-fn a_property_overrides_whether_its_type_is_atomic() {
+fn property_overrides_whether_its_type_is_atomic() {
     let selector = at(builtin("apps", "v1", "Deployment"), "spec.selector");
     assert!(selector.map().is_some_and(|map| map.atomic));
     let status = at(builtin("", "v1", "PersistentVolumeClaim"), "status");
@@ -62,7 +61,7 @@ fn a_property_overrides_whether_its_type_is_atomic() {
 }
 
 #[test]
-fn zero_values_are_those_that_go_writes() {
+fn zero_values_equal_those_of_go() {
     assert_eq!(
         builtin("apps", "v1", "Deployment").zero(),
         json!({
@@ -86,7 +85,7 @@ fn zero_values_are_those_that_go_writes() {
 }
 
 #[test]
-fn an_object_is_read_as_the_api_server_reads_it() {
+fn object_is_decoded_as_in_the_api_server() {
     let mut pod = json!({
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": "x", "labels": null, "creationTimestamp": "2026-01-01T02:00:00.7+01:00"},
@@ -113,7 +112,7 @@ fn an_object_is_read_as_the_api_server_reads_it() {
 }
 
 #[test]
-fn wrong_types_are_told_in_the_words_of_go() {
+fn type_mismatch_fails_with_the_message_of_go() {
     let cases: [(&str, Value, &str); 5] = [
         (
             "ConfigMap",
@@ -168,12 +167,12 @@ fn times_of_leases_have_six_digits() {
 #[test]
 fn custom_resources_are_pruned_by_their_own_schema() {
     let kind = Kind::new("ex.io", "v1", "Foo");
-    let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
+    let definition = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
         "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
         "list": {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "string"}}}},
         "pod": {"type": "object", "x-kubernetes-embedded-resource": true},
     }}}});
-    let schema = from_crd(&kind, Some(&schema)).expect("a schema");
+    let schema = from_crd(&kind, Some(&definition)).expect("a schema");
     let mut object = json!({
         "apiVersion": "ex.io/v1", "kind": "Foo", "metadata": {"name": "x", "labels": {"a": "b"}},
         "spec": {"free": {"any": [{"thing": 1}]}, "list": [{"a": "1", "b": 2}], "c": 3,
@@ -196,7 +195,7 @@ fn custom_resources_are_pruned_by_their_own_schema() {
 }
 
 #[test]
-fn a_schema_comes_back_from_its_table() {
+fn schema_survives_a_round_trip_through_its_table() {
     let schema = Schema::builtin();
     let bytes = schema.encode().expect("a schema can be packed");
     assert_eq!(Schema::decode(&bytes).expect("own output"), *schema);
@@ -204,21 +203,22 @@ fn a_schema_comes_back_from_its_table() {
 }
 
 #[test]
-fn what_is_empty_and_always_written_is_stored_as_none() {
+fn empty_list_that_is_always_written_becomes_null() {
+    let dropped = |mut value: Value, schema| {
+        drop_empty_fields(&mut value, schema);
+        value
+    };
     let role = builtin("rbac.authorization.k8s.io", "v1", "Role");
-    let mut value = json!({"metadata": {"name": "a"}, "rules": []});
-    forget_empty(&mut value, role);
-    assert_eq!(value, json!({"metadata": {"name": "a"}, "rules": null}));
+    assert_eq!(
+        dropped(json!({"metadata": {"name": "a"}, "rules": []}), role),
+        json!({"metadata": {"name": "a"}, "rules": null})
+    );
     let slice = builtin("discovery.k8s.io", "v1", "EndpointSlice");
     let full = json!({"addressType": "IPv4", "endpoints": [{"addresses": ["10.0.0.1"]}],
         "ports": null});
-    let mut value = full.clone();
-    forget_empty(&mut value, slice);
-    assert_eq!(value, full);
-    // What is left out when it is empty is none of its business, and neither is a struct.
+    assert_eq!(dropped(full.clone(), slice), full);
+    // Fields with `omitempty` and structs are not changed.
     let pod = builtin("", "v1", "Pod");
     let volume = json!({"spec": {"volumes": [{"name": "v", "emptyDir": {}}]}});
-    let mut value = volume.clone();
-    forget_empty(&mut value, pod);
-    assert_eq!(value, volume);
+    assert_eq!(dropped(volume.clone(), pod), volume);
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use kubewright_core::Kind;
-use kubewright_wire::apply::{Force, ServedVersions, Write, apply, equal_but_times, update};
+use kubewright_wire::apply::{Force, ServedVersions, Write, apply, equal_ignoring_times, update};
 use kubewright_wire::fields::FieldSet;
 use kubewright_wire::schema::{Schema, from_crd};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn owners(object: &Value) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn an_entry_of_another_version_conflicts_and_loses_fields_in_its_own() {
+fn entry_of_another_version_conflicts_and_loses_fields_in_its_version() {
     let (v1, v2) = (
         Kind::new("ex.io", "v1", "Foo"),
         Kind::new("ex.io", "v2", "Foo"),
@@ -51,28 +51,32 @@ fn an_entry_of_another_version_conflicts_and_loses_fields_in_its_own() {
     let both = ServedVersions::one("ex.io/v1", old.kind(&v1).expect("its kind"))
         .and("ex.io/v2", new.kind(&v2).expect("its kind"));
     let first = foo("ex.io/v1", &json!({"a": "1", "b": "1"}));
-    let live = apply(None, &first, &write(&v1, &both, "m1"), Force::No).expect("a first apply");
+    let mut live = apply(None, &first, &write(&v1, &both, "m1"), Force::No).expect("a first apply");
 
-    let mut live = live;
     live["apiVersion"] = json!("ex.io/v2");
     let intent = foo("ex.io/v2", &json!({"a": "2"}));
-    let refused = apply(Some(&live), &intent, &write(&v2, &both, "m2"), Force::No);
+    let conflict = apply(Some(&live), &intent, &write(&v2, &both, "m2"), Force::No);
     assert_eq!(
-        refused.expect_err("m1 owns it").message,
+        conflict.expect_err("m1 owns it").message,
         "Apply failed with 1 conflict: conflict with \"m1\": .spec.a"
     );
     let forced = apply(Some(&live), &intent, &write(&v2, &both, "m2"), Force::Yes).expect("forced");
     assert_eq!(forced["spec"], json!({"a": "2", "b": "1"}));
     assert_eq!(owners(&forced), [("m1", "ex.io/v1"), ("m2", "ex.io/v2")]);
 
-    let moved = foo("ex.io/v2", &json!({"b": "1"}));
-    let moved =
-        apply(Some(&forced), &moved, &write(&v2, &both, "m1"), Force::No).expect("m1 moves");
+    let intent_of_m1 = foo("ex.io/v2", &json!({"b": "1"}));
+    let moved = apply(
+        Some(&forced),
+        &intent_of_m1,
+        &write(&v2, &both, "m1"),
+        Force::No,
+    )
+    .expect("m1 moves");
     assert_eq!(owners(&moved), [("m1", "ex.io/v2"), ("m2", "ex.io/v2")]);
 }
 
 #[test]
-fn entries_of_a_version_that_is_gone_are_dropped() {
+fn entries_of_a_version_that_is_not_served_are_dropped() {
     let (v1, v2) = (
         Kind::new("ex.io", "v1", "Foo"),
         Kind::new("ex.io", "v2", "Foo"),
@@ -90,22 +94,21 @@ fn entries_of_a_version_that_is_gone_are_dropped() {
     let mut changed = live.clone();
     changed["apiVersion"] = json!("ex.io/v2");
     changed["spec"]["b"] = json!("2");
-    let changed = update(Some(&live), changed, &write(&v2, &after, "up"));
-    assert_eq!(owners(&changed), [("up", "ex.io/v2")]);
+    let updated = update(Some(&live), changed, &write(&v2, &after, "up"));
+    assert_eq!(owners(&updated), [("up", "ex.io/v2")]);
 }
 
 #[test]
-fn owners_of_parts_own_the_whole_once_it_has_become_atomic() {
+fn owners_of_parts_own_the_whole_after_it_became_atomic() {
     let kind = Kind::new("ex.io", "v1", "Foo");
-    let part = json!({"type": "object", "properties": {"a": {"type": "string"}}});
-    let list =
+    let mut part = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let mut list =
         json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}});
     let root = |part: &Value, list: &Value| {
         let properties = json!({"part": part, "list": list, "n": {"type": "integer"}});
         json!({"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}})
     };
     let granular = from_crd(&kind, Some(&root(&part, &list))).expect("a schema");
-    let (mut part, mut list) = (part, list);
     part["x-kubernetes-map-type"] = json!("atomic");
     list["x-kubernetes-list-type"] = json!("atomic");
     let atomic = from_crd(&kind, Some(&root(&part, &list))).expect("a schema");
@@ -120,19 +123,20 @@ fn owners_of_parts_own_the_whole_once_it_has_become_atomic() {
         json!({"f:spec": {"f:part": {"f:a": {}}, "f:list": {"v:\"x\"": {}}}})
     );
     let more = foo("ex.io/v1", &json!({"n": 1}));
-    let live = apply(Some(&live), &more, &write(&kind, &after, "m2"), Force::No).expect("an apply");
+    let reconciled =
+        apply(Some(&live), &more, &write(&kind, &after, "m2"), Force::No).expect("an apply");
     assert_eq!(
-        fields(&live),
+        fields(&reconciled),
         json!({"f:spec": {"f:part": {}, "f:list": {}}})
     );
 }
 
 #[test]
-fn times_of_owners_are_no_change() {
+fn times_of_managed_fields_are_not_a_change() {
     let entry = |time: &str, manager: &str| json!({"manager": manager, "time": time});
     let object = |entries: Value| json!({"metadata": {"managedFields": entries}, "spec": 1});
     let a = object(json!([entry("1", "x"), entry("2", "y")]));
     let b = object(json!([entry("2", "y"), entry("3", "x")]));
-    assert!(equal_but_times(&a, &b));
-    assert!(!equal_but_times(&a, &object(json!([entry("1", "x")]))));
+    assert!(equal_ignoring_times(&a, &b));
+    assert!(!equal_ignoring_times(&a, &object(json!([entry("1", "x")]))));
 }

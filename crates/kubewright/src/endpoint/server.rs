@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 /// so connections that only wait are closed for new ones.
 const LIMITS: Limits = Limits {
     open: 64,
-    unproven: 32,
+    untrusted: 32,
 };
 /// How long a client may take for the handshake, or for the head of a request; as
 /// controller-runtime has it.
@@ -53,8 +53,8 @@ impl Endpoint {
                 drain: DRAIN,
             },
             limits: LIMITS,
-            refusal: None,
-            farewell: Duration::ZERO,
+            overload_response: None,
+            shutdown_delay: Duration::ZERO,
             stop,
         };
         let handler = self.handler;
@@ -75,12 +75,12 @@ async fn respond(
     response: impl Future<Output = Response<Full<Bytes>>>,
     activity: Activity,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
-    let working = activity.begin();
+    let in_flight = activity.begin();
     let response = response.await;
     if response.status().is_success() {
-        activity.prove();
+        activity.trust();
     }
-    drop(working);
+    drop(in_flight);
     Ok(response)
 }
 

@@ -138,7 +138,7 @@ fn manifests(operator: Operator, arguments: &ManifestArguments) -> Result<ExitCo
         namespace,
         webhooks: match arguments.webhooks.no_webhooks {
             true => WebhookUse::Off,
-            false => WebhookUse::Wired,
+            false => WebhookUse::On,
         },
         webhook_url: arguments.webhook_url.clone(),
         webhook_ca,

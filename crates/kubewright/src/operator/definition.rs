@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kube::{Client, CustomResourceExt};
 use kubewright_core::{Description, PolicyEffect, PolicyRule};
-use kubewright_manifest::stored_version_alone;
+use kubewright_manifest::keep_only_storage_version;
 use kubewright_runtime::NamespaceSet;
 use kubewright_runtime::metrics::Exposition;
 use kubewright_webhook::review::SubjectAccessReviewSpec;
@@ -259,7 +259,7 @@ impl Operator {
         for definition in &mut description.custom_resources {
             let name = definition["metadata"]["name"].as_str().unwrap_or_default();
             if self.unconverted.iter().any(|one| one == name) {
-                stored_version_alone(definition);
+                keep_only_storage_version(definition);
             }
         }
         description
@@ -290,7 +290,7 @@ impl Operator {
                 .iter()
                 .map(|one| one.describe(&self.name))
                 .collect(),
-            stands_in: self.stands_in,
+            uses_policy_fallbacks: self.stands_in,
             conversions: self.conversions().describe(),
             authorizes: self.questions.authorizer.is_some(),
             extra_rules: Vec::new(),

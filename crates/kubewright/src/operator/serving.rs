@@ -1,7 +1,9 @@
 use kube::{Client, Config};
+use kubewright_core::Clock;
 use kubewright_runtime::client::{Manners, connect};
 use kubewright_runtime::queue::Bucket;
-use kubewright_webhook::{CertificateFiles, Certificates, Incoming, LocalAuthority};
+use kubewright_webhook::pki::{self, Authority, KeyPairPem};
+use kubewright_webhook::{CertificateFiles, Certificates, Incoming};
 use tokio::net::TcpListener;
 
 use super::flags::{BindAddress, MetricsArguments, RunArguments, WebhookArguments};
@@ -128,7 +130,7 @@ async fn metrics(arguments: &MetricsArguments) -> Result<Option<MetricsServing>,
             files: Some(files),
         },
         (true, None) => {
-            let pair = LocalAuthority::new("metrics")?.issue(&["localhost"])?;
+            let pair = self_signed().map_err(kubewright_webhook::Error::from)?;
             MetricsAccess::Reviewed {
                 certificates: Certificates::new(&pair)?,
                 files: None,
@@ -200,6 +202,14 @@ async fn listen(
         tracing::info!(%address, "serving {what}");
     }
     Ok(listener)
+}
+
+/// A certificate for metrics where none is given. Clients cannot verify it, as with
+/// controller-runtime's.
+fn self_signed() -> Result<KeyPairPem, pki::Error> {
+    const DAYS: u16 = 365;
+    let authority = Authority::valid_from("metrics", Clock::system().now(), DAYS)?;
+    authority.issue_server(&["localhost"])
 }
 
 #[cfg(test)]

@@ -321,7 +321,10 @@ impl Policy<PolicyEffect> {
             conditions: conditions(&self.operations, &self.conditions),
             variables: self.variables.clone(),
             parameter: self.parameter.clone(),
-            stand_in: self.stand_in.as_ref().map(|one| one.describe(operator)),
+            fallback: self
+                .stand_in
+                .as_ref()
+                .map(|webhook| webhook.describe(operator)),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use kube::CustomResourceExt;
 use kubewright_core::{ConversionDescription, Resource};
 use kubewright_webhook::ConversionHandler;
-use kubewright_webhook::conversion::{Spoke, Translated, Translation, Versions};
+use kubewright_webhook::conversion::{ConversionFn, ConversionOutput, Spoke, Versions};
 use schemars::JsonSchema;
 use serde_json::Value;
 
@@ -20,8 +20,8 @@ type Define = fn() -> Option<Value>;
 pub struct Conversion {
     hub: Resource,
     spoke: Resource,
-    to_hub: Translation,
-    from_hub: Translation,
+    to_hub: ConversionFn,
+    from_hub: ConversionFn,
     /// How the definitions of both versions are made.
     definitions: [Define; 2],
 }
@@ -112,11 +112,11 @@ impl Webhook {
 
 fn translation<K: TypedKind, L: TypedKind>(
     convert: impl Fn(K) -> Result<L, String> + Send + Sync + 'static,
-) -> Translation {
+) -> ConversionFn {
     Arc::new(move |object| {
         let object = K::deserialize(object)
             .map_err(|error| format!("read the {}: {error}", K::kind(&())))?;
-        Ok(Translated {
+        Ok(ConversionOutput {
             read: written(&object)?,
             written: written(&convert(object)?)?,
         })

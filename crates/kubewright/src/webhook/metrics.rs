@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use kubewright_core::ConversionDescription;
+use kubewright_core::{ConversionDescription, LATENCY_BUCKETS};
 use kubewright_runtime::metrics::{Exposition, Histogram, MetricKind};
-use kubewright_webhook::{PathMetrics, WebhookMetrics};
+use kubewright_webhook::WebhookMetrics;
 
-const LIMITS: &[Duration] = &PathMetrics::LIMITS;
+const LIMITS: &[Duration] = &LATENCY_BUCKETS;
 
 /// Writes what webhooks have answered, under the names of controller-runtime
 /// (`pkg/webhook/internal/metrics`); nothing where there are none.
@@ -20,7 +20,7 @@ pub(crate) fn write_webhooks(page: &mut Exposition, metrics: &WebhookMetrics) {
         MetricKind::Histogram,
     );
     for (path, one) in &paths {
-        let times = Histogram::counted(LIMITS, &one.latency, one.answered(), one.latency_sum);
+        let times = Histogram::counted(LIMITS, &one.latency, one.responses(), one.latency_sum);
         latency.histogram(&[("webhook", path.as_str())], &times);
     }
     let mut total = page.family(

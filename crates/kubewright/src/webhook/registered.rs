@@ -210,7 +210,7 @@ impl Webhook {
             Arc::new(move |request, _| handler(request, Reads::default())),
         );
         let deadline = Instant::now() + self.timeout;
-        let answer = routes.answer(&path, review.to_vec().into(), deadline);
+        let answer = routes.handle(&path, review.to_vec().into(), deadline);
         answer.await.unwrap_or_default().into()
     }
 
@@ -280,7 +280,7 @@ impl Webhook {
             kind: self.kind,
             path: self.path_or_usual(),
             resource: self.resource.clone(),
-            part: self.part.clone(),
+            subresource: self.part.clone(),
             failure_policy: self.failure_policy_or_usual(),
             timeout: self.timeout,
             side_effects: self.side_effects,

@@ -249,7 +249,7 @@ mod tests {
         let (start, time) = (Instant::now(), Duration::from_secs(5));
         let path = "/validate--v1-configmap";
         let review = review.to_string().into_bytes().into();
-        let answer = parts.routes.answer(path, review, start + time).await;
+        let answer = parts.routes.handle(path, review, start + time).await;
         let answer: Value = serde_json::from_slice(&answer.unwrap()).unwrap();
         assert!(start.elapsed() >= time, "it waits as long as it may");
         let response = &answer["response"];

@@ -284,7 +284,7 @@ async fn an_authority_that_somebody_removes_is_written_again() {
     let right = world.bundle().await;
     let wrong = json!(
         STANDARD.encode(
-            kubewright::LocalAuthority::new("other")
+            kubewright::pki::Authority::new("other")
                 .expect("an authority")
                 .certificate_pem()
         )

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kube::Client;
-use kubewright_apiserver::pki::{Authority, Identity, Subject, Usage};
+use kubewright_http::pki::{Authority, KeyPairPem, Subject, Usage};
 use kubewright_runtime::client::{connect, load_config};
 use rustls::crypto::ring::default_provider;
 use rustls::server::WebPkiClientVerifier;
@@ -171,7 +171,7 @@ fn acceptor(authority: &Authority) -> TlsAcceptor {
 }
 
 /// The user by its certificate, and by a plugin that has it.
-fn users(identity: &Identity, credential: &Path) -> [Value; 2] {
+fn users(identity: &KeyPairPem, credential: &Path) -> [Value; 2] {
     let by_data = json!({
         "client-certificate-data": STANDARD.encode(&identity.certificate_pem),
         "client-key-data": STANDARD.encode(&identity.key_pem),
@@ -200,7 +200,7 @@ async fn one_request_over_tls(listener: &TcpListener, acceptor: &TlsAcceptor) ->
     answer(stream, "200 OK").await
 }
 
-fn user_of(authority: &Authority) -> Identity {
+fn user_of(authority: &Authority) -> KeyPairPem {
     let user = Subject {
         common_name: "ali".to_owned(),
         ..Subject::default()

@@ -3,10 +3,10 @@
 use kubewright::kube::Client;
 use kubewright::prelude::*;
 use kubewright::{
-    CertificateSource, Certificates, Incoming, LocalAuthority, Repetition, RunOptions,
-    WebhookServing,
+    CertificateSource, Certificates, Incoming, Repetition, RunOptions, WebhookServing,
 };
 use kubewright_webhook::pipe;
+use kubewright_webhook::pki::Authority;
 
 use crate::tls;
 
@@ -18,8 +18,10 @@ async fn http2_is_offered_when_the_feature_is_asked_for_and_only_then() {
     let nowhere = tower::service_fn(async |_: http::Request<kube::client::Body>| {
         Ok::<_, std::convert::Infallible>(http::Response::new(kube::client::Body::empty()))
     });
-    let authority = LocalAuthority::new("guard").expect("an authority");
-    let pair = authority.issue(&["localhost"]).expect("a certificate");
+    let authority = Authority::new("guard").expect("an authority");
+    let pair = authority
+        .issue_server(&["localhost"])
+        .expect("a certificate");
     let (connector, listener) = pipe();
     let options = RunOptions {
         webhooks: Some(WebhookServing {

@@ -1,11 +1,12 @@
 //! Several copies of one operator, and what they answer to those who look after them.
 
 use k8s_openapi::api::coordination::v1::Lease;
+use kubewright::Certificates;
 use kubewright::kube::Client;
 use kubewright::prelude::*;
 use kubewright::{Candidacy, Incoming, MetricsAccess, MetricsServing, RunOptions, Running};
-use kubewright::{Certificates, LocalAuthority};
 use kubewright_testing::Cluster;
+use kubewright_webhook::pki::Authority;
 use kubewright_webhook::{PipeConnector, pipe};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -200,8 +201,10 @@ async fn metrics_carry_the_names_of_controller_runtime(cluster: Cluster) {
 async fn secured_metrics_are_read_by_those_whom_the_api_server_lets(cluster: Cluster) {
     install(&cluster).await;
     let (connector, listener) = pipe();
-    let authority = LocalAuthority::new("metrics").expect("an authority");
-    let pair = authority.issue(&["localhost"]).expect("a certificate");
+    let authority = Authority::new("metrics").expect("an authority");
+    let pair = authority
+        .issue_server(&["localhost"])
+        .expect("a certificate");
     let options = RunOptions {
         metrics: Some(MetricsServing {
             incoming: Incoming::Pipe(listener),

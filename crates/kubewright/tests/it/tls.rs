@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kubewright::LocalAuthority;
+use kubewright::pki::Authority;
 use rustls::crypto::ring::default_provider;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::pem::PemObject;
@@ -12,7 +12,7 @@ use tokio_rustls::client::TlsStream;
 /// The client's side of a connection to `localhost`, trusting `authority` alone.
 pub(crate) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
-    authority: &LocalAuthority,
+    authority: &Authority,
 ) -> TlsStream<S> {
     connect_by(stream, authority, &[]).await
 }
@@ -20,7 +20,7 @@ pub(crate) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
 /// The same by one of these protocols, the best first.
 pub(crate) async fn connect_by<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
-    authority: &LocalAuthority,
+    authority: &Authority,
     protocols: &[&str],
 ) -> TlsStream<S> {
     let mut roots = RootCertStore::empty();

@@ -6,10 +6,11 @@ use std::time::Duration;
 use kubewright::kube::Client;
 use kubewright::prelude::*;
 use kubewright::{
-    Candidacy, CertificateSource, Certificates, Incoming, LocalAuthority, ManagedCertificates,
-    Repetition, RunOptions, WebhookServing,
+    Candidacy, CertificateSource, Certificates, Incoming, ManagedCertificates, Repetition,
+    RunOptions, WebhookServing,
 };
 use kubewright_testing::Cluster;
+use kubewright_webhook::pki::Authority;
 use kubewright_webhook::{PipeConnector, pipe};
 use serde_json::json;
 use tokio::sync::Notify;
@@ -29,9 +30,11 @@ fn nowhere() -> Client {
 }
 
 /// Webhooks within this process, and who vouches for them.
-fn serving() -> (PipeConnector, LocalAuthority, WebhookServing) {
-    let authority = LocalAuthority::new("guard").expect("an authority");
-    let pair = authority.issue(&["localhost"]).expect("a certificate");
+fn serving() -> (PipeConnector, Authority, WebhookServing) {
+    let authority = Authority::new("guard").expect("an authority");
+    let pair = authority
+        .issue_server(&["localhost"])
+        .expect("a certificate");
     let (connector, listener) = pipe();
     let serving = WebhookServing {
         incoming: Incoming::Pipe(listener),

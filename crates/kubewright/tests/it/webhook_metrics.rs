@@ -3,9 +3,10 @@
 use kubewright::kube::Client;
 use kubewright::prelude::*;
 use kubewright::{
-    CertificateSource, Certificates, Incoming, LocalAuthority, MetricsAccess, MetricsServing,
-    Repetition, RunOptions, WebhookServing,
+    CertificateSource, Certificates, Incoming, MetricsAccess, MetricsServing, Repetition,
+    RunOptions, WebhookServing,
 };
+use kubewright_webhook::pki::Authority;
 use kubewright_webhook::{PipeConnector, pipe};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -21,11 +22,7 @@ fn check(change: &Change<ConfigMap>, _: &mut Findings) {
 }
 
 /// Asks the webhook about a ConfigMap.
-pub(crate) async fn ask(
-    connector: &PipeConnector,
-    authority: &LocalAuthority,
-    data: Value,
-) -> String {
+pub(crate) async fn ask(connector: &PipeConnector, authority: &Authority, data: Value) -> String {
     let review = json!({
         "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
         "request": {"uid": "u", "operation": "CREATE", "object":
@@ -53,8 +50,10 @@ async fn answers_and_panics_of_webhooks_carry_the_names_of_controller_runtime() 
     let nowhere = tower::service_fn(async |_: http::Request<kube::client::Body>| {
         Ok::<_, std::convert::Infallible>(http::Response::new(kube::client::Body::empty()))
     });
-    let authority = LocalAuthority::new("guard").expect("an authority");
-    let pair = authority.issue(&["localhost"]).expect("a certificate");
+    let authority = Authority::new("guard").expect("an authority");
+    let pair = authority
+        .issue_server(&["localhost"])
+        .expect("a certificate");
     let ((questions, webhooks), (scraper, metrics)) = (pipe(), pipe());
     let options = RunOptions {
         webhooks: Some(WebhookServing {

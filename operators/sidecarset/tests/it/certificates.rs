@@ -6,7 +6,7 @@ use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Api;
 use kube::api::PostParams;
-use kubewright::LocalAuthority;
+use kubewright::pki::Authority;
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
 use serde_json::{Value, json};
@@ -38,9 +38,9 @@ async fn expire(cluster: &Cluster) -> ByteString {
     let mut progress: Value = serde_json::from_str(progress).expect("JSON");
     let names: Vec<String> = serde_json::from_value(progress["names"].take()).expect("names");
     let then = cluster.clock().now() - YEAR * 2;
-    let authority = LocalAuthority::valid_from("ended", then).expect("an authority");
+    let authority = Authority::valid_from("ended", then, 365).expect("an authority");
     let borrowed: Vec<&str> = names.iter().map(String::as_str).collect();
-    let pair = authority.issue(&borrowed).expect("a certificate");
+    let pair = authority.issue_server(&borrowed).expect("a certificate");
     let progress = json!({"stage": "Settled", "since": then.to_string(),
         "expires": authority.expires().to_string(), "names": names});
     secret
@@ -163,7 +163,7 @@ async fn a_certificate_that_ends_under_a_running_operator_is_renewed(cluster: Cl
 async fn a_ca_bundle_that_somebody_removes_or_replaces_is_put_right(cluster: Cluster) {
     cluster.run_managed(operator).await;
     active(&cluster, set("distrusted", json!({}))).await;
-    let other = LocalAuthority::valid_from("other", cluster.clock().now());
+    let other = Authority::valid_from("other", cluster.clock().now(), 365);
     let other = other.expect("an authority").certificate_pem().into_bytes();
     for wrong in [None, Some(ByteString(other))] {
         distrust(&cluster, wrong.as_ref()).await;

@@ -4,11 +4,11 @@ use kubewright_core::{Kind, LabelSelector};
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
-use super::Attributes;
 use super::rule::rule_matches;
 use super::selector::{matches_namespace, matches_object};
-use crate::catalog::Served;
-use crate::server::Server;
+use crate::admission::attributes::Attributes;
+use crate::admission::context::AdmissionContext;
+use crate::resources::ServedResource;
 
 /// Which requests a webhook or a policy is about.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub(crate) struct Criteria {
 /// In which version a webhook or a policy sees a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
-    pub(crate) served: Arc<Served>,
+    pub(crate) served: Arc<ServedResource>,
     pub(crate) kind: Kind,
 }
 
@@ -46,19 +46,19 @@ impl Criteria {
     /// else matches.
     pub(crate) fn invocation(
         &self,
-        server: &Server,
+        context: &AdmissionContext,
         attributes: &Attributes,
     ) -> Result<Option<Invocation>, Status> {
-        let in_namespaces = matches_namespace(server, &self.namespaces, attributes);
+        let in_namespaces = matches_namespace(context, &self.namespaces, attributes);
         if matches!(in_namespaces, Ok(false)) || !matches_object(&self.objects, attributes) {
             return Ok(None);
         }
-        if self.by_rules(server, &self.excluded, attributes).is_some() {
+        if self.by_rules(context, &self.excluded, attributes).is_some() {
             return Ok(None);
         }
         let invocation = match &self.rules {
             None => Some(Invocation::asked(attributes)),
-            Some(rules) => self.by_rules(server, rules, attributes),
+            Some(rules) => self.by_rules(context, rules, attributes),
         };
         let Some(invocation) = invocation else {
             return Ok(None);
@@ -69,20 +69,21 @@ impl Criteria {
 
     fn by_rules(
         &self,
-        server: &Server,
+        context: &AdmissionContext,
         rules: &[Value],
         attributes: &Attributes,
     ) -> Option<Invocation> {
-        let matches = |rule: &Value, served: &Served| rule_matches(rule, served, attributes);
-        if rules.iter().any(|rule| matches(rule, &attributes.served)) {
+        let matches =
+            |rule: &Value, served: &ServedResource| rule_matches(rule, served, attributes);
+        if rules.iter().any(|rule| matches(rule, &attributes.resource)) {
             return Some(Invocation::asked(attributes));
         }
         if self.is_exact || rules.is_empty() {
             return None;
         }
-        let own = &attributes.served;
-        let snapshot = server.store().snapshot();
-        let mut others = server.catalog().versions(&snapshot, &own.id);
+        let own = &attributes.resource;
+        let snapshot = context.store.snapshot();
+        let mut others = context.catalog.versions(&snapshot, &own.id);
         others.retain(|one| one.resource != own.resource);
         let found = rules
             .iter()
@@ -101,7 +102,7 @@ impl Invocation {
     /// In the version of the request.
     fn asked(attributes: &Attributes) -> Self {
         Self {
-            served: Arc::clone(&attributes.served),
+            served: Arc::clone(&attributes.resource),
             kind: attributes.kind.clone(),
         }
     }

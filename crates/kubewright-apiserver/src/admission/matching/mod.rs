@@ -3,18 +3,14 @@
 //! (`k8s.io/apiserver/pkg/admission/plugin/webhook/{predicates,matchconditions}` and
 //! `plugin/policy/matching`).
 
-mod attributes;
 mod conditions;
 mod criteria;
 mod request;
 mod rule;
 mod selector;
-mod shape;
 mod versions;
 
-pub(crate) use attributes::Attributes;
-pub(crate) use conditions::{Conditions, all_hold, condition_causes, lacking};
+pub(crate) use conditions::{Conditions, all_hold};
 pub(crate) use criteria::{Criteria, Invocation};
 pub(crate) use request::{condition_request, request};
-pub(crate) use shape::{check_rule, check_selector, one_of};
 pub(crate) use versions::{NotConverted, converted, in_version, objects};

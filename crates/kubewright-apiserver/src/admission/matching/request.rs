@@ -2,7 +2,8 @@ use kubewright_wire::review::{AdmissionRequest, GroupVersionKind, GroupVersionRe
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
-use super::{Attributes, Invocation};
+use super::criteria::Invocation;
+use crate::admission::attributes::Attributes;
 
 /// What is told about a request besides its objects.
 pub(crate) fn request(invocation: &Invocation, attributes: &Attributes) -> AdmissionRequest {
@@ -12,7 +13,7 @@ pub(crate) fn request(invocation: &Invocation, attributes: &Attributes) -> Admis
         resource: GroupVersionResource::from(&invocation.served.resource),
         sub_resource: attributes.subresource.clone(),
         request_kind: Some(GroupVersionKind::from(&attributes.kind)),
-        request_resource: Some(GroupVersionResource::from(&attributes.served.resource)),
+        request_resource: Some(GroupVersionResource::from(&attributes.resource.resource)),
         request_sub_resource: attributes.subresource.clone(),
         name: attributes.name.clone(),
         namespace: attributes.namespace.clone(),
@@ -24,7 +25,7 @@ pub(crate) fn request(invocation: &Invocation, attributes: &Attributes) -> Admis
             extra: user.extra.clone(),
         },
         dry_run: Some(attributes.is_dry_run),
-        options: attributes.options.clone(),
+        options: attributes.options(),
         ..AdmissionRequest::default()
     }
 }
@@ -36,7 +37,7 @@ pub(crate) fn condition_request(
     attributes: &Attributes,
 ) -> Result<Value, Status> {
     let mut request = request(invocation, attributes);
-    request.resource = GroupVersionResource::from(&attributes.served.resource);
+    request.resource = GroupVersionResource::from(&attributes.resource.resource);
     serde_json::to_value(request)
         .map_err(|error| Status::internal(format!("prepare conditions: {error}")))
 }

@@ -1,10 +1,10 @@
 use serde_json::Value;
 
-use super::Attributes;
-use crate::catalog::Served;
+use crate::admission::attributes::Attributes;
+use crate::resources::ServedResource;
 
 /// `Matcher.Matches` of `predicates/rules`, and the names that rules of policies may have.
-pub(super) fn rule_matches(rule: &Value, served: &Served, attributes: &Attributes) -> bool {
+pub(super) fn rule_matches(rule: &Value, served: &ServedResource, attributes: &Attributes) -> bool {
     let has = |field: &str, wanted: &str| {
         let items = rule[field].as_array().into_iter().flatten();
         let mut items = items.filter_map(Value::as_str);

@@ -1,18 +1,19 @@
 use kubewright_core::{LabelSelector, Operation};
+use kubewright_kinds::core::NAMESPACE;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
-use super::Attributes;
-use crate::server::Server;
+use crate::admission::attributes::Attributes;
+use crate::admission::context::AdmissionContext;
 use crate::store::Key;
 
 /// An error is one that only counts when the rules match.
 pub(super) fn matches_namespace(
-    server: &Server,
+    context: &AdmissionContext,
     selector: &LabelSelector,
     attributes: &Attributes,
 ) -> Result<bool, Status> {
-    let is_namespace = attributes.served.is("", "Namespace");
+    let is_namespace = attributes.resource.is(&NAMESPACE);
     if selector.is_empty() || attributes.namespace.is_empty() && !is_namespace {
         return Ok(true);
     }
@@ -21,7 +22,7 @@ pub(super) fn matches_namespace(
         return Ok(matches_labels(selector, attributes.object.as_ref()));
     }
     let key = Key::new("namespaces", None, &attributes.namespace);
-    match server.store().get(&key) {
+    match context.store.get(&key) {
         Some(namespace) => Ok(selector.matches(|label| namespace.label(label))),
         None => Err(Status::not_found(("", "namespaces"), &attributes.namespace)),
     }
@@ -36,7 +37,7 @@ pub(super) fn matches_object(selector: &LabelSelector, attributes: &Attributes) 
     }
     attributes.operation != Operation::Connect
         && (matches_labels(selector, attributes.object.as_ref())
-            || matches_labels(selector, attributes.old.as_ref()))
+            || matches_labels(selector, attributes.old()))
 }
 
 fn matches_labels(selector: &LabelSelector, object: Option<&Value>) -> bool {

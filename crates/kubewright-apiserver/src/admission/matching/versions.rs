@@ -2,9 +2,10 @@ use kubewright_core::Kind;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
-use super::{Attributes, Invocation};
-use crate::crd::CustomVersion;
-use crate::server::Server;
+use super::criteria::Invocation;
+use crate::admission::attributes::Attributes;
+use crate::admission::context::AdmissionContext;
+use crate::resources::CustomVersion;
 
 /// Why an object is not had in a version.
 #[derive(Debug)]
@@ -26,12 +27,12 @@ impl From<NotConverted> for Status {
 
 /// The object as it would be and as it is, in the version that `asker` asks for.
 pub(crate) async fn objects(
-    server: &Server,
+    context: &AdmissionContext,
     asker: &str,
     invocation: &Invocation,
     attributes: &Attributes,
 ) -> Result<(Option<Value>, Option<Value>), NotConverted> {
-    let is_builtin = attributes.served.custom().is_none();
+    let is_builtin = attributes.resource.custom().is_none();
     if is_builtin && invocation.kind != attributes.kind {
         return Err(NotConverted::Lacking(Status::not_implemented(format!(
             "{asker} asks for {}: conversion from {} is not implemented yet",
@@ -40,14 +41,14 @@ pub(crate) async fn objects(
     }
     let kind = &invocation.kind;
     Ok((
-        in_version(server, attributes, attributes.object.as_ref(), kind).await?,
-        in_version(server, attributes, attributes.old.as_ref(), kind).await?,
+        in_version(context, attributes, attributes.object.as_ref(), kind).await?,
+        in_version(context, attributes, attributes.old(), kind).await?,
     ))
 }
 
 /// An object in the version of a kind; only custom resources have a way there.
 pub(crate) async fn in_version(
-    server: &Server,
+    context: &AdmissionContext,
     attributes: &Attributes,
     object: Option<&Value>,
     kind: &Kind,
@@ -55,10 +56,10 @@ pub(crate) async fn in_version(
     let Some(object) = object.cloned() else {
         return Ok(None);
     };
-    let Some(custom) = attributes.served.custom() else {
+    let Some(custom) = attributes.resource.custom() else {
         return Ok(Some(object));
     };
-    match converted(server, custom, object, kind).await {
+    match converted(context, custom, object, kind).await {
         Ok(object) => Ok(Some(object)),
         Err(status) => Err(NotConverted::Failed(status.message)),
     }
@@ -66,7 +67,7 @@ pub(crate) async fn in_version(
 
 /// An object of a custom resource in the version of a kind.
 pub(crate) async fn converted(
-    server: &Server,
+    context: &AdmissionContext,
     custom: &CustomVersion,
     object: Value,
     kind: &Kind,
@@ -76,6 +77,8 @@ pub(crate) async fn converted(
         return Ok(object);
     }
     let objects = vec![object];
-    let converted = custom.conversion.convert(server, kind, objects, &wanted);
+    let converted = custom
+        .conversion
+        .convert(&context.webhooks, kind, objects, &wanted);
     Ok(converted.await?.pop().unwrap_or_default())
 }

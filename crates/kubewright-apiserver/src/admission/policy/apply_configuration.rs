@@ -1,21 +1,24 @@
+//! Applies the configuration that an expression returns.
+
+use kubewright_cel::{Budget, Value as CelValue, type_mismatches};
 use kubewright_core::Kind;
 use kubewright_wire::apply::overlay;
+use kubewright_wire::patch::{MAX_DEPTH, depth};
 use kubewright_wire::schema::{Schema, SchemaType};
 use serde_json::{Value, json};
 
-use crate::catalog::Served;
-use crate::cel::{Budget, Value as CelValue, type_mismatches};
-use crate::request::{DEEPEST, height};
+use crate::resources::ServedResource;
 
 /// The object with what an expression comes to laid over it (`applyConfigPatcher`), which is
 /// written out within what the expression left of its budget.
 pub(super) fn laid_over(
     object: &Value,
-    (configuration, budget): (&CelValue, &mut Budget),
+    configuration: &CelValue,
+    budget: &mut Budget,
     schema: SchemaType<'_>,
     kind: &Kind,
 ) -> Result<Value, String> {
-    let CelValue::Made(made) = configuration else {
+    let CelValue::ObjectLiteral(made) = configuration else {
         return Err("unsupported return type from ApplyConfiguration expression".to_owned());
     };
     let wrong = type_mismatches(made, budget).map_err(|fault| fault.to_string())?;
@@ -29,17 +32,17 @@ pub(super) fn laid_over(
     intent["kind"] = json!(kind.kind);
     let laid =
         overlay(object, &intent, schema).map_err(|why| format!("error applying patch: {why}"))?;
-    // What is stored must be read again.
-    match height(&laid) > DEEPEST {
-        true => Err(format!(
-            "error applying patch: nested deeper than {DEEPEST}"
-        )),
-        false => Ok(laid),
+    // A stored object must stay readable.
+    if depth(&laid) > MAX_DEPTH {
+        return Err(format!(
+            "error applying patch: nested deeper than {MAX_DEPTH}"
+        ));
     }
+    Ok(laid)
 }
 
 /// What objects of a kind look like, also those of a part of a resource.
-pub(super) fn schema_of<'a>(served: &'a Served, kind: &Kind) -> Option<SchemaType<'a>> {
+pub(super) fn schema_of<'a>(served: &'a ServedResource, kind: &Kind) -> Option<SchemaType<'a>> {
     match served.custom() {
         Some(custom) => custom
             .schemas()
@@ -54,12 +57,12 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Arc;
 
+    use kubewright_cel::{Budget, ObjectLiteral, Type, Value as CelValue};
     use kubewright_core::Kind;
     use kubewright_wire::schema::Schema;
     use serde_json::{Value, json};
 
     use super::laid_over;
-    use crate::cel::{Budget, Made, Type, Value as CelValue};
 
     /// A map in a map, that many of them.
     fn nested(depth: usize) -> Value {
@@ -69,7 +72,7 @@ mod tests {
     #[test]
     fn no_object_becomes_deeper_than_it_can_be_read_again() {
         let laid = |live: usize, made: usize| {
-            let made = CelValue::Made(Arc::new(Made {
+            let made = CelValue::ObjectLiteral(Arc::new(ObjectLiteral {
                 name: "Object".into(),
                 fields: BTreeMap::from([(
                     "spec".to_owned(),
@@ -79,7 +82,7 @@ mod tests {
             let live = json!({"apiVersion": "v1", "kind": "Thing", "live": nested(live)});
             let kind = Kind::new("", "v1", "Thing");
             let (mut budget, schema) = (Budget::default(), Schema::builtin().untyped());
-            laid_over(&live, (&made, &mut budget), schema, &kind)
+            laid_over(&live, &made, &mut budget, schema, &kind)
         };
         assert_eq!(laid(1, 126).unwrap()["spec"], nested(126));
         for (live, made) in [(1, 127), (127, 1), (1, 300)] {

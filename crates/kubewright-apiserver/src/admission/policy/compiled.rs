@@ -1,19 +1,21 @@
+use kubewright_cel::{
+    Budget, CompileError, Composition, LazyVariables, Program, Value as CelValue, Variables,
+};
 use kubewright_core::WebhookKind;
+use kubewright_kinds::admissionregistration::Expressions;
 use serde_json::Value;
 
-use super::Expressions;
 use crate::admission::matching::Conditions;
-use crate::cel::{Budget, Composition, Lazy, Program, Refusal, Value as CelValue, Variables};
 
 /// An expression with its text.
 #[derive(Debug)]
 pub(super) struct Expression {
     pub(super) text: String,
-    program: Result<Program, Refusal>,
+    program: Result<Program, CompileError>,
 }
 
 impl Expression {
-    pub(super) fn new(text: &str, program: Result<Program, Refusal>) -> Self {
+    pub(super) fn new(text: &str, program: Result<Program, CompileError>) -> Self {
         Self {
             text: text.to_owned(),
             program,
@@ -23,7 +25,7 @@ impl Expression {
     /// What it comes to (`evaluationActivation.Evaluate`).
     pub(super) fn evaluate(
         &self,
-        lazy: &Lazy<'_>,
+        lazy: &LazyVariables<'_>,
         variables: &Variables,
         budget: &mut Budget,
     ) -> Result<CelValue, String> {

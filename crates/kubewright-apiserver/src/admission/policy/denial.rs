@@ -1,6 +1,6 @@
 use kubewright_wire::status::{Cause, Reason, Status};
 
-use crate::admission::matching::Attributes;
+use crate::admission::attributes::Attributes;
 
 /// The code and reason of a refusal by a validating policy (`reasonToCode`).
 fn told(reason: Option<&str>) -> (u16, Reason) {

@@ -1,9 +1,10 @@
+use kubewright_cel::{ConditionInput, Type, Value as CelValue, Variables};
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value};
 
-use crate::admission::matching::{Attributes, Invocation, condition_request, request};
-use crate::cel::{ConditionInput, Type, Value as CelValue, Variables};
-use crate::server::Server;
+use crate::admission::attributes::Attributes;
+use crate::admission::context::AdmissionContext;
+use crate::admission::matching::{Invocation, condition_request, request};
 use crate::store::Key;
 
 /// What an expression can know of the namespace of an object (`CreateNamespaceObject`).
@@ -69,14 +70,17 @@ fn plain(value: &Value) -> CelValue {
 }
 
 /// The namespace that the object of a request is in, as expressions see it.
-pub(super) fn namespace(server: &Server, attributes: &Attributes) -> Result<Value, Status> {
+pub(super) fn namespace(
+    context: &AdmissionContext,
+    attributes: &Attributes,
+) -> Result<Value, Status> {
     let kind = &attributes.kind;
     let is_namespace = kind.group().is_empty() && kind.kind == "Namespace";
     let name = attributes.namespace.as_str();
     if is_namespace || name.is_empty() {
         return Ok(Value::Null);
     }
-    let Some(stored) = server.store().get(&Key::new("namespaces", None, name)) else {
+    let Some(stored) = context.store.get(&Key::new("namespaces", None, name)) else {
         return Err(Status::not_found(("", "namespaces"), name));
     };
     let metadata = METADATA.iter().filter_map(|field| {

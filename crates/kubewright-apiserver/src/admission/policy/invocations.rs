@@ -2,11 +2,12 @@ use kubewright_core::FailurePolicy;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
+use super::definition::{Binding, BoundPolicy, Policy};
 use super::denial::PolicyError;
 use super::params::{NoParams, collect, unknown_kind};
-use super::stored::{Binding, Hook, Policy};
-use crate::admission::matching::{Attributes, Invocation, NotConverted, objects};
-use crate::server::Server;
+use crate::admission::attributes::Attributes;
+use crate::admission::context::AdmissionContext;
+use crate::admission::matching::{Invocation, NotConverted, objects};
 
 /// A policy that is carried out because of a binding, with one of its params.
 #[derive(Debug)]
@@ -54,19 +55,19 @@ pub(super) fn error(
 /// The policies that are about a request, with their bindings and params
 /// (`policyDispatcher.Dispatch`).
 pub(super) async fn relevant<'a>(
-    server: &Server,
-    hooks: &'a [Hook],
+    context: &AdmissionContext,
+    policies: &'a [BoundPolicy],
     attributes: &Attributes,
     errors: &mut Vec<PolicyError>,
 ) -> Result<Vec<Relevant<'a>>, Status> {
     let mut relevant = Vec::new();
-    for Hook { policy, bindings } in hooks {
+    for BoundPolicy { policy, bindings } in policies {
         let policy: &Policy = policy;
         let of_policy = |why: String| {
             let message = format!("failed to configure policy: {why}");
             error(policy, None, message)
         };
-        let invocation = match policy.criteria.invocation(server, attributes) {
+        let invocation = match policy.criteria.invocation(context, attributes) {
             Ok(Some(invocation)) => invocation,
             Ok(None) => continue,
             Err(status) => {
@@ -74,12 +75,12 @@ pub(super) async fn relevant<'a>(
                 continue;
             }
         };
-        if let Some(why) = unknown_kind(server, policy) {
+        if let Some(why) = unknown_kind(context, policy) {
             errors.extend(of_policy(why));
             continue;
         }
         for binding in bindings {
-            match bound(server, (policy, binding), &invocation, attributes).await? {
+            match bound(context, (policy, binding), &invocation, attributes).await? {
                 Ok(params) => relevant.extend(params.into_iter().map(|params| Relevant {
                     policy,
                     binding,
@@ -107,25 +108,25 @@ enum Misconfigured {
 /// not about the request. The object must be had in the version of the policy before params are
 /// looked for.
 async fn bound(
-    server: &Server,
+    context: &AdmissionContext,
     (policy, binding): (&Policy, &Binding),
     invocation: &Invocation,
     attributes: &Attributes,
 ) -> Result<Result<Vec<Params>, Misconfigured>, Status> {
-    match is_bound(server, binding, attributes) {
+    match is_bound(context, binding, attributes) {
         Ok(true) => {}
         Ok(false) => return Ok(Ok(Vec::new())),
         Err(why) => return Ok(Err(Misconfigured::Binding(why))),
     }
     if invocation.kind != attributes.kind {
         let asker = format!("MutatingAdmissionPolicy {:?}", policy.name);
-        match objects(server, &asker, invocation, attributes).await {
+        match objects(context, &asker, invocation, attributes).await {
             Ok(_) => {}
             Err(NotConverted::Lacking(status)) => return Err(status),
             Err(NotConverted::Failed(why)) => return Ok(Err(Misconfigured::Policy(why))),
         }
     }
-    let params = params(server, (policy, binding), attributes).await?;
+    let params = params(context, (policy, binding), attributes).await?;
     Ok(params.map_err(Misconfigured::Binding))
 }
 
@@ -134,14 +135,14 @@ pub(super) type Params = Option<Value>;
 
 /// Whether a binding is about a request; the error is what is wrong with it.
 pub(super) fn is_bound(
-    server: &Server,
+    context: &AdmissionContext,
     binding: &Binding,
     attributes: &Attributes,
 ) -> Result<bool, String> {
     let Some(criteria) = &binding.criteria else {
         return Ok(true);
     };
-    match criteria.invocation(server, attributes) {
+    match criteria.invocation(context, attributes) {
         Ok(found) => Ok(found.is_some()),
         Err(status) => Err(status.message),
     }
@@ -149,11 +150,11 @@ pub(super) fn is_bound(
 
 /// The params of a binding; the inner error is what is wrong with it.
 pub(super) async fn params(
-    server: &Server,
+    context: &AdmissionContext,
     (policy, binding): (&Policy, &Binding),
     attributes: &Attributes,
 ) -> Result<Result<Vec<Params>, String>, Status> {
-    match collect(server, policy, binding, attributes).await {
+    match collect(context, policy, binding, attributes).await {
         Ok(params) => Ok(Ok(params)),
         Err(NoParams::Misconfigured(why)) => Ok(Err(why)),
         Err(NoParams::Final(status)) => Err(status),

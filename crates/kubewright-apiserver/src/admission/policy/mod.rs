@@ -1,28 +1,22 @@
-//! Admission by policies: expressions that are stored, and asked about requests like webhooks
+//! Admission policies: ValidatingAdmissionPolicies and MutatingAdmissionPolicies
 //! (`k8s.io/apiserver/pkg/admission/plugin/policy`).
 //!
-//! `stored` reads policies and their bindings, `expressions` compiles what they say, `params` finds
-//! what a binding gives them, `input` is what they look at.
-//! `validate` asks the validating ones and `verdict` is what one of them says; `mutate` has the
-//! mutating ones change an object, each by a `mutation`.
+//! `definition` reads stored policies and bindings, `compiled` holds their compiled expressions,
+//! `params` finds the parameters of a binding, `input` builds the variables. `validate` evaluates
+//! validating policies, each to a `verdict`; `mutate` runs mutating ones, each by a `mutation`.
 
 mod apply_configuration;
 mod compiled;
+mod definition;
 mod denial;
-mod expressions;
 mod input;
 mod invocations;
-mod lacking;
 mod mutate;
 mod mutation;
 mod operations;
 mod params;
-mod stored;
+mod policies;
 mod validate;
 mod verdict;
 
-pub(crate) use expressions::Expressions;
-pub(crate) use lacking::refusal;
-pub(crate) use mutate::MutatingPolicies;
-pub(crate) use stored::{Policy, is_used};
-pub(crate) use validate::validate;
+pub(super) use policies::Policies;

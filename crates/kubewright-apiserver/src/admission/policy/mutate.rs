@@ -1,23 +1,26 @@
+//! Mutating policies.
+
 use std::collections::BTreeSet;
 
-use kubewright_core::{Operation, WebhookKind};
+use kubewright_core::Operation;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
-use super::compiled::Mutations;
+use super::compiled::{Mutation, Mutations};
+use super::definition::{BoundPolicy, is_exempt};
 use super::denial::{PolicyError, failed};
 use super::input::{Input, namespace};
 use super::invocations::{InvocationKey, Relevant, error, relevant};
 use super::mutation::{NotMutated, conform, mutated};
-use super::stored::{Hook, hooks, is_exempt};
-use crate::admission::matching::{Attributes, in_version, objects};
-use crate::admission::reinvoke::{Between, Round};
-use crate::server::Server;
+use crate::admission::attributes::Attributes;
+use crate::admission::context::AdmissionContext;
+use crate::admission::matching::{in_version, objects};
+use crate::admission::round::Round;
 
 /// The mutating policies over the rounds of one request.
 #[derive(Debug)]
-pub(crate) struct MutatingPolicies {
-    hooks: Vec<Hook>,
+pub(in crate::admission) struct MutatingPolicies {
+    policies: Vec<BoundPolicy>,
     memory: Memory,
 }
 
@@ -39,48 +42,42 @@ impl Memory {
 }
 
 impl MutatingPolicies {
-    pub(crate) fn new(server: &Server) -> Self {
+    pub(super) fn new(policies: Vec<BoundPolicy>) -> Self {
         Self {
-            hooks: hooks(server, WebhookKind::Mutating),
+            policies,
             memory: Memory::default(),
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.hooks.is_empty()
-    }
-
-    /// Lets the policies change the object of a request, one after another; in the second round
-    /// only those that ask for it and came before a change. Says whether any wrote to it: unlike
-    /// a webhook, a policy concerns itself with its own change, and with one that is none
-    /// (`dispatchInvocations`).
-    pub(crate) async fn round(
+    /// Runs the policies for a request one after another; in the second round only those to
+    /// reinvoke. Returns whether any wrote to the object: unlike a webhook, a policy is reinvoked
+    /// after its own write, and after one without a change (`dispatchInvocations`).
+    pub(in crate::admission) async fn run(
         &mut self,
-        server: &Server,
+        context: &AdmissionContext,
         attributes: &mut Attributes,
-        (round, between): (Round, Between<'_>),
+        round: Round,
     ) -> Result<bool, Status> {
-        let is_about = attributes.operation != Operation::Delete && !is_exempt(attributes);
-        if self.hooks.is_empty() || !is_about {
+        let is_relevant = attributes.operation != Operation::Delete && !is_exempt(attributes);
+        if self.policies.is_empty() || !is_relevant {
             return Ok(false);
         }
         let mut errors = Vec::new();
-        let relevant = relevant(server, &self.hooks, attributes, &mut errors).await?;
+        let relevant = relevant(context, &self.policies, attributes, &mut errors).await?;
         let mut is_written = false;
         if !relevant.is_empty() {
             if round == Round::Second && self.memory.output != attributes.object {
                 self.memory.note_change();
             }
             let mut step = Step {
-                server,
-                namespace: namespace(server, attributes)?,
+                context,
+                namespace: namespace(context, attributes)?,
                 round,
-                between,
                 memory: &mut self.memory,
                 errors: &mut errors,
             };
-            for one in &relevant {
-                is_written |= step.carry_out(one, attributes).await?;
+            for policy in &relevant {
+                is_written |= step.run(policy, attributes).await?;
             }
             if is_written {
                 self.memory.note_change();
@@ -94,38 +91,37 @@ impl MutatingPolicies {
 
 /// One round over the policies that are about a request.
 struct Step<'a> {
-    server: &'a Server,
+    context: &'a AdmissionContext,
     namespace: Value,
     round: Round,
-    between: Between<'a>,
     memory: &'a mut Memory,
     errors: &'a mut Vec<PolicyError>,
 }
 
 impl Step<'_> {
-    /// Carries out one policy; says whether it wrote to the object.
-    async fn carry_out(
+    /// Runs one policy. Returns whether it wrote to the object.
+    async fn run(
         &mut self,
-        one: &Relevant<'_>,
+        relevant: &Relevant<'_>,
         attributes: &mut Attributes,
     ) -> Result<bool, Status> {
-        let compiled = one.policy.mutations();
-        if !self.is_met(one, compiled, attributes).await? {
+        let compiled = relevant.policy.mutations();
+        if !self.is_met(relevant, compiled, attributes).await? {
             return Ok(false);
         }
-        let key = one.key();
+        let key = relevant.key();
         if self.round == Round::Second && !self.memory.again.contains(&key) {
             return Ok(false);
         }
         let before = attributes.object.clone();
         let mut is_written = false;
-        for place in 0..compiled.mutations.len() {
-            is_written |= self.mutate(one, (compiled, place), attributes).await?;
+        for mutation in &compiled.mutations {
+            is_written |= self.mutate(relevant, mutation, attributes).await?;
         }
         if attributes.object != before {
             self.memory.note_change();
         }
-        if one.policy.spec["reinvocationPolicy"] == "IfNeeded" {
+        if relevant.policy.spec["reinvocationPolicy"] == "IfNeeded" {
             self.memory.invoked.insert(key);
         }
         Ok(is_written)
@@ -134,26 +130,26 @@ impl Step<'_> {
     /// Whether the conditions of a policy hold.
     async fn is_met(
         &mut self,
-        one: &Relevant<'_>,
+        relevant: &Relevant<'_>,
         compiled: &Mutations,
         attributes: &Attributes,
     ) -> Result<bool, Status> {
         if compiled.conditions.is_empty() {
             return Ok(true);
         }
-        let (object, old) = self.objects(one, attributes).await?;
+        let (object, old) = self.objects(relevant, attributes).await?;
         let input = Input {
             attributes,
-            invocation: &one.invocation,
+            invocation: &relevant.invocation,
             object: object.as_ref(),
             old: old.as_ref(),
             namespace: &self.namespace,
-            params: one.params.as_ref(),
+            params: relevant.params.as_ref(),
         };
         let variables = input.for_conditions()?;
         let held = compiled.conditions.hold(&variables);
         Ok(held.unwrap_or_else(|why| {
-            self.fail(one, why);
+            self.fail(relevant, why);
             false
         }))
     }
@@ -161,31 +157,32 @@ impl Step<'_> {
     /// Carries out one mutation.
     async fn mutate(
         &mut self,
-        one: &Relevant<'_>,
-        (compiled, place): (&Mutations, usize),
+        relevant: &Relevant<'_>,
+        mutation: &Mutation,
         attributes: &mut Attributes,
     ) -> Result<bool, Status> {
-        let (object, old) = self.objects(one, attributes).await?;
-        let (Some(object), Some(mutation)) = (object, compiled.mutations.get(place)) else {
+        let (object, old) = self.objects(relevant, attributes).await?;
+        let Some(object) = object else {
             return Ok(false);
         };
         let input = Input {
             attributes,
-            invocation: &one.invocation,
+            invocation: &relevant.invocation,
             object: Some(&object),
             old: old.as_ref(),
             namespace: &self.namespace,
-            params: one.params.as_ref(),
+            params: relevant.params.as_ref(),
         };
-        let changed = mutated(mutation, compiled, (input, &object));
-        let Some(changed) = self.settle(one, changed)? else {
+        let compiled = relevant.policy.mutations();
+        let changed = mutated(mutation, compiled, input, &object);
+        let Some(changed) = self.settle(relevant, changed)? else {
             return Ok(false);
         };
         let kind = &attributes.kind;
-        let back = in_version(self.server, attributes, Some(&changed), kind).await?;
+        let back = in_version(self.context, attributes, Some(&changed), kind).await?;
         let mut changed = back.unwrap_or(changed);
-        let conformed = conform(mutation, &mut changed, self.between);
-        if self.settle(one, conformed)?.is_none() {
+        let conformed = conform(mutation, &mut changed, attributes);
+        if self.settle(relevant, conformed)?.is_none() {
             return Ok(false);
         }
         attributes.object = Some(changed);
@@ -195,14 +192,14 @@ impl Step<'_> {
     /// What becomes of a failure: it is noted, or the request ends.
     fn settle<T>(
         &mut self,
-        one: &Relevant<'_>,
+        relevant: &Relevant<'_>,
         result: Result<T, NotMutated>,
     ) -> Result<Option<T>, Status> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(NotMutated::Final(status)) => Err(status),
             Err(NotMutated::Failed(why)) => {
-                self.fail(one, why);
+                self.fail(relevant, why);
                 Ok(None)
             }
         }
@@ -210,16 +207,16 @@ impl Step<'_> {
 
     async fn objects(
         &self,
-        one: &Relevant<'_>,
+        relevant: &Relevant<'_>,
         attributes: &Attributes,
     ) -> Result<(Option<Value>, Option<Value>), Status> {
-        let asker = format!("MutatingAdmissionPolicy {:?}", one.policy.name);
-        let objects = objects(self.server, &asker, &one.invocation, attributes);
+        let asker = format!("MutatingAdmissionPolicy {:?}", relevant.policy.name);
+        let objects = objects(self.context, &asker, &relevant.invocation, attributes);
         objects.await.map_err(Status::from)
     }
 
-    fn fail(&mut self, one: &Relevant<'_>, why: String) {
-        let failure = error(one.policy, Some(one.binding), why);
+    fn fail(&mut self, relevant: &Relevant<'_>, why: String) {
+        let failure = error(relevant.policy, Some(relevant.binding), why);
         let failure = failure.map(|failure| PolicyError {
             is_invalid: true,
             ..failure

@@ -1,3 +1,6 @@
+//! One mutation of a policy.
+
+use kubewright_cel::{Budget, LazyVariables, OUT_OF_BUDGET, Value as CelValue};
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
@@ -5,9 +8,8 @@ use super::apply_configuration::{laid_over, schema_of};
 use super::compiled::{Expression, Mutation, Mutations};
 use super::input::Input;
 use super::operations::operations;
+use crate::admission::attributes::Attributes;
 use crate::admission::json_patch::{NotPatched, patched};
-use crate::admission::reinvoke::Between;
-use crate::cel::{Budget, Lazy, SPENT, Value as CelValue};
 
 /// Why a mutation changed nothing.
 pub(super) enum NotMutated {
@@ -21,13 +23,14 @@ pub(super) enum NotMutated {
 pub(super) fn mutated(
     mutation: &Mutation,
     compiled: &Mutations,
-    (input, object): (Input<'_>, &Value),
+    input: Input<'_>,
+    object: &Value,
 ) -> Result<Value, NotMutated> {
     let failed = NotMutated::Failed;
     let mut budget = Budget::default();
     match mutation {
         Mutation::JsonPatch(expression) => {
-            let made = evaluate((expression, compiled), input, &mut budget)?;
+            let made = evaluate(expression, compiled, input, &mut budget)?;
             let operations = operations(&made, &mut budget).map_err(failed)?;
             let changed = match patched(object, &operations) {
                 Ok(changed) => changed,
@@ -47,8 +50,8 @@ pub(super) fn mutated(
                     "ApplyConfiguration of {kind} is not implemented yet: its fields are not known"
                 ))));
             };
-            let made = evaluate((expression, compiled), input, &mut budget)?;
-            laid_over(object, (&made, &mut budget), schema, kind).map_err(failed)
+            let made = evaluate(expression, compiled, input, &mut budget)?;
+            laid_over(object, &made, &mut budget, schema, kind).map_err(failed)
         }
     }
 }
@@ -57,29 +60,32 @@ pub(super) fn mutated(
 pub(super) fn conform(
     mutation: &Mutation,
     changed: &mut Value,
-    between: Between<'_>,
+    attributes: &Attributes,
 ) -> Result<(), NotMutated> {
+    let Attributes { resource, kind, .. } = attributes;
     match mutation {
-        Mutation::JsonPatch(_) => (between.conform_strictly)(changed)
+        Mutation::JsonPatch(_) => resource
+            .conform_strictly(changed, kind)
             .map_err(|status| NotMutated::Final(Status::internal(status.message))),
-        Mutation::ApplyConfiguration(_) => {
-            (between.conform)(changed).map_err(|status| NotMutated::Failed(status.message))
-        }
+        Mutation::ApplyConfiguration(_) => resource
+            .conform_patched(changed, kind)
+            .map_err(|status| NotMutated::Failed(status.message)),
     }
 }
 
 fn evaluate(
-    (expression, compiled): (&Expression, &Mutations),
+    expression: &Expression,
+    compiled: &Mutations,
     input: Input<'_>,
     budget: &mut Budget,
 ) -> Result<CelValue, NotMutated> {
     let variables = input.for_expressions().map_err(NotMutated::Final)?;
-    let lazy = Lazy::new(compiled.variables());
+    let lazy = LazyVariables::new(compiled.variables());
     let made = expression.evaluate(&lazy, &variables, budget);
-    match budget.is_spent() {
-        true => Err(NotMutated::Failed(SPENT.to_owned())),
-        false => made.map_err(NotMutated::Failed),
+    if budget.is_exhausted() {
+        return Err(NotMutated::Failed(OUT_OF_BUDGET.to_owned()));
     }
+    made.map_err(NotMutated::Failed)
 }
 
 /// No policy makes an object of another kind.

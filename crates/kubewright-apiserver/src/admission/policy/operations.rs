@@ -1,6 +1,5 @@
+use kubewright_cel::{Budget, JSON_PATCH, ObjectLiteral, Value as CelValue, type_mismatches};
 use serde_json::{Map, Value, json};
-
-use crate::cel::{Budget, Made, PATCH, Value as CelValue, type_mismatches};
 
 /// The operations of a JSON patch that an expression comes to (`evaluatePatchExpression`), written
 /// out within what the expression left of its budget.
@@ -13,7 +12,7 @@ pub(super) fn operations(value: &CelValue, budget: &mut Budget) -> Result<Vec<Va
 
 fn operation(item: &CelValue, budget: &mut Budget) -> Result<Value, String> {
     let made = match item {
-        CelValue::Made(made) if *made.name == *PATCH => made,
+        CelValue::ObjectLiteral(made) if *made.name == *JSON_PATCH => made,
         _ => {
             return Err(
                 "type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch"
@@ -34,17 +33,17 @@ fn operation(item: &CelValue, budget: &mut Budget) -> Result<Value, String> {
     Ok(Value::Object(operation))
 }
 
-fn text<'a>(made: &'a Made, field: &str, budget: &mut Budget) -> Result<&'a str, String> {
+fn text<'a>(made: &'a ObjectLiteral, field: &str, budget: &mut Budget) -> Result<&'a str, String> {
     let text = match made.fields.get(field) {
         Some(CelValue::String(text)) => &**text,
         _ => "",
     };
-    let paid = budget.bytes(text.len());
+    let paid = budget.charge_bytes(text.len());
     paid.map(|()| text).map_err(|fault| fault.to_string())
 }
 
 fn written(value: &CelValue, budget: &mut Budget) -> Result<Value, String> {
-    if let CelValue::Made(made) = value {
+    if let CelValue::ObjectLiteral(made) = value {
         let wrong = type_mismatches(made, budget).map_err(|fault| fault.to_string())?;
         if !wrong.is_empty() {
             return Err(format!("type mismatch: {}", wrong.join("\n")));

@@ -4,10 +4,11 @@ use kubewright_core::{Kind, LabelSelector};
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
-use super::stored::{Binding, Policy};
-use crate::admission::matching::{Attributes, converted};
-use crate::catalog::Served;
-use crate::server::Server;
+use super::definition::{Binding, Policy};
+use crate::admission::attributes::Attributes;
+use crate::admission::context::AdmissionContext;
+use crate::admission::matching::converted;
+use crate::resources::ServedResource;
 use crate::store::{Key, Object};
 
 /// Why there are no params for a binding.
@@ -25,9 +26,9 @@ impl NoParams {
 }
 
 /// What is wrong with the kind of params that a policy asks for: nothing serves it.
-pub(super) fn unknown_kind(server: &Server, policy: &Policy) -> Option<String> {
+pub(super) fn unknown_kind(context: &AdmissionContext, policy: &Policy) -> Option<String> {
     let kind = policy.param_kind.as_ref()?;
-    match served(server, kind) {
+    match served(context, kind) {
         Some(_) => None,
         None => Some(format!(
             "failed to find resource referenced by paramKind: '{kind}'"
@@ -38,7 +39,7 @@ pub(super) fn unknown_kind(server: &Server, policy: &Policy) -> Option<String> {
 /// What a binding gives to the expressions of its policy: each of the params is asked about alone,
 /// none where policy or binding ask for none (`CollectParams`).
 pub(super) async fn collect(
-    server: &Server,
+    context: &AdmissionContext,
     policy: &Policy,
     binding: &Binding,
     attributes: &Attributes,
@@ -47,12 +48,12 @@ pub(super) async fn collect(
     let (Some(kind), true) = (&policy.param_kind, reference.is_object()) else {
         return Ok(vec![None]);
     };
-    let Some(served) = served(server, kind) else {
+    let Some(served) = served(context, kind) else {
         let why = format!("paramKind kind `{kind}` not known");
         return Err(NoParams::Misconfigured(why));
     };
     let namespace = namespace(reference, &served, attributes)?;
-    let found = named_or_selected(server, &served, namespace, reference);
+    let found = named_or_selected(context, &served, namespace, reference);
     if found.is_empty() && reference["parameterNotFoundAction"] == "Deny" {
         return Err(NoParams::because(
             "no params found for policy binding with `Deny` parameterNotFoundAction",
@@ -60,21 +61,21 @@ pub(super) async fn collect(
     }
     let mut params = Vec::with_capacity(found.len());
     for object in found {
-        let shown = in_version(server, &served, &object).await;
+        let shown = in_version(context, &served, &object).await;
         params.push(Some(shown.map_err(NoParams::Final)?));
     }
     Ok(params)
 }
 
-fn served(server: &Server, kind: &Kind) -> Option<Arc<Served>> {
-    let snapshot = server.store().snapshot();
-    server.catalog().stored_as(&snapshot, kind)
+fn served(context: &AdmissionContext, kind: &Kind) -> Option<Arc<ServedResource>> {
+    let snapshot = context.store.snapshot();
+    context.catalog.stored_as(&snapshot, kind)
 }
 
 /// Params are in the namespace of the request unless the binding names one.
 fn namespace<'a>(
     reference: &'a Value,
-    served: &Served,
+    served: &ServedResource,
     attributes: &'a Attributes,
 ) -> Result<Option<&'a str>, NoParams> {
     let given = reference["namespace"].as_str().unwrap_or_default();
@@ -92,18 +93,18 @@ fn namespace<'a>(
 }
 
 fn named_or_selected(
-    server: &Server,
-    served: &Served,
+    context: &AdmissionContext,
+    served: &ServedResource,
     namespace: Option<&str>,
     reference: &Value,
 ) -> Vec<Arc<Object>> {
     let name = reference["name"].as_str().unwrap_or_default();
     if !name.is_empty() {
         let key = Key::new(Arc::clone(&served.id), namespace, name);
-        return server.store().get(&key).into_iter().collect();
+        return context.store.get(&key).into_iter().collect();
     }
     let selector = LabelSelector::from_object(&reference["selector"]).unwrap_or_default();
-    let snapshot = server.store().snapshot();
+    let snapshot = context.store.snapshot();
     let all = snapshot.list(&served.id, namespace);
     all.filter(|object| selector.matches(|label| object.label(label)))
         .cloned()
@@ -112,8 +113,8 @@ fn named_or_selected(
 
 /// A stored object in the version that the policy asks for.
 async fn in_version(
-    server: &Server,
-    served: &Served,
+    context: &AdmissionContext,
+    served: &ServedResource,
     object: &Arc<Object>,
 ) -> Result<Value, Status> {
     let kind = served.kind();
@@ -130,5 +131,5 @@ async fn in_version(
         return Ok(value);
     };
     let value = custom.restore(object).value().clone();
-    converted(server, custom, value, kind).await
+    converted(context, custom, value, kind).await
 }

@@ -1,35 +1,38 @@
-use kubewright_core::{FailurePolicy, WebhookKind};
+//! Validating policies.
+
+use kubewright_core::FailurePolicy;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
 use super::compiled::Validations;
+use super::definition::{Binding, BoundPolicy, Policy, is_exempt};
 use super::denial::denied;
 use super::input::{Input, namespace};
 use super::invocations::{is_bound, params};
 use super::params::unknown_kind;
-use super::stored::{Binding, Hook, Policy, hooks, is_exempt};
 use super::verdict::{Failure, Verdict, judge};
-use crate::admission::matching::{Attributes, Invocation, NotConverted, objects};
-use crate::request::Warnings;
-use crate::server::Server;
+use crate::admission::attributes::Attributes;
+use crate::admission::context::AdmissionContext;
+use crate::admission::matching::{Invocation, NotConverted, objects};
+use crate::warnings::Warnings;
 
 /// A refusal, by a policy and a binding, or by a policy alone.
 type Denial<'a> = (&'a Policy, Option<&'a Binding>, Failure);
 
 /// Asks the validating policies, all of them; the first that refuses is heard
 /// (`dispatcher.Dispatch` of `policy/validating`).
-pub(crate) async fn validate(
-    server: &Server,
+pub(super) async fn validate(
+    context: &AdmissionContext,
+    policies: &[BoundPolicy],
     attributes: &Attributes,
     warnings: &Warnings,
 ) -> Result<(), Status> {
     if is_exempt(attributes) {
         return Ok(());
     }
-    let hooks = hooks(server, WebhookKind::Validating);
     let mut denials: Vec<Denial<'_>> = Vec::new();
-    for hook in &hooks {
-        denials.extend(ask(server, hook, attributes, warnings).await?);
+    for policy in policies {
+        denials.extend(evaluate(context, policy, attributes, warnings).await?);
     }
     match denials.first() {
         None => Ok(()),
@@ -42,26 +45,26 @@ pub(crate) async fn validate(
 }
 
 /// Asks one policy with each of its bindings.
-async fn ask<'a>(
-    server: &Server,
-    hook: &'a Hook,
+async fn evaluate<'a>(
+    context: &AdmissionContext,
+    bound: &'a BoundPolicy,
     attributes: &Attributes,
     warnings: &Warnings,
 ) -> Result<Vec<Denial<'a>>, Status> {
-    let policy: &Policy = &hook.policy;
-    let invocation = match policy.criteria.invocation(server, attributes) {
+    let policy: &Policy = &bound.policy;
+    let invocation = match policy.criteria.invocation(context, attributes) {
         Ok(Some(invocation)) => invocation,
         Ok(None) => return Ok(Vec::new()),
         Err(status) => return Ok(misconfigured(policy, None, &status.message)),
     };
-    if let Some(why) = unknown_kind(server, policy) {
+    if let Some(why) = unknown_kind(context, policy) {
         return Ok(misconfigured(policy, None, &why));
     }
     let compiled = policy.validations();
     let mut denials = Vec::new();
-    for binding in &hook.bindings {
+    for binding in &bound.bindings {
         let asked = Asked {
-            server,
+            context,
             policy,
             binding,
             compiled,
@@ -104,7 +107,7 @@ fn misconfigured<'a>(
 
 /// A policy that is asked about a request because of a binding.
 struct Asked<'a, 'r> {
-    server: &'r Server,
+    context: &'r AdmissionContext,
     policy: &'a Policy,
     binding: &'a Binding,
     compiled: &'r Validations,
@@ -116,23 +119,23 @@ impl<'a> Asked<'a, '_> {
     /// What the policy says with each of the params; the inner error is what is wrong with the
     /// binding.
     async fn verdicts(&self) -> Result<Result<Vec<Verdict>, String>, Status> {
-        match is_bound(self.server, self.binding, self.attributes) {
+        match is_bound(self.context, self.binding, self.attributes) {
             Ok(true) => {}
             Ok(false) => return Ok(Ok(Vec::new())),
             Err(why) => return Ok(Err(why)),
         }
         let by = (self.policy, self.binding);
-        let params = match params(self.server, by, self.attributes).await? {
+        let params = match params(self.context, by, self.attributes).await? {
             Ok(params) => params,
             Err(why) => return Ok(Err(why)),
         };
-        let namespace = namespace(self.server, self.attributes)?;
+        let namespace = namespace(self.context, self.attributes)?;
         if params.is_empty() {
             return Ok(Ok(Vec::new()));
         }
         let asker = format!("ValidatingAdmissionPolicy {:?}", self.policy.name);
         let (invocation, attributes) = (self.invocation, self.attributes);
-        let objects = match objects(self.server, &asker, invocation, attributes).await {
+        let objects = match objects(self.context, &asker, invocation, attributes).await {
             Ok(objects) => objects,
             Err(NotConverted::Lacking(status)) => return Err(status),
             Err(NotConverted::Failed(why)) => {

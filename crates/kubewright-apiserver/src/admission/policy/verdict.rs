@@ -1,10 +1,10 @@
+use kubewright_cel::{Budget, LazyVariables, OUT_OF_BUDGET, Value, Variables};
 use kubewright_core::FailurePolicy;
 use kubewright_wire::status::Status;
 
 use super::compiled::{Validation, Validations};
+use super::definition::Policy;
 use super::input::Input;
-use super::stored::Policy;
-use crate::cel::{Budget, Lazy, SPENT, Value, Variables};
 
 /// The longest message that an expression may make.
 const LONGEST_MESSAGE: usize = 5 * 1024;
@@ -62,14 +62,14 @@ pub(super) fn judge(
     let variables = input.for_expressions()?;
     let mut budget = Budget::default();
     let Some(results) = evaluate_rules(compiled, &variables, &mut budget) else {
-        return Ok(Verdict::error(policy, SPENT.to_owned()));
+        return Ok(Verdict::error(policy, OUT_OF_BUDGET.to_owned()));
     };
     let messages = evaluate_messages(compiled, &variables, &mut budget);
     let mut verdict = Verdict::default();
     for (place, (validation, result)) in compiled.validations.iter().zip(results).enumerate() {
         let failure = match (result, &messages) {
             (Err(why), _) => error(policy, why),
-            (Ok(_), None) => error(policy, format!("failed messageExpression: {SPENT}")),
+            (Ok(_), None) => error(policy, format!("failed messageExpression: {OUT_OF_BUDGET}")),
             (Ok(Value::Bool(true)), Some(_)) => None,
             (Ok(_), Some(messages)) => {
                 let made = messages.get(place).and_then(Option::as_ref);
@@ -79,7 +79,7 @@ pub(super) fn judge(
         verdict.failures.extend(failure);
     }
     match annotation_errors(compiled, &variables) {
-        None => Ok(Verdict::error(policy, SPENT.to_owned())),
+        None => Ok(Verdict::error(policy, OUT_OF_BUDGET.to_owned())),
         Some(errors) => {
             let errors = errors.into_iter().filter_map(|why| error(policy, why));
             verdict.denials.extend(errors);
@@ -94,11 +94,11 @@ fn evaluate_rules(
     variables: &Variables,
     budget: &mut Budget,
 ) -> Option<Vec<Result<Value, String>>> {
-    let lazy = Lazy::new(compiled.variables());
+    let lazy = LazyVariables::new(compiled.variables());
     let mut results = Vec::with_capacity(compiled.validations.len());
     for validation in &compiled.validations {
         results.push(validation.rule.evaluate(&lazy, variables, budget));
-        if budget.is_spent() {
+        if budget.is_exhausted() {
             return None;
         }
     }
@@ -111,7 +111,7 @@ fn evaluate_messages(
     variables: &Variables,
     budget: &mut Budget,
 ) -> Option<Vec<Option<String>>> {
-    let lazy = Lazy::new(compiled.variables());
+    let lazy = LazyVariables::new(compiled.variables());
     let mut messages = Vec::with_capacity(compiled.validations.len());
     for validation in &compiled.validations {
         let made = validation.message_expression.as_ref();
@@ -120,7 +120,7 @@ fn evaluate_messages(
             Some(Ok(Value::String(text))) => Some(text.to_string()),
             _ => None,
         });
-        if budget.is_spent() {
+        if budget.is_exhausted() {
             return None;
         }
     }
@@ -147,12 +147,12 @@ fn broken(validation: &Validation, made: Option<&String>) -> Failure {
 /// What is wrong with annotations for the audit log, of which there is none here; none when they
 /// cost too much.
 fn annotation_errors(compiled: &Validations, variables: &Variables) -> Option<Vec<String>> {
-    let lazy = Lazy::new(compiled.variables());
+    let lazy = LazyVariables::new(compiled.variables());
     let mut budget = Budget::default();
     let mut errors = Vec::new();
     for annotation in &compiled.annotations {
         errors.extend(annotation.evaluate(&lazy, variables, &mut budget).err());
-        if budget.is_spent() {
+        if budget.is_exhausted() {
             return None;
         }
     }

@@ -1,30 +1,17 @@
-//! Admission by webhooks: which are asked about a request, how, and what becomes of their answers
+//! Admission webhooks: MutatingWebhookConfigurations and ValidatingWebhookConfigurations
 //! (`k8s.io/apiserver/pkg/admission/plugin/webhook`).
 //!
-//! `configuration` reads what is stored, `asked` says who is asked, `review` makes the question
-//! and checks the answer, `call` carries them over `connections`, `validate` asks all at once and
-//! `mutate` one after another.
+//! `hook` reads the stored configurations, `relevant` finds the webhooks for a request, `review`
+//! builds the AdmissionReview and checks the response, `invoke` calls a webhook. `validate` calls
+//! all of them at once, `mutate` one after another.
 
-mod ask;
-mod asked;
-mod call;
-mod configuration;
-mod connect;
-mod connections;
-mod endpoints;
+mod hook;
+mod invoke;
 mod mutate;
-mod no_answer;
 mod patch;
+mod relevant;
 mod review;
-mod rules;
-mod service;
 mod validate;
+mod webhooks;
 
-pub(crate) use call::{AnswerForm, Question, call};
-pub(crate) use configuration::{ClientConfig, Hook, is_used};
-pub(crate) use connections::Connections;
-pub use endpoints::{WebhookConnector, WebhookEndpoint, WebhookEndpoints};
-pub(crate) use mutate::MutatingHooks;
-pub(crate) use no_answer::NoAnswer;
-pub(crate) use rules::{client_causes, configuration_causes, configuration_refusal};
-pub(crate) use validate::validate;
+pub(super) use webhooks::Webhooks;

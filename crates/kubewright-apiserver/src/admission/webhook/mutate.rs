@@ -1,72 +1,72 @@
+//! Mutating webhooks.
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kubewright_core::{Reinvocation, WebhookKind};
+use kubewright_core::Reinvocation;
+use kubewright_wire::review::AdmissionResponse;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
-use super::ask::{Refusal, ask, settle};
-use super::asked::asked_in;
-use super::configuration::{Hook, hooks};
+use super::hook::Hook;
+use super::invoke::{InvokeError, apply_failure_policy, invoke};
 use super::patch::{PatchFailure, patched};
-use crate::admission::matching::{Attributes, Invocation, in_version};
-use crate::admission::reinvoke::{Change, Round};
-use crate::request::Warnings;
-use crate::server::Server;
+use super::relevant::invocation;
+use crate::admission::attributes::Attributes;
+use crate::admission::context::AdmissionContext;
+use crate::admission::matching::{Invocation, in_version};
+use crate::admission::round::Round;
+use crate::warnings::Warnings;
 
 /// The mutating webhooks over the rounds of one request.
 #[derive(Debug)]
-pub(crate) struct MutatingHooks {
+pub(in crate::admission) struct MutatingWebhooks {
     configurations: Vec<Arc<Vec<Hook>>>,
-    /// Asked, and willing to be asked again.
-    asked: BTreeSet<(String, usize)>,
-    /// Those of them that a later change concerns.
-    again: BTreeSet<(String, usize)>,
-    /// What the last round left.
+    /// Called, with `reinvocationPolicy: IfNeeded`.
+    called: BTreeSet<(String, usize)>,
+    /// Those of them that were called before a later change.
+    reinvoked: BTreeSet<(String, usize)>,
+    /// The object after the last round.
     output: Option<Value>,
 }
 
-impl MutatingHooks {
-    pub(crate) fn new(server: &Server) -> Self {
+impl MutatingWebhooks {
+    pub(super) fn new(configurations: Vec<Arc<Vec<Hook>>>) -> Self {
         Self {
-            configurations: hooks(server, WebhookKind::Mutating),
-            asked: BTreeSet::new(),
-            again: BTreeSet::new(),
+            configurations,
+            called: BTreeSet::new(),
+            reinvoked: BTreeSet::new(),
             output: None,
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.configurations.iter().all(|hooks| hooks.is_empty())
-    }
-
-    /// Lets the webhooks change the object of a request, one after another; in the second round
-    /// only those that ask for it and came before a change. Says whether any changed it.
-    pub(crate) async fn round(
+    /// Calls the webhooks for a request one after another; in the second round only those to
+    /// reinvoke. Returns whether any changed the object.
+    pub(in crate::admission) async fn run(
         &mut self,
-        server: &Server,
+        context: &AdmissionContext,
         attributes: &mut Attributes,
         warnings: &Warnings,
-        (round, conform): (Round, Change<'_>),
+        round: Round,
     ) -> Result<bool, Status> {
         if round == Round::Second && self.output != attributes.object {
-            self.again.append(&mut self.asked);
+            self.reinvoked.append(&mut self.called);
         }
         let mut is_changed = false;
         for hook in self.configurations.iter().flat_map(|hooks| hooks.iter()) {
-            let Some(invocation) = asked_in(server, hook, attributes).await? else {
+            let Some(invocation) = invocation(context, hook, attributes).await? else {
                 continue;
             };
-            if round == Round::Second && !self.again.contains(&hook.id) {
+            if round == Round::Second && !self.reinvoked.contains(&hook.id) {
                 continue;
             }
-            let changed = change(server, hook, &invocation, attributes, (warnings, conform)).await;
-            if settle(hook, changed)?.unwrap_or(false) {
+            let changed = mutate(context, hook, &invocation, attributes, warnings).await;
+            if apply_failure_policy(hook, changed)?.unwrap_or(false) {
                 is_changed = true;
-                self.again.append(&mut self.asked);
+                self.reinvoked.append(&mut self.called);
             }
             if hook.reinvocation == Reinvocation::IfNeeded {
-                self.asked.insert(hook.id.clone());
+                self.called.insert(hook.id.clone());
             }
         }
         self.output.clone_from(&attributes.object);
@@ -74,54 +74,59 @@ impl MutatingHooks {
     }
 }
 
-/// Asks a mutating webhook and applies its patch; says whether that changed anything.
-async fn change(
-    server: &Server,
+/// Calls a mutating webhook and applies its patch. Returns whether the object changed.
+async fn mutate(
+    context: &AdmissionContext,
     hook: &Hook,
     invocation: &Invocation,
     attributes: &mut Attributes,
-    (warnings, conform): (&Warnings, Change<'_>),
-) -> Result<bool, Refusal> {
-    let kind = WebhookKind::Mutating;
-    let response = ask(server, (hook, kind), invocation, attributes, warnings).await?;
-    let patch = response.patch.unwrap_or_default().0;
+    warnings: &Warnings,
+) -> Result<bool, InvokeError> {
+    let response = invoke(context, hook, invocation, attributes, warnings).await?;
+    let patch = checked_patch(response)?;
     if patch.is_empty() {
         return Ok(false);
     }
-    if response
-        .patch_type
-        .as_deref()
-        .is_some_and(|kind| kind != "JSONPatch")
-    {
-        let kind = response.patch_type.unwrap_or_default();
-        return Err(Refusal::Call(format!("unsupported patch type {kind:?}")));
-    }
     let Some(object) = &attributes.object else {
-        return Err(Refusal::Final(Status::internal(format!(
+        return Err(InvokeError::Final(Status::internal(format!(
             "admission webhook {:?} attempted to modify the object, which is not supported for \
              this operation",
             hook.name
         ))));
     };
-    let sent = in_version(server, attributes, Some(object), &invocation.kind)
+    let sent = in_version(context, attributes, Some(object), &invocation.kind)
         .await
-        .map_err(|why| Refusal::Final(why.into()))?;
+        .map_err(|why| InvokeError::Final(why.into()))?;
     let patched =
         patched(sent.as_ref().unwrap_or(object), &patch).map_err(|failure| match failure {
-            PatchFailure::Undecodable(why) => Refusal::Call(format!(
+            PatchFailure::Undecodable(why) => InvokeError::Call(format!(
                 "received undecodable patch in webhook response: {why}"
             )),
-            PatchFailure::Inapplicable(why) => Refusal::Final(Status::internal(why)),
+            PatchFailure::Inapplicable(why) => InvokeError::Final(Status::internal(why)),
         })?;
     let Some(patched) = patched else {
         return Ok(false);
     };
-    let back = in_version(server, attributes, Some(&patched), &attributes.kind)
+    let back = in_version(context, attributes, Some(&patched), &attributes.kind)
         .await
-        .map_err(|why| Refusal::Final(why.into()))?;
+        .map_err(|why| InvokeError::Final(why.into()))?;
     let mut patched = back.unwrap_or(patched);
-    conform(&mut patched).map_err(|status| Refusal::Final(Status::internal(status.message)))?;
-    let changed = *object != patched;
+    attributes
+        .resource
+        .conform_patched(&mut patched, &attributes.kind)
+        .map_err(|status| InvokeError::Final(Status::internal(status.message)))?;
+    let is_changed = *object != patched;
     attributes.object = Some(patched);
-    Ok(changed)
+    Ok(is_changed)
+}
+
+/// The patch of a response; empty where there is none.
+fn checked_patch(response: AdmissionResponse) -> Result<Vec<u8>, InvokeError> {
+    let patch = response.patch.unwrap_or_default().0;
+    match response.patch_type {
+        Some(kind) if !patch.is_empty() && kind != "JSONPatch" => Err(InvokeError::Call(format!(
+            "unsupported patch type {kind:?}"
+        ))),
+        _ => Ok(patch),
+    }
 }

@@ -1,10 +1,12 @@
+//! The JSON patch in the response of a mutating webhook.
+
 use serde_json::Value;
 
 use crate::admission::json_patch::{self, NotPatched};
 
-/// Why the patch of a webhook was not applied.
+/// Why the patch of a webhook cannot be applied.
 pub(super) enum PatchFailure {
-    /// It is no JSON patch: the webhook failed.
+    /// It is not a JSON patch: the webhook failed.
     Undecodable(String),
     /// It does not fit the object: the request fails, whatever the failure policy.
     Inapplicable(String),
@@ -25,7 +27,7 @@ pub(super) fn patched(object: &Value, patch: &[u8]) -> Result<Option<Value>, Pat
     }
 }
 
-/// What Go's decoder says of a patch that is none, for the two common cases.
+/// The error of Go's decoder, for the two common cases.
 fn go_json_error(patch: &[u8], error: &serde_json::Error) -> String {
     match serde_json::from_slice::<Value>(patch) {
         Ok(Value::Object(_)) => {

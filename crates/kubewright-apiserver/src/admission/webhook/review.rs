@@ -1,20 +1,31 @@
+//! AdmissionReviews: the request to a webhook and the checks of its response.
+
 use kubewright_core::WebhookKind;
 use kubewright_wire::review::{AdmissionRequest, AdmissionResponse, AdmissionReview};
 use kubewright_wire::status::{Outcome, Reason, Status};
 use serde_json::Value;
 
-use super::configuration::Hook;
-use crate::admission::matching::{Attributes, Invocation, request};
+use super::hook::Hook;
+use crate::admission::attributes::Attributes;
+use crate::admission::matching::{Invocation, request};
 
 const BETA: &str = "admission.k8s.io/v1beta1";
 const LOWEST_ERROR: u16 = 400;
 
-/// The question about a request, in the version that the webhook understands; so are the objects.
-pub(super) fn question(
+/// The objects of a review, in the version that the webhook accepts.
+pub(super) struct AdmissionObjects {
+    /// The uid of the review.
+    pub(super) uid: String,
+    pub(super) object: Option<Value>,
+    pub(super) old: Option<Value>,
+}
+
+/// The AdmissionReview of a request; none when the webhook accepts no known version of it.
+pub(super) fn review_for(
     hook: &Hook,
     invocation: &Invocation,
     attributes: &Attributes,
-    (uid, object, old): (String, Option<Value>, Option<Value>),
+    sent: AdmissionObjects,
 ) -> Option<AdmissionReview> {
     let mut versions = hook.review_versions.iter();
     let version = versions.find_map(|version| match version.as_str() {
@@ -22,42 +33,42 @@ pub(super) fn question(
         "v1beta1" => Some(BETA),
         _ => None,
     })?;
-    let mut review = AdmissionReview::ask(AdmissionRequest {
-        uid,
-        object: object.unwrap_or_default(),
-        old_object: old.unwrap_or_default(),
+    let mut review = AdmissionReview::with_request(AdmissionRequest {
+        uid: sent.uid,
+        object: sent.object.unwrap_or_default(),
+        old_object: sent.old.unwrap_or_default(),
         ..request(invocation, attributes)
     });
     version.clone_into(&mut review.api_version);
     Some(review)
 }
 
-/// Whether an answer is one, as `VerifyAdmissionResponse` has it.
+/// Checks a response as `VerifyAdmissionResponse` does.
 pub(super) fn verify(
-    asked: &AdmissionReview,
-    answer: AdmissionReview,
+    sent: &AdmissionReview,
+    received: AdmissionReview,
     kind: WebhookKind,
 ) -> Result<AdmissionResponse, String> {
-    let Some(response) = answer.response else {
+    let Some(response) = received.response else {
         return Err("webhook response was absent".to_owned());
     };
-    if asked.api_version == BETA {
+    if sent.api_version == BETA {
         return Ok(response);
     }
-    let uid = asked.request.as_ref().map_or("", |request| &request.uid);
+    let uid = sent.request.as_ref().map_or("", |request| &request.uid);
     if response.uid != uid {
         return Err(format!(
             "expected response.uid={uid:?}, got {:?}",
             response.uid
         ));
     }
-    if answer.api_version != AdmissionReview::VERSION || answer.kind != AdmissionReview::KIND {
+    if received.api_version != AdmissionReview::VERSION || received.kind != AdmissionReview::KIND {
         return Err(format!(
             "expected webhook response of {}, Kind={}, got {}, Kind={}",
             AdmissionReview::VERSION,
             AdmissionReview::KIND,
-            answer.api_version,
-            answer.kind
+            received.api_version,
+            received.kind
         ));
     }
     let has_patch = response
@@ -83,8 +94,8 @@ pub(super) fn verify(
     Err(wrong.to_owned())
 }
 
-/// What a client is told when a webhook says no (`ToStatusErr`).
-pub(super) fn rejection(hook: &Hook, status: Option<Status>) -> Status {
+/// The error for a request that a webhook denies (`ToStatusErr`).
+pub(super) fn denial(hook: &Hook, status: Option<Status>) -> Status {
     let mut status = status.unwrap_or_default();
     status.code = status.code.max(LOWEST_ERROR);
     status.status = Some(Outcome::Failure);
@@ -115,11 +126,11 @@ mod tests {
     use super::verify;
 
     fn checked(kind: WebhookKind, response: AdmissionResponse) -> Result<(), String> {
-        let asked = AdmissionReview::ask(AdmissionRequest {
+        let asked = AdmissionReview::with_request(AdmissionRequest {
             uid: "u".to_owned(),
             ..AdmissionRequest::default()
         });
-        verify(&asked, AdmissionReview::answer(response), kind).map(drop)
+        verify(&asked, AdmissionReview::with_response(response), kind).map(drop)
     }
 
     fn response() -> AdmissionResponse {

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::StrategicPatchError;
+use super::directive::{DIRECTIVE, ELEMENT_ORDER};
+use super::error::{StrategicPatchError, print_list};
 
-/// How items of a list are told apart: by a field, or as a whole.
+/// How items of a list are identified: by a field, or by their whole value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Identity<'a> {
     Field(&'a str),
@@ -18,7 +19,7 @@ impl<'a> Identity<'a> {
         merge_key.map_or(Self::Whole, Self::Field)
     }
 
-    /// What tells an item apart; an error where it has no such field.
+    /// The identity of an item; an error when it does not have the field.
     pub(super) fn of<'v>(&self, item: &'v Value) -> Result<&'v Value, StrategicPatchError> {
         let Self::Field(key) = self else {
             return Ok(item);
@@ -33,8 +34,7 @@ impl<'a> Identity<'a> {
     }
 }
 
-/// Where the items of a list stand, found by what tells them apart: a patch may have tens of
-/// thousands of them.
+/// The indexes of list items by identity: a patch may have tens of thousands of items.
 pub(super) struct Places<'a> {
     identity: Identity<'a>,
     first: HashMap<String, usize>,
@@ -46,28 +46,28 @@ impl<'a> Places<'a> {
             identity,
             first: HashMap::with_capacity(items.len()),
         };
-        for (place, item) in items.iter().enumerate() {
-            places.add(item, place);
+        for (index, item) in items.iter().enumerate() {
+            places.add(item, index);
         }
         places
     }
 
-    /// Notes where an item stands, unless an equal one was noted before.
-    pub(super) fn add(&mut self, item: &Value, place: usize) {
+    /// Adds an item, unless one with the same identity was added before.
+    pub(super) fn add(&mut self, item: &Value, index: usize) {
         if let Ok(found) = self.identity.of(item) {
-            self.first.entry(found.to_string()).or_insert(place);
+            self.first.entry(found.to_string()).or_insert(index);
         }
     }
 
-    /// The first place of an item that is equal to this one.
+    /// The index of the first item with the identity of this one.
     pub(super) fn get(&self, item: &Value) -> Option<usize> {
         let wanted = self.identity.of(item).ok()?;
         self.first.get(&wanted.to_string()).copied()
     }
 }
 
-/// Puts the items of a merged list in order: those that `wanted` names in its order, the others
-/// among them as `live` had them.
+/// Sorts the items of a merged list: those in `wanted` by its order, the others between them by the
+/// order of `live`.
 pub(super) fn arrange(
     merged: Vec<Value>,
     wanted: &[Value],
@@ -77,11 +77,11 @@ pub(super) fn arrange(
     for item in merged.iter().chain(wanted) {
         identity.of(item)?;
     }
-    let wanted = Places::of(wanted, identity);
-    let live = Places::of(live, identity);
+    let wanted_places = Places::of(wanted, identity);
+    let live_places = Places::of(live, identity);
     let placed = merged.into_iter().map(|item| Placed {
-        wanted: wanted.get(&item),
-        live: live.get(&item),
+        wanted: wanted_places.get(&item),
+        live: live_places.get(&item),
         item,
     });
     let (mut named, mut others): (Vec<Placed>, Vec<Placed>) =
@@ -91,32 +91,32 @@ pub(super) fn arrange(
     Ok(interleave(others, named))
 }
 
-/// An item, and where the wanted order and the live list have it.
+/// An item, and its indexes in the wanted order and in the live list.
 struct Placed {
     item: Value,
     wanted: Option<usize>,
     live: Option<usize>,
 }
 
-/// Inserts each of `others` before the first of `named` that the live list has behind it.
+/// Inserts each of `others` before the first of `named` that is after it in the live list.
 fn interleave(others: Vec<Placed>, named: Vec<Placed>) -> Vec<Value> {
     let mut result = Vec::with_capacity(others.len() + named.len());
-    let mut others = others.into_iter().peekable();
+    let mut rest = others.into_iter().peekable();
     for next in named {
         let is_before = |other: &Placed| match (other.live, next.live) {
             (Some(other), Some(next)) => other < next,
             _ => false,
         };
-        while let Some(other) = others.next_if(is_before) {
+        while let Some(other) = rest.next_if(is_before) {
             result.push(other.item);
         }
         result.push(next.item);
     }
-    result.extend(others.map(|other| other.item));
+    result.extend(rest.map(|other| other.item));
     result
 }
 
-/// The items of the patch must stand in the order that the patch asks for, and all be named in it.
+/// Checks that `wanted` contains all items of the patch, in the same order.
 pub(super) fn check_order(
     patch: &[Value],
     wanted: &[Value],
@@ -128,21 +128,18 @@ pub(super) fn check_order(
     let mut wanted_items = wanted.iter();
     for item in patch.iter().filter(|item| !has_directive(item)) {
         let sought = identity.of(item)?;
-        let mut found = false;
-        for one in wanted_items.by_ref() {
-            if identity.of(one)? == sought {
-                found = true;
+        let mut is_found = false;
+        for candidate in wanted_items.by_ref() {
+            if identity.of(candidate)? == sought {
+                is_found = true;
                 break;
             }
         }
-        if !found {
-            let (patch, wanted) = (
-                super::error::print_list(patch),
-                super::error::print_list(wanted),
-            );
+        if !is_found {
             return Err(StrategicPatchError::Mismatch(format!(
-                "The order in patch list:\n{patch}\n doesn't match {} list:\n{wanted}\n",
-                super::ELEMENT_ORDER
+                "The order in patch list:\n{}\n doesn't match {ELEMENT_ORDER} list:\n{}\n",
+                print_list(patch),
+                print_list(wanted)
             )));
         }
     }
@@ -150,5 +147,5 @@ pub(super) fn check_order(
 }
 
 fn has_directive(item: &Value) -> bool {
-    item.get(super::DIRECTIVE).is_some()
+    item.get(DIRECTIVE).is_some()
 }

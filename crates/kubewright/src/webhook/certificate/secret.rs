@@ -1,7 +1,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use kubewright_webhook::Rotation;
 use kubewright_webhook::certificate::Progress;
-use kubewright_webhook::{KeyPairPem, Rotation};
+use kubewright_webhook::pki::KeyPairPem;
 use serde_json::{Value, json};
 
 /// Where the Secret says how far a rotation has come.

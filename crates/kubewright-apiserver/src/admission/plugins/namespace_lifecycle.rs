@@ -1,0 +1,73 @@
+//! NamespaceLifecycle: no object is created in a namespace that is missing or being deleted
+//! (k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle).
+
+use kubewright_core::{Operation, Resource};
+use kubewright_kinds::core::NAMESPACE;
+use kubewright_wire::status::{Cause, CauseKind, Status};
+
+use crate::admission::attributes::Attributes;
+use crate::admission::context::AdmissionContext;
+use crate::store::{Key, Seen, Store};
+
+pub(super) fn mutate(
+    context: &AdmissionContext,
+    attributes: &mut Attributes,
+) -> Result<(), Status> {
+    if !attributes.is_main() {
+        return Ok(());
+    }
+    let resource = &attributes.resource;
+    let is_namespace = resource.is(&NAMESPACE);
+    match attributes.operation {
+        Operation::Delete
+            if is_namespace
+                && NAMESPACE
+                    .protected_names
+                    .contains(&attributes.name.as_str()) =>
+        {
+            let why = "this namespace may not be deleted";
+            Err(Status::forbidden(&resource.resource, &attributes.name, why))
+        }
+        Operation::Create if resource.is_namespaced() => {
+            let name = attributes.object()["metadata"]["name"].as_str();
+            let name = name.unwrap_or_default();
+            check_namespace(
+                &context.store,
+                &resource.resource,
+                &attributes.namespace,
+                name,
+            )
+            .map(drop)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that a namespace exists and is not being deleted. Returns its state: an object may be
+/// created only while that is current.
+pub(crate) fn check_namespace(
+    store: &Store,
+    resource: &Resource,
+    namespace: &str,
+    name: &str,
+) -> Result<Seen, Status> {
+    let key = Key::new(NAMESPACE.resource_id(), None, namespace);
+    let Some(stored) = store.get(&key) else {
+        return Err(Status::not_found(NAMESPACE.as_resource_tuple(), namespace));
+    };
+    if !stored.is_terminating() {
+        return Ok(Seen {
+            revision: stored.revision(),
+            key,
+        });
+    }
+    let why = format!(
+        "unable to create new content in namespace {namespace} because it is being terminated"
+    );
+    let cause = Cause {
+        kind: Some(CauseKind::Other("NamespaceTerminating".to_owned())),
+        message: format!("namespace {namespace} is being terminated"),
+        field: "metadata.namespace".to_owned(),
+    };
+    Err(Status::forbidden(resource, name, &why).with_cause(cause))
+}

@@ -1,0 +1,58 @@
+//! The table of the built-in plugins.
+
+use kubewright_wire::status::Status;
+
+use super::{
+    default_toleration_seconds, limit_ranger, namespace_lifecycle, pod_security, priority,
+    service_account, taint_nodes_by_condition,
+};
+use crate::admission::attributes::Attributes;
+use crate::admission::context::AdmissionContext;
+use crate::admission::plugin::AdmissionPlugin;
+
+/// A built-in plugin: what it changes, and what it denies.
+pub(crate) struct Plugin {
+    pub(crate) name: AdmissionPlugin,
+    pub(crate) mutate: Option<fn(&AdmissionContext, &mut Attributes) -> Result<(), Status>>,
+    pub(crate) validate: Option<fn(&AdmissionContext, &Attributes) -> Result<(), Status>>,
+}
+
+/// The plugins in the order in which Kubernetes calls them. ResourceQuota, which comes after
+/// policies and webhooks, is called by the chain itself.
+pub(crate) static PLUGINS: &[Plugin] = &[
+    Plugin {
+        name: AdmissionPlugin::NamespaceLifecycle,
+        mutate: Some(namespace_lifecycle::mutate),
+        validate: None,
+    },
+    Plugin {
+        name: AdmissionPlugin::LimitRanger,
+        mutate: Some(limit_ranger::mutate),
+        validate: Some(limit_ranger::validate),
+    },
+    Plugin {
+        name: AdmissionPlugin::ServiceAccount,
+        mutate: Some(service_account::mutate),
+        validate: None,
+    },
+    Plugin {
+        name: AdmissionPlugin::TaintNodesByCondition,
+        mutate: Some(taint_nodes_by_condition::mutate),
+        validate: None,
+    },
+    Plugin {
+        name: AdmissionPlugin::PodSecurity,
+        mutate: None,
+        validate: Some(pod_security::validate),
+    },
+    Plugin {
+        name: AdmissionPlugin::Priority,
+        mutate: Some(priority::mutate),
+        validate: Some(priority::validate),
+    },
+    Plugin {
+        name: AdmissionPlugin::DefaultTolerationSeconds,
+        mutate: Some(default_toleration_seconds::mutate),
+        validate: None,
+    },
+];

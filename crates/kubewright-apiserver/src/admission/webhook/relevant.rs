@@ -1,0 +1,59 @@
+//! Which webhooks see a request.
+
+use kubewright_cel::{ConditionInput, webhook_environment};
+use kubewright_core::FailurePolicy;
+use kubewright_wire::status::Status;
+
+use super::hook::Hook;
+use crate::admission::attributes::Attributes;
+use crate::admission::context::AdmissionContext;
+use crate::admission::matching::{Invocation, all_hold, condition_request, objects};
+
+/// The version in which a webhook sees a request; none when its rules or conditions exclude it.
+pub(super) async fn invocation(
+    context: &AdmissionContext,
+    hook: &Hook,
+    attributes: &Attributes,
+) -> Result<Option<Invocation>, Status> {
+    if is_exempt(attributes) {
+        return Ok(None);
+    }
+    let Some(invocation) = hook.criteria.invocation(context, attributes)? else {
+        return Ok(None);
+    };
+    if hook.conditions.is_empty() || conditions_hold(context, hook, &invocation, attributes).await?
+    {
+        return Ok(Some(invocation));
+    }
+    Ok(None)
+}
+
+/// Webhooks never see admission configurations: a broken one could not be repaired.
+fn is_exempt(attributes: &Attributes) -> bool {
+    attributes.kind.group() == "admissionregistration.k8s.io"
+}
+
+/// Whether all conditions of a webhook are true for a request, with its objects in the version of
+/// the webhook. With `failurePolicy: Ignore` an error counts as false.
+async fn conditions_hold(
+    context: &AdmissionContext,
+    hook: &Hook,
+    invocation: &Invocation,
+    attributes: &Attributes,
+) -> Result<bool, Status> {
+    let (object, old) = objects(context, &hook.display_name(), invocation, attributes).await?;
+    let request = condition_request(invocation, attributes)?;
+    let input = ConditionInput {
+        object: object.as_ref(),
+        old_object: old.as_ref(),
+        request: &request,
+    };
+    match all_hold(&hook.conditions, webhook_environment(), &input.variables()) {
+        Ok(holds) => Ok(holds),
+        Err(_) if hook.failure_policy == FailurePolicy::Ignore => Ok(false),
+        Err(why) => {
+            let resource = &attributes.resource.resource;
+            Err(Status::forbidden(resource, &attributes.name, &why))
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The authorizer of the server: a webhook first, where one is configured, then RBAC.
+
+use http::HeaderMap;
+use jiff::Timestamp;
+use kubewright_wire::review::{SubjectAccessReviewSpec, SubjectAccessReviewStatus};
+use kubewright_wire::route::{Query, ResourceRoute};
+use kubewright_wire::status::Status;
+use serde_json::{Value, json};
+
+use super::attributes::Attributes;
+use super::forbidden::forbidden;
+use super::grant::Grant;
+use super::impersonation::Impersonation;
+use super::rbac::Decision;
+use super::rbac_cache::RbacCache;
+use super::review::{Review, review_access};
+use super::rules_review::review_rules;
+use super::webhook::{AuthorizationWebhook, review_spec};
+use super::webhook_cache::WebhookCache;
+use crate::authentication::User;
+use crate::store::{Store, timestamp};
+use crate::webhook_client::WebhookClient;
+
+/// Authorizes requests over the stored roles and bindings.
+#[derive(Debug)]
+pub(crate) struct Authorizer {
+    rbac: RbacCache,
+    webhook: Option<AuthorizationWebhook>,
+    responses: WebhookCache,
+    webhooks: WebhookClient,
+}
+
+/// Why a request is not authorized.
+#[derive(Debug)]
+pub(crate) enum Denied {
+    /// 403.
+    Forbidden(Box<Status>),
+    /// The webhook failed and RBAC does not allow the request; the response is plain text.
+    Failed(String),
+}
+
+impl Authorizer {
+    pub(crate) fn new(
+        store: Store,
+        webhook: Option<AuthorizationWebhook>,
+        webhooks: WebhookClient,
+    ) -> Self {
+        Self {
+            rbac: RbacCache::new(store),
+            webhook,
+            responses: WebhookCache::default(),
+            webhooks,
+        }
+    }
+
+    /// The webhook that is called before RBAC.
+    pub(crate) fn webhook(&self) -> Option<&AuthorizationWebhook> {
+        self.webhook.as_ref()
+    }
+
+    /// The user that a request impersonates, or its sender; 403 when the sender is not allowed to
+    /// impersonate that user.
+    pub(crate) fn impersonate(
+        &self,
+        headers: &HeaderMap,
+        attributes: &Attributes<'_>,
+    ) -> Result<User, Status> {
+        match Impersonation::from_headers(headers)? {
+            None => Ok(attributes.user.clone()),
+            Some(wanted) => wanted.check(attributes, &self.rbac.current()),
+        }
+    }
+
+    /// Whether the user is allowed to do what the attributes describe. `request` holds the
+    /// selectors of a list, which webhooks see.
+    pub(crate) async fn authorize(
+        &self,
+        attributes: &Attributes<'_>,
+        request: Option<(&ResourceRoute, &Query)>,
+    ) -> Result<(), Denied> {
+        let by_roles = || self.decide(attributes);
+        let webhook = self
+            .webhook
+            .as_ref()
+            .filter(|_| !attributes.user.is_master());
+        let (decision, error) = match webhook {
+            None => (by_roles(), None),
+            Some(webhook) => {
+                let spec = review_spec(attributes, request);
+                let opinion = webhook.review(&self.webhooks, &self.responses, spec).await;
+                let verdict = opinion.or(by_roles);
+                (verdict.decision, verdict.error)
+            }
+        };
+        match (decision.is_allowed, error) {
+            (true, _) => Ok(()),
+            (false, Some(error)) => Err(Denied::Failed(error)),
+            (false, None) => Err(Denied::Forbidden(Box::new(forbidden(
+                attributes,
+                &decision.reason,
+            )))),
+        }
+    }
+
+    /// The decision of RBAC.
+    fn decide(&self, attributes: &Attributes<'_>) -> Decision {
+        // No role can deny it, so none is read.
+        if attributes.user.is_master() {
+            return Decision {
+                is_allowed: true,
+                reason: String::new(),
+            };
+        }
+        self.rbac.current().decide(attributes)
+    }
+
+    /// Whether the user is allowed to write a role or binding with these permissions; 403 if not.
+    pub(crate) fn check_grant(&self, grant: &Grant<'_>) -> Result<(), Status> {
+        grant.check(&self.rbac)
+    }
+
+    /// Fills in a review about access. TokenReviews are the authenticator's.
+    pub(crate) async fn review(
+        &self,
+        review: Review,
+        user: &User,
+        namespace: Option<&str>,
+        body: Value,
+        now: Timestamp,
+    ) -> Result<Value, Status> {
+        let rbac = self.rbac.current();
+        if review == Review::SelfSubjectRules {
+            let reviewed = review_rules(user, &body, &rbac)?;
+            return Ok(self.mark_incomplete(reviewed));
+        }
+        let namespace = namespace.unwrap_or_default();
+        let mut reviewed = review_access(review, user, namespace, body, |attributes| {
+            rbac.decide(attributes)
+        })?;
+        if review == Review::SelfSubject {
+            // The real server responds with an object of its own.
+            reviewed["metadata"] = json!({"creationTimestamp": timestamp(now)});
+        }
+        if review.is_about_access() {
+            reviewed = self.review_by_webhook(review, user, reviewed).await;
+        }
+        Ok(reviewed)
+    }
+
+    /// The rules of a user are incomplete where a webhook decides as well.
+    fn mark_incomplete(&self, mut review: Value) -> Value {
+        if self.webhook.is_some() {
+            review["status"]["incomplete"] = json!(true);
+            review["status"]["evaluationError"] =
+                json!("webhook authorizer does not support user rule resolution");
+        }
+        review
+    }
+
+    /// Puts the webhook's opinion over the status that RBAC gave a review.
+    async fn review_by_webhook(&self, kind: Review, user: &User, mut review: Value) -> Value {
+        let Some(webhook) = &self.webhook else {
+            return review;
+        };
+        let mut spec: SubjectAccessReviewSpec =
+            serde_json::from_value(review["spec"].clone()).unwrap_or_default();
+        if kind == Review::SelfSubjectAccess {
+            spec.user.clone_from(&user.name);
+            spec.groups.clone_from(&user.groups);
+            spec.uid.clone_from(&user.uid);
+            spec.extra.clone_from(&user.extra);
+        }
+        if spec.groups.iter().any(|group| group == "system:masters") {
+            return review;
+        }
+        let by_roles = || Decision {
+            is_allowed: review["status"]["allowed"] == true,
+            reason: review["status"]["reason"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+        };
+        let opinion = webhook.review(&self.webhooks, &self.responses, spec).await;
+        let verdict = opinion.or(by_roles);
+        let status = SubjectAccessReviewStatus {
+            allowed: verdict.decision.is_allowed,
+            denied: verdict.is_denied,
+            reason: verdict.decision.reason,
+            evaluation_error: verdict.error.unwrap_or_default(),
+        };
+        review["status"] = serde_json::to_value(status).unwrap_or_default();
+        review
+    }
+}

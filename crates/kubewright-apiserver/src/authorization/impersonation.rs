@@ -1,0 +1,387 @@
+use http::{HeaderMap, HeaderValue};
+use kubewright_wire::route::percent_decode;
+use kubewright_wire::status::Status;
+
+use super::attributes::{Attributes, ResourceTarget, Target};
+use super::forbidden::forbidden;
+use super::rbac::Rbac;
+use crate::authentication::User;
+
+const USER: &str = "impersonate-user";
+const UID: &str = "impersonate-uid";
+const GROUP: &str = "impersonate-group";
+const EXTRA: &str = "impersonate-extra-";
+const AUTHENTICATION: &str = "authentication.k8s.io";
+
+/// The user that a request asks to be treated as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Impersonation {
+    wanted: User,
+}
+
+/// One of the ways in which a role can allow impersonation, as
+/// k8s.io/apiserver/pkg/endpoints/filters/impersonation/mode.go tells them apart. The mode for the
+/// node that a Pod's token is bound to is not there yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    ArbitraryNode,
+    ServiceAccount,
+    UserInfo,
+    /// The verb `impersonate`, whatever the request does.
+    Legacy,
+}
+
+impl Impersonation {
+    /// What the headers ask for; none when they ask for nothing.
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Option<Self>, Status> {
+        let all = |name: &str| -> Result<Vec<String>, Status> {
+            let values = headers.get_all(name).iter();
+            values.map(|value| read(name, value)).collect()
+        };
+        let text = |name: &str| {
+            let value = headers.get(name).map(|value| read(name, value));
+            value.unwrap_or_else(|| Ok(String::new()))
+        };
+        let mut wanted = User {
+            name: text(USER)?,
+            uid: text(UID)?,
+            groups: all(GROUP)?,
+            ..User::default()
+        };
+        for header in headers.keys() {
+            if let Some(key) = header.as_str().strip_prefix(EXTRA) {
+                let key = percent_decode(key).into_owned();
+                wanted
+                    .extra
+                    .entry(key)
+                    .or_default()
+                    .extend(all(header.as_str())?);
+            }
+        }
+        if !wanted.name.is_empty() {
+            return Ok(Some(Self { wanted }));
+        }
+        match wanted == User::default() {
+            true => Ok(None),
+            false => Err(Status::bad_request(format!(
+                "requested {} without impersonating a user name",
+                as_go_prints(&wanted)
+            ))),
+        }
+    }
+
+    /// The impersonated user, when the rbac lets the requester of `attributes` be that user.
+    pub(super) fn check(self, attributes: &Attributes<'_>, rbac: &Rbac) -> Result<User, Status> {
+        let mut first = None;
+        for mode in self.modes() {
+            match self.check_mode(mode, attributes, rbac) {
+                Ok(()) => return Ok(self.user(mode)),
+                Err(refusal) => first = first.or(Some(refusal)),
+            }
+        }
+        Err(first.unwrap_or_else(Status::unauthorized))
+    }
+
+    fn modes(&self) -> Vec<Mode> {
+        let only_name = self.wanted.uid.is_empty()
+            && self.wanted.groups.is_empty()
+            && self.wanted.extra.is_empty();
+        let is_account = self.wanted.as_service_account().is_some();
+        let constrained = match (self.node(), is_account) {
+            (Some(_), _) => only_name.then_some(Mode::ArbitraryNode),
+            (None, true) => only_name.then_some(Mode::ServiceAccount),
+            (None, false) => Some(Mode::UserInfo),
+        };
+        constrained.into_iter().chain([Mode::Legacy]).collect()
+    }
+
+    fn check_mode(
+        &self,
+        mode: Mode,
+        attributes: &Attributes<'_>,
+        rbac: &Rbac,
+    ) -> Result<(), Status> {
+        let user = attributes.user;
+        let decide = |verb: &str, target: Target<'_>| {
+            let attributes = Attributes { user, verb, target };
+            let decision = rbac.decide(&attributes);
+            match decision.is_allowed {
+                true => Ok(()),
+                false => Err(forbidden(&attributes, &decision.reason)),
+            }
+        };
+        let verb = match mode.name() {
+            None => "impersonate".to_owned(),
+            Some(name) => {
+                decide(
+                    &format!("impersonate-on:{name}:{}", attributes.verb),
+                    attributes.target,
+                )?;
+                format!("impersonate:{name}")
+            }
+        };
+        for target in self.targets(mode) {
+            if mode != Mode::Legacy && target.name == "system:masters" {
+                let target = Target::Resource(target);
+                let attributes = Attributes {
+                    user,
+                    verb: &verb,
+                    target,
+                };
+                let why = "impersonating the system:masters group is not allowed";
+                return Err(forbidden(&attributes, why));
+            }
+            decide(&verb, Target::Resource(target))?;
+        }
+        Ok(())
+    }
+
+    /// What the requester must be allowed to impersonate, one by one.
+    fn targets(&self, mode: Mode) -> Vec<ResourceTarget<'_>> {
+        let group = match mode {
+            Mode::Legacy => "",
+            Mode::ArbitraryNode | Mode::ServiceAccount | Mode::UserInfo => AUTHENTICATION,
+        };
+        let target = |group, plural, name| ResourceTarget {
+            group,
+            plural,
+            name,
+            ..ResourceTarget::default()
+        };
+        let mut user = target(group, "users", self.wanted.name.as_str());
+        if let (Mode::ArbitraryNode, Some(node)) = (mode, self.node()) {
+            user = target(group, "nodes", node);
+        } else if let Some((namespace, name)) = self.wanted.as_service_account() {
+            user = ResourceTarget {
+                namespace,
+                ..target(group, "serviceaccounts", name)
+            };
+        }
+        let mut targets = vec![user];
+        if !self.wanted.uid.is_empty() {
+            targets.push(target(AUTHENTICATION, "uids", &self.wanted.uid));
+        }
+        targets.extend(
+            self.wanted
+                .groups
+                .iter()
+                .map(|name| target(group, "groups", name)),
+        );
+        for (key, values) in &self.wanted.extra {
+            targets.extend(values.iter().map(|value| ResourceTarget {
+                subresource: key,
+                ..target(AUTHENTICATION, "userextras", value)
+            }));
+        }
+        targets
+    }
+
+    fn user(&self, mode: Mode) -> User {
+        let mut user = self.wanted.clone();
+        if mode == Mode::ArbitraryNode {
+            user.groups = vec!["system:nodes".to_owned()];
+        } else if let (true, Some((namespace, name))) =
+            (user.groups.is_empty(), self.wanted.as_service_account())
+        {
+            user.groups = User::service_account(namespace, name).groups;
+        }
+        match user.name.as_str() {
+            "system:anonymous" => user.join("system:unauthenticated"),
+            _ => user.join("system:authenticated"),
+        }
+        user
+    }
+
+    fn node(&self) -> Option<&str> {
+        let node = self.wanted.name.strip_prefix("system:node:");
+        node.filter(|name| !name.is_empty())
+    }
+}
+
+impl Mode {
+    /// As the verbs of constrained impersonation name it.
+    fn name(self) -> Option<&'static str> {
+        match self {
+            Self::ArbitraryNode => Some("arbitrary-node"),
+            Self::ServiceAccount => Some("serviceaccount"),
+            Self::UserInfo => Some("user-info"),
+            Self::Legacy => None,
+        }
+    }
+}
+
+/// A header that cannot be read is refused: without it the request would ask for someone else.
+fn read(name: &str, value: &HeaderValue) -> Result<String, Status> {
+    let text = std::str::from_utf8(value.as_bytes());
+    text.map(str::to_owned)
+        .map_err(|_| Status::bad_request(format!("the header {name} is not UTF-8")))
+}
+
+/// The user in Go's `%#v`, which is what the server answers with.
+fn as_go_prints(user: &User) -> String {
+    let list = |values: &[String]| {
+        let quoted: Vec<_> = values.iter().map(|value| format!("{value:?}")).collect();
+        format!("[]string{{{}}}", quoted.join(", "))
+    };
+    let groups = match user.groups.is_empty() {
+        true => "[]string(nil)".to_owned(),
+        false => list(&user.groups),
+    };
+    let extra: Vec<_> = user
+        .extra
+        .iter()
+        .map(|(key, values)| format!("{key:?}:{}", list(values)))
+        .collect();
+    let extra = match extra.is_empty() {
+        true => "map[string][]string(nil)".to_owned(),
+        false => format!("map[string][]string{{{}}}", extra.join(", ")),
+    };
+    let (name, uid) = (&user.name, &user.uid);
+    format!("&user.DefaultInfo{{Name:{name:?}, UID:{uid:?}, Groups:{groups}, Extra:{extra}}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, HeaderName, HeaderValue};
+    use serde_json::{Value, json};
+
+    use super::Impersonation;
+    use crate::authentication::User;
+    use crate::authorization::{Attributes, Rbac, ResourceTarget, Target};
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            );
+        }
+        headers
+    }
+
+    /// A rbac in which `bob` has these rules.
+    fn rbac(rules: Value) -> Rbac {
+        let mut rbac = Rbac::default();
+        rbac.add(
+            "clusterroles",
+            &json!({"metadata": {"name": "r"}, "rules": rules}),
+        );
+        rbac.add(
+            "clusterrolebindings",
+            &json!({
+                "metadata": {"name": "b"},
+                "roleRef": {"kind": "ClusterRole", "name": "r"},
+                "subjects": [{"kind": "User", "name": "bob"}],
+            }),
+        );
+        rbac
+    }
+
+    fn impersonate(rbac: &Rbac, pairs: &[(&'static str, &'static str)]) -> Result<User, String> {
+        let bob = User::new("bob", [""; 0]);
+        let attributes = Attributes {
+            user: &bob,
+            verb: "list",
+            target: Target::Resource(ResourceTarget {
+                plural: "pods",
+                ..ResourceTarget::default()
+            }),
+        };
+        let wanted =
+            Impersonation::from_headers(&headers(pairs)).map_err(|status| status.message)?;
+        wanted
+            .unwrap()
+            .check(&attributes, rbac)
+            .map_err(|status| status.message)
+    }
+
+    #[test]
+    fn a_role_with_the_verb_lets_one_be_another_user() {
+        let rbac = rbac(json!([
+            {"apiGroups": [""], "resources": ["users", "groups", "serviceaccounts"], "verbs": ["impersonate"]},
+            {"apiGroups": ["authentication.k8s.io"], "resources": ["userextras/scopes"], "verbs": ["impersonate"]},
+        ]));
+        let jane = impersonate(
+            &rbac,
+            &[
+                ("impersonate-user", "jane"),
+                ("impersonate-group", "devs"),
+                ("impersonate-group", "ops"),
+                ("impersonate-extra-scopes", "view"),
+            ],
+        )
+        .unwrap();
+        assert_eq!(jane.name, "jane");
+        assert_eq!(jane.groups, ["devs", "ops", "system:authenticated"]);
+        assert_eq!(jane.extra["scopes"], ["view"]);
+        let robot = impersonate(
+            &rbac,
+            &[("impersonate-user", "system:serviceaccount:web:robot")],
+        );
+        assert_eq!(robot, Ok(User::service_account("web", "robot")));
+    }
+
+    #[test]
+    fn without_the_verb_nobody_becomes_another() {
+        let refused = impersonate(&Rbac::default(), &[("impersonate-user", "jane")]);
+        assert_eq!(
+            refused,
+            Err(r#"pods is forbidden: User "bob" cannot impersonate-on:user-info:list resource "pods" in API group "" at the cluster scope"#.to_owned())
+        );
+        let only_users = rbac(json!([
+            {"apiGroups": [""], "resources": ["users"], "verbs": ["impersonate"]},
+        ]));
+        let masters = [
+            ("impersonate-user", "jane"),
+            ("impersonate-group", "system:masters"),
+        ];
+        assert!(impersonate(&only_users, &masters).is_err());
+    }
+
+    #[test]
+    fn constrained_impersonation_is_bound_to_the_request() {
+        let rule = |verb: &str| {
+            rbac(json!([
+                {"apiGroups": [""], "resources": ["pods"], "verbs": [verb]},
+                {"apiGroups": ["authentication.k8s.io"], "resources": ["users"], "verbs": ["impersonate:user-info"]},
+            ]))
+        };
+        let jane = [("impersonate-user", "jane")];
+        assert!(impersonate(&rule("impersonate-on:user-info:list"), &jane).is_ok());
+        assert!(impersonate(&rule("impersonate-on:user-info:get"), &jane).is_err());
+    }
+
+    #[test]
+    fn names_beyond_ascii_are_read_and_what_is_no_text_is_refused() {
+        let wanted = |name: &'static str, value: &[u8]| {
+            let mut headers = headers(&[("impersonate-user", "jane")]);
+            headers.insert(name, HeaderValue::from_bytes(value).unwrap());
+            Impersonation::from_headers(&headers)
+                .map(|found| found.unwrap().wanted)
+                .map_err(|status| (status.code, status.message))
+        };
+        let user = wanted("impersonate-user", "j\u{e4}ne".as_bytes()).unwrap();
+        assert_eq!(user.name, "j\u{e4}ne");
+        let user = wanted("impersonate-group", "d\u{e9}vs".as_bytes()).unwrap();
+        assert_eq!(user.groups, ["d\u{e9}vs"]);
+        for name in [
+            "impersonate-user",
+            "impersonate-uid",
+            "impersonate-group",
+            "impersonate-extra-scopes",
+        ] {
+            let refused = (400, format!("the header {name} is not UTF-8"));
+            assert_eq!(wanted(name, b"j\xe4ne"), Err(refused));
+        }
+    }
+
+    #[test]
+    fn groups_without_a_user_are_a_bad_request() {
+        assert_eq!(
+            impersonate(&Rbac::default(), &[("impersonate-group", "devs")]),
+            Err(r#"requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"devs"}, Extra:map[string][]string(nil)} without impersonating a user name"#.to_owned())
+        );
+        assert_eq!(Impersonation::from_headers(&HeaderMap::new()), Ok(None));
+    }
+}

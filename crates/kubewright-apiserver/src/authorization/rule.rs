@@ -1,0 +1,129 @@
+use kubewright_core::PolicyRule;
+
+use super::attributes::{Attributes, ResourceTarget, Target};
+
+/// Whether one rule of a role allows what is attributes, as `RuleAllows` of
+/// plugin/pkg/auth/authorizer/rbac decides it.
+///
+/// A rule with resourceNames never allows a request without a name, so neither create nor an
+/// unrestricted list.
+pub(super) fn allows(rule: &PolicyRule, attributes: &Attributes<'_>) -> bool {
+    contains(&rule.verbs, attributes.verb)
+        && match attributes.target {
+            Target::Resource(resource) => allows_resource(rule, &resource),
+            Target::Path(path) => {
+                let mut paths = rule.non_resource_urls.iter();
+                paths.any(|one| covers_path(one, path))
+            }
+        }
+}
+
+fn allows_resource(rule: &PolicyRule, attributes: &ResourceTarget<'_>) -> bool {
+    contains(&rule.api_groups, attributes.group)
+        && matches_resource(rule, attributes)
+        && (rule.resource_names.is_empty()
+            || rule
+                .resource_names
+                .iter()
+                .any(|name| name == attributes.name))
+}
+
+fn matches_resource(rule: &PolicyRule, attributes: &ResourceTarget<'_>) -> bool {
+    let combined = attributes.combined();
+    rule.resources.iter().any(|one| {
+        let any_with_subresource = one.strip_prefix("*/");
+        one == "*"
+            || *one == combined
+            || !attributes.subresource.is_empty()
+                && any_with_subresource == Some(attributes.subresource)
+    })
+}
+
+fn contains(allowed: &[String], wanted: &str) -> bool {
+    allowed.iter().any(|one| one == "*" || one == wanted)
+}
+
+/// Whether a nonResourceURL, `*` or with a `*` at its end, covers the path.
+pub(super) fn covers_path(pattern: &str, path: &str) -> bool {
+    pattern == path || pattern.ends_with('*') && path.starts_with(pattern.trim_end_matches('*'))
+}
+
+#[cfg(test)]
+mod tests {
+    use kubewright_core::PolicyRule;
+    use serde_json::json;
+
+    use super::allows;
+    use crate::authentication::User;
+    use crate::authorization::{Attributes, ResourceTarget, Target};
+
+    fn rule(value: serde_json::Value) -> PolicyRule {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn resource_rules_match_verb_group_resource_and_name() {
+        let user = User::default();
+        let pods = ResourceTarget {
+            plural: "pods",
+            namespace: "web",
+            ..ResourceTarget::default()
+        };
+        let named = ResourceTarget { name: "a", ..pods };
+        let status = ResourceTarget {
+            subresource: "status",
+            ..named
+        };
+        let apps = ResourceTarget {
+            group: "apps",
+            ..pods
+        };
+        let read = json!({"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]});
+        let all = json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]});
+        let any_status = json!({"apiGroups": [""], "resources": ["*/status"], "verbs": ["get"]});
+        let one = json!({"apiGroups": [""], "resources": ["pods"], "resourceNames": ["a"], "verbs": ["*"]});
+        for (wanted, rule_value, verb, target) in [
+            (true, &read, "get", named),
+            (true, &read, "list", pods),
+            (false, &read, "watch", pods),
+            (false, &read, "get", status),
+            (false, &read, "list", apps),
+            (true, &all, "deletecollection", apps),
+            (true, &all, "get", status),
+            (true, &any_status, "get", status),
+            (false, &any_status, "get", named),
+            (true, &one, "get", named),
+            (false, &one, "create", pods),
+            (false, &one, "list", pods),
+        ] {
+            let attributes = Attributes {
+                user: &user,
+                verb,
+                target: Target::Resource(target),
+            };
+            let allowed = allows(&rule(rule_value.clone()), &attributes);
+            assert_eq!(allowed, wanted, "{rule_value} {verb} {target:?}");
+        }
+    }
+
+    #[test]
+    fn path_rules_match_whole_or_by_a_star_at_their_end() {
+        let user = User::default();
+        let rule = rule(json!({"nonResourceURLs": ["/api", "/apis/*"], "verbs": ["get"]}));
+        for (wanted, verb, path) in [
+            (true, "get", "/api"),
+            (true, "get", "/apis/apps"),
+            (false, "get", "/apis"),
+            (false, "get", "/api/v1"),
+            (false, "post", "/api"),
+        ] {
+            let target = Target::Path(path);
+            let attributes = Attributes {
+                user: &user,
+                verb,
+                target,
+            };
+            assert_eq!(allows(&rule, &attributes), wanted, "{verb} {path}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Between the bodies of requests and values.
+
+pub(super) mod decode;

@@ -1,0 +1,59 @@
+//! Conditions in the status of objects.
+
+use serde_json::{Value, json};
+
+/// A condition without its time.
+pub(super) fn condition(kind: &str, is_true: bool, reason: &str, message: &str) -> Value {
+    let status = if is_true { "True" } else { "False" };
+    json!({"type": kind, "status": status, "reason": reason, "message": message})
+}
+
+/// Sets a condition. Its `lastTransitionTime` changes only with its status.
+pub(super) fn set_condition(object: &mut Value, mut condition: Value, now: &str) {
+    let conditions = &mut object["status"]["conditions"];
+    if !conditions.is_array() {
+        *conditions = json!([]);
+    }
+    condition["lastTransitionTime"] = json!(now);
+    let Some(conditions) = conditions.as_array_mut() else {
+        return;
+    };
+    let known = conditions
+        .iter_mut()
+        .find(|known| known["type"] == condition["type"]);
+    let Some(known) = known else {
+        conditions.push(condition);
+        return;
+    };
+    if known["status"] == condition["status"] {
+        condition["lastTransitionTime"] = known["lastTransitionTime"].clone();
+    }
+    *known = condition;
+}
+
+/// Whether a condition is true.
+pub(super) fn is_condition_true(object: &Value, kind: &str) -> bool {
+    object["status"]["conditions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .any(|condition| condition["type"] == kind && condition["status"] == "True")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{condition, set_condition};
+
+    #[test]
+    fn transition_time_changes_only_with_the_status() {
+        let mut value = json!({"status": {}});
+        set_condition(&mut value, condition("A", true, "r", ""), "t1");
+        set_condition(&mut value, condition("A", true, "s", ""), "t2");
+        assert_eq!(value["status"]["conditions"][0]["lastTransitionTime"], "t1");
+        assert_eq!(value["status"]["conditions"][0]["reason"], "s");
+        set_condition(&mut value, condition("A", false, "s", ""), "t3");
+        assert_eq!(value["status"]["conditions"][0]["lastTransitionTime"], "t3");
+    }
+}

@@ -1,0 +1,63 @@
+//! What a new object depends on: its namespace and its definition.
+
+use kubewright_wire::status::Status;
+use serde_json::Value;
+
+use crate::admission::{AdmissionPlugin, check_namespace};
+use crate::request::api::Api;
+use crate::request::target::Target;
+use crate::resources::{DEFINITIONS, terminating_definition};
+use crate::store::{Key, Seen};
+
+/// The states of the namespace and the definition of a new object, which is stored only while they
+/// are current. An error when one of them is missing or being deleted.
+pub(super) fn guards(
+    api: &Api,
+    target: &Target,
+    is_new: bool,
+    object: &Value,
+) -> Result<Vec<Seen>, Status> {
+    let mut guards = Vec::new();
+    if !is_new {
+        return Ok(guards);
+    }
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    guards.extend(definition(api, target, name)?);
+    let plugins = api.admission.plugins();
+    if let Some(namespace) = &target.namespace
+        && plugins.is_enabled(AdmissionPlugin::NamespaceLifecycle)
+    {
+        let resource = &target.resource.resource;
+        guards.push(check_namespace(&api.store, resource, namespace, name)?);
+    }
+    Ok(guards)
+}
+
+/// Checks that the definition of a new custom resource is not being deleted.
+pub(super) fn check_definition(
+    api: &Api,
+    target: &Target,
+    is_new: bool,
+    object: &Value,
+) -> Result<(), Status> {
+    if !is_new {
+        return Ok(());
+    }
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    definition(api, target, name).map(drop)
+}
+
+fn definition(api: &Api, target: &Target, name: &str) -> Result<Option<Seen>, Status> {
+    if target.resource.custom().is_none() {
+        return Ok(None);
+    }
+    let key = Key::new(DEFINITIONS, None, &target.resource.id);
+    let stored = api.store.get(&key).ok_or_else(Status::unknown_resource)?;
+    if stored.is_terminating() {
+        return Err(terminating_definition(&target.resource.resource, name));
+    }
+    Ok(Some(Seen {
+        revision: stored.revision(),
+        key,
+    }))
+}

@@ -1,0 +1,30 @@
+//! The steps of requests that read and write objects.
+//!
+//! `write` is the pipeline of all writes; each of its steps is a file here: `change` decodes,
+//! `patch` patches, `ownership` tracks field managers, `metadata` prepares, `validate` validates,
+//! `version` converts, `commit` stores.
+
+mod change;
+mod commit;
+mod guards;
+mod known_versions;
+mod metadata;
+mod ownership;
+mod part;
+mod patch;
+mod revision;
+mod selection;
+mod validate;
+#[cfg(test)]
+mod vectors;
+pub(super) mod version;
+mod write;
+
+pub(super) use change::{Change, Edit, Ownership};
+pub(super) use metadata::check_name;
+pub(super) use ownership::track_subresource;
+pub(super) use part::Part;
+pub(super) use patch::{check_options, parse_patch, patch_value};
+pub(super) use revision::{parse_revision, wait_for};
+pub(super) use selection::Selection;
+pub(super) use write::{Admission, Current, MAX_ATTEMPTS, Mode, Write, attributes};

@@ -1,0 +1,498 @@
+//! The write pipeline: the steps of every create, update, patch and apply.
+
+use std::sync::Arc;
+
+use kubewright_core::Operation;
+use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
+use kubewright_kinds::core::NAMESPACE;
+use kubewright_wire::status::Status;
+use serde_json::Value;
+
+use super::change::{Change, Ownership, complete_applied};
+use super::commit::{Committed, Replaced, commit};
+use super::guards::{check_definition, guards};
+use super::metadata::{check_revision, keep_system_fields, prepare_changed, prepare_new};
+use super::ownership::{self, Writer};
+use super::part::Part;
+use super::validate::validate;
+use super::version;
+use crate::admission::{Attributes, OperationOptions};
+use crate::authentication::User;
+use crate::authorization::{self, Denied, Grant, Rbac, ResourceTarget};
+use crate::request::api::Api;
+use crate::request::codec::decode;
+use crate::request::definitions;
+use crate::request::message::ApiRequest;
+use crate::request::options::WriteOptions;
+use crate::request::target::Target;
+use crate::store::Object;
+use crate::warnings::Warnings;
+
+/// How often a write is tried when other writes come in between.
+pub(crate) const MAX_ATTEMPTS: usize = 64;
+/// How many names are generated when they are taken.
+const MAX_NAMES: usize = 8;
+
+/// One write of an object.
+pub(crate) struct Write<'a> {
+    target: &'a Target,
+    mode: Mode,
+    writer: Writer,
+    user: User,
+    admission: Admission<'a>,
+    is_dry_run: bool,
+    warnings: Warnings,
+}
+
+/// Whether a write creates an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Create,
+    Update,
+    /// Updates the object, or creates it where it does not exist.
+    CreateOrUpdate,
+}
+
+/// What admission sees of a write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Admission<'a> {
+    /// The object.
+    Object(&'a ApiRequest),
+    /// A view of the object, such as its scale. Admission has mutated it before.
+    View(&'a ApiRequest, fn(&Target, &Value) -> Value),
+    /// Nothing: it is a write of the server itself, or was admitted before.
+    Nothing,
+}
+
+/// The stored object of a write.
+pub(crate) enum Current {
+    New,
+    Existing {
+        stored: Arc<Object>,
+        /// The stored object in the version of the request.
+        old: Arc<Object>,
+    },
+}
+
+/// What a write has stored.
+pub(crate) struct Written {
+    pub(crate) object: Arc<Object>,
+    pub(crate) is_created: bool,
+}
+
+impl<'a> Write<'a> {
+    /// The write of a request.
+    pub(crate) fn new(
+        api: &Api,
+        target: &'a Target,
+        request: &'a ApiRequest,
+        options: &WriteOptions,
+        part: Part,
+    ) -> Self {
+        Self {
+            target,
+            mode: Mode::Update,
+            writer: Writer {
+                manager: options.manager(&request.user_agent),
+                subresource: request.route.subresource.clone(),
+                part,
+                now: api.clock.now(),
+                versions: Arc::default(),
+            },
+            user: request.user.clone(),
+            admission: Admission::Object(request),
+            is_dry_run: options.is_dry_run,
+            warnings: request.warnings.clone(),
+        }
+    }
+
+    /// A write of the server itself.
+    pub(crate) fn by_server(api: &Api, target: &'a Target, part: Part, is_dry_run: bool) -> Self {
+        let subresource = (part == Part::Status).then(|| "status".to_owned());
+        Self {
+            target,
+            mode: Mode::Update,
+            writer: Writer {
+                manager: "kube-apiserver".to_owned(),
+                subresource,
+                part,
+                now: api.clock.now(),
+                versions: Arc::default(),
+            },
+            user: User::system("system:apiserver"),
+            admission: Admission::Nothing,
+            is_dry_run,
+            warnings: Warnings::default(),
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn admission(mut self, admission: Admission<'a>) -> Self {
+        self.admission = admission;
+        self
+    }
+
+    pub(crate) fn writer(&self) -> &Writer {
+        &self.writer
+    }
+
+    /// Carries out a write, again when another one comes in between.
+    pub(crate) async fn run(&self, api: &Api, mut change: Change<'_>) -> Result<Written, Status> {
+        for _ in 0..MAX_ATTEMPTS {
+            let current = self.current(api).await?;
+            if let Some(written) = self.attempt(api, &current, &mut change).await? {
+                return Ok(written);
+            }
+        }
+        Err(Status::conflict(
+            &self.target.resource.resource,
+            self.target.name()?,
+        ))
+    }
+
+    /// Reads the stored object.
+    pub(crate) async fn current(&self, api: &Api) -> Result<Current, Status> {
+        if self.mode == Mode::Create {
+            return Ok(Current::New);
+        }
+        let name = self.target.name()?;
+        match api.store.get(&self.target.key(name)) {
+            Some(stored) => {
+                let old = version::in_request(api, self.target, Arc::clone(&stored)).await?;
+                Ok(Current::Existing { stored, old })
+            }
+            None if self.mode == Mode::CreateOrUpdate => {
+                self.authorize_create(api).await?;
+                Ok(Current::New)
+            }
+            None => Err(self.target.not_found(name)),
+        }
+    }
+
+    /// One pass through the steps of a write. None when another write came in between.
+    pub(crate) async fn attempt(
+        &self,
+        api: &Api,
+        current: &Current,
+        change: &mut Change<'_>,
+    ) -> Result<Option<Written>, Status> {
+        let (target, old) = (self.target, current.old());
+        let proposed = self.propose(api, change, old).await?;
+        check_definition(api, target, old.is_none(), &proposed)?;
+        let mut mutated = self.mutate(api, old, proposed).await?;
+        self.authorize_grant(api, old.map(Arc::as_ref), &mutated)?;
+        let is_generated = old.is_none() && is_empty(&mutated["metadata"]["name"]);
+        for _ in 0..MAX_NAMES {
+            let guards = guards(api, target, old.is_none(), &mutated)?;
+            // Kept where another name may be generated, or where the stored form is another.
+            let mut object = if is_generated || target.is_converted() {
+                mutated.clone()
+            } else {
+                std::mem::take(&mut mutated)
+            };
+            self.prepare(api, old.map(Arc::as_ref), &mut object)?;
+            let part = self.writer.part;
+            let warnings = validate(target, part, old.map(Arc::as_ref), &object)?;
+            self.warnings.add(warnings);
+            self.accept(api, old.map(Arc::as_ref), &mut object)?;
+            let admitted = self.admit(api, old, object).await?;
+            let stored = version::to_stored(api, target, admitted).await?;
+            match commit(
+                api,
+                target,
+                current.replaced(&guards),
+                stored,
+                self.is_dry_run,
+            )? {
+                Committed::Stored(object) => return Ok(Some(current.written(object))),
+                Committed::Exists(_) if is_generated => {}
+                Committed::Exists(_) if self.mode == Mode::CreateOrUpdate => return Ok(None),
+                Committed::Exists(existing) => return Err(already_exists(target, &existing)),
+                Committed::Conflict(_) if old.is_some() => return Ok(None),
+                // The namespace or definition has changed: it is checked again.
+                Committed::Conflict(value) if mutated.is_null() => mutated = value,
+                Committed::Conflict(_) => {}
+            }
+        }
+        let base = mutated["metadata"]["generateName"].as_str();
+        let resource = &target.resource.resource;
+        Err(Status::already_exists(resource, base.unwrap_or_default()))
+    }
+
+    /// The object that the client wants, with its field owners: the body, or the stored object with
+    /// a patch or an applied configuration.
+    async fn propose(
+        &self,
+        api: &Api,
+        change: &mut Change<'_>,
+        old: Option<&Arc<Object>>,
+    ) -> Result<Value, Status> {
+        loop {
+            let proposed = self.owned(change, old.map(Arc::as_ref));
+            let versions = &self.writer.versions;
+            if old.is_none() || !versions.learn(&api.webhooks, self.target).await? {
+                return proposed;
+            }
+        }
+    }
+
+    /// The object of a create with its field owners, for kinds that are not stored.
+    pub(crate) fn new_object(&self, change: &mut Change<'_>) -> Result<Value, Status> {
+        self.owned(change, None)
+    }
+
+    fn owned(&self, change: &mut Change<'_>, old: Option<&Object>) -> Result<Value, Status> {
+        let mut object = change.object(self.target, old)?;
+        if let Change::Apply(apply) = change {
+            let force = apply.force;
+            let mut merged = ownership::apply(self.target, old, &object, &self.writer, force)?;
+            complete_applied(self.target, old, &mut merged)?;
+            return Ok(merged);
+        }
+        let ownership = match change {
+            Change::Edit(edit) => edit.ownership,
+            _ => Ownership::Tracked,
+        };
+        if ownership == Ownership::Unchanged {
+            return Ok(object);
+        }
+        match old {
+            Some(old) => {
+                check_revision(self.target, old, &object)?;
+                keep_system_fields(old, &mut object);
+            }
+            None => check_no_revision(&object)?,
+        }
+        let mut owned = ownership::track(self.target, old, object, &self.writer);
+        if ownership == Ownership::TrackedWithoutTime {
+            ownership::drop_times(&mut owned, &self.writer);
+        }
+        Ok(owned)
+    }
+
+    /// Lets admission change the object.
+    async fn mutate(
+        &self,
+        api: &Api,
+        old: Option<&Arc<Object>>,
+        object: Value,
+    ) -> Result<Value, Status> {
+        let Admission::Object(request) = self.admission else {
+            return Ok(object);
+        };
+        let mut attributes = self.attributes(request, old.cloned(), object);
+        api.admission
+            .mutate(&mut attributes, &self.warnings)
+            .await?;
+        Ok(attributes.object.unwrap_or_default())
+    }
+
+    /// Sets what the server sets, and takes from the stored object what this write cannot change.
+    fn prepare(&self, api: &Api, old: Option<&Object>, object: &mut Value) -> Result<(), Status> {
+        match old {
+            None => prepare_new(api, self.target, object),
+            Some(old) => prepare_changed(self.target, self.writer.part, old, object),
+        }
+    }
+
+    /// Rejects valid objects that this server does not support, and accepts definitions.
+    fn accept(&self, api: &Api, old: Option<&Object>, object: &mut Value) -> Result<(), Status> {
+        let resource = &self.target.resource;
+        if let Some(why) = resource.strategy.unsupported(object) {
+            return Err(Status::not_implemented(why));
+        }
+        if resource.is(&CUSTOM_RESOURCE_DEFINITION) && self.writer.part == Part::Main {
+            definitions::accept(api, object, old);
+        }
+        Ok(())
+    }
+
+    /// Lets admission deny the object as it would be stored.
+    async fn admit(
+        &self,
+        api: &Api,
+        old: Option<&Arc<Object>>,
+        object: Value,
+    ) -> Result<Value, Status> {
+        let (request, view) = match self.admission {
+            Admission::Object(request) => (request, None),
+            Admission::View(request, view) => (request, Some(view)),
+            Admission::Nothing => return Ok(object),
+        };
+        let Some(view) = view else {
+            let attributes = self.attributes(request, old.cloned(), object);
+            api.admission.validate(&attributes, &self.warnings).await?;
+            return Ok(attributes.object.unwrap_or_default());
+        };
+        let old = old.map(|old| {
+            let viewed = view(self.target, old.value());
+            Arc::new(Object::new(viewed, old.revision()))
+        });
+        let viewed = view(self.target, &object);
+        let attributes = self.attributes(request, old, viewed);
+        api.admission.validate(&attributes, &self.warnings).await?;
+        Ok(object)
+    }
+
+    fn attributes(
+        &self,
+        request: &ApiRequest,
+        old: Option<Arc<Object>>,
+        object: Value,
+    ) -> Attributes {
+        let operation = if old.is_some() {
+            Operation::Update
+        } else {
+            Operation::Create
+        };
+        let mut attributes = attributes(self.target, request, operation, self.is_dry_run);
+        if attributes.name.is_empty() {
+            let name = object["metadata"]["name"].as_str();
+            name.unwrap_or_default().clone_into(&mut attributes.name);
+        }
+        if self.target.resource.is(&NAMESPACE) {
+            attributes.namespace.clone_from(&attributes.name);
+        }
+        attributes.object = Some(object);
+        attributes.old = old;
+        attributes
+    }
+
+    /// A PUT or apply that creates needs the permission to create as well.
+    async fn authorize_create(&self, api: &Api) -> Result<(), Status> {
+        let Admission::Object(request) = self.admission else {
+            return Ok(());
+        };
+        let target = self.target;
+        let resource = ResourceTarget {
+            group: target.kind().group(),
+            plural: &target.resource.resource.plural,
+            subresource: "",
+            namespace: target.namespace.as_deref().unwrap_or_default(),
+            name: target.name.as_deref().unwrap_or_default(),
+        };
+        let attributes = authorization::Attributes {
+            user: &self.user,
+            verb: "create",
+            target: authorization::Target::Resource(resource),
+        };
+        let parameters = Some((&request.route, &request.query));
+        let authorized = api.authorizer.authorize(&attributes, parameters);
+        authorized.await.map_err(|denied| match denied {
+            Denied::Forbidden(status) => *status,
+            Denied::Failed(why) => Status::internal(why),
+        })
+    }
+
+    /// A user who writes a role or binding must have the permissions that it grants.
+    fn authorize_grant(&self, api: &Api, old: Option<&Object>, new: &Value) -> Result<(), Status> {
+        if self.target.kind().group() != Rbac::GROUP {
+            return Ok(());
+        }
+        api.authorizer.check_grant(&Grant {
+            user: &self.user,
+            plural: &self.target.resource.resource.plural,
+            namespace: self.target.namespace.as_deref().unwrap_or_default(),
+            name: self.target.name.as_deref().unwrap_or_default(),
+            old,
+            new,
+        })
+    }
+}
+
+impl Current {
+    /// The stored object in the version of the request.
+    pub(crate) fn old(&self) -> Option<&Arc<Object>> {
+        match self {
+            Self::New => None,
+            Self::Existing { old, .. } => Some(old),
+        }
+    }
+
+    fn replaced<'a>(&'a self, guards: &'a [crate::store::Seen]) -> Replaced<'a> {
+        match self {
+            Self::New => Replaced::New(guards),
+            Self::Existing { stored, .. } => Replaced::Stored(stored),
+        }
+    }
+
+    fn written(&self, object: Arc<Object>) -> Written {
+        Written {
+            object,
+            is_created: matches!(self, Self::New),
+        }
+    }
+}
+
+/// The attributes of a request for admission, without its objects.
+pub(crate) fn attributes(
+    target: &Target,
+    request: &ApiRequest,
+    operation: Operation,
+    is_dry_run: bool,
+) -> Attributes {
+    let subresource = request.route.subresource.clone().unwrap_or_default();
+    let kind = match target.resource.subresource(&subresource) {
+        Some(subresource) => subresource.kind.clone(),
+        None => target.kind().clone(),
+    };
+    let parameter = |name: &str| request.query.get(name).unwrap_or_default().to_owned();
+    let options = if operation == Operation::Delete {
+        OperationOptions {
+            delete_options: decode::parse(&request.content).unwrap_or_default(),
+            ..OperationOptions::default()
+        }
+    } else {
+        OperationOptions {
+            field_manager: parameter("fieldManager"),
+            field_validation: parameter("fieldValidation"),
+            delete_options: Value::Null,
+        }
+    };
+    let name = target.name.clone().unwrap_or_default();
+    let namespace = if target.resource.is(&NAMESPACE) {
+        name.clone()
+    } else {
+        target.namespace.clone().unwrap_or_default()
+    };
+    Attributes {
+        resource: Arc::clone(&target.resource),
+        kind,
+        subresource,
+        operation,
+        name,
+        namespace,
+        user: request.user.clone(),
+        is_dry_run,
+        options,
+        object: None,
+        old: None,
+    }
+}
+
+fn already_exists(target: &Target, existing: &Object) -> Status {
+    let mut status = Status::already_exists(&target.resource.resource, existing.name());
+    if existing.is_terminating() {
+        status.message = format!("object is being deleted: {}", status.message);
+    }
+    status
+}
+
+fn check_no_revision(object: &Value) -> Result<(), Status> {
+    if is_empty(&object["metadata"]["resourceVersion"]) {
+        return Ok(());
+    }
+    Err(Status::unknown(
+        "resourceVersion should not be set on objects to be created",
+    ))
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_str().unwrap_or_default().is_empty()
+}

@@ -1,0 +1,272 @@
+//! Conversion of custom resources between their versions.
+
+use std::time::Duration;
+
+use kubewright_core::Kind;
+use kubewright_wire::review::{ConversionRequest, ConversionReview};
+use kubewright_wire::status::{Outcome, Status};
+use serde_json::{Map, Value};
+
+use crate::webhook_client::{ClientConfig, ResponseFormat, WebhookCall, WebhookClient};
+
+/// The timeout of Kubernetes for a conversion.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// The name of the scheme in errors of the API server.
+const SCHEME: &str = "pkg/runtime/scheme.go:111";
+const BETA: &str = "apiextensions.k8s.io/v1beta1";
+
+/// How objects of a custom resource are converted to another of its versions.
+#[derive(Clone, Debug)]
+pub(crate) enum Conversion {
+    /// Only `apiVersion` differs.
+    None,
+    /// A webhook converts.
+    Webhook(Box<ConversionWebhook>),
+}
+
+/// The webhook that converts a custom resource.
+#[derive(Clone, Debug)]
+pub(crate) struct ConversionWebhook {
+    client: ClientConfig,
+    review_versions: Vec<String>,
+}
+
+impl Conversion {
+    /// Reads the conversion of an accepted definition.
+    pub(super) fn compile(spec: &Value) -> Self {
+        let conversion = &spec["conversion"];
+        if conversion["strategy"] != "Webhook" {
+            return Self::None;
+        }
+        let webhook = &conversion["webhook"];
+        let versions = webhook["conversionReviewVersions"].as_array();
+        let versions = versions.into_iter().flatten();
+        Self::Webhook(Box::new(ConversionWebhook {
+            client: ClientConfig::read(&webhook["clientConfig"]),
+            review_versions: versions
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect(),
+        }))
+    }
+
+    /// Converts objects to the version `to` (`group/version`). Objects of that version are not
+    /// sent to the webhook.
+    pub(crate) async fn convert(
+        &self,
+        webhooks: &WebhookClient,
+        kind: &Kind,
+        mut objects: Vec<Value>,
+        to: &str,
+    ) -> Result<Vec<Value>, Status> {
+        let webhook = match self {
+            Self::None => {
+                for object in &mut objects {
+                    object["apiVersion"] = to.into();
+                }
+                return Ok(objects);
+            }
+            Self::Webhook(webhook) => webhook,
+        };
+        let is_other = |object: &Value| object["apiVersion"] != to;
+        let sent: Vec<Value> = objects
+            .iter()
+            .filter(|object| is_other(object))
+            .cloned()
+            .collect();
+        let Some(first) = sent.first() else {
+            return Ok(objects);
+        };
+        let from = format!("{}, Kind={}", text(&first["apiVersion"]), kind.kind);
+        let expected = sent.len();
+        let failed = |why: String| Status::unknown(format!("conversion webhook for {from} {why}"));
+        let converted = webhook
+            .convert(webhooks, sent, to)
+            .await
+            .map_err(|why| failed(format!("failed: {why}")))?;
+        if converted.len() != expected {
+            let count = converted.len();
+            return Err(failed(format!(
+                "returned {count} objects, expected {expected}"
+            )));
+        }
+        let places = objects.iter_mut().filter(|object| is_other(object));
+        for (original, mut object) in places.zip(converted) {
+            accept(original, &mut object, to).map_err(failed)?;
+            *original = object;
+        }
+        Ok(objects)
+    }
+}
+
+impl ConversionWebhook {
+    async fn convert(
+        &self,
+        webhooks: &WebhookClient,
+        objects: Vec<Value>,
+        to: &str,
+    ) -> Result<Vec<Value>, String> {
+        let mut versions = self.review_versions.iter();
+        let version = versions.find_map(|version| match version.as_str() {
+            "v1" => Some(ConversionReview::VERSION),
+            "v1beta1" => Some(BETA),
+            _ => None,
+        });
+        let version = version.ok_or("no supported conversion review versions")?;
+        let uid = webhooks.review_uid();
+        let review = ConversionReview {
+            api_version: version.to_owned(),
+            kind: ConversionReview::KIND.to_owned(),
+            request: Some(ConversionRequest {
+                uid: uid.clone(),
+                desired_api_version: to.to_owned(),
+                objects,
+            }),
+            response: None,
+        };
+        let call = WebhookCall {
+            client: &self.client,
+            url: format!("{}?timeout={}s", self.client.url(), TIMEOUT.as_secs()),
+            timeout: TIMEOUT,
+            response: ResponseFormat::Yaml,
+        };
+        let reviewed: ConversionReview = webhooks
+            .call(&call, &review)
+            .await
+            .map_err(|error| error.to_string())?;
+        let is_checked = version == ConversionReview::VERSION;
+        let is_known = [ConversionReview::VERSION, BETA].contains(&reviewed.api_version.as_str());
+        if !is_known || reviewed.kind != ConversionReview::KIND {
+            return Err(format!(
+                "no kind {:?} is registered for version {:?} in scheme {SCHEME:?}",
+                reviewed.kind, reviewed.api_version
+            ));
+        }
+        if reviewed.api_version != version {
+            return Err(format!(
+                "expected webhook response of {version}, Kind={}, got {}, Kind={}",
+                ConversionReview::KIND,
+                reviewed.api_version,
+                reviewed.kind
+            ));
+        }
+        let response = reviewed.response.ok_or("no response provided")?;
+        if is_checked && response.uid != uid {
+            return Err(format!(
+                "expected response.uid={uid:?}, got {:?}",
+                response.uid
+            ));
+        }
+        let result = response.result;
+        match (&result.status, result.message.as_str()) {
+            (Some(Outcome::Success), _) => Ok(response.converted_objects),
+            (None, "") => Err("response.result.status was '', not 'Success'".to_owned()),
+            (Some(_), "") => Err("response.result.status was 'Failure', not 'Success'".to_owned()),
+            (_, message) => Err(message.to_owned()),
+        }
+    }
+}
+
+/// Checks a converted object against the one that was sent, and gives it the metadata of that one
+/// but for labels and annotations (`validateConvertedObject`, `restoreObjectMeta`).
+fn accept(original: &Value, object: &mut Value, to: &str) -> Result<(), String> {
+    let version = text(&object["apiVersion"]);
+    if version != to {
+        return Err(format!(
+            "returned invalid object at index 0: invalid groupVersion (expected {to}, \
+             received {version})"
+        ));
+    }
+    let (expected, received) = (text(&original["kind"]), text(&object["kind"]));
+    if expected != received {
+        return Err(format!(
+            "returned invalid object at index 0: invalid kind (expected {expected}, \
+             received {received})"
+        ));
+    }
+    for (field, name) in [("name", "name"), ("namespace", "namespace"), ("uid", "UID")] {
+        let (expected, received) = (
+            text(&original["metadata"][field]),
+            text(&object["metadata"][field]),
+        );
+        if expected != received {
+            return Err(format!(
+                "returned invalid object: must have the same {name}: {expected} != {received}"
+            ));
+        }
+    }
+    let metadata = restored(&original["metadata"], object.get("metadata"));
+    let metadata = metadata.map_err(|why| format!("returned invalid metadata: {why}"))?;
+    object["metadata"] = Value::Object(metadata);
+    Ok(())
+}
+
+fn restored(original: &Value, converted: Option<&Value>) -> Result<Map<String, Value>, String> {
+    let converted = converted.ok_or("missing metadata in converted object")?;
+    let mut metadata = original.as_object().cloned().unwrap_or_default();
+    for field in ["labels", "annotations"] {
+        let value = converted.get(field).filter(|value| !value.is_null());
+        let Some(value) = value else {
+            metadata.remove(field);
+            continue;
+        };
+        let members = value.as_object().ok_or_else(|| {
+            let kind = go_type(value);
+            format!("invalid metadata.{field} of type {kind} in converted object")
+        })?;
+        if let Some((key, value)) = members.iter().find(|(_, value)| !value.is_string()) {
+            let kind = go_type(value);
+            return Err(format!(
+                "metadata.{field}[{key}] must be a string, but is {kind} in converted object"
+            ));
+        }
+        metadata.insert(field.to_owned(), value.clone());
+    }
+    Ok(metadata)
+}
+
+/// How Go names the type of a decoded value.
+fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::accept;
+
+    #[test]
+    fn only_labels_and_annotations_of_the_metadata_may_change() {
+        let original = json!({
+            "apiVersion": "ex.io/v1", "kind": "Site",
+            "metadata": {"name": "s", "uid": "u", "finalizers": ["a.b/c"], "labels": {"a": "b"}},
+        });
+        let mut converted = json!({
+            "apiVersion": "ex.io/v2", "kind": "Site",
+            "metadata": {"name": "s", "uid": "u", "annotations": {"n": "new"}, "ownerReferences": []},
+        });
+        accept(&original, &mut converted, "ex.io/v2").unwrap();
+        assert_eq!(
+            converted["metadata"],
+            json!({"name": "s", "uid": "u", "finalizers": ["a.b/c"], "annotations": {"n": "new"}})
+        );
+        converted["metadata"]["name"] = json!("other");
+        assert_eq!(
+            accept(&original, &mut converted, "ex.io/v2").unwrap_err(),
+            "returned invalid object: must have the same name: s != other"
+        );
+    }
+}

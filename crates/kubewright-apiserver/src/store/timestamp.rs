@@ -1,0 +1,8 @@
+//! Times as objects carry them.
+
+use jiff::Timestamp;
+
+/// A time as objects carry it: whole seconds, UTC.
+pub fn timestamp(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}

@@ -1,0 +1,110 @@
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
+use std::time::Duration;
+
+use kubewright_apiserver::{AdmissionPlugins, Server, ServerOptions, User};
+use kubewright_cluster::{Cluster, Controllers, node};
+use kubewright_core::Clock;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::caller::Caller;
+
+/// A cluster that does what clusters do by themselves, on paused time.
+pub(crate) struct World {
+    pub(crate) server: Server,
+    pub(crate) cluster: Cluster,
+    pub(crate) admin: Caller,
+    cancel: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with(Controllers::all(), ServerOptions::default().history)
+    }
+
+    pub(crate) fn with(controllers: Controllers, history: usize) -> Self {
+        let server = Server::new(ServerOptions {
+            clock: Clock::starting_at("2026-01-01T00:00:00Z".parse().unwrap()),
+            history,
+            admission: AdmissionPlugins::without_controllers(),
+            ..ServerOptions::default()
+        });
+        let cancel = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        let cluster = Cluster::new(server.clone());
+        let (running, stop) = (cluster.clone(), cancel.clone());
+        tasks.spawn(async move { running.run(&controllers, stop).await });
+        Self {
+            admin: Caller::new(&server, User::admin()),
+            server,
+            cluster,
+            cancel,
+            tasks,
+        }
+    }
+
+    pub(crate) async fn add_nodes(&self, names: &[&str]) {
+        for name in names {
+            self.admin.post("/api/v1/nodes", &node(name)).await.ok();
+        }
+    }
+
+    /// Creates a Pod of the namespace `default` with one container.
+    pub(crate) async fn add_pod(&self, name: &str, mut spec: Value) -> Value {
+        spec["containers"] = json!([{"name": "app", "image": "a:1"}]);
+        let pod = json!({"metadata": {"name": name}, "spec": spec});
+        self.admin
+            .post("/api/v1/namespaces/default/pods", &pod)
+            .await
+            .ok()
+    }
+
+    pub(crate) async fn pod(&self, name: &str) -> Value {
+        self.admin
+            .get(&format!("/api/v1/namespaces/default/pods/{name}"))
+            .await
+            .body
+    }
+
+    /// Looks again at each write until `holds`; gives up after ten minutes of virtual time.
+    pub(crate) async fn eventually(&self, what: &str, holds: impl AsyncFn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(600);
+        let mut revisions = self.server.revisions();
+        while !holds().await {
+            let changed = timeout_at(deadline, revisions.changed()).await;
+            assert!(changed.is_ok(), "never happened: {what}");
+        }
+    }
+
+    /// Lets everything come to rest.
+    pub(crate) async fn settle(&self) {
+        let mut revisions = self.server.revisions();
+        let quiet = Duration::from_millis(1);
+        while tokio::time::timeout(quiet, revisions.changed())
+            .await
+            .is_ok()
+        {}
+    }
+
+    /// Stops and waits until everything has ended.
+    pub(crate) async fn stop(mut self) {
+        self.cancel.cancel();
+        while let Some(ended) = self.tasks.join_next().await {
+            ended.unwrap();
+        }
+    }
+}
+
+impl Caller {
+    /// The items of a list.
+    pub(crate) async fn list(&self, path: &str) -> Vec<Value> {
+        self.get(path).await.ok()["items"]
+            .as_array()
+            .unwrap()
+            .clone()
+    }
+}

@@ -1,0 +1,10 @@
+//! Random sequences of requests: two writers create, replace, patch, apply and delete a few
+//! objects. A seed determines the whole sequence, so that a failure can be repeated.
+
+mod dice;
+mod generate;
+mod shrink;
+mod subject;
+
+pub use generate::{definition, sequence};
+pub use shrink::{Shrunk, shrink};

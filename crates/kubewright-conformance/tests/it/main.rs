@@ -1,0 +1,4 @@
+//! The differential suite on both clusters.
+
+mod differential;
+mod sequences;

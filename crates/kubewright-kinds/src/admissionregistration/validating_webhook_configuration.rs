@@ -1,0 +1,30 @@
+//! ValidatingWebhookConfiguration: webhooks that validate requests.
+
+use kubewright_core::WebhookKind;
+use serde_json::Value;
+
+use super::reserved_name::warn_reserved_name;
+use super::webhook::{COLUMNS, unsupported_webhooks, validate_webhooks};
+use crate::error_list::ErrorList;
+use crate::groups;
+use crate::kind::{BuiltinKind, FinalizerRule, Generation, Permission, Validation};
+
+/// Webhooks that validate requests.
+pub static VALIDATING_WEBHOOK_CONFIGURATION: BuiltinKind = BuiltinKind {
+    finalizers: FinalizerRule::QualifiedName,
+    unconditional_update: Permission::Denied,
+    generation: Generation::Content,
+    columns: COLUMNS,
+    validation: Validation::Rules(validate),
+    warnings: warn_reserved_name,
+    unsupported: unsupported_webhooks,
+    ..BuiltinKind::new(
+        groups::ADMISSION_REGISTRATION,
+        "ValidatingWebhookConfiguration",
+        "validatingwebhookconfigurations",
+    )
+};
+
+fn validate(object: &Value, _: Option<&Value>, errors: &mut ErrorList) {
+    validate_webhooks(WebhookKind::Validating, object, errors);
+}

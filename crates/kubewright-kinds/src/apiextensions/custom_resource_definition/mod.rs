@@ -1,0 +1,6 @@
+//! CustomResourceDefinition.
+
+mod kind;
+mod validation;
+
+pub use kind::CUSTOM_RESOURCE_DEFINITION;

@@ -1,0 +1,14 @@
+//! The columns of tables: how a column is declared, and the columns that definitions declare.
+
+mod age;
+mod cell;
+mod column;
+mod custom;
+mod json_path;
+
+pub(crate) use age::human_duration;
+pub use cell::Row;
+pub(crate) use cell::{Cell, first_three, or_none};
+pub(crate) use column::{AGE, NAME_AND_AGE, PLAIN};
+pub use column::{Column, NAME, is_plain};
+pub use custom::CustomColumn;

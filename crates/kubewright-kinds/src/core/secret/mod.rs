@@ -1,0 +1,6 @@
+//! Secret.
+
+mod key_pair;
+mod kind;
+
+pub use kind::SECRET;

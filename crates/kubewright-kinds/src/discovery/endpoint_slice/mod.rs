@@ -1,0 +1,6 @@
+//! EndpointSlice.
+
+mod kind;
+mod validation;
+
+pub use kind::ENDPOINT_SLICE;
