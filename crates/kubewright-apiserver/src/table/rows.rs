@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use kubewright_kinds::BuiltinKind;
 use kubewright_kinds::autoscaling::SCALE;
-use kubewright_kinds::columns::{Column, CustomColumn, NAME, Row, is_plain};
+use kubewright_kinds::columns::{Column, CustomColumn, NAME, Row};
 use kubewright_wire::status::{Reason, Status};
 use serde_json::{Map, Value, json};
 
@@ -127,15 +127,16 @@ impl Shaper {
 
 fn table(columns: &Columns<'_>, metadata: Value, rows: Vec<Value>) -> Value {
     let definitions: Vec<Value> = match columns {
-        Columns::Builtin(kind) => kind.columns.iter().map(Column::definition).collect(),
+        Columns::Builtin(kind) => kind.columns().iter().map(Column::definition).collect(),
         Columns::Custom(columns) => {
             let declared = columns.iter().map(CustomColumn::definition);
             std::iter::once(NAME.definition()).chain(declared).collect()
         }
     };
-    // Go writes a list that nothing was added to as null; most kinds begin with an empty one.
-    let is_plain = matches!(columns, Columns::Builtin(kind) if is_plain(kind.columns));
-    let rows = Some(rows).filter(|rows| !is_plain || !rows.is_empty());
+    // Go encodes an empty slice that was never allocated as null. The default convertor allocates
+    // none; those of kinds with columns of their own do.
+    let is_default = matches!(columns, Columns::Builtin(kind) if kind.declared_columns.is_empty());
+    let rows = Some(rows).filter(|rows| !is_default || !rows.is_empty());
     json!({
         "kind": "Table", "apiVersion": META, "metadata": metadata,
         "columnDefinitions": definitions, "rows": rows,
@@ -149,7 +150,7 @@ fn row(columns: &Columns<'_>, object: &Value, included: Included, now: Timestamp
             let stored = kind.stored_as.map(|stored| (stored.encode)(object.clone()));
             let object = stored.as_ref().unwrap_or(object);
             let row = Row { object, now };
-            kind.columns
+            kind.columns()
                 .iter()
                 .map(|column| column.cell(&row))
                 .collect()

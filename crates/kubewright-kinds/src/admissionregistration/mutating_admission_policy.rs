@@ -21,7 +21,7 @@ pub static MUTATING_ADMISSION_POLICY: BuiltinKind = BuiltinKind {
     finalizers: FinalizerRule::QualifiedName,
     unconditional_update: Permission::Denied,
     generation: Generation::Content,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     validation: Validation::Rules(validate),
     warnings: warn_reserved_name,
     unsupported: |policy| unsupported_policy(WebhookKind::Mutating, policy),

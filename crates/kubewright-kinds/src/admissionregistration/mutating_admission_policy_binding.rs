@@ -15,7 +15,7 @@ pub static MUTATING_ADMISSION_POLICY_BINDING: BuiltinKind = BuiltinKind {
     finalizers: FinalizerRule::QualifiedName,
     unconditional_update: Permission::Denied,
     generation: Generation::Content,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     validation: Validation::Rules(validate),
     warnings: warn_reserved_name,
     ..BuiltinKind::new(

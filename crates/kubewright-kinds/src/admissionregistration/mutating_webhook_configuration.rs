@@ -14,7 +14,7 @@ pub static MUTATING_WEBHOOK_CONFIGURATION: BuiltinKind = BuiltinKind {
     finalizers: FinalizerRule::QualifiedName,
     unconditional_update: Permission::Denied,
     generation: Generation::Content,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     validation: Validation::Rules(validate),
     warnings: warn_reserved_name,
     unsupported: unsupported_webhooks,

@@ -23,7 +23,7 @@ pub static VALIDATING_ADMISSION_POLICY: BuiltinKind = BuiltinKind {
     finalizers: FinalizerRule::QualifiedName,
     unconditional_update: Permission::Denied,
     generation: Generation::Content,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     status: StatusStrategy {
         validate: validate_status,
         ..StatusStrategy::RESETS_METADATA

@@ -8,7 +8,7 @@ use crate::kind::BuiltinKind;
 
 /// A snapshot of the state of a StatefulSet or DaemonSet.
 pub static CONTROLLER_REVISION: BuiltinKind = BuiltinKind {
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     ..BuiltinKind::new(groups::APPS, "ControllerRevision", "controllerrevisions")
 };
 

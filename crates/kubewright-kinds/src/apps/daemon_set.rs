@@ -15,7 +15,7 @@ use crate::workload::{CONTAINERS, IMAGES, SELECTOR, default_rolling_update};
 pub static DAEMON_SET: BuiltinKind = BuiltinKind {
     generation: Generation::Content,
     pod_spec: Some(&["spec", "template", "spec"]),
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     defaults: apply_defaults,
     convert: set_template_generation,

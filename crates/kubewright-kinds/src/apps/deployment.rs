@@ -21,7 +21,7 @@ use crate::workload::{
 pub static DEPLOYMENT: BuiltinKind = BuiltinKind {
     generation: Generation::ContentAndAnnotations,
     pod_spec: Some(&["spec", "template", "spec"]),
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     defaults: apply_defaults,
     status: StatusStrategy {
         reset_fields: &[&["metadata", "labels"]],

@@ -17,7 +17,7 @@ use crate::workload::{
 pub static REPLICA_SET: BuiltinKind = BuiltinKind {
     generation: Generation::Content,
     pod_spec: Some(&["spec", "template", "spec"]),
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     status: StatusStrategy {
         validate: validate_status,
         ..StatusStrategy::DEFAULT

@@ -18,7 +18,7 @@ pub static STATEFUL_SET: BuiltinKind = BuiltinKind {
     names: NameRule::Label,
     generation: Generation::Content,
     pod_spec: Some(&["spec", "template", "spec"]),
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     defaults: apply_defaults,
     convert: set_claim_types,

@@ -6,7 +6,7 @@ use crate::kind::BuiltinKind;
 
 /// The replicas of a workload.
 pub static SCALE: BuiltinKind = BuiltinKind {
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     ..BuiltinKind::subresource(groups::AUTOSCALING, "Scale", "scale")
 };
 

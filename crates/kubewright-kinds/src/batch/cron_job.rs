@@ -14,7 +14,7 @@ use crate::workload::{generation_changed, warn_pod_names};
 pub static CRON_JOB: BuiltinKind = BuiltinKind {
     generation: Generation::Content,
     pod_spec: Some(&["spec", "jobTemplate", "spec", "template", "spec"]),
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     warnings: warn,
     ..BuiltinKind::new(groups::BATCH, "CronJob", "cronjobs")

@@ -25,7 +25,7 @@ pub static JOB: BuiltinKind = BuiltinKind {
         .at("status.succeeded")
         .or("0")],
     pod_spec: Some(&["spec", "template", "spec"]),
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     defaults: apply_defaults,
     warnings: warn,

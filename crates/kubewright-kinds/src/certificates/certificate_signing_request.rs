@@ -9,7 +9,7 @@ use crate::kind::{BuiltinKind, ControllerSupport, SelectableField};
 /// A request for a certificate.
 pub static CERTIFICATE_SIGNING_REQUEST: BuiltinKind = BuiltinKind {
     selectable_fields: &[SelectableField::new("spec.signerName")],
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     ..BuiltinKind::new(
         groups::CERTIFICATES,

@@ -26,19 +26,14 @@ pub const NAME: Column = Column {
 /// The time since the object was created.
 pub(crate) const AGE: Column = Column::text("Age", Cell::Since("/metadata/creationTimestamp"));
 
-/// The columns of kinds without columns of their own.
-pub(crate) static PLAIN: &[Column] = &[
+/// The columns of kinds that declare none.
+pub(crate) const DEFAULT_COLUMNS: &[Column] = &[
     NAME,
     Column::date("Created At", Cell::Text("/metadata/creationTimestamp")),
 ];
 
 /// The columns that several kinds have.
 pub(crate) const NAME_AND_AGE: &[Column] = &[NAME, AGE];
-
-/// Whether a kind has no columns of its own.
-pub fn is_plain(columns: &[Column]) -> bool {
-    std::ptr::eq(columns.as_ptr(), PLAIN.as_ptr())
-}
 
 impl Column {
     pub(crate) const fn text(name: &'static str, cell: Cell) -> Self {

@@ -9,6 +9,6 @@ mod json_path;
 pub(crate) use age::human_duration;
 pub use cell::Row;
 pub(crate) use cell::{Cell, first_three, or_none};
-pub(crate) use column::{AGE, NAME_AND_AGE, PLAIN};
-pub use column::{Column, NAME, is_plain};
+pub(crate) use column::{AGE, DEFAULT_COLUMNS, NAME_AND_AGE};
+pub use column::{Column, NAME};
 pub use custom::CustomColumn;

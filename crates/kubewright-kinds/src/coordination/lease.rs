@@ -13,7 +13,7 @@ pub static LEASE: BuiltinKind = BuiltinKind {
     finalizers: FinalizerRule::QualifiedName,
     create_on_update: Permission::Allowed,
     unconditional_update: Permission::Denied,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     prepare_create,
     validation: Validation::Rules(validate),
     ..BuiltinKind::new(groups::COORDINATION, "Lease", "leases")

@@ -11,7 +11,7 @@ use crate::kind::{BuiltinKind, Validation, add_one};
 
 /// Configuration as keys and values.
 pub static CONFIG_MAP: BuiltinKind = BuiltinKind {
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     validation: Validation::Rules(validate),
     quota_usage: |_, usage| add_one(usage, "configmaps"),
     ..BuiltinKind::new(groups::CORE, "ConfigMap", "configmaps")

@@ -12,7 +12,7 @@ use crate::warning_list::Warnings;
 /// The addresses of a Service, in the deprecated form.
 pub static ENDPOINTS: BuiltinKind = BuiltinKind {
     create_on_update: Permission::Allowed,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     warnings: warn,
     ..BuiltinKind::new(groups::CORE, "Endpoints", "endpoints")
 };

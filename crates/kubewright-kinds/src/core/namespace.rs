@@ -18,7 +18,7 @@ pub static NAMESPACE: BuiltinKind = BuiltinKind {
     protected_names: &["default", "kube-system", "kube-public"],
     delete_response: DeleteResponse::Object,
     selectable_fields: &[SelectableField::new("status.phase")],
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     defaults: set_name_label,
     prepare_create,
     prepare_update,

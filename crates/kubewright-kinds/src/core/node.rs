@@ -18,7 +18,7 @@ use crate::warning_list::Warnings;
 /// A machine that runs Pods.
 pub static NODE: BuiltinKind = BuiltinKind {
     selectable_fields: &[SelectableField::new("spec.unschedulable").or("false")],
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     defaults: apply_defaults,
     status: StatusStrategy {
         on_create: StatusOnCreate::Keep,

@@ -16,7 +16,7 @@ use crate::warning_list::Warnings;
 /// A piece of storage.
 pub static PERSISTENT_VOLUME: BuiltinKind = BuiltinKind {
     delete_response: DeleteResponse::Object,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     defaults: apply_defaults,
     prepare_create,

@@ -14,7 +14,7 @@ use crate::warning_list::Warnings;
 /// A request for storage.
 pub static PERSISTENT_VOLUME_CLAIM: BuiltinKind = BuiltinKind {
     delete_response: DeleteResponse::Object,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     defaults: round_claim,
     prepare_create,

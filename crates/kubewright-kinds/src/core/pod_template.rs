@@ -16,7 +16,7 @@ pub static POD_TEMPLATE: BuiltinKind = BuiltinKind {
     generation: Generation::Content,
     delete_response: DeleteResponse::Object,
     pod_spec: Some(&["template", "spec"]),
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     validation: Validation::Rules(validate),
     warnings: warn,
     ..BuiltinKind::new(groups::CORE, "PodTemplate", "podtemplates")

@@ -22,7 +22,7 @@ pub static REPLICATION_CONTROLLER: BuiltinKind = BuiltinKind {
     selectable_fields: &[SelectableField::new("status.replicas").or("0")],
     selector: SelectorForm::Labels,
     pod_spec: Some(&["spec", "template", "spec"]),
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     defaults: apply_defaults,
     warnings: warn,

@@ -17,7 +17,7 @@ use crate::warning_list::Warnings;
 /// A limit on what the objects of a namespace use together.
 pub static RESOURCE_QUOTA: BuiltinKind = BuiltinKind {
     delete_response: DeleteResponse::Object,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     defaults: apply_defaults,
     status: StatusStrategy {
         validate: validate_status,

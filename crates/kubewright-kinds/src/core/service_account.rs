@@ -10,7 +10,7 @@ use crate::warning_list::Warnings;
 /// An identity for Pods.
 pub static SERVICE_ACCOUNT: BuiltinKind = BuiltinKind {
     delete_response: DeleteResponse::Object,
-    columns: NAME_AND_AGE,
+    declared_columns: NAME_AND_AGE,
     validation: Validation::MetadataOnly,
     warnings: warn,
     ..BuiltinKind::new(groups::CORE, "ServiceAccount", "serviceaccounts")

@@ -28,7 +28,7 @@ pub static EVENT: BuiltinKind = BuiltinKind {
         SelectableField::new("reportingController"),
         SelectableField::new("type"),
     ],
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     validation: Validation::Rules(validate),
     ..BuiltinKind::new(groups::EVENTS, "Event", "events")
 };

@@ -9,7 +9,7 @@ use crate::kind::{BuiltinKind, ControllerSupport, Generation, StatusStrategy};
 /// Assigns requests to a priority level.
 pub static FLOW_SCHEMA: BuiltinKind = BuiltinKind {
     generation: Generation::Content,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     status: StatusStrategy::KEEPS_METADATA,
     ..BuiltinKind::new(groups::FLOW_CONTROL, "FlowSchema", "flowschemas")

@@ -9,7 +9,7 @@ use crate::kind::{BuiltinKind, ControllerSupport, Generation, StatusStrategy};
 /// A limit on concurrent requests.
 pub static PRIORITY_LEVEL_CONFIGURATION: BuiltinKind = BuiltinKind {
     generation: Generation::Content,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     status: StatusStrategy::KEEPS_METADATA,
     ..BuiltinKind::new(

@@ -12,7 +12,7 @@ use super::strategy::{
     ControllerSupport, DeleteResponse, FinalizerRule, Generation, Permission, Persistence,
     Propagation, SelectorForm, StorageEncoding,
 };
-use crate::columns::{Column, PLAIN};
+use crate::columns::{Column, DEFAULT_COLUMNS};
 use crate::defaults_table::defaults;
 use crate::error_list::ErrorList;
 use crate::label_selector::{label_selector, plain_selector};
@@ -73,8 +73,8 @@ pub struct BuiltinKind {
     pub selector: SelectorForm,
     /// The path of the PodSpec in an object.
     pub pod_spec: Option<&'static [&'static str]>,
-    /// The columns of its table.
-    pub columns: &'static [Column],
+    /// The columns of its table; empty for the default ones.
+    pub declared_columns: &'static [Column],
     /// Whether the cluster runs what acts on the kind.
     pub controller: ControllerSupport,
 
@@ -142,7 +142,7 @@ impl BuiltinKind {
             selectable_fields: &[],
             selector: SelectorForm::LabelSelector,
             pod_spec: None,
-            columns: PLAIN,
+            declared_columns: &[],
             controller: ControllerSupport::Complete,
             defaults: |_| {},
             convert: |_| {},
@@ -329,6 +329,15 @@ impl BuiltinKind {
     /// Whether an object matches a field selector.
     pub fn matches_fields(&self, selector: &FieldSelector, object: &Value) -> bool {
         matches_fields(self.selectable_fields, selector, object)
+    }
+
+    /// The columns of its table.
+    pub fn columns(&self) -> &'static [Column] {
+        if self.declared_columns.is_empty() {
+            DEFAULT_COLUMNS
+        } else {
+            self.declared_columns
+        }
     }
 
     /// The selector of an object; `None` when it is absent or invalid, and selects nothing.

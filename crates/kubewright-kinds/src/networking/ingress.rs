@@ -13,7 +13,7 @@ use crate::warning_list::Warnings;
 /// HTTP routes to Services.
 pub static INGRESS: BuiltinKind = BuiltinKind {
     generation: Generation::Content,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     status: StatusStrategy {
         warnings: warn_load_balancer,

@@ -9,7 +9,7 @@ use crate::kind::{BuiltinKind, Generation};
 /// The controller of Ingresses.
 pub static INGRESS_CLASS: BuiltinKind = BuiltinKind {
     generation: Generation::Content,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     ..BuiltinKind::new(groups::NETWORKING, "IngressClass", "ingressclasses")
 };
 

@@ -8,7 +8,7 @@ use crate::kind::BuiltinKind;
 
 /// An address that a Service has.
 pub static IP_ADDRESS: BuiltinKind = BuiltinKind {
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     ..BuiltinKind::new(groups::NETWORKING, "IPAddress", "ipaddresses")
 };
 

@@ -13,7 +13,7 @@ use crate::warning_list::Warnings;
 /// The traffic that Pods allow.
 pub static NETWORK_POLICY: BuiltinKind = BuiltinKind {
     generation: Generation::Content,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     defaults: apply_defaults,
     warnings: warn,

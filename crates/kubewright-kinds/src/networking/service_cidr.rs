@@ -6,7 +6,7 @@ use crate::kind::{BuiltinKind, StatusStrategy};
 
 /// A range of addresses for Services.
 pub static SERVICE_CIDR: BuiltinKind = BuiltinKind {
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     status: StatusStrategy::RESETS_METADATA,
     ..BuiltinKind::new(groups::NETWORKING, "ServiceCIDR", "servicecidrs")
 };

@@ -14,7 +14,7 @@ pub static RUNTIME_CLASS: BuiltinKind = BuiltinKind {
     finalizers: FinalizerRule::QualifiedName,
     create_on_update: Permission::Allowed,
     unconditional_update: Permission::Denied,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     warnings: warn,
     ..BuiltinKind::new(groups::NODE, "RuntimeClass", "runtimeclasses")

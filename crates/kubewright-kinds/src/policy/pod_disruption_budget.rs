@@ -15,7 +15,7 @@ pub static POD_DISRUPTION_BUDGET: BuiltinKind = BuiltinKind {
     finalizers: FinalizerRule::QualifiedName,
     unconditional_update: Permission::Denied,
     generation: Generation::Content,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     status: StatusStrategy {
         validate: validate_status,
         ..StatusStrategy::DEFAULT

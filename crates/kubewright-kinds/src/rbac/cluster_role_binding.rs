@@ -15,7 +15,7 @@ use crate::kind::{BuiltinKind, Permission, Validation};
 pub static CLUSTER_ROLE_BINDING: BuiltinKind = BuiltinKind {
     names: NameRule::PathSegment,
     create_on_update: Permission::Allowed,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     defaults: default_subjects,
     validation: Validation::Rules(validate),
     ..BuiltinKind::new(groups::RBAC, "ClusterRoleBinding", "clusterrolebindings")

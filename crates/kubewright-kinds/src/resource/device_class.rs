@@ -8,6 +8,6 @@ use crate::kind::{BuiltinKind, DeleteResponse, Generation};
 pub static DEVICE_CLASS: BuiltinKind = BuiltinKind {
     generation: Generation::Content,
     delete_response: DeleteResponse::Object,
-    columns: NAME_AND_AGE,
+    declared_columns: NAME_AND_AGE,
     ..BuiltinKind::new(groups::RESOURCE, "DeviceClass", "deviceclasses")
 };

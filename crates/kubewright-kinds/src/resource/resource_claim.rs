@@ -13,7 +13,7 @@ use crate::kind::{BuiltinKind, ControllerSupport, DeleteResponse, StatusStrategy
 /// A request for devices.
 pub static RESOURCE_CLAIM: BuiltinKind = BuiltinKind {
     delete_response: DeleteResponse::Object,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     defaults: default_device_requests,
     status: StatusStrategy {

@@ -8,7 +8,7 @@ use crate::kind::{BuiltinKind, DeleteResponse};
 /// A template for ResourceClaims.
 pub static RESOURCE_CLAIM_TEMPLATE: BuiltinKind = BuiltinKind {
     delete_response: DeleteResponse::Object,
-    columns: NAME_AND_AGE,
+    declared_columns: NAME_AND_AGE,
     defaults: default_device_requests,
     ..BuiltinKind::new(
         groups::RESOURCE,

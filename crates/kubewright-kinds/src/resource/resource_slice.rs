@@ -16,7 +16,7 @@ pub static RESOURCE_SLICE: BuiltinKind = BuiltinKind {
         SelectableField::new("spec.nodeName"),
         SelectableField::new("spec.driver"),
     ],
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     warnings: warn,
     ..BuiltinKind::new(groups::RESOURCE, "ResourceSlice", "resourceslices")
 };

@@ -7,7 +7,7 @@ use crate::kind::{BuiltinKind, Generation};
 /// The priority of Pods.
 pub static PRIORITY_CLASS: BuiltinKind = BuiltinKind {
     generation: Generation::Content,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     ..BuiltinKind::new(groups::SCHEDULING, "PriorityClass", "priorityclasses")
 };
 

@@ -12,7 +12,7 @@ use crate::warning_list::Warnings;
 pub static CSI_DRIVER: BuiltinKind = BuiltinKind {
     unconditional_update: Permission::Denied,
     delete_response: DeleteResponse::Object,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     warnings: warn,
     ..BuiltinKind::new(groups::STORAGE, "CSIDriver", "csidrivers")
 };

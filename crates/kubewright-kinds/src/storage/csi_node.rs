@@ -8,7 +8,7 @@ use crate::kind::{BuiltinKind, DeleteResponse, Permission};
 pub static CSI_NODE: BuiltinKind = BuiltinKind {
     unconditional_update: Permission::Denied,
     delete_response: DeleteResponse::Object,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     ..BuiltinKind::new(groups::STORAGE, "CSINode", "csinodes")
 };
 

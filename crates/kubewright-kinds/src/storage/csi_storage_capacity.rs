@@ -12,7 +12,7 @@ use crate::warning_list::Warnings;
 /// The storage that is left in a topology segment.
 pub static CSI_STORAGE_CAPACITY: BuiltinKind = BuiltinKind {
     unconditional_update: Permission::Denied,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     warnings: warn,
     ..BuiltinKind::new(
         groups::STORAGE,

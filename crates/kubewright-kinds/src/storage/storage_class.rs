@@ -12,7 +12,7 @@ use crate::warning_list::Warnings;
 /// How volumes are provisioned.
 pub static STORAGE_CLASS: BuiltinKind = BuiltinKind {
     delete_response: DeleteResponse::Object,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     warnings: warn,
     ..BuiltinKind::new(groups::STORAGE, "StorageClass", "storageclasses")

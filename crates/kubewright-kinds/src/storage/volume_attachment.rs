@@ -8,7 +8,7 @@ use crate::kind::{BuiltinKind, ControllerSupport, DeleteResponse, Permission, St
 pub static VOLUME_ATTACHMENT: BuiltinKind = BuiltinKind {
     unconditional_update: Permission::Denied,
     delete_response: DeleteResponse::Object,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     controller: ControllerSupport::Missing,
     status: StatusStrategy::RESETS_METADATA,
     ..BuiltinKind::new(groups::STORAGE, "VolumeAttachment", "volumeattachments")

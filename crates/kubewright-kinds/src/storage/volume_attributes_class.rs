@@ -7,7 +7,7 @@ use crate::kind::{BuiltinKind, DeleteResponse};
 /// Attributes of volumes that can change.
 pub static VOLUME_ATTRIBUTES_CLASS: BuiltinKind = BuiltinKind {
     delete_response: DeleteResponse::Object,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     ..BuiltinKind::new(
         groups::STORAGE,
         "VolumeAttributesClass",

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use kubewright_core::{ConversionDescription, LATENCY_BUCKETS};
 use kubewright_runtime::metrics::{Exposition, Histogram, MetricKind};
-use kubewright_webhook::WebhookMetrics;
+use kubewright_webhook::{PathMetrics, WebhookMetrics};
 
 const LIMITS: &[Duration] = &LATENCY_BUCKETS;
 

@@ -22,7 +22,7 @@ pub static EVENT: BuiltinKind = BuiltinKind {
         SelectableField::new("source").at("source.component"),
         SelectableField::new("type"),
     ],
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     validation: Validation::Rules(|event, _, errors| {
         validate_stored(event, "reportingComponent", errors);
     }),

@@ -25,7 +25,7 @@ pub static POD: BuiltinKind = BuiltinKind {
         SelectableField::new("status.nominatedNodeName"),
     ],
     pod_spec: Some(&["spec"]),
-    columns: columns::COLUMNS,
+    declared_columns: columns::COLUMNS,
     defaults: defaults::apply_defaults,
     prepare_create: create::prepare_create,
     status: StatusStrategy {

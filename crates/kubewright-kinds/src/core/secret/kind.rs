@@ -16,7 +16,7 @@ use crate::kind::{BuiltinKind, SelectableField, Validation, add_one};
 /// Confidential data.
 pub static SECRET: BuiltinKind = BuiltinKind {
     selectable_fields: &[SelectableField::new("type")],
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     convert: encode_string_data,
     validation: Validation::Rules(validate),
     warnings: key_pair::warn,

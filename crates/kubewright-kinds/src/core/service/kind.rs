@@ -22,7 +22,7 @@ pub static SERVICE: BuiltinKind = BuiltinKind {
         SelectableField::new("spec.type"),
     ],
     selector: SelectorForm::Labels,
-    columns: columns::COLUMNS,
+    declared_columns: columns::COLUMNS,
     defaults: defaults::apply_defaults,
     prepare_update: address::prepare_update,
     status: StatusStrategy {

@@ -14,7 +14,7 @@ use crate::warning_list::Warnings;
 /// Addresses of a Service.
 pub static ENDPOINT_SLICE: BuiltinKind = BuiltinKind {
     generation: Generation::Content,
-    columns: COLUMNS,
+    declared_columns: COLUMNS,
     prepare_create: drop_topology,
     prepare_update: |_, slice| drop_topology(slice),
     validation: Validation::Rules(validate),
