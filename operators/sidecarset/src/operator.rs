@@ -78,7 +78,7 @@ fn scope_may_change() -> Predicate<SidecarSet> {
 fn sets(injection: Injection) -> Controller<SidecarSet> {
     let sets = Controller::with(Sets::new(injection), Sets::reconcile)
         .owns(kind::<ControllerRevision>().labels(SET_LABEL))
-        .watches(kind::<Pod>().index_labels().gathering(TOGETHER), sets_of)
+        .watches(kind::<Pod>().index_labels().debounce(TOGETHER), sets_of)
         .watches(kind::<Namespace>().when(changed::labels()), enqueue::all())
         .writes(kind::<Pod>(), [Verb::Patch])
         .may(rule("", "pods/status"))

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use kubewright_bench_subject::{median, print_reading};
 use kubewright_core::ObjectKey;
-use kubewright_runtime::queue::{Finished, Priority, Queue, Wish};
+use kubewright_runtime::queue::{Finished, Priority, Queue, AddOptions};
 use tokio::runtime::Runtime;
 use tokio::time::Instant;
 
@@ -92,10 +92,10 @@ fn produce(queue: &Queue, keys: &[ObjectKey]) {
             0 => Priority::INITIAL,
             _ => Priority::NORMAL,
         };
-        let wish = Wish {
+        let options = AddOptions {
             priority: Some(priority),
-            ..Wish::default()
+            ..AddOptions::default()
         };
-        queue.wish(key.clone(), wish);
+        queue.add_with(key.clone(), options);
     }
 }

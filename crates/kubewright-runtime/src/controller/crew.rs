@@ -9,7 +9,7 @@ use super::Reconciler;
 use super::handle::Handle;
 use super::worker::work;
 use crate::election::{Leadership, Term};
-use crate::queue::{Priority, Wish};
+use crate::queue::{AddOptions, Priority};
 use crate::store::Store;
 
 /// The workers of a controller, who work while it leads.
@@ -63,11 +63,11 @@ impl Crew {
     fn wake_all(&self) {
         let snapshot = self.own.as_ref().map(Store::snapshot);
         for (key, _) in snapshot.iter().flat_map(|snapshot| snapshot.iter()) {
-            let wish = Wish {
+            let options = AddOptions {
                 priority: Some(Priority::INITIAL),
-                ..Wish::default()
+                ..AddOptions::default()
             };
-            self.handle.queue().wish(key.clone(), wish);
+            self.handle.queue().add_with(key.clone(), options);
         }
     }
 

@@ -39,7 +39,7 @@ impl Outcome {
     }
 
     /// The same, where the next run is so urgent; otherwise it is as urgent as this one.
-    pub const fn at(self, priority: Priority) -> Self {
+    pub const fn with_priority(self, priority: Priority) -> Self {
         Self {
             priority: Some(priority),
             ..self

@@ -12,7 +12,7 @@ use super::Mapper;
 use super::handle::Handle;
 use super::panic::message_of;
 use crate::informer::{Event, Informer, Notice};
-use crate::queue::{Priority, Wish};
+use crate::queue::{AddOptions, Priority};
 use crate::record::Record;
 use crate::self_wake::Trigger;
 use crate::store::Store;
@@ -23,7 +23,7 @@ pub struct Source {
     /// The objects to wake when nobody knows which.
     own: Option<Store>,
     priority: Priority,
-    gathering: Duration,
+    debounce: Duration,
 }
 
 enum Feed {
@@ -69,14 +69,14 @@ impl Source {
             feed,
             own: None,
             priority: Priority::NORMAL,
-            gathering: Duration::ZERO,
+            debounce: Duration::ZERO,
         }
     }
 
     /// The same, whose keys are so urgent. What was there at the start is never more urgent than
     /// [`Priority::INITIAL`].
     #[must_use]
-    pub fn at(mut self, priority: Priority) -> Self {
+    pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = priority;
         self
     }
@@ -84,8 +84,8 @@ impl Source {
     /// The same, whose keys wait so long for more of their events: many that come close together
     /// cause one run. Another source wakes a key that waits at once.
     #[must_use]
-    pub fn gathering(mut self, time: Duration) -> Self {
-        self.gathering = time;
+    pub fn debounce(mut self, time: Duration) -> Self {
+        self.debounce = time;
         self
     }
 
@@ -104,7 +104,7 @@ impl Source {
             controller,
             own: self.own,
             priority: self.priority,
-            gathering: self.gathering,
+            debounce: self.debounce,
         };
         match self.feed {
             Feed::Informer { informer, mapper } => {
@@ -171,7 +171,7 @@ struct Woken {
     controller: Handle,
     own: Option<Store>,
     priority: Priority,
-    gathering: Duration,
+    debounce: Duration,
 }
 
 impl Woken {
@@ -206,11 +206,11 @@ impl Woken {
     fn wake(&self, keys: Vec<ObjectKey>, priority: Priority, trigger: Trigger<'_>) {
         for key in keys {
             self.controller.self_wakes().note_trigger(&key, trigger);
-            let wish = Wish {
+            let options = AddOptions {
                 priority: Some(priority),
-                after: self.gathering,
+                after: self.debounce,
             };
-            self.controller.queue().wish(key, wish);
+            self.controller.queue().add_with(key, options);
         }
     }
 }

@@ -14,7 +14,7 @@ use super::handle::Handle;
 use super::panic::message_of;
 use super::{Failure, Outcome, Reconciler, Retry, Run};
 use crate::client::Conflict as _;
-use crate::queue::{Finished, Queue, Wish};
+use crate::queue::{AddOptions, Finished, Queue};
 use crate::self_wake::in_run;
 
 /// Numbers the runs of this process, so that the lines of one run can be told from another's.
@@ -216,7 +216,7 @@ fn settle(queue: &Queue, key: &ObjectKey, end: End) -> Finished {
         End::Well(outcome) => {
             if let Some(after) = outcome.next_run() {
                 let priority = outcome.priority();
-                queue.wish(key.clone(), Wish { priority, after });
+                queue.add_with(key.clone(), AddOptions { priority, after });
             }
             Finished::Forget
         }

@@ -1,10 +1,10 @@
-/// What became of a wish for a key.
+/// The result of adding a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Added {
     /// The key was not wanted before; now it is.
     New,
-    /// The key was wanted already, and no later: one run answers both wishes.
+    /// The key was wanted already, and no later: one run answers both requests.
     Merged,
     /// The key had a delay, which is over now: it will not come again when the delay would have
     /// ended.

@@ -14,7 +14,7 @@ use super::finished::Done;
 use super::lock::Mutex;
 use super::turn::{State, Turn};
 use super::waiting::{Next, Waiting, Wake};
-use super::{Added, Finished, Metrics, Priority, QueueOptions, Wish};
+use super::{AddOptions, Added, Finished, Metrics, Priority, QueueOptions};
 
 /// A queue of keys, shared by those who add and those who work. Cloning shares it.
 ///
@@ -64,9 +64,9 @@ impl Queue {
 
     /// Wants the key handed out as soon as a worker is free; a delay that it had is over.
     pub fn add(&self, key: ObjectKey) -> Added {
-        self.wish(
+        self.add_with(
             key,
-            Wish {
+            AddOptions {
                 priority: Some(Priority::NORMAL),
                 after: Duration::ZERO,
             },
@@ -75,23 +75,23 @@ impl Queue {
 
     /// Wants the key handed out after a delay, unless it is wanted earlier already.
     pub fn add_after(&self, key: ObjectKey, delay: Duration) -> Added {
-        self.wish(
+        self.add_with(
             key,
-            Wish {
+            AddOptions {
                 priority: None,
                 after: delay,
             },
         )
     }
 
-    /// Wants the key handed out when and as urgently as the wish says. Of two wishes the higher
+    /// Wants the key handed out when and as urgently as the options say. Of two requests the higher
     /// priority counts and the earlier time.
-    pub fn wish(&self, key: ObjectKey, wish: Wish) -> Added {
+    pub fn add_with(&self, key: ObjectKey, options: AddOptions) -> Added {
         let now = Instant::now();
         let key = Hashed::new(key, &self.hasher);
-        self.change(|waiting| match wish.after.is_zero() {
-            true => waiting.add(key, wish.priority, now),
-            false => waiting.add_at(key, wish.priority, later(now, wish.after), now),
+        self.change(|waiting| match options.after.is_zero() {
+            true => waiting.add(key, options.priority, now),
+            false => waiting.add_at(key, options.priority, later(now, options.after), now),
         })
     }
 

@@ -36,4 +36,4 @@ pub(crate) use bucket::Level;
 pub use finished::Finished;
 pub use keys::Queue;
 pub use metrics::Metrics;
-pub use options::{Ageing, Fairness, Priority, QueueOptions, Wish};
+pub use options::{AddOptions, Ageing, Fairness, Priority, QueueOptions};

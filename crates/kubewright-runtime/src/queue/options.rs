@@ -18,14 +18,14 @@ impl Priority {
 ///
 /// ```
 /// use std::time::Duration;
-/// use kubewright_runtime::queue::{Priority, Wish};
+/// use kubewright_runtime::queue::{Priority, AddOptions};
 ///
-/// let soon = Wish { after: Duration::from_secs(5), ..Wish::default() };
-/// let urgent = Wish { priority: Some(Priority(10)), ..Wish::default() };
+/// let soon = AddOptions { after: Duration::from_secs(5), ..AddOptions::default() };
+/// let urgent = AddOptions { priority: Some(Priority(10)), ..AddOptions::default() };
 /// # assert_ne!(soon, urgent);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wish {
+pub struct AddOptions {
     /// None keeps the priority with which the key was handed out while it is under way, and is
     /// [`Priority::NORMAL`] otherwise.
     pub priority: Option<Priority>,

@@ -3,9 +3,9 @@
 mod cache;
 mod controllers;
 mod create_or_patch;
+mod debounce;
 mod election;
 mod following;
-mod gathering;
 mod indexes;
 mod lease_server;
 mod lifetimes;

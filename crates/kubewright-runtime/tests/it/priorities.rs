@@ -22,8 +22,8 @@ async fn urgent_keys_come_first_and_an_outcome_says_how_urgent_the_next_run_is()
         keys(&["x"])
     });
     let sources = vec![
-        Source::stream("bulk", stream::iter([keys(&["a", "b", "c"])])).at(Priority(-10)),
-        Source::stream("bell", bell).at(Priority(10)),
+        Source::stream("bulk", stream::iter([keys(&["a", "b", "c"])])).priority(Priority(-10)),
+        Source::stream("bell", bell).priority(Priority(10)),
     ];
     let runs = Runs::new();
     let reconcile = runs.reconciler(|number| {
@@ -31,7 +31,7 @@ async fn urgent_keys_come_first_and_an_outcome_says_how_urgent_the_next_run_is()
             sleep(Duration::from_secs(1)).await;
             let again = Outcome::requeue_after(Duration::from_millis(10));
             Ok(match number {
-                2 => again.at(Priority(-50)),
+                2 => again.with_priority(Priority(-50)),
                 _ => Outcome::done(),
             })
         })

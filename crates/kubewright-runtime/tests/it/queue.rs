@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use kubewright_core::ObjectKey;
 use kubewright_runtime::queue::{
-    Added, Backoff, Bucket, Fairness, Finished, Priority, Queue, QueueOptions, Wish,
+    AddOptions, Added, Backoff, Bucket, Fairness, Finished, Priority, Queue, QueueOptions,
 };
 use tokio::time::{Instant, advance};
 
@@ -23,10 +23,10 @@ fn key(name: &str) -> ObjectKey {
     }
 }
 
-fn at(priority: Priority) -> Wish {
-    Wish {
+fn at(priority: Priority) -> AddOptions {
+    AddOptions {
         priority: Some(priority),
-        ..Wish::default()
+        ..AddOptions::default()
     }
 }
 
@@ -57,7 +57,7 @@ async fn an_event_takes_the_place_of_a_delay_and_says_so() {
 async fn a_change_overtakes_the_objects_of_the_start_and_its_retry_keeps_its_place() {
     let queue = Queue::new();
     for name in ["a", "b", "c"] {
-        queue.wish(key(name), at(Priority::INITIAL));
+        queue.add_with(key(name), at(Priority::INITIAL));
     }
     queue.add(key("c"));
     assert_eq!(queue.next().await, Some(key("c")));
@@ -76,8 +76,8 @@ async fn a_change_overtakes_the_objects_of_the_start_and_its_retry_keeps_its_pla
 #[tokio::test(start_paused = true)]
 async fn old_keys_of_low_priority_get_one_turn_in_eight() {
     let queue = Queue::new();
-    queue.wish(key("old-1"), at(Priority::INITIAL));
-    queue.wish(key("old-2"), at(Priority::INITIAL));
+    queue.add_with(key("old-1"), at(Priority::INITIAL));
+    queue.add_with(key("old-2"), at(Priority::INITIAL));
     let mut taken = Vec::new();
     for number in 0..40 {
         advance(Duration::from_millis(100)).await;

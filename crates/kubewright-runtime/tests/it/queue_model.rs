@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use kubewright_core::ObjectKey;
-use kubewright_runtime::queue::{Added, Ageing, Finished, Priority, Queue, QueueOptions, Wish};
+use kubewright_runtime::queue::{
+    AddOptions, Added, Ageing, Finished, Priority, Queue, QueueOptions,
+};
 use proptest::prelude::{
     Just, ProptestConfig, Strategy, prop, prop_assert_eq, prop_oneof, proptest,
 };
@@ -157,8 +159,8 @@ fn key(key: usize) -> ObjectKey {
     ObjectKey::namespaced("shop", &format!("k{key}"))
 }
 
-fn wish(after: u64, priority: Option<i32>) -> Wish {
-    Wish {
+fn options(after: u64, priority: Option<i32>) -> AddOptions {
+    AddOptions {
         priority: priority.map(Priority),
         after: Duration::from_millis(after),
     }
@@ -176,11 +178,11 @@ async fn run(steps: &[Step]) -> Result<(), TestCaseError> {
     for step in steps {
         match *step {
             Step::Add(name, priority) => {
-                let added = queue.wish(key(name), wish(0, Some(priority)));
+                let added = queue.add_with(key(name), options(0, Some(priority)));
                 prop_assert_eq!(added, model.want(name, model.now, Some(priority)));
             }
             Step::AddAfter(name, delay, priority) => {
-                let added = queue.wish(key(name), wish(delay, priority));
+                let added = queue.add_with(key(name), options(delay, priority));
                 prop_assert_eq!(added, model.want(name, model.now + delay, priority));
             }
             Step::Fail(name) => {

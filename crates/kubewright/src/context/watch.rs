@@ -93,8 +93,8 @@ impl<K: AnyKind> Context<K> {
         let mapper = by_mapper(kind.predicate, view.clone(), cache, mapper);
         let source = Source::new(informer, mapper)
             .or_all_of(store)
-            .at(kind.priority)
-            .gathering(kind.gathering);
+            .priority(kind.priority)
+            .debounce(kind.debounce);
         Ok(Watch {
             view,
             watch: shared.controller.watch(source),

@@ -27,7 +27,7 @@ pub(super) struct Registration<K: AnyKind> {
     pub(super) view: Option<Viewed>,
     pub(super) wake: Option<Wake<K>>,
     pub(super) priority: Priority,
-    pub(super) gathering: Duration,
+    pub(super) debounce: Duration,
     /// An option of the selection that this registration has no use for.
     pub(super) pointless: Option<Pointless>,
 }
@@ -75,7 +75,7 @@ impl<K: AnyKind> Registration<K> {
             }),
             wake,
             priority: selection.priority,
-            gathering: selection.gathering,
+            debounce: selection.debounce,
             pointless,
         }
     }
@@ -126,7 +126,7 @@ impl<K: AnyKind> Controller<K> {
             false => Vec::new(),
         });
         let first = Source::new(own.informer.clone(), mapper);
-        let mut sources = vec![first.at(self.own.priority)];
+        let mut sources = vec![first.priority(self.own.priority)];
         for one in std::mem::take(&mut self.uses) {
             let opened = one.view.and_then(|view| views.get(&view.id));
             let Some(informer) = opened.map(AnyView::informer).cloned() else {
@@ -136,8 +136,8 @@ impl<K: AnyKind> Controller<K> {
                 Some(wake) => {
                     let mapper = wake(own, &informer);
                     Source::new(informer, mapper)
-                        .at(one.priority)
-                        .gathering(one.gathering)
+                        .priority(one.priority)
+                        .debounce(one.debounce)
                 }
                 None => Source::read(informer),
             });

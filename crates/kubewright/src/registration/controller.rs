@@ -270,7 +270,7 @@ impl<K: AnyKind> Controller<K> {
             || !kind.extent.is_everything()
             || !kind.indexes.is_empty()
             || kind.priority != Priority::NORMAL
-            || !kind.gathering.is_zero();
+            || !kind.debounce.is_zero();
         self.uses.push(Registration {
             view: None,
             pointless: pointless.then_some(("a selection", ".writes(..), which reads nothing")),

@@ -87,7 +87,7 @@ pub struct Selection<K> {
     pub(crate) predicate: Option<Predicate<K>>,
     pub(crate) indexes: Vec<Wanted<K>>,
     pub(crate) priority: Priority,
-    pub(crate) gathering: Duration,
+    pub(crate) debounce: Duration,
 }
 
 impl<K: AnyKind> Selection<K> {
@@ -100,7 +100,7 @@ impl<K: AnyKind> Selection<K> {
             predicate: None,
             indexes: Vec::new(),
             priority: Priority::NORMAL,
-            gathering: Duration::ZERO,
+            debounce: Duration::ZERO,
         }
     }
 
@@ -183,8 +183,8 @@ impl<K: AnyKind> Selection<K> {
     ///
     /// For objects of which one counts thousands, such as the Pods of a roll-out.
     #[must_use]
-    pub fn gathering(mut self, time: Duration) -> Self {
-        self.gathering = time;
+    pub fn debounce(mut self, time: Duration) -> Self {
+        self.debounce = time;
         self
     }
 
@@ -204,8 +204,8 @@ impl<K: AnyKind> Selection<K> {
         if self.priority != Priority::NORMAL {
             return Some((".priority(..)", WAKES_NOBODY));
         }
-        if !self.gathering.is_zero() {
-            return Some((".gathering(..)", WAKES_NOBODY));
+        if !self.debounce.is_zero() {
+            return Some((".debounce(..)", WAKES_NOBODY));
         }
         if self.predicate.is_some() {
             return Some((".when(..)", WAKES_NOBODY));

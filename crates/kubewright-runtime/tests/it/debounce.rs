@@ -18,7 +18,7 @@ fn beats(name: &'static str, millis: u64, count: usize) -> impl Stream<Item = Ve
 #[tokio::test(start_paused = true)]
 async fn changes_that_come_close_together_cause_one_run() {
     let begun = Instant::now();
-    let pods = Source::stream("pods", beats("a", 15, 20)).gathering(Duration::from_millis(100));
+    let pods = Source::stream("pods", beats("a", 15, 20)).debounce(Duration::from_millis(100));
     let runs = Runs::new();
     let reconcile = runs.reconciler(|_| Box::pin(async { Ok(Outcome::done()) }));
     let _run = begin(Controller::new("test", reconcile).sources(vec![pods]));
@@ -33,7 +33,7 @@ async fn changes_that_come_close_together_cause_one_run() {
 async fn another_source_does_not_wait_for_what_gathers() {
     let begun = Instant::now();
     let sources = vec![
-        Source::stream("pods", beats("a", 10, 1)).gathering(Duration::from_secs(60)),
+        Source::stream("pods", beats("a", 10, 1)).debounce(Duration::from_secs(60)),
         Source::stream("own", beats("a", 20, 1)),
     ];
     let runs = Runs::new();
