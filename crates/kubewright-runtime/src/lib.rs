@@ -17,6 +17,7 @@ pub mod informer;
 mod limits;
 pub mod metrics;
 mod namespaces;
+mod panic_message;
 pub mod queue;
 mod random;
 pub mod reflector;

@@ -9,7 +9,6 @@ mod handle;
 mod mapper;
 mod metrics;
 mod outcome;
-pub(crate) mod panic;
 mod run;
 mod source;
 mod worker;

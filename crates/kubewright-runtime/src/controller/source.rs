@@ -10,8 +10,8 @@ use tokio::sync::oneshot;
 
 use super::Mapper;
 use super::handle::Handle;
-use super::panic::message_of;
 use crate::informer::{Event, Informer, Notice};
+use crate::panic_message::panic_message;
 use crate::queue::{AddOptions, Priority};
 use crate::record::Record;
 use crate::self_wake::Trigger;
@@ -153,7 +153,7 @@ async fn feed_stream(name: &str, mut keys: BoxStream<'static, Vec<ObjectKey>>, w
                 return;
             }
             Err(panic) => {
-                let message = message_of(panic.as_ref());
+                let message = panic_message(panic.as_ref());
                 tracing::error!(
                     source = name,
                     "the source panicked and has ended: {message}"
@@ -178,7 +178,7 @@ impl Woken {
     fn by_event(&self, mapper: &Mapper, event: &Event) {
         let mapped = catch_unwind(AssertUnwindSafe(|| mapper(event)));
         let keys = mapped.unwrap_or_else(|panic| {
-            let message = message_of(panic.as_ref());
+            let message = panic_message(panic.as_ref());
             tracing::error!(object = %event.key, "the mapper or predicate panicked: {message}");
             self.controller.count(|metrics| metrics.mapper_panics += 1);
             self.all()

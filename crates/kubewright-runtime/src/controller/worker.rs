@@ -11,9 +11,9 @@ use tokio::time::{Instant, timeout};
 use tracing::Instrument as _;
 
 use super::handle::Handle;
-use super::panic::message_of;
 use super::{Failure, Outcome, Reconciler, Retry, Run};
 use crate::client::Conflict as _;
+use crate::panic_message::panic_message;
 use crate::queue::{AddOptions, Finished, Queue};
 use crate::self_wake::in_run;
 
@@ -183,7 +183,7 @@ async fn reconcile_once(reconcile: &Reconciler, run: Run, limit: Option<Duration
         Ok(Err(failure)) => End::Failed(failure),
         Err(panic) => End::Panicked(Failure::from(format!(
             "the reconcile function panicked: {}",
-            message_of(panic.as_ref())
+            panic_message(panic.as_ref())
         ))),
     }
 }

@@ -14,7 +14,7 @@ use super::watch::Watch;
 use super::{InformerSpec, ReflectorOptions, RetryBackoff, Sink};
 use crate::Error;
 use crate::client::Meaning;
-use crate::controller::panic::message_of;
+use crate::panic_message::panic_message;
 
 /// The bounds of `timeoutSeconds`, as client-go has them: spread, so that not all watches of a
 /// cluster end at once.
@@ -63,7 +63,7 @@ impl Reflector {
                 freshness = Freshness::Latest;
                 let error = Error::Panicked {
                     what: format!("follow {}", self.spec.what()),
-                    message: message_of(panic.as_ref()).to_owned(),
+                    message: panic_message(panic.as_ref()).to_owned(),
                 };
                 let wait = self.backoff.failed();
                 self.pause(error, wait, sink).await;

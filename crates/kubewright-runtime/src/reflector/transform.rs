@@ -7,7 +7,7 @@ use kubewright_wire::record::{Encoder, EncoderOptions, Record, RecordError};
 use serde_json::Value;
 
 use super::intake::kept_as;
-use crate::controller::panic::message_of;
+use crate::panic_message::panic_message;
 
 /// What identifies an object and its state: no transform changes it.
 const IDENTITY: [&str; 4] = ["name", "namespace", "uid", "resourceVersion"];
@@ -36,7 +36,7 @@ impl Transform {
             .collect();
         let changed = catch_unwind(AssertUnwindSafe(|| (self.0)(&mut object)));
         changed.map_err(|panic| {
-            let message = message_of(panic.as_ref());
+            let message = panic_message(panic.as_ref());
             RecordError::Transform(format!("the transform panicked: {message}"))
         })?;
         if !object.is_object() {

@@ -8,7 +8,7 @@ use imbl::OrdMap;
 use kubewright_core::ObjectKey;
 use kubewright_wire::record::{Node, Record};
 
-use crate::controller::panic::message_of;
+use crate::panic_message::panic_message;
 
 /// Says under which values of an index an object is found. It must depend on the object alone. An
 /// object for which it panics is found under none.
@@ -61,7 +61,7 @@ impl Values {
 fn values(function: &IndexFunction, record: &Record) -> Vec<String> {
     let found = catch_unwind(AssertUnwindSafe(|| function(record)));
     found.unwrap_or_else(|panic| {
-        let message = message_of(panic.as_ref());
+        let message = panic_message(panic.as_ref());
         let kind = record.root().field("kind").and_then(Node::as_text);
         tracing::error!(
             kind = kind.unwrap_or_default(),
