@@ -4,14 +4,14 @@
 use kubewright::kube::Client;
 use kubewright::kube::api::{Api, ListParams};
 use kubewright::prelude::*;
-use kubewright::{Bucket, Manners};
+use kubewright::{Manners, RateLimit};
 use kubewright_runtime::client::{connect, load_config};
 use tokio::time::Instant;
 
 /// Five requests at once and then ten a second; a server that is busy is asked twice more. No
 /// answer takes longer than five seconds, all waits included.
 pub(crate) const MODEST: Manners = Manners {
-    limit: Some(Bucket {
+    limit: Some(RateLimit {
         per_second: 10.0,
         burst: 5,
     }),

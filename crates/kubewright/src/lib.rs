@@ -77,7 +77,7 @@ pub use kubewright_core::{
     PolicyDescription, PolicyEffect, PolicyRule, Reinvocation, Resource, Scope, SideEffects, Use,
     Verb, WebhookDescription,
 };
-pub use kubewright_runtime::NamespaceSet;
+pub use kubewright_runtime::{NamespaceSet, RateLimit};
 pub use kubewright_runtime::cache::{List, Metadata};
 pub use kubewright_runtime::client::{
     Conflict, FieldValidation, Guard, Manners, Namespaced, Tries, Unsent, WriteOptions, guarded,
@@ -88,7 +88,7 @@ pub use kubewright_runtime::election::{ElectionTimes, Leadership};
 pub use kubewright_runtime::events::{Event, EventKind, Regarding};
 pub use kubewright_runtime::informer::Informer;
 pub use kubewright_runtime::metrics::{Exposition, Family, MetricKind};
-pub use kubewright_runtime::queue::{Ageing, Backoff, Bucket, Fairness, Priority, QueueOptions};
+pub use kubewright_runtime::queue::{Ageing, Backoff, Fairness, Priority, QueueOptions};
 pub use kubewright_runtime::self_wake::{SelfWaking, WakeLoop};
 pub use kubewright_runtime::write::{Done, WriteError};
 pub use kubewright_webhook::review::{

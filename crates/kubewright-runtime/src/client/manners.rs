@@ -15,7 +15,7 @@ use tower::{BoxError, Service};
 
 use super::rebuilt;
 use crate::Error;
-use crate::queue::{Bucket, Level};
+use crate::rate_limit::{RateLimit, TokenBucket};
 
 /// How many different warnings are remembered; those after them are not logged.
 const WARNINGS: usize = 1000;
@@ -27,7 +27,7 @@ const WARNINGS: usize = 1000;
 pub struct Manners {
     /// How many requests a second, all together; none means as many as there are. Leave it out
     /// unless somebody asks: the server protects itself, and says so with 429.
-    pub limit: Option<Bucket>,
+    pub limit: Option<RateLimit>,
     /// How often a request is sent again that the server was too busy for (429, or 5xx that says
     /// when to come back). One that makes something (POST) never is.
     pub retries: u32,
@@ -72,7 +72,7 @@ struct Polite {
 
 #[derive(Default)]
 struct Shared {
-    level: Level,
+    level: TokenBucket,
     warned: BTreeSet<String>,
 }
 
@@ -188,7 +188,7 @@ mod tests {
     use tokio::time::Instant;
 
     use super::Manners;
-    use crate::queue::Bucket;
+    use crate::rate_limit::RateLimit;
 
     type Times = Arc<Mutex<Vec<Duration>>>;
 
@@ -248,7 +248,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn all_requests_share_one_limit() {
-        let limit = Some(Bucket {
+        let limit = Some(RateLimit {
             per_second: 1.0,
             burst: 2,
         });

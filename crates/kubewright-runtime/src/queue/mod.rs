@@ -13,7 +13,6 @@
 
 mod added;
 mod backoff;
-mod bucket;
 mod entries;
 mod finished;
 mod index;
@@ -31,8 +30,6 @@ mod waiting;
 
 pub use added::Added;
 pub use backoff::Backoff;
-pub use bucket::Bucket;
-pub(crate) use bucket::Level;
 pub use finished::Finished;
 pub use keys::Queue;
 pub use metrics::Metrics;

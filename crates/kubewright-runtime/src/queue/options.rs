@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use super::{Backoff, Bucket};
+use super::Backoff;
+use crate::rate_limit::RateLimit;
 
 /// How urgent a key is; higher ones come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -73,7 +74,7 @@ pub struct QueueOptions {
     /// How long a failing key waits.
     pub backoff: Backoff,
     /// How many failing keys come back in a second, all together; none means no limit.
-    pub bucket: Option<Bucket>,
+    pub rate_limit: Option<RateLimit>,
     /// How keys of lower priority get their share.
     pub ageing: Ageing,
     /// Who comes first among keys of one priority.

@@ -5,7 +5,6 @@ use hashbrown::DefaultHashBuilder;
 use kubewright_core::ObjectKey;
 use tokio::time::Instant;
 
-use super::bucket::Level;
 use super::entries::{Entries, Hashed, Wanted};
 use super::finished::Done;
 use super::index::Index;
@@ -13,6 +12,7 @@ use super::line::Place;
 use super::metrics::Metrics;
 use super::ready::Ready;
 use super::{Added, Finished, Priority, QueueOptions};
+use crate::rate_limit::TokenBucket;
 
 /// Where each key stands. Plain data: whoever changes it wakes the workers.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Waiting {
     /// How many keys under way are wanted again.
     again: usize,
     tickets: u64,
-    bucket: Level,
+    bucket: TokenBucket,
     phase: Phase,
     counted: Metrics,
 }
@@ -77,7 +77,7 @@ impl Waiting {
             under_way: Vec::new(),
             again: 0,
             tickets: 0,
-            bucket: Level::default(),
+            bucket: TokenBucket::default(),
             phase: Phase::Open,
             counted: Metrics::default(),
             options,
@@ -255,8 +255,8 @@ impl Waiting {
         let before = entry.failures;
         entry.failures = before.saturating_add(1);
         let backoff = self.options.backoff.delay(before);
-        match self.options.bucket {
-            Some(bucket) => backoff.max(self.bucket.reserve(bucket, now)),
+        match self.options.rate_limit {
+            Some(limit) => backoff.max(self.bucket.reserve(limit, now)),
             None => backoff,
         }
     }

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use kubewright_core::ObjectKey;
+use kubewright_runtime::RateLimit;
 use kubewright_runtime::queue::{
-    AddOptions, Added, Backoff, Bucket, Fairness, Finished, Priority, Queue, QueueOptions,
+    AddOptions, Added, Backoff, Fairness, Finished, Priority, Queue, QueueOptions,
 };
 use tokio::time::{Instant, advance};
 
@@ -117,7 +118,7 @@ async fn ten_thousand_keys_that_fail_at_once_come_back_at_the_rate_of_the_bucket
             longest: Duration::from_secs(10),
             ..Backoff::default()
         },
-        bucket: Some(Bucket {
+        rate_limit: Some(RateLimit {
             per_second: 1000.0,
             burst: 100,
         }),

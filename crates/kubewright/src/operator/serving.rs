@@ -1,7 +1,7 @@
 use kube::{Client, Config};
 use kubewright_core::Clock;
+use kubewright_runtime::RateLimit;
 use kubewright_runtime::client::{Manners, connect};
-use kubewright_runtime::queue::Bucket;
 use kubewright_webhook::pki::{self, Authority, KeyPairPem};
 use kubewright_webhook::{CertificateFiles, Certificates, Incoming};
 use tokio::net::TcpListener;
@@ -68,7 +68,7 @@ fn manners(arguments: &RunArguments) -> Manners {
         .kube_api_qps
         .filter(|per_second| *per_second > 0.0);
     Manners {
-        limit: per_second.map(|per_second| Bucket {
+        limit: per_second.map(|per_second| RateLimit {
             per_second,
             burst: arguments.kube_api_burst,
         }),
