@@ -21,8 +21,8 @@ mod panic_message;
 pub mod queue;
 mod random;
 mod rate_limit;
+pub mod reconcile_loop;
 pub mod reflector;
-pub mod self_wake;
 pub mod store;
 pub mod write;
 

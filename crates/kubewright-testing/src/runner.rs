@@ -116,7 +116,7 @@ async fn run_on<R: TestOutcome>(
         biased;
         result = body => result,
         // It may wait for something that comes with time, which does not pass in a loop.
-        found = cluster.self_waking() => {
+        found = cluster.reconcile_loop() => {
             std::panic::catch_unwind(AssertUnwindSafe(|| fail(location, found)))
         }
     };

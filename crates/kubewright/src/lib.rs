@@ -77,7 +77,6 @@ pub use kubewright_core::{
     PolicyDescription, PolicyEffect, PolicyRule, Reinvocation, Resource, Scope, SideEffects, Use,
     Verb, WebhookDescription,
 };
-pub use kubewright_runtime::{NamespaceSet, RateLimit};
 pub use kubewright_runtime::cache::{List, Metadata};
 pub use kubewright_runtime::client::{
     Conflict, FieldValidation, Guard, Manners, Namespaced, Tries, Unsent, WriteOptions, guarded,
@@ -89,8 +88,9 @@ pub use kubewright_runtime::events::{Event, EventKind, Regarding};
 pub use kubewright_runtime::informer::Informer;
 pub use kubewright_runtime::metrics::{Exposition, Family, MetricKind};
 pub use kubewright_runtime::queue::{Ageing, Backoff, Fairness, Priority, QueueOptions};
-pub use kubewright_runtime::self_wake::{SelfWaking, WakeLoop};
+pub use kubewright_runtime::reconcile_loop::{LoopKind, ReconcileLoop};
 pub use kubewright_runtime::write::{Done, WriteError};
+pub use kubewright_runtime::{NamespaceSet, RateLimit};
 pub use kubewright_webhook::review::{
     NonResourceAttributes, ResourceAttributes, SubjectAccessReviewSpec,
 };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 
-use super::reconciled::{LOGGED, Reconciled, self_waking};
+use super::reconciled::{LOGGED, Reconciled, reconcile_loop};
 use crate::error::Error;
 
 /// How long a stopping operator may take before it is ended.
@@ -28,8 +28,8 @@ pub(crate) enum Happening {
     Said(String),
     /// A reconcile of its has ended.
     Reconciled(Reconciled),
-    /// It has found that a reconcile wakes itself.
-    SelfWaking(String),
+    /// It has found that a reconcile triggers itself.
+    ReconcileLoop(String),
     /// It has ended, which it should not.
     Ended(Error),
 }
@@ -73,8 +73,8 @@ impl Operator {
         if let Some(log) = &mut self.log {
             // At the end of its log the process is about to end.
             if let Ok(Some(line)) = log.next_line().await {
-                if let Some(report) = self_waking(&line) {
-                    return Happening::SelfWaking(report.to_owned());
+                if let Some(report) = reconcile_loop(&line) {
+                    return Happening::ReconcileLoop(report.to_owned());
                 }
                 return match Reconciled::read(&line) {
                     Some(reconciled) => Happening::Reconciled(reconciled),

@@ -3,14 +3,14 @@
 use std::fmt;
 
 /// The targets of these lines, and the levels they have.
-pub(super) const LOGGED: &str = "kubewright::reconcile=debug,kubewright::self_wake=warn";
+pub(super) const LOGGED: &str = "kubewright::reconcile=debug,kubewright::reconcile_loop=warn";
 
 const TARGET: &str = "kubewright::reconcile: ";
-const SELF_WAKE: &str = "kubewright::self_wake: ";
+const RECONCILE_LOOP: &str = "kubewright::reconcile_loop: ";
 
-/// What a line tells of a reconcile that wakes itself, if it is such a line.
-pub(super) fn self_waking(line: &str) -> Option<&str> {
-    line.split_once(SELF_WAKE).map(|(_, report)| report)
+/// What a line tells of a reconcile that triggers itself, if it is such a line.
+pub(super) fn reconcile_loop(line: &str) -> Option<&str> {
+    line.split_once(RECONCILE_LOOP).map(|(_, report)| report)
 }
 
 /// A reconcile that has ended, as the operator's log tells of it.
@@ -66,7 +66,7 @@ fn rounded(time: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Reconciled, self_waking};
+    use super::{Reconciled, reconcile_loop};
 
     #[test]
     fn a_line_of_the_log_tells_how_a_reconcile_ended() {
@@ -84,13 +84,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_the_log_tells_of_a_reconcile_that_wakes_itself() {
+    fn a_line_of_the_log_tells_of_a_reconcile_that_triggers_itself() {
         let line = "2026-01-02T03:04:05.678901Z  WARN reconcile{name=\"a\"}: \
-                    kubewright::self_wake: the reconcile of default/a wakes itself";
-        let report = "the reconcile of default/a wakes itself";
-        assert_eq!(self_waking(line), Some(report));
+                    kubewright::reconcile_loop: the reconcile of default/a triggers itself";
+        let report = "the reconcile of default/a triggers itself";
+        assert_eq!(reconcile_loop(line), Some(report));
         assert_eq!(
-            self_waking("2026-01-02T03:04:05Z  INFO kubewright: ready"),
+            reconcile_loop("2026-01-02T03:04:05Z  INFO kubewright: ready"),
             None
         );
     }

@@ -269,7 +269,7 @@ impl Session {
                 // What was logged before counts before rest is assumed.
                 biased;
                 happening = next(&mut self.operator) => match happening {
-                    Happening::SelfWaking(reason) => return Err(Error::NotAtRest { reason }),
+                    Happening::ReconcileLoop(reason) => return Err(Error::NotAtRest { reason }),
                     happening => self.hear(happening)?,
                 },
                 () = changes.next() => {}
@@ -385,7 +385,7 @@ impl Session {
                     self.view.note(format_args!("warning: {warning}"));
                 }
             }
-            Happening::SelfWaking(report) => {
+            Happening::ReconcileLoop(report) => {
                 self.rest.reported();
                 self.view.note(format_args!("warning: {report}"));
             }

@@ -184,7 +184,7 @@ fn a_reconcile_that_wakes_itself_is_not_ready(folder: &Path) {
     of_this_package(&mut command);
     let output = command.current_dir(folder).output().expect("it runs");
     let said = complaint(&output);
-    let report = "reconcile of default/site-sample by controller site wakes itself: 100 runs";
+    let report = "reconcile of default/site-sample by controller site triggers itself: 100 runs";
     assert!(said.contains(report), "{said}");
     let field = "sites/site-sample/status (status.conditions[0].message: ";
     assert!(said.contains(field), "{said}");

@@ -8,7 +8,7 @@ use tokio_util::task::TaskTracker;
 
 use super::{Metrics, Source};
 use crate::queue::{self, Queue, QueueOptions};
-use crate::self_wake::{SelfWaking, Tracker};
+use crate::reconcile_loop::{LoopDetector, ReconcileLoop};
 
 /// A controller as others see it, before and while it runs. Cloning shares it.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ struct Shared {
     /// Cancelled when the controller ends, however it does.
     end: CancellationToken,
     metrics: Mutex<Metrics>,
-    self_wakes: Arc<Tracker>,
+    loop_detector: Arc<LoopDetector>,
 }
 
 impl Handle {
@@ -32,7 +32,7 @@ impl Handle {
         let name = name.into();
         Self {
             shared: Arc::new(Shared {
-                self_wakes: Arc::new(Tracker::new(Arc::clone(&name))),
+                loop_detector: Arc::new(LoopDetector::new(Arc::clone(&name))),
                 name,
                 queue: Queue::with(options),
                 feeds: TaskTracker::new(),
@@ -63,12 +63,12 @@ impl Handle {
     }
 
     /// The last reconcile that was found to wake itself; none while there is none.
-    pub fn self_waking(&self) -> watch::Receiver<Option<Arc<SelfWaking>>> {
-        self.shared.self_wakes.found()
+    pub fn reconcile_loop(&self) -> watch::Receiver<Option<Arc<ReconcileLoop>>> {
+        self.shared.loop_detector.found()
     }
 
-    pub(super) fn self_wakes(&self) -> &Arc<Tracker> {
-        &self.shared.self_wakes
+    pub(super) fn loop_detector(&self) -> &Arc<LoopDetector> {
+        &self.shared.loop_detector
     }
 
     /// Lets one more source wake the controller, until what is returned is dropped or the

@@ -13,8 +13,8 @@ use super::handle::Handle;
 use crate::informer::{Event, Informer, Notice};
 use crate::panic_message::panic_message;
 use crate::queue::{AddOptions, Priority};
+use crate::reconcile_loop::Trigger;
 use crate::record::Record;
-use crate::self_wake::Trigger;
 use crate::store::Store;
 
 /// What wakes keys of a controller: the events of an informer, or a stream of something else.
@@ -191,7 +191,7 @@ impl Woken {
         let revision = |record: &Record| record.revision().map(|revision| revision.number());
         let trigger = match (&event.new, &event.old) {
             (Some(new), _) => revision(new).map_or(Trigger::Other, Trigger::Changed),
-            (None, Some(old)) => Trigger::Gone(old.uid()),
+            (None, Some(old)) => Trigger::Deleted(old.uid()),
             (None, None) => Trigger::Other,
         };
         self.wake(keys, priority, trigger);
@@ -205,7 +205,7 @@ impl Woken {
 
     fn wake(&self, keys: Vec<ObjectKey>, priority: Priority, trigger: Trigger<'_>) {
         for key in keys {
-            self.controller.self_wakes().note_trigger(&key, trigger);
+            self.controller.loop_detector().note_trigger(&key, trigger);
             let options = AddOptions {
                 priority: Some(priority),
                 after: self.debounce,

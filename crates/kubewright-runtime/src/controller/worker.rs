@@ -15,7 +15,7 @@ use super::{Failure, Outcome, Reconciler, Retry, Run};
 use crate::client::Conflict as _;
 use crate::panic_message::panic_message;
 use crate::queue::{AddOptions, Finished, Queue};
-use crate::self_wake::in_run;
+use crate::reconcile_loop::{RunScope, in_run};
 
 /// Numbers the runs of this process, so that the lines of one run can be told from another's.
 static RUNS: AtomicU64 = AtomicU64::new(1);
@@ -80,13 +80,13 @@ pub(super) async fn work(
         let taken = Taken::new(&controller, &key);
         let active = Active::new(&controller);
         let attempt = reconcile_once(&reconcile, run, limit).instrument(span.clone());
-        let end = in_run(controller.self_wakes().begin(&key), attempt).await;
+        let end = in_run(RunScope::begin(controller.loop_detector(), &key), attempt).await;
         let time = active.since.elapsed();
         drop(active);
         let finished = span.in_scope(|| {
             controller.note(&end);
             let runs_again = end.runs_again_at_once();
-            let writes = controller.self_wakes().end(&key, runs_again);
+            let writes = controller.loop_detector().end(&key, runs_again);
             // `kubewright dev` asks for this target and reads the line.
             tracing::debug!(
                 target: "kubewright::reconcile",

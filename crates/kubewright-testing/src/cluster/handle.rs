@@ -14,8 +14,8 @@ use super::backend::Backend;
 use super::builder::ClusterBuilder;
 use super::capability::Capability;
 use super::operator::UnderTest;
+use super::reconcile_loops::ReconcileLoops;
 use super::refusals::Refusals;
-use super::self_wakes::SelfWakes;
 use crate::faults::{Door, Script};
 use crate::{Choice, Error, Settings};
 
@@ -41,7 +41,7 @@ pub(super) struct Shared {
     /// What they were refused.
     pub(super) refusals: Refusals,
     /// Which of their reconciles wake themselves.
-    pub(super) self_wakes: SelfWakes,
+    pub(super) reconcile_loops: ReconcileLoops,
     /// What goes wrong for them.
     pub(super) script: Script,
     /// Whether whoever runs the test knows what to do with a skip.
@@ -91,7 +91,7 @@ impl Cluster {
                 seen: Mutex::new(Vec::new()),
                 operators: Mutex::new(Vec::new()),
                 refusals: Refusals::default(),
-                self_wakes: SelfWakes::default(),
+                reconcile_loops: ReconcileLoops::default(),
                 script: Script::default(),
                 understands_skips: AtomicBool::new(false),
                 unwatched,

@@ -289,7 +289,7 @@ impl Cluster {
         };
         let running = operator.start(client, options).map_err(failed)?;
         refusals.include(running.permissions());
-        self.shared.self_wakes.include(&running);
+        self.shared.reconcile_loops.include(&running);
         let start = Instant::now();
         let ready = self.within(start + self.shared.timeout, running.ready());
         if let Err(ended) = ready.await {

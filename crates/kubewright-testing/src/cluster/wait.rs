@@ -3,12 +3,12 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kubewright::SelfWaking;
+use kubewright::ReconcileLoop;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::failure::fail;
 use super::handle::Cluster;
-use super::self_wakes::SelfWakes;
+use super::reconcile_loops::ReconcileLoops;
 use crate::Error;
 
 /// How often a real cluster is looked at.
@@ -202,10 +202,10 @@ impl Cluster {
         unmoved.map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Waits until a reconcile of an operator under test is found that wakes itself; why the test
+    /// Waits until a reconcile of an operator under test is found that triggers itself; why the test
     /// fails then.
-    pub(crate) async fn self_waking(&self) -> String {
-        self.shared.self_wakes.wait().await.to_string()
+    pub(crate) async fn reconcile_loop(&self) -> String {
+        self.shared.reconcile_loops.wait().await.to_string()
     }
 
     fn seen(&self) -> String {
@@ -219,7 +219,7 @@ impl Cluster {
 
 /// When to look again.
 struct Looks {
-    self_wakes: SelfWakes,
+    reconcile_loops: ReconcileLoops,
     revisions: Option<tokio::sync::watch::Receiver<kubewright_core::Revision>>,
     deadline: Instant,
     /// The time of the last look, and how many there were at that very time.
@@ -231,7 +231,7 @@ struct Looks {
 pub(super) enum Ended {
     TimeUp,
     Restless,
-    SelfWaking(Arc<SelfWaking>),
+    ReconcileLoop(Arc<ReconcileLoop>),
 }
 
 /// As the end of a sentence.
@@ -239,7 +239,7 @@ impl Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TimeUp => Ok(()),
-            Self::SelfWaking(found) => write!(f, "; {found}"),
+            Self::ReconcileLoop(found) => write!(f, "; {found}"),
             Self::Restless => write!(
                 f,
                 "; the cluster does not come to rest ({RESTLESS} looks at writes while no time passed)"
@@ -251,7 +251,7 @@ impl Display for Ended {
 impl Looks {
     fn new(cluster: &Cluster, deadline: Instant) -> Self {
         Self {
-            self_wakes: cluster.shared.self_wakes.clone(),
+            reconcile_loops: cluster.shared.reconcile_loops.clone(),
             revisions: cluster.shared.backend.revisions(),
             deadline,
             last: (Instant::now(), 0),
@@ -264,8 +264,8 @@ impl Looks {
         if now >= self.deadline {
             return Err(Ended::TimeUp);
         }
-        if let Some(found) = self.self_wakes.found() {
-            return Err(Ended::SelfWaking(found));
+        if let Some(found) = self.reconcile_loops.found() {
+            return Err(Ended::ReconcileLoop(found));
         }
         let (time, looks) = self.last;
         self.last = (now, if time == now { looks + 1 } else { 0 });

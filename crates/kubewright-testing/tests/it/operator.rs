@@ -159,7 +159,7 @@ fn reconcile_that_wakes_itself_fails_its_test_at_once() {
             tokio::time::sleep(Duration::from_secs(3600)).await;
         });
         assert!(
-            message.contains("/home by controller site wakes itself: 100 runs"),
+            message.contains("/home by controller site triggers itself: 100 runs"),
             "{message}"
         );
         assert!(message.contains(write), "{message}");
@@ -188,10 +188,7 @@ fn controllers_that_fight_over_a_field_fail_their_test() {
         cluster.apply(site("hello")).await;
         tokio::time::sleep(Duration::from_secs(3600)).await;
     });
-    assert!(
-        message.contains("does not come to rest: 10000 runs"),
-        "{message}"
-    );
+    assert!(message.contains("does not settle: 10000 runs"), "{message}");
     assert!(
         message.contains("configmaps/home (as written before: something changes it in between)"),
         "{message}"
@@ -207,7 +204,7 @@ fn wait_for_an_operator_that_wakes_itself_ends_at_once() {
             .eventually("rest", async |c| text(c).await.as_deref() == Some("bye"))
             .await;
     });
-    assert!(message.contains("wakes itself"), "{message}");
+    assert!(message.contains("triggers itself"), "{message}");
 }
 
 #[kubewright_testing::test]

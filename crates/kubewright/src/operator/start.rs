@@ -9,8 +9,8 @@ use kubewright_runtime::client::{ClientService, Guarded, RequestMetrics, rebuilt
 use kubewright_runtime::election::{Candidate, Elector, Fence, Leadership};
 use kubewright_runtime::events::{EventRecorder, Reporter};
 use kubewright_runtime::informer::{InformerOptions, InformerStatus, Informers, Obstacle};
+use kubewright_runtime::reconcile_loop::WriteTracker;
 use kubewright_runtime::reflector::ReflectorOptions;
-use kubewright_runtime::self_wake::WriteTracker;
 use kubewright_webhook::{Incoming, WebhookMetrics};
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;

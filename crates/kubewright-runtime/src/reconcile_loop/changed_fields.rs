@@ -1,12 +1,13 @@
-//! Which fields of an object differ between two of its states.
+//! The fields in which two states of an object differ.
 
 use serde_json::Value;
 
-/// How many fields are named, and how much of their values is shown.
-const MOST_FIELDS: usize = 5;
-const LONGEST_VALUE: usize = 40;
-/// What each write changes by itself.
-const OF_EACH_WRITE: [&str; 3] = [
+/// The number of fields that are listed.
+const MAX_FIELDS: usize = 5;
+/// The number of characters of a value that are shown.
+const MAX_VALUE_LEN: usize = 40;
+/// Fields that the API server changes with every write.
+const SERVER_FIELDS: [&str; 3] = [
     "metadata.resourceVersion",
     "metadata.managedFields",
     "metadata.generation",
@@ -20,7 +21,7 @@ pub(super) fn changed_fields(old: &Value, new: &Value) -> Vec<String> {
 }
 
 fn compare(old: Option<&Value>, new: Option<&Value>, path: &str, found: &mut Vec<String>) {
-    if old == new || found.len() >= MOST_FIELDS || OF_EACH_WRITE.contains(&path) {
+    if old == new || found.len() >= MAX_FIELDS || SERVER_FIELDS.contains(&path) {
         return;
     }
     match (old, new) {
@@ -28,26 +29,26 @@ fn compare(old: Option<&Value>, new: Option<&Value>, path: &str, found: &mut Vec
             let added = after.keys().filter(|name| !before.contains_key(*name));
             for name in before.keys().chain(added) {
                 let dot = if path.is_empty() { "" } else { "." };
-                let below = format!("{path}{dot}{name}");
-                compare(before.get(name), after.get(name), &below, found);
+                let child = format!("{path}{dot}{name}");
+                compare(before.get(name), after.get(name), &child, found);
             }
         }
         (Some(Value::Array(before)), Some(Value::Array(after))) => {
             for index in 0..before.len().max(after.len()) {
-                let below = format!("{path}[{index}]");
-                compare(before.get(index), after.get(index), &below, found);
+                let child = format!("{path}[{index}]");
+                compare(before.get(index), after.get(index), &child, found);
             }
         }
-        (before, after) => found.push(format!("{path}: {} -> {}", shown(before), shown(after))),
+        (before, after) => found.push(format!("{path}: {} -> {}", display(before), display(after))),
     }
 }
 
-fn shown(value: Option<&Value>) -> String {
+fn display(value: Option<&Value>) -> String {
     let Some(value) = value else {
         return "nothing".to_owned();
     };
     let text = value.to_string();
-    match text.char_indices().nth(LONGEST_VALUE) {
+    match text.char_indices().nth(MAX_VALUE_LEN) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text,
     }
@@ -60,7 +61,7 @@ mod tests {
     use super::changed_fields;
 
     #[test]
-    fn fields_are_named_with_both_values() {
+    fn changed_fields_are_listed_with_both_values() {
         let old = json!({
             "metadata": {"resourceVersion": "1", "labels": {"a": "x"}},
             "data": {"now": "1", "same": "s"}, "list": [1, 2],
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn long_values_and_long_lists_are_cut() {
+    fn long_values_and_long_lists_are_truncated() {
         let (old, new) = (json!({"a": "x"}), json!({"a": "y".repeat(100)}));
         let [field] = changed_fields(&old, &new).try_into().unwrap();
         assert_eq!(field.len(), "a: \"x\" -> ".len() + 40 + 3);

@@ -1,37 +1,37 @@
-//! Reconciles of the operators under test that wake themselves.
+//! Reconciles of the operators under test that trigger themselves.
 
 use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::select_all;
-use kubewright::{Running, SelfWaking};
+use kubewright::{ReconcileLoop, Running};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
 /// Learns of them as soon as an operator finds one. On the embedded cluster no time passes in such a
 /// loop, so that a test would wait for ever. Clones share what is known.
 #[derive(Clone, Default)]
-pub(super) struct SelfWakes {
+pub(super) struct ReconcileLoops {
     shared: Arc<Shared>,
 }
 
 #[derive(Default)]
 struct Shared {
-    controllers: Mutex<Vec<watch::Receiver<Option<Arc<SelfWaking>>>>>,
+    controllers: Mutex<Vec<watch::Receiver<Option<Arc<ReconcileLoop>>>>>,
     added: Notify,
 }
 
-impl SelfWakes {
+impl ReconcileLoops {
     /// Also learns of the controllers of this operator.
     pub(super) fn include(&self, running: &Running) {
         let controllers = running.controllers().iter();
-        let controllers = controllers.map(|controller| controller.self_waking());
+        let controllers = controllers.map(|controller| controller.reconcile_loop());
         self.shared.controllers.lock().extend(controllers);
         self.shared.added.notify_waiters();
     }
 
     /// One that was found.
-    pub(super) fn found(&self) -> Option<Arc<SelfWaking>> {
+    pub(super) fn found(&self) -> Option<Arc<ReconcileLoop>> {
         let controllers = self.shared.controllers.lock();
         controllers
             .iter()
@@ -39,7 +39,7 @@ impl SelfWakes {
     }
 
     /// Waits until one is found.
-    pub(super) async fn wait(&self) -> Arc<SelfWaking> {
+    pub(super) async fn wait(&self) -> Arc<ReconcileLoop> {
         loop {
             let added = self.shared.added.notified();
             if let Some(found) = self.found() {
@@ -63,8 +63,10 @@ impl SelfWakes {
     }
 }
 
-impl fmt::Debug for SelfWakes {
+impl fmt::Debug for ReconcileLoops {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("SelfWakes").field(&self.found()).finish()
+        f.debug_tuple("ReconcileLoops")
+            .field(&self.found())
+            .finish()
     }
 }
