@@ -1,14 +1,14 @@
-//! Members of JSON values, as the rules of the kinds read and write them.
+//! Members of JSON values, as the rules of the kinds and the API server read and write them.
 
 use serde_json::{Map, Value};
 
 /// The string; empty when the value is of another type.
-pub(crate) fn text(value: &Value) -> &str {
+pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
 /// The items of a list; none when the value is of another type.
-pub(crate) fn items(list: &Value) -> impl Iterator<Item = &Value> {
+pub fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 

@@ -23,7 +23,7 @@ mod field_path;
 pub mod flowcontrol;
 pub mod groups;
 mod int_or_percent;
-mod json;
+pub mod json;
 mod kind;
 mod label_selector;
 mod load_balancer;

@@ -49,7 +49,12 @@ impl Attributes {
         self.operation == Operation::Create
     }
 
-    /// Whether the object itself is written, and not a subresource.
+    /// Whether the request creates or updates an object.
+    pub(crate) fn is_write(&self) -> bool {
+        matches!(self.operation, Operation::Create | Operation::Update)
+    }
+
+    /// Whether the request is for the object itself, not for a subresource.
     pub(crate) fn is_main(&self) -> bool {
         self.subresource.is_empty()
     }
@@ -78,11 +83,10 @@ impl Attributes {
         };
         options["apiVersion"] = json!("meta.k8s.io/v1");
         options["kind"] = json!(kind);
-        let sent = [
+        for (name, value) in [
             ("fieldManager", &self.options.field_manager),
             ("fieldValidation", &self.options.field_validation),
-        ];
-        for (name, value) in sent {
+        ] {
             if !value.is_empty() {
                 options[name] = json!(value);
             }
@@ -97,10 +101,11 @@ impl Attributes {
     pub(crate) fn forbidden(&self, why: &str) -> Status {
         let metadata = &self.object()["metadata"];
         let text = |field: &str| metadata[field].as_str().filter(|text| !text.is_empty());
-        let name = Some(self.name.as_str()).filter(|name| !name.is_empty());
-        let name = name
+        let name = Some(self.name.as_str())
+            .filter(|name| !name.is_empty())
             .or_else(|| text("name"))
-            .or_else(|| text("generateName"));
-        Status::forbidden(&self.resource.resource, name.unwrap_or("Unknown"), why)
+            .or_else(|| text("generateName"))
+            .unwrap_or("Unknown");
+        Status::forbidden(&self.resource.resource, name, why)
     }
 }

@@ -1,6 +1,6 @@
 //! The admission chain: which plugins see a request, and in which order.
 
-use kubewright_core::{Operation, WebhookKind};
+use kubewright_core::WebhookKind;
 use kubewright_wire::status::Status;
 
 use super::attributes::Attributes;
@@ -39,7 +39,7 @@ impl AdmissionChain {
         &self.enabled
     }
 
-    /// Whether any policy may evaluate expressions for a write.
+    /// Whether a policy can evaluate expressions for a write.
     pub(crate) fn evaluates_expressions(&self) -> bool {
         [WebhookKind::Mutating, WebhookKind::Validating]
             .into_iter()
@@ -113,9 +113,7 @@ impl AdmissionChain {
                 .validate(&self.context, attributes, warnings)
                 .await?;
         }
-        if self.enabled.is_enabled(AdmissionPlugin::ResourceQuota)
-            && matches!(attributes.operation, Operation::Create | Operation::Update)
-        {
+        if self.enabled.is_enabled(AdmissionPlugin::ResourceQuota) && attributes.is_write() {
             resource_quota::charge(&self.context, attributes)?;
         }
         Ok(())

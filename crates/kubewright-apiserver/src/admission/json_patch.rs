@@ -1,50 +1,52 @@
+//! Applies a JSON patch, with the errors of the Go library that Kubernetes uses.
+
 use kubewright_wire::patch::{JsonPatchError, json_patch_operations};
 use serde_json::Value;
 
-/// Why operations were not carried out.
+/// Why a patch was not applied.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum NotPatched {
-    /// A `test` found something else.
+pub(super) enum JsonPatchFailure {
+    /// A `test` operation found another value.
     TestFailed(String),
-    /// One of them does not fit the object.
+    /// An operation does not fit the object.
     Inapplicable(String),
 }
 
-/// The object after the operations of a JSON patch; what is wrong is told in the words of
+/// The object after the operations of a JSON patch. Error messages are those of
 /// `gopkg.in/evanphx/json-patch.v4`.
-pub(super) fn patched(object: &Value, operations: &[Value]) -> Result<Value, NotPatched> {
+pub(super) fn patched(object: &Value, operations: &[Value]) -> Result<Value, JsonPatchFailure> {
     let mut patched = object.clone();
     match json_patch_operations(&mut patched, operations) {
         Ok(()) => Ok(patched),
-        Err((place, error)) => {
-            let operation = operations.get(place).unwrap_or(&Value::Null);
-            Err(not_patched(&patched, operation, &error))
+        Err((index, error)) => {
+            let operation = operations.get(index).unwrap_or(&Value::Null);
+            Err(failure(&patched, operation, &error))
         }
     }
 }
 
-fn not_patched(object: &Value, operation: &Value, error: &JsonPatchError) -> NotPatched {
+fn failure(object: &Value, operation: &Value, error: &JsonPatchError) -> JsonPatchFailure {
     match error {
-        JsonPatchError::Missing(_) => NotPatched::Inapplicable(missing(operation)),
+        JsonPatchError::Missing(_) => JsonPatchFailure::Inapplicable(missing_value(operation)),
         JsonPatchError::TestFailed(path) => {
             let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
             match object.pointer(parent) {
-                Some(_) => {
-                    NotPatched::TestFailed(format!("testing value {path} failed: test failed"))
-                }
-                None => NotPatched::Inapplicable(format!(
+                Some(_) => JsonPatchFailure::TestFailed(format!(
+                    "testing value {path} failed: test failed"
+                )),
+                None => JsonPatchFailure::Inapplicable(format!(
                     "test operation does not apply: is missing path: {path}: missing value"
                 )),
             }
         }
         JsonPatchError::Malformed(_) | JsonPatchError::TooMany(_) | JsonPatchError::Failed(_) => {
-            NotPatched::Inapplicable(error.to_string())
+            JsonPatchFailure::Inapplicable(error.to_string())
         }
     }
 }
 
-/// What is told of an operation that is about what is not there.
-fn missing(operation: &Value) -> String {
+/// The message for an operation on a path that does not exist.
+fn missing_value(operation: &Value) -> String {
     let text = |field: &str| operation[field].as_str().unwrap_or_default();
     let (path, from) = (text("path"), text("from"));
     let what = match text("op") {
@@ -65,29 +67,29 @@ fn missing(operation: &Value) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::{NotPatched, patched};
+    use super::{JsonPatchFailure, patched};
 
     #[test]
-    fn a_failed_test_is_told_apart_from_what_does_not_fit() {
+    fn failed_test_is_distinguished_from_a_missing_path() {
         let object = json!({"a": {"b": 1}});
-        let one = |operation| patched(&object, &[operation]);
-        let added = one(json!({"op": "add", "path": "/a/c", "value": 2}));
+        let apply = |operation| patched(&object, &[operation]);
+        let added = apply(json!({"op": "add", "path": "/a/c", "value": 2}));
         assert_eq!(added, Ok(json!({"a": {"b": 1, "c": 2}})));
         assert_eq!(
-            one(json!({"op": "test", "path": "/a/b", "value": 2})),
-            Err(NotPatched::TestFailed(
+            apply(json!({"op": "test", "path": "/a/b", "value": 2})),
+            Err(JsonPatchFailure::TestFailed(
                 "testing value /a/b failed: test failed".to_owned()
             ))
         );
         assert_eq!(
-            one(json!({"op": "test", "path": "/x/y", "value": 2})),
-            Err(NotPatched::Inapplicable(
+            apply(json!({"op": "test", "path": "/x/y", "value": 2})),
+            Err(JsonPatchFailure::Inapplicable(
                 "test operation does not apply: is missing path: /x/y: missing value".to_owned()
             ))
         );
         assert_eq!(
-            one(json!({"op": "add", "path": "/x/y", "value": 2})),
-            Err(NotPatched::Inapplicable(
+            apply(json!({"op": "add", "path": "/x/y", "value": 2})),
+            Err(JsonPatchFailure::Inapplicable(
                 "add operation does not apply: doc is missing path: \"/x/y\": missing value"
                     .to_owned()
             ))
@@ -95,19 +97,19 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_are_those_of_the_whole_patch_and_told_as_such() {
+    fn limits_count_for_the_whole_patch() {
         let object = json!({"s": "x".repeat(1 << 20)});
-        let copy = |place: usize| json!({"op": "copy", "from": "/s", "path": format!("/s{place}")});
+        let copy = |index: usize| json!({"op": "copy", "from": "/s", "path": format!("/s{index}")});
         let copies = |count: usize| patched(&object, &(0..count).map(copy).collect::<Vec<_>>());
         assert!(copies(2).is_ok());
-        let Err(NotPatched::Inapplicable(told)) = copies(4) else {
-            panic!("copied");
+        let Err(JsonPatchFailure::Inapplicable(why)) = copies(4) else {
+            panic!("four copies exceed the limit");
         };
-        assert!(told.starts_with("Unable to complete the copy"), "{told}");
+        assert!(why.starts_with("Unable to complete the copy"), "{why}");
         let test = json!({"op": "test", "path": "/x", "value": null});
         assert_eq!(
             patched(&object, &vec![test; 10_001]),
-            Err(NotPatched::Inapplicable(
+            Err(JsonPatchFailure::Inapplicable(
                 "10001 operations are too many".to_owned()
             ))
         );
@@ -115,7 +117,7 @@ mod tests {
         let add = json!({"op": "add", "path": "/d", "value": deep});
         assert_eq!(
             patched(&object, &[add]),
-            Err(NotPatched::Inapplicable(
+            Err(JsonPatchFailure::Inapplicable(
                 "/d: nested deeper than 127".to_owned()
             ))
         );

@@ -77,9 +77,12 @@ impl fmt::Display for AdmissionPlugin {
     }
 }
 
-/// A name that is not one of the admission plugins.
+/// A name that no admission plugin has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown admission plugin {name:?}; the plugins are {}", known_names())]
+#[error(
+    "unknown admission plugin {name:?}; the known plugins are {}",
+    known_names()
+)]
 pub struct UnknownAdmissionPlugin {
     name: String,
 }
@@ -125,7 +128,7 @@ impl Default for AdmissionPlugins {
 }
 
 impl AdmissionPlugins {
-    /// All plugins but those that need a controller: Pods need no ServiceAccount, and new nodes
+    /// All plugins except those that need a controller: Pods need no ServiceAccount, and new nodes
     /// are not tainted. A real API server without controllers is configured like this.
     pub fn without_controllers() -> Self {
         Self::default()

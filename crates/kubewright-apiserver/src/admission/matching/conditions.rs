@@ -1,12 +1,20 @@
+//! Match conditions: the CEL expressions that a request must meet before a webhook or policy sees it.
+
 use std::collections::BTreeSet;
 
 use kubewright_cel::{Budget, CompileError, Condition, Environment, OUT_OF_BUDGET, Variables};
 
-/// The conditions of a webhook or a policy, compiled.
+/// The compiled conditions of a webhook or a policy.
 #[derive(Debug)]
 pub(crate) struct Conditions {
-    /// With their texts.
-    conditions: Vec<(String, Result<Condition, CompileError>)>,
+    conditions: Vec<NamedCondition>,
+}
+
+/// A condition with its expression, which error messages quote.
+#[derive(Debug)]
+struct NamedCondition {
+    expression: String,
+    condition: Result<Condition, CompileError>,
 }
 
 impl Conditions {
@@ -14,9 +22,9 @@ impl Conditions {
         expressions: impl Iterator<Item = &'a str>,
         environment: &Environment,
     ) -> Self {
-        let conditions = expressions.map(|expression| {
-            let condition = Condition::compile(expression, environment);
-            (expression.to_owned(), condition)
+        let conditions = expressions.map(|expression| NamedCondition {
+            expression: expression.to_owned(),
+            condition: Condition::compile(expression, environment),
         });
         Self {
             conditions: conditions.collect(),
@@ -27,23 +35,37 @@ impl Conditions {
         self.conditions.is_empty()
     }
 
-    /// Whether all of them hold (`Matcher.Match` of `webhook/matchconditions`). One that does not
-    /// settles it, also after one that cannot be evaluated. All of them are evaluated before any
-    /// counts, so that one that costs too much is told even when another does not hold.
+    /// Whether all conditions are true (`Matcher.Match` of `webhook/matchconditions`).
+    ///
+    /// A false condition outweighs the errors of others. All conditions are evaluated first: an
+    /// exhausted budget is an error even when a condition is false.
     pub(crate) fn hold(&self, variables: &Variables) -> Result<bool, String> {
         let mut budget = Budget::for_match_conditions();
         let mut results = Vec::with_capacity(self.conditions.len());
-        for (expression, condition) in &self.conditions {
-            results.push(evaluate(expression, condition, variables, &mut budget));
+        for condition in &self.conditions {
+            results.push(condition.evaluate(variables, &mut budget));
             if budget.is_exhausted() {
                 return Err(OUT_OF_BUDGET.to_owned());
             }
         }
-        settled(results)
+        combine(results)
     }
 }
 
-/// The same for conditions that are not compiled yet.
+impl NamedCondition {
+    fn evaluate(&self, variables: &Variables, budget: &mut Budget) -> Result<bool, String> {
+        let condition = self
+            .condition
+            .as_ref()
+            .map_err(|error| format!("compilation error: {error}"))?;
+        condition.evaluate(variables, budget).map_err(|error| {
+            let expression = &self.expression;
+            format!("expression '{expression}' resulted in error: {error}")
+        })
+    }
+}
+
+/// Compiles conditions and returns whether all are true.
 pub(crate) fn all_hold(
     conditions: &[String],
     environment: &Environment,
@@ -53,7 +75,8 @@ pub(crate) fn all_hold(
     Conditions::compile(conditions, environment).hold(variables)
 }
 
-fn settled(results: Vec<Result<bool, String>>) -> Result<bool, String> {
+/// False if any result is false; else the distinct errors, if any; else true.
+fn combine(results: Vec<Result<bool, String>>) -> Result<bool, String> {
     let mut seen = BTreeSet::new();
     let mut errors: Vec<String> = Vec::new();
     for result in results {
@@ -69,23 +92,9 @@ fn settled(results: Vec<Result<bool, String>>) -> Result<bool, String> {
     }
     match errors.as_slice() {
         [] => Ok(true),
-        [one] => Err(one.clone()),
+        [error] => Err(error.clone()),
         several => Err(format!("[{}]", several.join(", "))),
     }
-}
-
-fn evaluate(
-    expression: &str,
-    condition: &Result<Condition, CompileError>,
-    variables: &Variables,
-    budget: &mut Budget,
-) -> Result<bool, String> {
-    let condition = condition
-        .as_ref()
-        .map_err(|refusal| format!("compilation error: {refusal}"))?;
-    condition
-        .evaluate(variables, budget)
-        .map_err(|fault| format!("expression '{expression}' resulted in error: {fault}"))
 }
 
 #[cfg(test)]
@@ -96,7 +105,7 @@ mod tests {
     use super::{OUT_OF_BUDGET, all_hold};
 
     fn evaluated(conditions: &[&str]) -> Result<bool, String> {
-        let conditions: Vec<String> = conditions.iter().map(|&one| one.to_owned()).collect();
+        let conditions: Vec<String> = conditions.iter().map(ToString::to_string).collect();
         let object = json!({"data": {"word": "yes"}});
         let input = ConditionInput {
             object: Some(&object),
@@ -107,34 +116,33 @@ mod tests {
     }
 
     #[test]
-    fn one_that_does_not_hold_settles_it_and_errors_are_told_once() {
+    fn false_condition_outweighs_errors_and_equal_errors_are_listed_once() {
         let missing = "object.data.other == 'x'";
-        let told = format!("expression '{missing}' resulted in error: no such key: other");
+        let error = format!("expression '{missing}' resulted in error: no such key: other");
         assert_eq!(evaluated(&[]), Ok(true));
         assert_eq!(evaluated(&["object.data.word == 'yes'", "true"]), Ok(true));
         assert_eq!(evaluated(&[missing, "false"]), Ok(false));
-        assert_eq!(evaluated(&[missing, "true"]), Err(told.clone()));
-        assert_eq!(evaluated(&[missing, missing]), Err(told.clone()));
+        assert_eq!(evaluated(&[missing, "true"]), Err(error.clone()));
+        assert_eq!(evaluated(&[missing, missing]), Err(error.clone()));
         let spaced = " object.data.another == 'x'";
         assert_eq!(
             evaluated(&[missing, spaced]),
             Err(format!(
-                "[{told}, expression '{spaced}' resulted in error: no such key: another]"
+                "[{error}, expression '{spaced}' resulted in error: no such key: another]"
             ))
         );
     }
 
     #[test]
-    fn conditions_that_cost_too_much_together_are_an_error_even_beside_one_that_does_not_hold() {
+    fn exhausted_budget_is_an_error_even_beside_a_false_condition() {
         let list = "[1,2,3,4,5,6,7,8,9,10]";
-        let dear = format!(
+        let expensive = format!(
             "{list}.all(a, {list}.all(b, {list}.all(c, {list}.all(d, {list}.all(e, {list}.all(f, \
              {list}.all(g, a + b + c + d + e + f + g > 0)))))))"
         );
-        let dear = dear.as_str();
-        let one = evaluated(&[dear]).unwrap_err();
-        assert!(one.ends_with("actual cost limit exceeded"), "{one}");
-        let all = ["false", dear, dear, dear];
+        let error = evaluated(&[&expensive]).unwrap_err();
+        assert!(error.ends_with("actual cost limit exceeded"), "{error}");
+        let all = ["false", &expensive, &expensive, &expensive];
         assert_eq!(evaluated(&all), Err(OUT_OF_BUDGET.to_owned()));
     }
 }

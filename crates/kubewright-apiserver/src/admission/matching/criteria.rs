@@ -1,3 +1,5 @@
+//! Which requests a webhook or policy sees, and in which version.
+
 use std::sync::Arc;
 
 use kubewright_core::{Kind, LabelSelector};
@@ -10,19 +12,20 @@ use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
 use crate::resources::ServedResource;
 
-/// Which requests a webhook or a policy is about.
+/// Which requests a webhook or a policy sees.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Criteria {
     /// None for all requests.
     pub(crate) rules: Option<Vec<Value>>,
-    /// What it is not about, whatever the rules say.
+    /// Rules of requests that it does not see, even if `rules` match them.
     pub(crate) excluded: Vec<Value>,
+    /// Whether a rule matches only requests in the version that it names.
     pub(crate) is_exact: bool,
     pub(crate) namespaces: LabelSelector,
     pub(crate) objects: LabelSelector,
 }
 
-/// In which version a webhook or a policy sees a request.
+/// The version in which a webhook or a policy sees a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
     pub(crate) served: Arc<ServedResource>,
@@ -30,8 +33,8 @@ pub(crate) struct Invocation {
 }
 
 impl Criteria {
-    /// The selectors and the policy of matching, which all of them spell alike.
-    pub(crate) fn selecting(value: &Value) -> Self {
+    /// The selectors and the match policy of a webhook or of `matchConstraints`, without rules.
+    pub(crate) fn selectors(value: &Value) -> Self {
         let selector = |field: &str| LabelSelector::from_object(&value[field]).unwrap_or_default();
         Self {
             rules: None,
@@ -42,8 +45,8 @@ impl Criteria {
         }
     }
 
-    /// Whether and in which version a request is seen. An error is one that counts only when all
-    /// else matches.
+    /// The version in which a request is seen; none when it does not match. A missing namespace is
+    /// an error only if all else matches.
     pub(crate) fn invocation(
         &self,
         context: &AdmissionContext,
@@ -57,7 +60,7 @@ impl Criteria {
             return Ok(None);
         }
         let invocation = match &self.rules {
-            None => Some(Invocation::asked(attributes)),
+            None => Some(Invocation::in_request_version(attributes)),
             Some(rules) => self.by_rules(context, rules, attributes),
         };
         let Some(invocation) = invocation else {
@@ -76,7 +79,7 @@ impl Criteria {
         let matches =
             |rule: &Value, served: &ServedResource| rule_matches(rule, served, attributes);
         if rules.iter().any(|rule| matches(rule, &attributes.resource)) {
-            return Some(Invocation::asked(attributes));
+            return Some(Invocation::in_request_version(attributes));
         }
         if self.is_exact || rules.is_empty() {
             return None;
@@ -84,14 +87,14 @@ impl Criteria {
         let own = &attributes.resource;
         let snapshot = context.store.snapshot();
         let mut others = context.catalog.versions(&snapshot, &own.id);
-        others.retain(|one| one.resource != own.resource);
+        others.retain(|version| version.resource != own.resource);
         let found = rules
             .iter()
             .find_map(|rule| others.iter().find(|served| matches(rule, served)));
         found.map(|served| Invocation {
             served: Arc::clone(served),
             kind: match served.subresource(&attributes.subresource) {
-                Some(part) => part.kind.clone(),
+                Some(subresource) => subresource.kind.clone(),
                 None => served.kind().clone(),
             },
         })
@@ -99,8 +102,7 @@ impl Criteria {
 }
 
 impl Invocation {
-    /// In the version of the request.
-    fn asked(attributes: &Attributes) -> Self {
+    fn in_request_version(attributes: &Attributes) -> Self {
         Self {
             served: Arc::clone(&attributes.resource),
             kind: attributes.kind.clone(),

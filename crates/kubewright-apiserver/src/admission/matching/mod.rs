@@ -1,7 +1,6 @@
-//! What webhooks and policies share: what they are told of a request, which requests they are
-//! about, and the conditions that such a request must meet
-//! (`k8s.io/apiserver/pkg/admission/plugin/webhook/{predicates,matchconditions}` and
-//! `plugin/policy/matching`).
+//! What webhooks and policies share: which requests they see, in which version, and how a request
+//! is described to them (`k8s.io/apiserver/pkg/admission/plugin/webhook/{predicates,matchconditions}`
+//! and `plugin/policy/matching`).
 
 mod conditions;
 mod criteria;
@@ -13,4 +12,4 @@ mod versions;
 pub(crate) use conditions::{Conditions, all_hold};
 pub(crate) use criteria::{Criteria, Invocation};
 pub(crate) use request::{condition_request, request};
-pub(crate) use versions::{NotConverted, converted, in_version, objects};
+pub(crate) use versions::{ConversionFailure, VersionedObjects, converted, in_version, objects};

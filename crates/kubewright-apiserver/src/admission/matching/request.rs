@@ -1,3 +1,5 @@
+//! The AdmissionRequest that webhooks and expressions see.
+
 use kubewright_wire::review::{AdmissionRequest, GroupVersionKind, GroupVersionResource, UserInfo};
 use kubewright_wire::status::Status;
 use serde_json::Value;
@@ -5,7 +7,7 @@ use serde_json::Value;
 use super::criteria::Invocation;
 use crate::admission::attributes::Attributes;
 
-/// What is told about a request besides its objects.
+/// The AdmissionRequest of a request, without its objects and uid.
 pub(crate) fn request(invocation: &Invocation, attributes: &Attributes) -> AdmissionRequest {
     let user = &attributes.user;
     AdmissionRequest {
@@ -30,8 +32,8 @@ pub(crate) fn request(invocation: &Invocation, attributes: &Attributes) -> Admis
     }
 }
 
-/// The same as conditions see it: unlike a review, they are told the resource of the request, not
-/// of the rule.
+/// The AdmissionRequest that match conditions see. Unlike in a review, `resource` is that of the
+/// request, not of the matching rule.
 pub(crate) fn condition_request(
     invocation: &Invocation,
     attributes: &Attributes,

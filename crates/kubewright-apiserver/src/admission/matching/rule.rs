@@ -1,14 +1,18 @@
+//! Matches a request with a rule of a webhook or policy.
+
+use kubewright_kinds::json::items;
 use serde_json::Value;
 
 use crate::admission::attributes::Attributes;
 use crate::resources::ServedResource;
 
-/// `Matcher.Matches` of `predicates/rules`, and the names that rules of policies may have.
+/// Whether a rule matches a request (`Matcher.Matches` of `predicates/rules`), with the
+/// `resourceNames` that only rules of policies have.
 pub(super) fn rule_matches(rule: &Value, served: &ServedResource, attributes: &Attributes) -> bool {
     let has = |field: &str, wanted: &str| {
-        let items = rule[field].as_array().into_iter().flatten();
-        let mut items = items.filter_map(Value::as_str);
-        items.any(|item| item == "*" || item == wanted)
+        items(&rule[field])
+            .filter_map(Value::as_str)
+            .any(|item| item == "*" || item == wanted)
     };
     let is_namespaced = served.is_namespaced();
     let in_scope = match rule["scope"].as_str() {
@@ -24,21 +28,22 @@ pub(super) fn rule_matches(rule: &Value, served: &ServedResource, attributes: &A
         && names_object(rule, &attributes.name)
 }
 
-/// `pods` is the object alone, `pods/*` the object and its parts, `*/status` one part of all.
+/// `pods` matches the object alone, `pods/*` the object and its subresources, `*/status` one
+/// subresource of all resources.
 fn names_resource(rule: &Value, plural: &str, subresource: &str) -> bool {
-    let resources = rule["resources"].as_array().into_iter().flatten();
-    resources.filter_map(Value::as_str).any(|item| {
+    let mut resources = items(&rule["resources"]).filter_map(Value::as_str);
+    resources.any(|item| {
         let (resource, part) = item.split_once('/').unwrap_or((item, ""));
         (resource == "*" || resource == plural) && (part == "*" || part == subresource)
     })
 }
 
-/// No names are all names.
+/// A rule without names matches all names.
 fn names_object(rule: &Value, name: &str) -> bool {
     let names = rule["resourceNames"]
         .as_array()
         .map_or(&[][..], Vec::as_slice);
-    names.is_empty() || names.iter().any(|one| one == name)
+    names.is_empty() || names.iter().any(|allowed| allowed == name)
 }
 
 #[cfg(test)]
@@ -48,7 +53,7 @@ mod tests {
     use super::{names_object, names_resource};
 
     #[test]
-    fn a_resource_is_named_with_or_without_its_parts() {
+    fn rule_names_resources_with_or_without_subresources() {
         for (resources, plural, part, wanted) in [
             (json!(["pods"]), "pods", "", true),
             (json!(["pods"]), "pods", "status", false),
@@ -71,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_without_names_is_for_all() {
+    fn rule_without_names_matches_all_names() {
         assert!(names_object(&json!({}), "a"));
         assert!(names_object(&json!({"resourceNames": []}), ""));
         assert!(names_object(&json!({"resourceNames": ["b", "a"]}), "a"));

@@ -1,3 +1,5 @@
+//! Matches a request with the namespace and object selectors of a webhook or policy.
+
 use kubewright_core::{LabelSelector, Operation};
 use kubewright_kinds::core::NAMESPACE;
 use kubewright_wire::status::Status;
@@ -7,7 +9,8 @@ use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
 use crate::store::Key;
 
-/// An error is one that only counts when the rules match.
+/// Whether the selector matches the labels of the request's namespace; 404 when that does not
+/// exist.
 pub(super) fn matches_namespace(
     context: &AdmissionContext,
     selector: &LabelSelector,
@@ -17,20 +20,24 @@ pub(super) fn matches_namespace(
     if selector.is_empty() || attributes.namespace.is_empty() && !is_namespace {
         return Ok(true);
     }
-    let is_written = matches!(attributes.operation, Operation::Create | Operation::Update);
-    if is_namespace && attributes.subresource.is_empty() && is_written {
+    if is_namespace && attributes.is_main() && attributes.is_write() {
         return Ok(matches_labels(selector, attributes.object.as_ref()));
     }
-    let key = Key::new("namespaces", None, &attributes.namespace);
+    let key = Key::new(NAMESPACE.resource_id(), None, &attributes.namespace);
     match context.store.get(&key) {
         Some(namespace) => Ok(selector.matches(|label| namespace.label(label))),
-        None => Err(Status::not_found(("", "namespaces"), &attributes.namespace)),
+        None => {
+            let resource = NAMESPACE.as_resource_tuple();
+            Err(Status::not_found(resource, &attributes.namespace))
+        }
     }
 }
 
-/// What is or what was: a label that is taken away does not hide the request that does so. The
-/// options of a connection have no metadata, which no selector matches, not even one for the absence
-/// of a label.
+/// Whether the selector matches the new or the stored object: removing a label does not hide the
+/// request that removes it.
+///
+/// The options of a connection have no metadata. No selector matches them, not even one for the
+/// absence of a label.
 pub(super) fn matches_object(selector: &LabelSelector, attributes: &Attributes) -> bool {
     if selector.is_empty() {
         return true;

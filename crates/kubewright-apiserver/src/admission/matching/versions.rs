@@ -1,3 +1,5 @@
+//! The objects of a request in the version that a webhook or policy sees.
+
 use kubewright_core::Kind;
 use kubewright_wire::status::Status;
 use serde_json::Value;
@@ -7,52 +9,64 @@ use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
 use crate::resources::CustomVersion;
 
-/// Why an object is not had in a version.
+/// The objects of a request in one version.
 #[derive(Debug)]
-pub(crate) enum NotConverted {
-    /// There is no way there yet.
-    Lacking(Status),
-    /// There is one, and it failed.
+pub(crate) struct VersionedObjects {
+    /// The new object; none for a deletion.
+    pub(crate) object: Option<Value>,
+    /// The stored object; none for a creation.
+    pub(crate) old: Option<Value>,
+}
+
+/// Why an object cannot be converted to a version.
+#[derive(Debug)]
+pub(crate) enum ConversionFailure {
+    /// The server does not implement the conversion.
+    Unsupported(Status),
+    /// The conversion failed.
     Failed(String),
 }
 
-impl From<NotConverted> for Status {
-    fn from(why: NotConverted) -> Self {
-        match why {
-            NotConverted::Lacking(status) => status,
-            NotConverted::Failed(why) => Self::internal(why),
+impl From<ConversionFailure> for Status {
+    fn from(failure: ConversionFailure) -> Self {
+        match failure {
+            ConversionFailure::Unsupported(status) => status,
+            ConversionFailure::Failed(why) => Self::internal(why),
         }
     }
 }
 
-/// The object as it would be and as it is, in the version that `asker` asks for.
+/// The objects of a request in the version of an invocation. `requester` names the webhook or
+/// policy in error messages.
 pub(crate) async fn objects(
     context: &AdmissionContext,
-    asker: &str,
+    requester: &str,
     invocation: &Invocation,
     attributes: &Attributes,
-) -> Result<(Option<Value>, Option<Value>), NotConverted> {
+) -> Result<VersionedObjects, ConversionFailure> {
     let is_builtin = attributes.resource.custom().is_none();
     if is_builtin && invocation.kind != attributes.kind {
-        return Err(NotConverted::Lacking(Status::not_implemented(format!(
-            "{asker} asks for {}: conversion from {} is not implemented yet",
-            invocation.kind, attributes.kind
-        ))));
+        return Err(ConversionFailure::Unsupported(Status::not_implemented(
+            format!(
+                "{requester} matches {}: conversion from {} is not implemented yet",
+                invocation.kind, attributes.kind
+            ),
+        )));
     }
     let kind = &invocation.kind;
-    Ok((
-        in_version(context, attributes, attributes.object.as_ref(), kind).await?,
-        in_version(context, attributes, attributes.old(), kind).await?,
-    ))
+    Ok(VersionedObjects {
+        object: in_version(context, attributes, attributes.object.as_ref(), kind).await?,
+        old: in_version(context, attributes, attributes.old(), kind).await?,
+    })
 }
 
-/// An object in the version of a kind; only custom resources have a way there.
+/// An object of a request in the version of a kind. Only objects of custom resources are converted.
 pub(crate) async fn in_version(
     context: &AdmissionContext,
     attributes: &Attributes,
     object: Option<&Value>,
     kind: &Kind,
-) -> Result<Option<Value>, NotConverted> {
+) -> Result<Option<Value>, ConversionFailure> {
     let Some(object) = object.cloned() else {
         return Ok(None);
     };
@@ -61,7 +75,7 @@ pub(crate) async fn in_version(
     };
     match converted(context, custom, object, kind).await {
         Ok(object) => Ok(Some(object)),
-        Err(status) => Err(NotConverted::Failed(status.message)),
+        Err(status) => Err(ConversionFailure::Failed(status.message)),
     }
 }
 

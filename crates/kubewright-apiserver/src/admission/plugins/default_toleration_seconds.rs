@@ -1,7 +1,6 @@
 //! DefaultTolerationSeconds: a Pod stays for five minutes on a node that is not ready or
 //! unreachable, unless the Pod has its own toleration (plugin/pkg/admission/defaulttolerationseconds).
 
-use kubewright_core::Operation;
 use kubewright_kinds::core::POD;
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
@@ -13,16 +12,16 @@ const NOT_READY: &str = "node.kubernetes.io/not-ready";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
 pub(super) fn mutate(_: &AdmissionContext, attributes: &mut Attributes) -> Result<(), Status> {
-    let is_write = matches!(attributes.operation, Operation::Create | Operation::Update);
-    if !is_write || !attributes.is_main() || !attributes.resource.is(&POD) {
+    if !attributes.is_write() || !attributes.is_main() || !attributes.resource.is(&POD) {
         return Ok(());
     }
-    let pod = attributes.object.as_mut();
-    let Some(pod) = pod.filter(|pod| pod["spec"].is_object()) else {
+    let object = attributes.object.as_mut();
+    let Some(pod) = object.filter(|pod| pod["spec"].is_object()) else {
         return Ok(());
     };
-    let tolerations = pod["spec"]["tolerations"].as_array();
-    let tolerations = tolerations.map_or(&[][..], Vec::as_slice);
+    let tolerations = pod["spec"]["tolerations"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
     let missing: Vec<Value> = [NOT_READY, UNREACHABLE]
         .into_iter()
         .filter(|taint| !tolerations.iter().any(|known| tolerates(known, taint)))

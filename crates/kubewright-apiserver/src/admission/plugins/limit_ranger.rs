@@ -1,7 +1,8 @@
 //! LimitRanger: default and maximum resources of Pods and claims (plugin/pkg/admission/limitranger).
 
-use kubewright_core::{Operation, Quantity};
+use kubewright_core::Quantity;
 use kubewright_kinds::core::{LIMIT_RANGE, PERSISTENT_VOLUME_CLAIM, POD};
+use kubewright_kinds::json::{items, text};
 use kubewright_kinds::pod_resources;
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
@@ -10,23 +11,8 @@ use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
 
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
-
-/// The limits of the LimitRanges in a namespace.
-fn limits(context: &AdmissionContext, namespace: &str) -> Vec<Value> {
-    let snapshot = context.store.snapshot();
-    let ranges = snapshot.list(LIMIT_RANGE.resource_id(), Some(namespace));
-    ranges
-        .map(|range| range.value()["spec"]["limits"].clone())
-        .collect()
-}
-
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
-}
-
-fn entries(map: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    map.as_object().into_iter().flatten()
-}
+/// The type of limits that hold for each container.
+const CONTAINER: &str = "Container";
 
 /// Sets the resources that LimitRanges give to containers without their own.
 pub(super) fn mutate(
@@ -47,35 +33,50 @@ fn is_new_pod(attributes: &Attributes) -> bool {
     attributes.is_create() && attributes.is_main() && attributes.resource.is(&POD)
 }
 
+/// The limits of the LimitRanges in a namespace.
+fn limits(context: &AdmissionContext, namespace: &str) -> Vec<Value> {
+    let snapshot = context.store.snapshot();
+    let ranges = snapshot.list(LIMIT_RANGE.resource_id(), Some(namespace));
+    ranges
+        .map(|range| range.value()["spec"]["limits"].clone())
+        .collect()
+}
+
+fn entries(map: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    map.as_object().into_iter().flatten()
+}
+
 fn set_defaults(limits: &[Value], pod: &mut Value) {
     for limits in limits {
-        let mut given: Vec<String> = Vec::new();
+        let mut changes: Vec<String> = Vec::new();
         for (list, what) in [
             ("containers", "container"),
             ("initContainers", "init container"),
         ] {
             let containers = pod["spec"].get_mut(list).and_then(Value::as_array_mut);
             for container in containers.into_iter().flatten() {
-                given.extend(merge(container, limits, what));
+                changes.extend(merge(container, limits, what));
             }
         }
-        if !given.is_empty() {
-            let text = format!("LimitRanger plugin set: {}", given.join("; "));
-            pod["metadata"]["annotations"][ANNOTATION] = json!(text);
+        if !changes.is_empty() {
+            let changes = format!("LimitRanger plugin set: {}", changes.join("; "));
+            pod["metadata"]["annotations"][ANNOTATION] = json!(changes);
         }
     }
 }
 
+/// Sets the defaults of one LimitRange in a container. Returns what it set, as the annotation lists
+/// it.
 fn merge(container: &mut Value, limits: &Value, what: &str) -> Vec<String> {
-    let name = container["name"].as_str().unwrap_or_default().to_owned();
+    let name = text(&container["name"]).to_owned();
     let mut changes = Vec::new();
     let sources = [
         ("requests", "defaultRequest", "request"),
         ("limits", "default", "limit"),
     ];
-    for (list, source, word) in sources {
+    for (list, source, label) in sources {
         let mut set: Vec<String> = Vec::new();
-        for limit in items(limits).filter(|limit| limit["type"] == "Container") {
+        for limit in items(limits).filter(|limit| limit["type"] == CONTAINER) {
             for (resource, amount) in entries(&limit[source]) {
                 let resources = &mut container["resources"];
                 if !resources[list].is_object() {
@@ -89,7 +90,7 @@ fn merge(container: &mut Value, limits: &Value, what: &str) -> Vec<String> {
         }
         if !set.is_empty() {
             set.sort();
-            changes.push(format!("{} {word} for {what} {name}", set.join(", ")));
+            changes.push(format!("{} {label} for {what} {name}", set.join(", ")));
         }
     }
     changes
@@ -97,48 +98,62 @@ fn merge(container: &mut Value, limits: &Value, what: &str) -> Vec<String> {
 
 /// Denies an object beyond the limits of its namespace.
 pub(super) fn validate(context: &AdmissionContext, attributes: &Attributes) -> Result<(), Status> {
-    let is_write = matches!(attributes.operation, Operation::Create | Operation::Update);
-    let is_claim =
-        is_write && attributes.is_main() && attributes.resource.is(&PERSISTENT_VOLUME_CLAIM);
-    if !is_new_pod(attributes) && !is_claim {
+    let is_claim = attributes.is_write()
+        && attributes.is_main()
+        && attributes.resource.is(&PERSISTENT_VOLUME_CLAIM);
+    let exceeded = if is_new_pod(attributes) {
+        pod_exceeds
+    } else if is_claim {
+        claim_exceeds
+    } else {
         return Ok(());
-    }
-    let object = attributes.object();
+    };
     for limits in limits(context, &attributes.namespace) {
-        let mut faults: Vec<String> = Vec::new();
-        for limit in items(&limits) {
-            match limit["type"].as_str().unwrap_or_default() {
-                "Container" if !is_claim => {
-                    let containers = ["containers", "initContainers"]
-                        .into_iter()
-                        .flat_map(|list| items(&object["spec"][list]));
-                    let found = containers
-                        .flat_map(|container| Amounts::of(&container["resources"]).faults(limit));
-                    faults.extend(found);
-                }
-                "Pod" if !is_claim => {
-                    let resources = json!({
-                        "requests": pod_resources(object, "requests"),
-                        "limits": pod_resources(object, "limits"),
-                    });
-                    faults.extend(Amounts::of(&resources).faults(limit));
-                }
-                "PersistentVolumeClaim" if is_claim => {
-                    faults.extend(Amounts::of(&object["spec"]["resources"]).claim_faults(limit));
-                }
-                _ => {}
+        let mut messages: Vec<String> = items(&limits)
+            .flat_map(|limit| exceeded(attributes.object(), limit))
+            .collect();
+        messages.dedup();
+        match messages.as_slice() {
+            [] => {}
+            [message] => return Err(attributes.forbidden(message)),
+            several => {
+                return Err(attributes.forbidden(&format!("[{}]", several.join(", "))));
             }
-        }
-        if !faults.is_empty() {
-            faults.dedup();
-            let why = match faults.len() {
-                1 => faults.swap_remove(0),
-                _ => format!("[{}]", faults.join(", ")),
-            };
-            return Err(attributes.forbidden(&why));
         }
     }
     Ok(())
+}
+
+/// The messages for a Pod beyond a limit of Pods or containers.
+fn pod_exceeds(pod: &Value, limit: &Value) -> Vec<String> {
+    let kind = text(&limit["type"]);
+    if kind == CONTAINER {
+        ["containers", "initContainers"]
+            .into_iter()
+            .flat_map(|list| items(&pod["spec"][list]))
+            .flat_map(|container| Amounts::of(&container["resources"]).exceeding(limit))
+            .collect()
+    } else if kind == POD.kind {
+        let resources = json!({
+            "requests": pod_resources(pod, "requests"),
+            "limits": pod_resources(pod, "limits"),
+        });
+        Amounts::of(&resources).exceeding(limit)
+    } else {
+        Vec::new()
+    }
+}
+
+/// The messages for a claim beyond a limit of claims. Only its requests count.
+fn claim_exceeds(claim: &Value, limit: &Value) -> Vec<String> {
+    if text(&limit["type"]) != PERSISTENT_VOLUME_CLAIM.kind {
+        return Vec::new();
+    }
+    let amounts = Amounts {
+        limits: &Value::Null,
+        ..Amounts::of(&claim["spec"]["resources"])
+    };
+    amounts.requests_exceeding(limit)
 }
 
 /// One resource of a limit's `min`, `max` or `maxLimitRequestRatio`.
@@ -191,62 +206,64 @@ impl<'a> Amounts<'a> {
         }
     }
 
-    fn faults(&self, limit: &Value) -> Vec<String> {
-        let kind = limit["type"].as_str().unwrap_or_default();
-        let least = bounds(kind, &limit["min"]).filter_map(|bound| self.below(&bound, self.limits));
-        let most = bounds(kind, &limit["max"]).filter_map(|bound| self.above(&bound));
+    /// The messages for requests and limits outside the bounds.
+    fn exceeding(&self, limit: &Value) -> Vec<String> {
+        let kind = text(&limit["type"]);
+        let minimum = bounds(kind, &limit["min"]).filter_map(|bound| self.below(&bound));
+        let maximum = bounds(kind, &limit["max"]).filter_map(|bound| self.above(&bound));
         let ratios = bounds(kind, &limit["maxLimitRequestRatio"])
             .filter_map(|bound| self.exceeds_ratio(&bound));
-        least.chain(most).chain(ratios).collect()
+        minimum.chain(maximum).chain(ratios).collect()
     }
 
-    /// Of a claim only what it requests counts.
-    fn claim_faults(&self, limit: &Value) -> Vec<String> {
-        let kind = "PersistentVolumeClaim";
-        let least =
-            bounds(kind, &limit["min"]).filter_map(|bound| self.below(&bound, &Value::Null));
-        let most = bounds(kind, &limit["max"]).filter_map(|bound| {
-            let start = bound.usage("maximum");
-            let most = bound.quantity()?;
-            match amount(self.requests, bound.resource) {
-                None => Some(format!("{start}.  No request is specified")),
-                Some(request) if request.cmp_amount(&most).is_gt() => {
-                    Some(format!("{start}, but request is {request}"))
-                }
-                Some(_) => None,
-            }
-        });
-        least.chain(most).collect()
+    /// The messages for requests outside the bounds.
+    fn requests_exceeding(&self, limit: &Value) -> Vec<String> {
+        let kind = text(&limit["type"]);
+        let minimum = bounds(kind, &limit["min"]).filter_map(|bound| self.below(&bound));
+        let maximum = bounds(kind, &limit["max"]).filter_map(|bound| self.request_above(&bound));
+        minimum.chain(maximum).collect()
     }
 
-    fn below(&self, bound: &Bound<'_>, limits: &Value) -> Option<String> {
+    fn below(&self, bound: &Bound<'_>) -> Option<String> {
         let start = bound.usage("minimum");
-        let least = bound.quantity()?;
+        let minimum = bound.quantity()?;
         let Some(request) = amount(self.requests, bound.resource) else {
             return Some(format!("{start}.  No request is specified"));
         };
-        if request.cmp_amount(&least).is_lt() {
+        if request.cmp_amount(&minimum).is_lt() {
             return Some(format!("{start}, but request is {request}"));
         }
-        let limit = amount(limits, bound.resource)?;
+        let limit = amount(self.limits, bound.resource)?;
         limit
-            .cmp_amount(&least)
+            .cmp_amount(&minimum)
             .is_lt()
             .then(|| format!("{start}, but limit is {limit}"))
     }
 
     fn above(&self, bound: &Bound<'_>) -> Option<String> {
         let start = bound.usage("maximum");
-        let most = bound.quantity()?;
+        let maximum = bound.quantity()?;
         let Some(limit) = amount(self.limits, bound.resource) else {
             return Some(format!("{start}.  No limit is specified"));
         };
-        if limit.cmp_amount(&most).is_gt() {
+        if limit.cmp_amount(&maximum).is_gt() {
             return Some(format!("{start}, but limit is {limit}"));
         }
         let request = amount(self.requests, bound.resource)?;
         request
-            .cmp_amount(&most)
+            .cmp_amount(&maximum)
+            .is_gt()
+            .then(|| format!("{start}, but request is {request}"))
+    }
+
+    fn request_above(&self, bound: &Bound<'_>) -> Option<String> {
+        let start = bound.usage("maximum");
+        let maximum = bound.quantity()?;
+        let Some(request) = amount(self.requests, bound.resource) else {
+            return Some(format!("{start}.  No request is specified"));
+        };
+        request
+            .cmp_amount(&maximum)
             .is_gt()
             .then(|| format!("{start}, but request is {request}"))
     }
@@ -256,18 +273,19 @@ impl<'a> Amounts<'a> {
             "{} max limit to request ratio per {} is {}",
             bound.resource, bound.kind, bound.amount
         );
-        let most = bound.quantity()?;
-        let given = |list: &Value| amount(list, bound.resource).filter(|amount| !amount.is_zero());
-        let Some(request) = given(self.requests) else {
+        let maximum = bound.quantity()?;
+        let nonzero =
+            |list: &Value| amount(list, bound.resource).filter(|amount| !amount.is_zero());
+        let Some(request) = nonzero(self.requests) else {
             return Some(format!(
                 "{start}, but no request is specified or request is 0"
             ));
         };
-        let Some(limit) = given(self.limits) else {
+        let Some(limit) = nonzero(self.limits) else {
             return Some(format!("{start}, but no limit is specified or limit is 0"));
         };
         let ratio = limit.ratio(&request);
-        let one = Quantity::parse("1")?;
-        (ratio > most.ratio(&one)).then(|| format!("{start}, but provided ratio is {ratio:.6}"))
+        let unit = Quantity::parse("1")?;
+        (ratio > maximum.ratio(&unit)).then(|| format!("{start}, but provided ratio is {ratio:.6}"))
     }
 }

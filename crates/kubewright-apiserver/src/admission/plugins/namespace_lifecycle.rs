@@ -3,6 +3,7 @@
 
 use kubewright_core::{Operation, Resource};
 use kubewright_kinds::core::NAMESPACE;
+use kubewright_kinds::json::text;
 use kubewright_wire::status::{Cause, CauseKind, Status};
 
 use crate::admission::attributes::Attributes;
@@ -29,21 +30,15 @@ pub(super) fn mutate(
             Err(Status::forbidden(&resource.resource, &attributes.name, why))
         }
         Operation::Create if resource.is_namespaced() => {
-            let name = attributes.object()["metadata"]["name"].as_str();
-            let name = name.unwrap_or_default();
-            check_namespace(
-                &context.store,
-                &resource.resource,
-                &attributes.namespace,
-                name,
-            )
-            .map(drop)
+            let name = text(&attributes.object()["metadata"]["name"]);
+            let (resource, namespace) = (&resource.resource, &attributes.namespace);
+            check_namespace(&context.store, resource, namespace, name).map(drop)
         }
         _ => Ok(()),
     }
 }
 
-/// Checks that a namespace exists and is not being deleted. Returns its state: an object may be
+/// Checks that a namespace exists and is not being deleted. Returns its revision: an object can be
 /// created only while that is current.
 pub(crate) fn check_namespace(
     store: &Store,

@@ -1,7 +1,7 @@
 //! PodSecurity: the labels of namespaces for Pod Security levels.
 
-use kubewright_core::Operation;
 use kubewright_kinds::core::NAMESPACE;
+use kubewright_kinds::json::text;
 use kubewright_wire::status::{Cause, Status};
 use serde_json::{Value, json};
 
@@ -14,24 +14,23 @@ const MODES: [&str; 3] = ["enforce", "audit", "warn"];
 const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
 
 /// Checks the labels of a Namespace. An unknown level is an error as in Kubernetes
-/// (`PolicyToEvaluate` of k8s.io/pod-security-admission). Enforcing a level is not implemented, so
-/// that a Namespace with such a label is rejected.
+/// (`PolicyToEvaluate` of k8s.io/pod-security-admission). Enforcing a level is not implemented: a
+/// Namespace with such a label is rejected.
 pub(super) fn validate(_: &AdmissionContext, attributes: &Attributes) -> Result<(), Status> {
-    let is_write = matches!(attributes.operation, Operation::Create | Operation::Update);
-    if !is_write || !attributes.is_main() || !attributes.resource.is(&NAMESPACE) {
+    if !attributes.is_write() || !attributes.is_main() || !attributes.resource.is(&NAMESPACE) {
         return Ok(());
     }
     let namespace = attributes.object();
     let causes = label_problems(namespace);
     let known = attributes.old().map(label_problems);
     if !causes.is_empty() && known.as_ref() != Some(&causes) {
-        let name = namespace["metadata"]["name"].as_str().unwrap_or_default();
+        let name = text(&namespace["metadata"]["name"]);
         return Err(Status::invalid(attributes.resource.kind(), name, causes));
     }
     match label(namespace, "enforce") {
         Some(level @ ("baseline" | "restricted")) => Err(Status::not_implemented(format!(
-            "enforcing the PodSecurity level {level} is not implemented yet: take the label \
-             pod-security.kubernetes.io/enforce away"
+            "enforcing the PodSecurity level {level} is not implemented yet: remove the label \
+             pod-security.kubernetes.io/enforce"
         ))),
         _ => Ok(()),
     }

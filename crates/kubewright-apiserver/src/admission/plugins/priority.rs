@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use kubewright_core::Operation;
 use kubewright_kinds::core::POD;
+use kubewright_kinds::json::text;
 use kubewright_kinds::scheduling::PRIORITY_CLASS;
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
@@ -12,7 +12,6 @@ use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
 use crate::store::{Key, Object};
 
-const CLASSES: &str = "priorityclasses.scheduling.k8s.io";
 const DEFAULT_POLICY: &str = "PreemptLowerPriority";
 
 /// The classes that every cluster has from its start.
@@ -45,13 +44,13 @@ pub(super) fn mutate(
     context: &AdmissionContext,
     attributes: &mut Attributes,
 ) -> Result<(), Status> {
-    let is_write = matches!(attributes.operation, Operation::Create | Operation::Update);
-    if !is_write || !attributes.is_main() || !attributes.resource.is(&POD) {
+    if !attributes.is_write() || !attributes.is_main() || !attributes.resource.is(&POD) {
         return Ok(());
     }
     let old = attributes.old.clone();
-    let pod = attributes.object.as_mut();
-    let Some(spec) = pod
+    let Some(spec) = attributes
+        .object
+        .as_mut()
         .map(|pod| &mut pod["spec"])
         .filter(|spec| spec.is_object())
     else {
@@ -61,21 +60,21 @@ pub(super) fn mutate(
         keep(&old.value()["spec"], spec);
         return Ok(());
     }
-    let named = spec["priorityClassName"].as_str().unwrap_or_default();
-    let class = if named.is_empty() {
+    let name = text(&spec["priorityClassName"]);
+    let class = if name.is_empty() {
         default_class(context)
     } else {
-        let found = context.store.get(&Key::new(CLASSES, None, named));
-        let Some(found) = found else {
-            let why = format!("no PriorityClass with name {named} was found");
+        let key = Key::new(PRIORITY_CLASS.resource_id(), None, name);
+        let Some(class) = context.store.get(&key) else {
+            let why = format!("no PriorityClass with name {name} was found");
             return Err(attributes.forbidden(&why));
         };
-        Some(found)
+        Some(class)
     };
     set(class.as_deref().map(Object::value), spec).map_err(|why| attributes.forbidden(&why))
 }
 
-/// Sets priority and preemption policy. A Pod that sets others itself is denied.
+/// Sets priority and preemption policy. A Pod that specifies other values is denied.
 fn set(class: Option<&Value>, spec: &mut Value) -> Result<(), String> {
     const COMPUTED: &str = "must not be provided in pod spec; priority admission controller \
          computed";
@@ -84,15 +83,18 @@ fn set(class: Option<&Value>, spec: &mut Value) -> Result<(), String> {
     let policy = class
         .and_then(|class| class["preemptionPolicy"].as_str())
         .unwrap_or(DEFAULT_POLICY);
-    if let Some(given) = spec["priority"].as_i64().filter(|given| *given != priority) {
+    if let Some(specified) = spec["priority"].as_i64()
+        && specified != priority
+    {
         return Err(format!(
-            "the integer value of priority ({given}) {COMPUTED} {priority} {FROM}"
+            "the integer value of priority ({specified}) {COMPUTED} {priority} {FROM}"
         ));
     }
-    let given = spec["preemptionPolicy"].as_str();
-    if let Some(given) = given.filter(|given| *given != policy) {
+    if let Some(specified) = spec["preemptionPolicy"].as_str()
+        && specified != policy
+    {
         return Err(format!(
-            "the string value of PreemptionPolicy ({given}) {COMPUTED} {policy} {FROM}"
+            "the string value of PreemptionPolicy ({specified}) {COMPUTED} {policy} {FROM}"
         ));
     }
     if let Some(name) = class.and_then(|class| class["metadata"]["name"].as_str()) {
@@ -114,22 +116,21 @@ fn keep(old: &Value, spec: &mut Value) {
     }
 }
 
-/// The class of Pods that name none: of several, the one with the smallest value.
+/// The class of Pods that name none. Of several default classes it is that with the smallest value.
 fn default_class(context: &AdmissionContext) -> Option<Arc<Object>> {
     let snapshot = context.store.snapshot();
-    let classes = snapshot.list(CLASSES, None);
+    let classes = snapshot.list(PRIORITY_CLASS.resource_id(), None);
     classes
         .filter(|class| class.value()["globalDefault"] == Value::Bool(true))
         .min_by_key(|class| class.value()["value"].as_i64())
         .cloned()
 }
 
-/// There is one default class at most.
+/// Denies a second default class.
 pub(super) fn validate(context: &AdmissionContext, attributes: &Attributes) -> Result<(), Status> {
-    let is_write = matches!(attributes.operation, Operation::Create | Operation::Update);
     let is_class = attributes.resource.is(&PRIORITY_CLASS);
     let class = attributes.object();
-    if !is_write || !is_class || class["globalDefault"] != Value::Bool(true) {
+    if !attributes.is_write() || !is_class || class["globalDefault"] != Value::Bool(true) {
         return Ok(());
     }
     let Some(other) = default_class(context) else {

@@ -10,15 +10,20 @@ use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::plugin::AdmissionPlugin;
 
-/// A built-in plugin: what it changes, and what it denies.
+/// Changes the object of a request, or denies the request.
+type Mutate = fn(&AdmissionContext, &mut Attributes) -> Result<(), Status>;
+/// Denies a request.
+type Validate = fn(&AdmissionContext, &Attributes) -> Result<(), Status>;
+
+/// A built-in plugin with the steps that it takes part in.
 pub(crate) struct Plugin {
     pub(crate) name: AdmissionPlugin,
-    pub(crate) mutate: Option<fn(&AdmissionContext, &mut Attributes) -> Result<(), Status>>,
-    pub(crate) validate: Option<fn(&AdmissionContext, &Attributes) -> Result<(), Status>>,
+    pub(crate) mutate: Option<Mutate>,
+    pub(crate) validate: Option<Validate>,
 }
 
-/// The plugins in the order in which Kubernetes calls them. ResourceQuota, which comes after
-/// policies and webhooks, is called by the chain itself.
+/// The plugins in the order in which Kubernetes calls them. The chain itself calls ResourceQuota,
+/// which follows policies and webhooks.
 pub(crate) static PLUGINS: &[Plugin] = &[
     Plugin {
         name: AdmissionPlugin::NamespaceLifecycle,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use kubewright_core::Quantity;
 use kubewright_kinds::core::{POD, RESOURCE_QUOTA};
+use kubewright_kinds::json::items;
 use kubewright_kinds::quota::{Usage, is_in_scope, quota_usage};
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
@@ -13,10 +14,10 @@ use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
 use crate::store::{Expected, Key, Object};
 
-/// How often a write to a quota is tried when other writes come in between.
-const ATTEMPTS: usize = 16;
+/// How often a write to a quota is tried while other writes conflict with it.
+const MAX_ATTEMPTS: usize = 16;
 
-/// Denies what exceeds a quota of the namespace, and counts what does not.
+/// Denies an object that exceeds a quota of its namespace, and counts any other in the quotas.
 pub(crate) fn charge(context: &AdmissionContext, attributes: &Attributes) -> Result<(), Status> {
     let resource = &attributes.resource;
     let is_quota_update = resource.is(&RESOURCE_QUOTA) && attributes.old.is_some();
@@ -53,8 +54,8 @@ fn subtract(usage: &mut Usage, before: &Usage) {
     usage.retain(|_, amount| !amount.is_zero() && !amount.is_negative());
 }
 
-/// Adds the usage to one quota. As in Kubernetes, this is before the object is stored: the
-/// controller corrects the count of an object that is not stored in the end.
+/// Adds the usage to one quota. As in Kubernetes, this happens before the object is stored: the
+/// controller corrects the count if the object is not stored in the end.
 fn charge_quota(
     context: &AdmissionContext,
     attributes: &Attributes,
@@ -62,7 +63,7 @@ fn charge_quota(
     usage: &Usage,
 ) -> Result<(), Status> {
     let store = &context.store;
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_ATTEMPTS {
         let Some(quota) = store.get(key) else {
             return Ok(());
         };
@@ -80,7 +81,7 @@ fn charge_quota(
     Ok(())
 }
 
-/// The quota with the usage added; none where it does not count any of it.
+/// The quota with the usage added; none if it counts none of the used resources.
 fn charged(
     attributes: &Attributes,
     quota: &Object,
@@ -99,31 +100,29 @@ fn charged(
     if counted.is_empty() {
         return Ok(None);
     }
-    let used = |name: &str| {
-        let used = value["status"]["used"][name].as_str();
-        used.and_then(Quantity::parse)
+    let quantity = |field: &str, name: &str| {
+        let quantity = value["status"][field][name].as_str();
+        quantity
+            .and_then(Quantity::parse)
             .unwrap_or_else(Quantity::zero)
     };
-    let limit = |name: &str| {
-        let hard = value["status"]["hard"][name].as_str();
-        hard.and_then(Quantity::parse)
-            .unwrap_or_else(Quantity::zero)
-    };
-    let over: Vec<&(&String, &Quantity)> = counted
+    let used = |name: &str| quantity("used", name);
+    let limit = |name: &str| quantity("hard", name);
+    let exceeded: Vec<&(&String, &Quantity)> = counted
         .iter()
         .filter(|(name, amount)| used(name).plus(**amount).cmp_amount(&limit(name)).is_gt())
         .collect();
-    if !over.is_empty() {
+    if !exceeded.is_empty() {
         let list = |amount: &dyn Fn(&str, &Quantity) -> Quantity| -> String {
-            let pairs = over
+            let pairs = exceeded
                 .iter()
-                .map(|(name, asked)| format!("{name}={}", amount(name, asked)));
+                .map(|(name, requested)| format!("{name}={}", amount(name, requested)));
             pairs.collect::<Vec<_>>().join(",")
         };
         let why = format!(
             "exceeded quota: {}, requested: {}, used: {}, limited: {}",
             quota.name(),
-            list(&|_, asked| *asked),
+            list(&|_, requested| *requested),
             list(&|name, _| used(name)),
             list(&|name, _| limit(name)),
         );
@@ -158,9 +157,8 @@ fn require_resources(attributes: &Attributes, quota: &Object) -> Result<(), Stat
         if !matches!(resource, "cpu" | "memory") {
             continue;
         }
-        for containers in ["containers", "initContainers"] {
-            let containers = pod["spec"][containers].as_array().into_iter().flatten();
-            let names = containers
+        for field in ["containers", "initContainers"] {
+            let names = items(&pod["spec"][field])
                 .filter(|container| container["resources"][list].get(resource).is_none())
                 .filter_map(|container| container["name"].as_str().map(str::to_owned));
             missing.entry(name.clone()).or_default().extend(names);

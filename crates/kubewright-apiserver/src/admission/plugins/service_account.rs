@@ -1,6 +1,7 @@
 //! ServiceAccount: Pods get an account and its token (plugin/pkg/admission/serviceaccount).
 
 use kubewright_kinds::core::{POD, SERVICE_ACCOUNT};
+use kubewright_kinds::json::{items, text};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ const MIRROR: &str = "/metadata/annotations/kubernetes.io~1config.mirror";
 const VOLUME: &str = "kube-api-access-";
 const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// Gives a new Pod its account, the account's token, and its secrets for pulling images.
+/// Gives a new Pod its account, the account's token, and the account's image pull secrets.
 pub(super) fn mutate(
     context: &AdmissionContext,
     attributes: &mut Attributes,
@@ -24,16 +25,18 @@ pub(super) fn mutate(
     let Some(pod) = &mut attributes.object else {
         return Ok(());
     };
-    let name = pod["spec"]["serviceAccountName"]
-        .as_str()
-        .unwrap_or_default();
+    let specified = text(&pod["spec"]["serviceAccountName"]);
     if pod.pointer(MIRROR).is_some() {
-        if name.is_empty() {
+        if specified.is_empty() {
             return Ok(());
         }
         return Err(attributes.forbidden("a mirror pod may not reference service accounts"));
     }
-    let name = if name.is_empty() { "default" } else { name }.to_owned();
+    let name = if specified.is_empty() {
+        "default".to_owned()
+    } else {
+        specified.to_owned()
+    };
     let key = Key::new(SERVICE_ACCOUNT.resource_id(), Some(&namespace), &name);
     let Some(account) = context.store.get(&key) else {
         return Err(attributes.forbidden(&format!(
@@ -72,8 +75,7 @@ fn remove(spec: &mut Value, field: &str) {
 }
 
 fn mount_token(spec: &mut Value, generate: impl Fn() -> String) {
-    let volumes = spec["volumes"].as_array().into_iter().flatten();
-    let present = volumes
+    let present = items(&spec["volumes"])
         .filter_map(|volume| volume["name"].as_str())
         .find(|name| name.starts_with(VOLUME))
         .map(str::to_owned);
@@ -92,13 +94,9 @@ fn mount_token(spec: &mut Value, generate: impl Fn() -> String) {
     }
 }
 
-/// Whether the container had nothing mounted there yet.
+/// Mounts the token unless the container mounts something else there. Returns whether it did.
 fn add_mount(container: &mut Value, mount: &Value) -> bool {
-    let mounts = container["volumeMounts"].as_array().into_iter().flatten();
-    if mounts
-        .into_iter()
-        .any(|mount| mount["mountPath"] == MOUNT_PATH)
-    {
+    if items(&container["volumeMounts"]).any(|mount| mount["mountPath"] == MOUNT_PATH) {
         return false;
     }
     push(container, "volumeMounts", mount.clone());

@@ -1,4 +1,4 @@
-//! TaintNodesByCondition: a new node takes no Pods until it is ready
+//! TaintNodesByCondition: no Pod is scheduled to a new node until it is ready
 //! (plugin/pkg/admission/nodetaint). The node lifecycle controller removes the taint.
 
 use kubewright_kinds::core::NODE;

@@ -9,39 +9,39 @@ use serde_json::{Value, json};
 
 use crate::resources::ServedResource;
 
-/// The object with what an expression comes to laid over it (`applyConfigPatcher`), which is
-/// written out within what the expression left of its budget.
-pub(super) fn laid_over(
+/// Applies the configuration that an expression returned to an object (`applyConfigPatcher`).
+/// Writing it out is charged to the rest of the expression's budget.
+pub(super) fn apply(
     object: &Value,
     configuration: &CelValue,
     budget: &mut Budget,
     schema: SchemaType<'_>,
     kind: &Kind,
 ) -> Result<Value, String> {
-    let CelValue::ObjectLiteral(made) = configuration else {
+    let CelValue::ObjectLiteral(literal) = configuration else {
         return Err("unsupported return type from ApplyConfiguration expression".to_owned());
     };
-    let wrong = type_mismatches(made, budget).map_err(|fault| fault.to_string())?;
-    if !wrong.is_empty() {
-        return Err(format!("type mismatch: {}", wrong.join("\n")));
+    let mismatches = type_mismatches(literal, budget).map_err(|error| error.to_string())?;
+    if !mismatches.is_empty() {
+        return Err(format!("type mismatch: {}", mismatches.join("\n")));
     }
     let mut intent = configuration
         .to_native(budget)
         .map_err(|why| format!("invalid return type: {why}"))?;
     intent["apiVersion"] = json!(kind.api_version());
     intent["kind"] = json!(kind.kind);
-    let laid =
+    let applied =
         overlay(object, &intent, schema).map_err(|why| format!("error applying patch: {why}"))?;
-    // A stored object must stay readable.
-    if depth(&laid) > MAX_DEPTH {
+    // The decoder rejects deeper objects, so that a stored one could not be read again.
+    if depth(&applied) > MAX_DEPTH {
         return Err(format!(
             "error applying patch: nested deeper than {MAX_DEPTH}"
         ));
     }
-    Ok(laid)
+    Ok(applied)
 }
 
-/// What objects of a kind look like, also those of a part of a resource.
+/// The schema of a kind, also of the kind of a subresource.
 pub(super) fn schema_of<'a>(served: &'a ServedResource, kind: &Kind) -> Option<SchemaType<'a>> {
     match served.custom() {
         Some(custom) => custom
@@ -62,32 +62,32 @@ mod tests {
     use kubewright_wire::schema::Schema;
     use serde_json::{Value, json};
 
-    use super::laid_over;
+    use super::apply;
 
-    /// A map in a map, that many of them.
+    /// Maps nested to a depth.
     fn nested(depth: usize) -> Value {
         (0..depth).fold(json!("leaf"), |below, _| json!({"x": below}))
     }
 
     #[test]
-    fn no_object_becomes_deeper_than_it_can_be_read_again() {
-        let laid = |live: usize, made: usize| {
-            let made = CelValue::ObjectLiteral(Arc::new(ObjectLiteral {
+    fn applied_object_deeper_than_the_decoder_reads_is_rejected() {
+        let applied = |live: usize, configured: usize| {
+            let configuration = CelValue::ObjectLiteral(Arc::new(ObjectLiteral {
                 name: "Object".into(),
                 fields: BTreeMap::from([(
                     "spec".to_owned(),
-                    CelValue::from_json(&nested(made), &Type::Dyn),
+                    CelValue::from_json(&nested(configured), &Type::Dyn),
                 )]),
             }));
             let live = json!({"apiVersion": "v1", "kind": "Thing", "live": nested(live)});
             let kind = Kind::new("", "v1", "Thing");
             let (mut budget, schema) = (Budget::default(), Schema::builtin().untyped());
-            laid_over(&live, &made, &mut budget, schema, &kind)
+            apply(&live, &configuration, &mut budget, schema, &kind)
         };
-        assert_eq!(laid(1, 126).unwrap()["spec"], nested(126));
-        for (live, made) in [(1, 127), (127, 1), (1, 300)] {
-            let refused = laid(live, made).unwrap_err();
-            assert!(refused.ends_with("nested deeper than 127"), "{refused}");
+        assert_eq!(applied(1, 126).unwrap()["spec"], nested(126));
+        for (live, configured) in [(1, 127), (127, 1), (1, 300)] {
+            let error = applied(live, configured).unwrap_err();
+            assert!(error.ends_with("nested deeper than 127"), "{error}");
         }
     }
 }

@@ -1,8 +1,11 @@
+//! The compiled expressions of a policy.
+
 use kubewright_cel::{
     Budget, CompileError, Composition, LazyVariables, Program, Value as CelValue, Variables,
 };
 use kubewright_core::WebhookKind;
 use kubewright_kinds::admissionregistration::Expressions;
+use kubewright_kinds::json::{items, text};
 use serde_json::Value;
 
 use crate::admission::matching::Conditions;
@@ -22,7 +25,7 @@ impl Expression {
         }
     }
 
-    /// What it comes to (`evaluationActivation.Evaluate`).
+    /// The value of the expression (`evaluationActivation.Evaluate`).
     pub(super) fn evaluate(
         &self,
         lazy: &LazyVariables<'_>,
@@ -32,9 +35,9 @@ impl Expression {
         let program = self
             .program
             .as_ref()
-            .map_err(|refusal| format!("compilation error: {refusal}"))?;
+            .map_err(|error| format!("compilation error: {error}"))?;
         lazy.evaluate(program, variables, budget)
-            .map_err(|fault| format!("expression '{}' resulted in error: {fault}", self.text))
+            .map_err(|error| format!("expression '{}' resulted in error: {error}", self.text))
     }
 }
 
@@ -47,7 +50,7 @@ pub(super) struct Validations {
     pub(super) annotations: Vec<Expression>,
 }
 
-/// One rule, and what is told where it does not hold.
+/// A rule, and the message when it is false.
 #[derive(Debug)]
 pub(super) struct Validation {
     pub(super) rule: Expression,
@@ -61,23 +64,25 @@ impl Validations {
         let mut expressions = Expressions::new(WebhookKind::Validating, spec);
         let conditions = Conditions::compile(condition_texts(spec), expressions.conditions());
         expressions.add_variables(spec);
-        let validations = items(spec, "validations").map(|validation| {
-            let message = text(validation, "messageExpression");
-            let rule = text(validation, "expression");
-            Validation {
-                rule: Expression::new(rule, expressions.validation(rule)),
-                message_expression: (!message.is_empty())
-                    .then(|| Expression::new(message, expressions.message(message))),
-                message: text(validation, "message").to_owned(),
-                reason: validation["reason"].as_str().map(str::to_owned),
-            }
-        });
-        let validations = validations.collect();
-        let annotations = items(spec, "auditAnnotations").map(|annotation| {
-            let value = text(annotation, "valueExpression");
-            Expression::new(value, expressions.audit_annotation(value))
-        });
-        let annotations = annotations.collect();
+        let validations = items(&spec["validations"])
+            .map(|validation| {
+                let message = text(&validation["messageExpression"]);
+                let rule = text(&validation["expression"]);
+                Validation {
+                    rule: Expression::new(rule, expressions.validation(rule)),
+                    message_expression: (!message.is_empty())
+                        .then(|| Expression::new(message, expressions.message(message))),
+                    message: text(&validation["message"]).to_owned(),
+                    reason: validation["reason"].as_str().map(str::to_owned),
+                }
+            })
+            .collect();
+        let annotations = items(&spec["auditAnnotations"])
+            .map(|annotation| {
+                let value = text(&annotation["valueExpression"]);
+                Expression::new(value, expressions.audit_annotation(value))
+            })
+            .collect();
         Self {
             expressions,
             conditions,
@@ -99,7 +104,7 @@ pub(super) struct Mutations {
     pub(super) mutations: Vec<Mutation>,
 }
 
-/// How an object is changed.
+/// A mutation of an object.
 #[derive(Debug)]
 pub(super) enum Mutation {
     JsonPatch(Expression),
@@ -111,20 +116,20 @@ impl Mutations {
         let mut expressions = Expressions::new(WebhookKind::Mutating, spec);
         let conditions = Conditions::compile(condition_texts(spec), expressions.conditions());
         expressions.add_variables(spec);
-        let mutations =
-            items(spec, "mutations").map(|mutation| match text(mutation, "patchType") {
+        let mutations = items(&spec["mutations"])
+            .map(|mutation| match text(&mutation["patchType"]) {
                 "ApplyConfiguration" => {
-                    let source = text(&mutation["applyConfiguration"], "expression");
+                    let source = text(&mutation["applyConfiguration"]["expression"]);
                     let program = expressions.apply_configuration(source);
                     Mutation::ApplyConfiguration(Expression::new(source, program))
                 }
                 _ => {
-                    let source = text(&mutation["jsonPatch"], "expression");
+                    let source = text(&mutation["jsonPatch"]["expression"]);
                     let program = expressions.json_patch(source);
                     Mutation::JsonPatch(Expression::new(source, program))
                 }
-            });
-        let mutations = mutations.collect();
+            })
+            .collect();
         Self {
             expressions,
             conditions,
@@ -138,15 +143,5 @@ impl Mutations {
 }
 
 fn condition_texts(spec: &Value) -> impl Iterator<Item = &str> {
-    items(spec, "matchConditions").map(|condition| text(condition, "expression"))
-}
-
-/// The items of a list of a policy.
-pub(super) fn items<'a>(spec: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
-    spec[field].as_array().into_iter().flatten()
-}
-
-/// A text of a part of a policy; empty where it is not there.
-pub(super) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
-    value[field].as_str().unwrap_or_default()
+    items(&spec["matchConditions"]).map(|condition| text(&condition["expression"]))
 }

@@ -4,6 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use kubewright_core::{FailurePolicy, GroupVersion, Kind, WebhookKind};
+use kubewright_kinds::BuiltinKind;
+use kubewright_kinds::admissionregistration::{
+    MUTATING_ADMISSION_POLICY, MUTATING_ADMISSION_POLICY_BINDING, VALIDATING_ADMISSION_POLICY,
+    VALIDATING_ADMISSION_POLICY_BINDING,
+};
+use kubewright_kinds::json::{items, text};
 use serde_json::Value;
 
 use super::compiled::{Mutations, Validations};
@@ -19,7 +25,7 @@ pub(super) struct BoundPolicy {
     pub(super) bindings: Vec<Binding>,
 }
 
-/// What both kinds of policies have in common.
+/// A ValidatingAdmissionPolicy or MutatingAdmissionPolicy.
 #[derive(Debug)]
 pub(in crate::admission) struct Policy {
     pub(super) name: String,
@@ -44,36 +50,35 @@ pub(super) struct Binding {
     pub(super) actions: Vec<String>,
 }
 
-/// The resources of policies and of bindings.
-pub(super) struct PolicyResources {
-    pub(super) policies: &'static str,
-    pub(super) bindings: &'static str,
+/// The kinds of policies and of their bindings.
+pub(super) struct PolicyKinds {
+    policy: &'static BuiltinKind,
+    pub(super) binding: &'static BuiltinKind,
 }
 
-impl PolicyResources {
+impl PolicyKinds {
     pub(super) fn of(kind: WebhookKind) -> Self {
         match kind {
             WebhookKind::Mutating => Self {
-                policies: "mutatingadmissionpolicies.admissionregistration.k8s.io",
-                bindings: "mutatingadmissionpolicybindings.admissionregistration.k8s.io",
+                policy: &MUTATING_ADMISSION_POLICY,
+                binding: &MUTATING_ADMISSION_POLICY_BINDING,
             },
             WebhookKind::Validating => Self {
-                policies: "validatingadmissionpolicies.admissionregistration.k8s.io",
-                bindings: "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+                policy: &VALIDATING_ADMISSION_POLICY,
+                binding: &VALIDATING_ADMISSION_POLICY_BINDING,
             },
         }
     }
 }
 
-/// Policies never see policies and bindings: a broken one could not be repaired
+/// Policies never see policies and bindings: a broken policy could not be repaired
 /// (`admissionResources`).
 pub(super) fn is_exempt(attributes: &Attributes) -> bool {
-    let kinds = [WebhookKind::Mutating, WebhookKind::Validating];
-    kinds.into_iter().any(|kind| {
-        let resources = PolicyResources::of(kind);
-        let id = &*attributes.resource.id;
-        id == resources.policies || id == resources.bindings
-    })
+    let resource = &attributes.resource;
+    [WebhookKind::Mutating, WebhookKind::Validating]
+        .map(PolicyKinds::of)
+        .iter()
+        .any(|kinds| resource.is(kinds.policy) || resource.is(kinds.binding))
 }
 
 /// The policies of a kind that have a binding, by name. Kubernetes evaluates them in no order.
@@ -83,22 +88,21 @@ pub(super) fn bound_policies(
     kind: WebhookKind,
 ) -> Vec<BoundPolicy> {
     let snapshot = context.store.snapshot();
-    let resources = PolicyResources::of(kind);
+    let kinds = PolicyKinds::of(kind);
     let mut bound: BTreeMap<String, Vec<Binding>> = BTreeMap::new();
-    for binding in snapshot.list(resources.bindings, None) {
-        let spec = &binding.value()["spec"];
-        let binding = Binding::read(binding.name(), spec);
+    for object in snapshot.list(kinds.binding.resource_id(), None) {
+        let spec = &object.value()["spec"];
         bound
-            .entry(text(&spec["policyName"]))
+            .entry(text(&spec["policyName"]).to_owned())
             .or_default()
-            .push(binding);
+            .push(Binding::read(object.name(), spec));
     }
     bound
         .into_iter()
         .filter_map(|(name, bindings)| {
-            // A binding may be older than its policy.
-            let policy = snapshot.get(&Key::new(resources.policies, None, &name))?;
-            let policy = parsed.get(policy, Policy::read);
+            // A binding can be created before its policy.
+            let key = Key::new(kinds.policy.resource_id(), None, &name);
+            let policy = parsed.get(snapshot.get(&key)?, Policy::read);
             Some(BoundPolicy { policy, bindings })
         })
         .collect()
@@ -137,12 +141,12 @@ impl Policy {
 impl Binding {
     fn read(name: &str, spec: &Value) -> Self {
         let resources = &spec["matchResources"];
-        let actions = spec["validationActions"].as_array().into_iter().flatten();
+        let actions = items(&spec["validationActions"]);
         Self {
             name: name.to_owned(),
             criteria: resources.is_object().then(|| criteria(resources)),
             param_ref: spec["paramRef"].clone(),
-            actions: actions.map(text).collect(),
+            actions: actions.map(|action| text(action).to_owned()).collect(),
         }
     }
 }
@@ -152,7 +156,7 @@ fn criteria(resources: &Value) -> Criteria {
     Criteria {
         rules: Some(rules("resourceRules")).filter(|rules| !rules.is_empty()),
         excluded: rules("excludeResourceRules"),
-        ..Criteria::selecting(resources)
+        ..Criteria::selectors(resources)
     }
 }
 
@@ -160,10 +164,6 @@ fn param_kind(value: &Value) -> Option<Kind> {
     let api_version = value["apiVersion"].as_str()?;
     Some(Kind {
         group_version: GroupVersion::from_api_version(api_version),
-        kind: text(&value["kind"]),
+        kind: text(&value["kind"]).to_owned(),
     })
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
 }

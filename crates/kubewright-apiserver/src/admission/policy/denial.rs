@@ -1,44 +1,49 @@
+//! The errors of requests that policies deny.
+
 use kubewright_wire::status::{Cause, Reason, Status};
 
+use super::definition::{Binding, Policy};
+use super::verdict::Failure;
 use crate::admission::attributes::Attributes;
 
-/// The code and reason of a refusal by a validating policy (`reasonToCode`).
-fn told(reason: Option<&str>) -> (u16, Reason) {
-    match reason {
-        Some("Forbidden") => (403, Reason::Forbidden),
-        Some("Unauthorized") => (401, Reason::Unauthorized),
-        Some("RequestEntityTooLarge") => (413, Reason::RequestEntityTooLarge),
-        _ => (422, Reason::Invalid),
+/// The denial of a request by a validating policy.
+#[derive(Debug)]
+pub(super) struct Denial<'a> {
+    pub(super) policy: &'a Policy,
+    /// None when the policy itself is misconfigured.
+    pub(super) binding: Option<&'a Binding>,
+    pub(super) failure: Failure,
+}
+
+impl Denial<'_> {
+    /// The error of the request.
+    pub(super) fn status(&self, attributes: &Attributes) -> Status {
+        let policy = &self.policy.name;
+        let by = match self.binding {
+            Some(binding) => format!("'{policy}' with binding '{}'", binding.name),
+            None => format!("'{policy}'"),
+        };
+        let why = &self.failure.message;
+        let message = format!("ValidatingAdmissionPolicy {by} denied request: {why}");
+        let mut status = attributes.forbidden(&message);
+        (status.code, status.reason) = match self.failure.reason.as_deref() {
+            Some("Forbidden") => (403, Some(Reason::Forbidden)),
+            Some("Unauthorized") => (401, Some(Reason::Unauthorized)),
+            Some("RequestEntityTooLarge") => (413, Some(Reason::RequestEntityTooLarge)),
+            _ => (422, Some(Reason::Invalid)),
+        };
+        status.with_cause(cause(message))
     }
 }
 
-/// What a client is told when a validating policy refuses a request.
-pub(super) fn denied(
-    attributes: &Attributes,
-    (policy, binding): (&str, Option<&str>),
-    message: &str,
-    reason: Option<&str>,
-) -> Status {
-    let by = match binding {
-        Some(binding) => format!("'{policy}' with binding '{binding}'"),
-        None => format!("'{policy}'"),
-    };
-    let message = format!("ValidatingAdmissionPolicy {by} denied request: {message}");
-    let mut status = attributes.forbidden(&message);
-    let (code, reason) = told(reason);
-    status.code = code;
-    status.reason = Some(reason);
-    status.with_cause(cause(message))
-}
-
-/// What a mutating policy could not do.
+/// A failure of a mutating policy.
 #[derive(Clone, Debug)]
 pub(super) struct PolicyError {
     pub(super) policy: String,
-    /// None for what concerns the policy alone.
+    /// None when the policy itself is misconfigured.
     pub(super) binding: Option<String>,
     pub(super) message: String,
-    /// Whether it came up while the policy was carried out, not before.
+    /// Whether the policy failed while it ran, not before.
     pub(super) is_invalid: bool,
 }
 
@@ -54,9 +59,9 @@ impl PolicyError {
     }
 }
 
-/// What a client is told when mutating policies failed: the first error, and all as causes. The
-/// code stays that of a refusal whatever the reason is, as in Kubernetes.
-pub(super) fn failed(attributes: &Attributes, errors: &[PolicyError]) -> Result<(), Status> {
+/// Fails a request with the errors of mutating policies, if any: the message of the first, and all
+/// as causes. The code is 403 whatever the reason, as in Kubernetes.
+pub(super) fn check_errors(attributes: &Attributes, errors: &[PolicyError]) -> Result<(), Status> {
     let Some(first) = errors.first() else {
         return Ok(());
     };

@@ -1,4 +1,7 @@
+//! The variables that the expressions of a policy see.
+
 use kubewright_cel::{ConditionInput, Type, Value as CelValue, Variables};
+use kubewright_kinds::core::NAMESPACE;
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value};
 
@@ -7,7 +10,7 @@ use crate::admission::context::AdmissionContext;
 use crate::admission::matching::{Invocation, condition_request, request};
 use crate::store::Key;
 
-/// What an expression can know of the namespace of an object (`CreateNamespaceObject`).
+/// The metadata of a Namespace that expressions see (`CreateNamespaceObject`).
 const METADATA: [&str; 12] = [
     "annotations",
     "creationTimestamp",
@@ -23,22 +26,22 @@ const METADATA: [&str; 12] = [
     "uid",
 ];
 
-/// What the expressions of a policy look at.
+/// The input of the expressions of a policy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input<'a> {
     pub(super) attributes: &'a Attributes,
     pub(super) invocation: &'a Invocation,
-    /// As it would be, in the version that the policy asks for.
+    /// The new object, in the version of the invocation.
     pub(super) object: Option<&'a Value>,
-    /// As it is.
+    /// The stored object, in the version of the invocation.
     pub(super) old: Option<&'a Value>,
-    /// Null for what is in none.
+    /// The Namespace; null for cluster-scoped objects.
     pub(super) namespace: &'a Value,
     pub(super) params: Option<&'a Value>,
 }
 
 impl Input<'_> {
-    /// The variables of conditions, which do not know the namespace.
+    /// The variables of match conditions, without `namespaceObject`.
     pub(super) fn for_conditions(&self) -> Result<Variables, Status> {
         Ok(self.variables(&condition_request(self.invocation, self.attributes)?))
     }
@@ -48,7 +51,7 @@ impl Input<'_> {
         let request = serde_json::to_value(request(self.invocation, self.attributes))
             .map_err(|error| Status::internal(format!("prepare expressions: {error}")))?;
         let mut variables = self.variables(&request);
-        variables.insert("namespaceObject", plain(self.namespace));
+        variables.insert("namespaceObject", untyped(self.namespace));
         Ok(variables)
     }
 
@@ -59,40 +62,39 @@ impl Input<'_> {
             request,
         };
         let mut variables = input.variables();
-        variables.insert("params", self.params.map_or(CelValue::Null, plain));
+        variables.insert("params", self.params.map_or(CelValue::Null, untyped));
         variables
     }
 }
 
-/// A value as it stands in JSON: times are texts, whatever is declared.
-fn plain(value: &Value) -> CelValue {
+/// A value without a declared type: timestamps are strings.
+fn untyped(value: &Value) -> CelValue {
     CelValue::from_json(value, &Type::Dyn)
 }
 
-/// The namespace that the object of a request is in, as expressions see it.
+/// The Namespace of the object of a request, as expressions see it.
 pub(super) fn namespace(
     context: &AdmissionContext,
     attributes: &Attributes,
 ) -> Result<Value, Status> {
-    let kind = &attributes.kind;
-    let is_namespace = kind.group().is_empty() && kind.kind == "Namespace";
     let name = attributes.namespace.as_str();
-    if is_namespace || name.is_empty() {
+    if NAMESPACE.is(&attributes.kind) || name.is_empty() {
         return Ok(Value::Null);
     }
-    let Some(stored) = context.store.get(&Key::new("namespaces", None, name)) else {
-        return Err(Status::not_found(("", "namespaces"), name));
+    let key = Key::new(NAMESPACE.resource_id(), None, name);
+    let Some(stored) = context.store.get(&key) else {
+        return Err(Status::not_found(NAMESPACE.as_resource_tuple(), name));
     };
     let metadata = METADATA.iter().filter_map(|field| {
         let value = stored.metadata(field)?;
         Some(((*field).to_owned(), value.clone()))
     });
-    let mut shown = Map::new();
-    shown.insert("metadata".to_owned(), Value::Object(metadata.collect()));
+    let mut namespace = Map::new();
+    namespace.insert("metadata".to_owned(), Value::Object(metadata.collect()));
     for field in ["spec", "status"] {
-        if let Some(part) = stored.value().get(field) {
-            shown.insert(field.to_owned(), part.clone());
+        if let Some(value) = stored.value().get(field) {
+            namespace.insert(field.to_owned(), value.clone());
         }
     }
-    Ok(Value::Object(shown))
+    Ok(Value::Object(namespace))
 }

@@ -1,50 +1,59 @@
+//! The invocations of mutating policies: one for each policy, binding and parameter object.
+
 use kubewright_core::FailurePolicy;
+use kubewright_kinds::json::text;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
 use super::definition::{Binding, BoundPolicy, Policy};
 use super::denial::PolicyError;
-use super::params::{NoParams, collect, unknown_kind};
+use super::params::{ParamsFailure, collect, unknown_kind};
 use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
-use crate::admission::matching::{Invocation, NotConverted, objects};
+use crate::admission::matching::{ConversionFailure, Invocation, objects};
 
-/// A policy that is carried out because of a binding, with one of its params.
+/// A policy that runs for a request because of a binding, with one of its parameter objects.
 #[derive(Debug)]
 pub(super) struct Relevant<'a> {
     pub(super) policy: &'a Policy,
     pub(super) binding: &'a Binding,
     pub(super) invocation: Invocation,
-    pub(super) params: Option<Value>,
+    pub(super) params: Params,
 }
 
-/// What tells an invocation from all others: policy, binding, and the params' namespace and name.
-pub(super) type InvocationKey = [String; 4];
+/// The parameter object of an invocation; none where policy or binding name no parameters.
+pub(super) type Params = Option<Value>;
+
+/// Identifies an invocation.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct InvocationKey {
+    policy: String,
+    binding: String,
+    params_namespace: String,
+    params_name: String,
+}
 
 impl Relevant<'_> {
     pub(super) fn key(&self) -> InvocationKey {
-        let metadata = self.params.as_ref().map(|params| &params["metadata"]);
-        let text = |field: &str| {
-            let text = metadata.and_then(|metadata| metadata[field].as_str());
-            text.unwrap_or_default().to_owned()
-        };
-        [
-            self.policy.name.clone(),
-            self.binding.name.clone(),
-            text("namespace"),
-            text("name"),
-        ]
+        let params = self.params.as_ref().unwrap_or(&Value::Null);
+        let metadata = |field: &str| text(&params["metadata"][field]).to_owned();
+        InvocationKey {
+            policy: self.policy.name.clone(),
+            binding: self.binding.name.clone(),
+            params_namespace: metadata("namespace"),
+            params_name: metadata("name"),
+        }
     }
 }
 
-/// What went wrong with a policy, where it does not forgive that.
+/// The error of a policy; none if its failure policy is Ignore.
 pub(super) fn error(
     policy: &Policy,
     binding: Option<&Binding>,
     message: String,
 ) -> Option<PolicyError> {
-    let is_fault = policy.failure_policy == FailurePolicy::Fail;
-    is_fault.then(|| PolicyError {
+    let is_error = policy.failure_policy == FailurePolicy::Fail;
+    is_error.then(|| PolicyError {
         policy: policy.name.clone(),
         binding: binding.map(|binding| binding.name.clone()),
         message,
@@ -52,7 +61,7 @@ pub(super) fn error(
     })
 }
 
-/// The policies that are about a request, with their bindings and params
+/// The policies that match a request, with their bindings and parameter objects
 /// (`policyDispatcher.Dispatch`).
 pub(super) async fn relevant<'a>(
     context: &AdmissionContext,
@@ -63,7 +72,7 @@ pub(super) async fn relevant<'a>(
     let mut relevant = Vec::new();
     for BoundPolicy { policy, bindings } in policies {
         let policy: &Policy = policy;
-        let of_policy = |why: String| {
+        let policy_error = |why: String| {
             let message = format!("failed to configure policy: {why}");
             error(policy, None, message)
         };
@@ -71,23 +80,23 @@ pub(super) async fn relevant<'a>(
             Ok(Some(invocation)) => invocation,
             Ok(None) => continue,
             Err(status) => {
-                errors.extend(of_policy(status.message));
+                errors.extend(policy_error(status.message));
                 continue;
             }
         };
         if let Some(why) = unknown_kind(context, policy) {
-            errors.extend(of_policy(why));
+            errors.extend(policy_error(why));
             continue;
         }
         for binding in bindings {
-            match bound(context, (policy, binding), &invocation, attributes).await? {
+            match bound_params(context, policy, binding, &invocation, attributes).await? {
                 Ok(params) => relevant.extend(params.into_iter().map(|params| Relevant {
                     policy,
                     binding,
                     invocation: invocation.clone(),
                     params,
                 })),
-                Err(Misconfigured::Policy(why)) => errors.extend(of_policy(why)),
+                Err(Misconfigured::Policy(why)) => errors.extend(policy_error(why)),
                 Err(Misconfigured::Binding(why)) => {
                     let message = format!("failed to configure binding: {why}");
                     errors.extend(error(policy, Some(binding), message));
@@ -98,18 +107,19 @@ pub(super) async fn relevant<'a>(
     Ok(relevant)
 }
 
-/// Why a policy is not carried out because of a binding.
+/// Why a policy does not run for a binding.
 enum Misconfigured {
     Policy(String),
     Binding(String),
 }
 
-/// The params that a policy is carried out with because of a binding; none where the binding is
-/// not about the request. The object must be had in the version of the policy before params are
-/// looked for.
-async fn bound(
+/// The parameter objects with which a policy runs for a binding; empty when the binding does not
+/// match the request. Kubernetes converts the object before it reads parameters, so that a failed
+/// conversion is reported first.
+async fn bound_params(
     context: &AdmissionContext,
-    (policy, binding): (&Policy, &Binding),
+    policy: &Policy,
+    binding: &Binding,
     invocation: &Invocation,
     attributes: &Attributes,
 ) -> Result<Result<Vec<Params>, Misconfigured>, Status> {
@@ -119,21 +129,18 @@ async fn bound(
         Err(why) => return Ok(Err(Misconfigured::Binding(why))),
     }
     if invocation.kind != attributes.kind {
-        let asker = format!("MutatingAdmissionPolicy {:?}", policy.name);
-        match objects(context, &asker, invocation, attributes).await {
+        let requester = format!("MutatingAdmissionPolicy {:?}", policy.name);
+        match objects(context, &requester, invocation, attributes).await {
             Ok(_) => {}
-            Err(NotConverted::Lacking(status)) => return Err(status),
-            Err(NotConverted::Failed(why)) => return Ok(Err(Misconfigured::Policy(why))),
+            Err(ConversionFailure::Unsupported(status)) => return Err(status),
+            Err(ConversionFailure::Failed(why)) => return Ok(Err(Misconfigured::Policy(why))),
         }
     }
-    let params = params(context, (policy, binding), attributes).await?;
+    let params = params(context, policy, binding, attributes).await?;
     Ok(params.map_err(Misconfigured::Binding))
 }
 
-/// What one invocation of a policy is given; none where policy or binding ask for nothing.
-pub(super) type Params = Option<Value>;
-
-/// Whether a binding is about a request; the error is what is wrong with it.
+/// Whether a binding matches a request. The error says how the binding is misconfigured.
 pub(super) fn is_bound(
     context: &AdmissionContext,
     binding: &Binding,
@@ -148,15 +155,16 @@ pub(super) fn is_bound(
     }
 }
 
-/// The params of a binding; the inner error is what is wrong with it.
+/// The parameter objects of a binding. The inner error says how the binding is misconfigured.
 pub(super) async fn params(
     context: &AdmissionContext,
-    (policy, binding): (&Policy, &Binding),
+    policy: &Policy,
+    binding: &Binding,
     attributes: &Attributes,
 ) -> Result<Result<Vec<Params>, String>, Status> {
     match collect(context, policy, binding, attributes).await {
         Ok(params) => Ok(Ok(params)),
-        Err(NoParams::Misconfigured(why)) => Ok(Err(why)),
-        Err(NoParams::Final(status)) => Err(status),
+        Err(ParamsFailure::Misconfigured(why)) => Ok(Err(why)),
+        Err(ParamsFailure::Final(status)) => Err(status),
     }
 }

@@ -1,4 +1,4 @@
-//! Mutating policies.
+//! Runs mutating policies.
 
 use std::collections::BTreeSet;
 
@@ -8,36 +8,36 @@ use serde_json::Value;
 
 use super::compiled::{Mutation, Mutations};
 use super::definition::{BoundPolicy, is_exempt};
-use super::denial::{PolicyError, failed};
+use super::denial::{PolicyError, check_errors};
 use super::input::{Input, namespace};
 use super::invocations::{InvocationKey, Relevant, error, relevant};
-use super::mutation::{NotMutated, conform, mutated};
+use super::mutation::{MutationFailure, conform, mutated};
 use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
-use crate::admission::matching::{in_version, objects};
+use crate::admission::matching::{VersionedObjects, in_version, objects};
 use crate::admission::round::Round;
 
 /// The mutating policies over the rounds of one request.
 #[derive(Debug)]
 pub(in crate::admission) struct MutatingPolicies {
     policies: Vec<BoundPolicy>,
-    memory: Memory,
+    reinvocation: Reinvocation,
 }
 
-/// What is known from one invocation to the next (`policyReinvokeContext`).
+/// Which policies run again in the second round (`policyReinvokeContext`).
 #[derive(Debug, Default)]
-struct Memory {
-    /// Carried out, and willing to be so again.
+struct Reinvocation {
+    /// Have run, with `reinvocationPolicy: IfNeeded`.
     invoked: BTreeSet<InvocationKey>,
-    /// Those of them that a later change concerns.
-    again: BTreeSet<InvocationKey>,
-    /// What the last round left.
+    /// Those of them that ran before a later change.
+    reinvoked: BTreeSet<InvocationKey>,
+    /// The object after the last round.
     output: Option<Value>,
 }
 
-impl Memory {
+impl Reinvocation {
     fn note_change(&mut self) {
-        self.again.append(&mut self.invoked);
+        self.reinvoked.append(&mut self.invoked);
     }
 }
 
@@ -45,7 +45,7 @@ impl MutatingPolicies {
     pub(super) fn new(policies: Vec<BoundPolicy>) -> Self {
         Self {
             policies,
-            memory: Memory::default(),
+            reinvocation: Reinvocation::default(),
         }
     }
 
@@ -66,39 +66,39 @@ impl MutatingPolicies {
         let relevant = relevant(context, &self.policies, attributes, &mut errors).await?;
         let mut is_written = false;
         if !relevant.is_empty() {
-            if round == Round::Second && self.memory.output != attributes.object {
-                self.memory.note_change();
+            if round == Round::Second && self.reinvocation.output != attributes.object {
+                self.reinvocation.note_change();
             }
-            let mut step = Step {
+            let mut runner = PolicyRunner {
                 context,
                 namespace: namespace(context, attributes)?,
                 round,
-                memory: &mut self.memory,
+                reinvocation: &mut self.reinvocation,
                 errors: &mut errors,
             };
             for policy in &relevant {
-                is_written |= step.run(policy, attributes).await?;
+                is_written |= runner.run(policy, attributes).await?;
             }
             if is_written {
-                self.memory.note_change();
+                self.reinvocation.note_change();
             }
-            self.memory.output.clone_from(&attributes.object);
+            self.reinvocation.output.clone_from(&attributes.object);
         }
-        failed(attributes, &errors)?;
+        check_errors(attributes, &errors)?;
         Ok(is_written)
     }
 }
 
-/// One round over the policies that are about a request.
-struct Step<'a> {
+/// Runs the policies that match a request, for one round.
+struct PolicyRunner<'a> {
     context: &'a AdmissionContext,
     namespace: Value,
     round: Round,
-    memory: &'a mut Memory,
+    reinvocation: &'a mut Reinvocation,
     errors: &'a mut Vec<PolicyError>,
 }
 
-impl Step<'_> {
+impl PolicyRunner<'_> {
     /// Runs one policy. Returns whether it wrote to the object.
     async fn run(
         &mut self,
@@ -106,11 +106,11 @@ impl Step<'_> {
         attributes: &mut Attributes,
     ) -> Result<bool, Status> {
         let compiled = relevant.policy.mutations();
-        if !self.is_met(relevant, compiled, attributes).await? {
+        if !self.conditions_hold(relevant, compiled, attributes).await? {
             return Ok(false);
         }
         let key = relevant.key();
-        if self.round == Round::Second && !self.memory.again.contains(&key) {
+        if self.round == Round::Second && !self.reinvocation.reinvoked.contains(&key) {
             return Ok(false);
         }
         let before = attributes.object.clone();
@@ -119,16 +119,16 @@ impl Step<'_> {
             is_written |= self.mutate(relevant, mutation, attributes).await?;
         }
         if attributes.object != before {
-            self.memory.note_change();
+            self.reinvocation.note_change();
         }
         if relevant.policy.spec["reinvocationPolicy"] == "IfNeeded" {
-            self.memory.invoked.insert(key);
+            self.reinvocation.invoked.insert(key);
         }
         Ok(is_written)
     }
 
-    /// Whether the conditions of a policy hold.
-    async fn is_met(
+    /// Whether the match conditions of a policy are true.
+    async fn conditions_hold(
         &mut self,
         relevant: &Relevant<'_>,
         compiled: &Mutations,
@@ -137,31 +137,33 @@ impl Step<'_> {
         if compiled.conditions.is_empty() {
             return Ok(true);
         }
-        let (object, old) = self.objects(relevant, attributes).await?;
+        let objects = self.objects(relevant, attributes).await?;
         let input = Input {
             attributes,
             invocation: &relevant.invocation,
-            object: object.as_ref(),
-            old: old.as_ref(),
+            object: objects.object.as_ref(),
+            old: objects.old.as_ref(),
             namespace: &self.namespace,
             params: relevant.params.as_ref(),
         };
         let variables = input.for_conditions()?;
-        let held = compiled.conditions.hold(&variables);
-        Ok(held.unwrap_or_else(|why| {
-            self.fail(relevant, why);
-            false
-        }))
+        match compiled.conditions.hold(&variables) {
+            Ok(holds) => Ok(holds),
+            Err(why) => {
+                self.add_error(relevant, why);
+                Ok(false)
+            }
+        }
     }
 
-    /// Carries out one mutation.
+    /// Applies one mutation. Returns whether it wrote to the object.
     async fn mutate(
         &mut self,
         relevant: &Relevant<'_>,
         mutation: &Mutation,
         attributes: &mut Attributes,
     ) -> Result<bool, Status> {
-        let (object, old) = self.objects(relevant, attributes).await?;
+        let VersionedObjects { object, old } = self.objects(relevant, attributes).await?;
         let Some(object) = object else {
             return Ok(false);
         };
@@ -174,32 +176,32 @@ impl Step<'_> {
             params: relevant.params.as_ref(),
         };
         let compiled = relevant.policy.mutations();
-        let changed = mutated(mutation, compiled, input, &object);
-        let Some(changed) = self.settle(relevant, changed)? else {
+        let result = mutated(mutation, compiled, input, &object);
+        let Some(changed) = self.apply_failure_policy(relevant, result)? else {
             return Ok(false);
         };
         let kind = &attributes.kind;
-        let back = in_version(self.context, attributes, Some(&changed), kind).await?;
-        let mut changed = back.unwrap_or(changed);
-        let conformed = conform(mutation, &mut changed, attributes);
-        if self.settle(relevant, conformed)?.is_none() {
+        let converted = in_version(self.context, attributes, Some(&changed), kind).await?;
+        let mut object = converted.unwrap_or(changed);
+        let conformed = conform(mutation, &mut object, attributes);
+        if self.apply_failure_policy(relevant, conformed)?.is_none() {
             return Ok(false);
         }
-        attributes.object = Some(changed);
+        attributes.object = Some(object);
         Ok(true)
     }
 
-    /// What becomes of a failure: it is noted, or the request ends.
-    fn settle<T>(
+    /// Records the error of a failed mutation, or fails the request.
+    fn apply_failure_policy<T>(
         &mut self,
         relevant: &Relevant<'_>,
-        result: Result<T, NotMutated>,
+        result: Result<T, MutationFailure>,
     ) -> Result<Option<T>, Status> {
         match result {
             Ok(value) => Ok(Some(value)),
-            Err(NotMutated::Final(status)) => Err(status),
-            Err(NotMutated::Failed(why)) => {
-                self.fail(relevant, why);
+            Err(MutationFailure::Final(status)) => Err(status),
+            Err(MutationFailure::Failed(why)) => {
+                self.add_error(relevant, why);
                 Ok(None)
             }
         }
@@ -209,18 +211,17 @@ impl Step<'_> {
         &self,
         relevant: &Relevant<'_>,
         attributes: &Attributes,
-    ) -> Result<(Option<Value>, Option<Value>), Status> {
-        let asker = format!("MutatingAdmissionPolicy {:?}", relevant.policy.name);
-        let objects = objects(self.context, &asker, &relevant.invocation, attributes);
+    ) -> Result<VersionedObjects, Status> {
+        let requester = format!("MutatingAdmissionPolicy {:?}", relevant.policy.name);
+        let objects = objects(self.context, &requester, &relevant.invocation, attributes);
         objects.await.map_err(Status::from)
     }
 
-    fn fail(&mut self, relevant: &Relevant<'_>, why: String) {
-        let failure = error(relevant.policy, Some(relevant.binding), why);
-        let failure = failure.map(|failure| PolicyError {
+    fn add_error(&mut self, relevant: &Relevant<'_>, why: String) {
+        let error = error(relevant.policy, Some(relevant.binding), why);
+        self.errors.extend(error.map(|error| PolicyError {
             is_invalid: true,
-            ..failure
-        });
-        self.errors.extend(failure);
+            ..error
+        }));
     }
 }

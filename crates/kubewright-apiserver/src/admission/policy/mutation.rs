@@ -1,42 +1,42 @@
-//! One mutation of a policy.
+//! Applies one mutation of a policy to an object.
 
 use kubewright_cel::{Budget, LazyVariables, OUT_OF_BUDGET, Value as CelValue};
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
-use super::apply_configuration::{laid_over, schema_of};
+use super::apply_configuration::{apply, schema_of};
 use super::compiled::{Expression, Mutation, Mutations};
 use super::input::Input;
 use super::operations::operations;
 use crate::admission::attributes::Attributes;
-use crate::admission::json_patch::{NotPatched, patched};
+use crate::admission::json_patch::{JsonPatchFailure, patched};
 
-/// Why a mutation changed nothing.
-pub(super) enum NotMutated {
-    /// What the failure policy is for.
+/// Why a mutation was not applied.
+pub(super) enum MutationFailure {
+    /// The failure policy decides.
     Failed(String),
-    /// The request ends, whatever the policy says.
+    /// The request fails, whatever the failure policy.
     Final(Status),
 }
 
-/// The object of the input, as a mutation wants it.
+/// The object after a mutation.
 pub(super) fn mutated(
     mutation: &Mutation,
     compiled: &Mutations,
     input: Input<'_>,
     object: &Value,
-) -> Result<Value, NotMutated> {
-    let failed = NotMutated::Failed;
+) -> Result<Value, MutationFailure> {
+    let failed = MutationFailure::Failed;
     let mut budget = Budget::default();
     match mutation {
         Mutation::JsonPatch(expression) => {
-            let made = evaluate(expression, compiled, input, &mut budget)?;
-            let operations = operations(&made, &mut budget).map_err(failed)?;
+            let patch = evaluate(expression, compiled, input, &mut budget)?;
+            let operations = operations(&patch, &mut budget).map_err(failed)?;
             let changed = match patched(object, &operations) {
                 Ok(changed) => changed,
-                // A test that fails leaves the object as it is.
-                Err(NotPatched::TestFailed(_)) => object.clone(),
-                Err(NotPatched::Inapplicable(why)) => {
+                // A failed test is not an error, and nothing is patched.
+                Err(JsonPatchFailure::TestFailed(_)) => object.clone(),
+                Err(JsonPatchFailure::Inapplicable(why)) => {
                     return Err(failed(format!("JSON Patch: {why}")));
                 }
             };
@@ -46,30 +46,30 @@ pub(super) fn mutated(
         Mutation::ApplyConfiguration(expression) => {
             let kind = &input.invocation.kind;
             let Some(schema) = schema_of(&input.invocation.served, kind) else {
-                return Err(NotMutated::Final(Status::not_implemented(format!(
-                    "ApplyConfiguration of {kind} is not implemented yet: its fields are not known"
+                return Err(MutationFailure::Final(Status::not_implemented(format!(
+                    "ApplyConfiguration of {kind} is not implemented yet: its schema is not known"
                 ))));
             };
-            let made = evaluate(expression, compiled, input, &mut budget)?;
-            laid_over(object, &made, &mut budget, schema, kind).map_err(failed)
+            let configuration = evaluate(expression, compiled, input, &mut budget)?;
+            apply(object, &configuration, &mut budget, schema, kind).map_err(failed)
         }
     }
 }
 
-/// Makes a changed object conform to its kind again. What a patch adds must belong to the kind.
+/// Makes a changed object conform to its kind again. A JSON patch that adds an unknown field fails.
 pub(super) fn conform(
     mutation: &Mutation,
     changed: &mut Value,
     attributes: &Attributes,
-) -> Result<(), NotMutated> {
+) -> Result<(), MutationFailure> {
     let Attributes { resource, kind, .. } = attributes;
     match mutation {
         Mutation::JsonPatch(_) => resource
             .conform_strictly(changed, kind)
-            .map_err(|status| NotMutated::Final(Status::internal(status.message))),
+            .map_err(|status| MutationFailure::Final(Status::internal(status.message))),
         Mutation::ApplyConfiguration(_) => resource
             .conform_patched(changed, kind)
-            .map_err(|status| NotMutated::Failed(status.message)),
+            .map_err(|status| MutationFailure::Failed(status.message)),
     }
 }
 
@@ -78,21 +78,21 @@ fn evaluate(
     compiled: &Mutations,
     input: Input<'_>,
     budget: &mut Budget,
-) -> Result<CelValue, NotMutated> {
-    let variables = input.for_expressions().map_err(NotMutated::Final)?;
+) -> Result<CelValue, MutationFailure> {
+    let variables = input.for_expressions().map_err(MutationFailure::Final)?;
     let lazy = LazyVariables::new(compiled.variables());
-    let made = expression.evaluate(&lazy, &variables, budget);
+    let value = expression.evaluate(&lazy, &variables, budget);
     if budget.is_exhausted() {
-        return Err(NotMutated::Failed(OUT_OF_BUDGET.to_owned()));
+        return Err(MutationFailure::Failed(OUT_OF_BUDGET.to_owned()));
     }
-    made.map_err(NotMutated::Failed)
+    value.map_err(MutationFailure::Failed)
 }
 
-/// No policy makes an object of another kind.
-fn check_kind(object: &Value, changed: &Value) -> Result<(), NotMutated> {
+/// Fails when a policy changes the kind of an object.
+fn check_kind(object: &Value, changed: &Value) -> Result<(), MutationFailure> {
     for field in ["apiVersion", "kind"] {
         if changed.get(field) != object.get(field) {
-            return Err(NotMutated::Final(Status::internal(format!(
+            return Err(MutationFailure::Final(Status::internal(format!(
                 "failed to convert object: {field} was changed from {} to {}",
                 object[field], changed[field]
             ))));

@@ -1,8 +1,10 @@
+//! The JSON patch that an expression returns.
+
 use kubewright_cel::{Budget, JSON_PATCH, ObjectLiteral, Value as CelValue, type_mismatches};
 use serde_json::{Map, Value, json};
 
-/// The operations of a JSON patch that an expression comes to (`evaluatePatchExpression`), written
-/// out within what the expression left of its budget.
+/// The operations of a JSON patch that an expression returned (`evaluatePatchExpression`). Writing
+/// them out is charged to the rest of the expression's budget.
 pub(super) fn operations(value: &CelValue, budget: &mut Budget) -> Result<Vec<Value>, String> {
     let CelValue::List(items, _) = value else {
         return Err("type mismatch: JSONPatchType.expression should evaluate to array".to_owned());
@@ -11,8 +13,8 @@ pub(super) fn operations(value: &CelValue, budget: &mut Budget) -> Result<Vec<Va
 }
 
 fn operation(item: &CelValue, budget: &mut Budget) -> Result<Value, String> {
-    let made = match item {
-        CelValue::ObjectLiteral(made) if *made.name == *JSON_PATCH => made,
+    let literal = match item {
+        CelValue::ObjectLiteral(literal) if *literal.name == *JSON_PATCH => literal,
         _ => {
             return Err(
                 "type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch"
@@ -21,32 +23,38 @@ fn operation(item: &CelValue, budget: &mut Budget) -> Result<Value, String> {
         }
     };
     let mut operation = Map::new();
-    operation.insert("op".to_owned(), json!(text(made, "op", budget)?));
-    operation.insert("path".to_owned(), json!(text(made, "path", budget)?));
-    let from = text(made, "from", budget)?;
+    operation.insert("op".to_owned(), json!(string(literal, "op", budget)?));
+    operation.insert("path".to_owned(), json!(string(literal, "path", budget)?));
+    let from = string(literal, "from", budget)?;
     if !from.is_empty() {
         operation.insert("from".to_owned(), json!(from));
     }
-    if let Some(value) = made.fields.get("value") {
-        operation.insert("value".to_owned(), written(value, budget)?);
+    if let Some(value) = literal.fields.get("value") {
+        operation.insert("value".to_owned(), to_json(value, budget)?);
     }
     Ok(Value::Object(operation))
 }
 
-fn text<'a>(made: &'a ObjectLiteral, field: &str, budget: &mut Budget) -> Result<&'a str, String> {
-    let text = match made.fields.get(field) {
-        Some(CelValue::String(text)) => &**text,
+fn string<'a>(
+    literal: &'a ObjectLiteral,
+    field: &str,
+    budget: &mut Budget,
+) -> Result<&'a str, String> {
+    let string = match literal.fields.get(field) {
+        Some(CelValue::String(string)) => &**string,
         _ => "",
     };
-    let paid = budget.charge_bytes(text.len());
-    paid.map(|()| text).map_err(|fault| fault.to_string())
+    budget
+        .charge_bytes(string.len())
+        .map_err(|error| error.to_string())?;
+    Ok(string)
 }
 
-fn written(value: &CelValue, budget: &mut Budget) -> Result<Value, String> {
-    if let CelValue::ObjectLiteral(made) = value {
-        let wrong = type_mismatches(made, budget).map_err(|fault| fault.to_string())?;
-        if !wrong.is_empty() {
-            return Err(format!("type mismatch: {}", wrong.join("\n")));
+fn to_json(value: &CelValue, budget: &mut Budget) -> Result<Value, String> {
+    if let CelValue::ObjectLiteral(literal) = value {
+        let mismatches = type_mismatches(literal, budget).map_err(|error| error.to_string())?;
+        if !mismatches.is_empty() {
+            return Err(format!("type mismatch: {}", mismatches.join("\n")));
         }
     }
     value.to_json(budget).map_err(|why| {

@@ -1,6 +1,9 @@
+//! Finds the parameter objects of a binding.
+
 use std::sync::Arc;
 
 use kubewright_core::{Kind, LabelSelector};
+use kubewright_kinds::json::text;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
@@ -11,21 +14,21 @@ use crate::admission::matching::converted;
 use crate::resources::ServedResource;
 use crate::store::{Key, Object};
 
-/// Why there are no params for a binding.
-pub(super) enum NoParams {
-    /// Policy and binding do not fit what is there: what the failure policy is for.
+/// Why the parameter objects of a binding cannot be read.
+pub(super) enum ParamsFailure {
+    /// Policy and binding contradict each other or the stored objects: the failure policy decides.
     Misconfigured(String),
-    /// They cannot be had.
+    /// The request fails, whatever the failure policy.
     Final(Status),
 }
 
-impl NoParams {
+impl ParamsFailure {
     fn because(why: &str) -> Self {
         Self::Misconfigured(why.to_owned())
     }
 }
 
-/// What is wrong with the kind of params that a policy asks for: nothing serves it.
+/// The message for a `paramKind` that is not served; none for any other.
 pub(super) fn unknown_kind(context: &AdmissionContext, policy: &Policy) -> Option<String> {
     let kind = policy.param_kind.as_ref()?;
     match served(context, kind) {
@@ -36,33 +39,34 @@ pub(super) fn unknown_kind(context: &AdmissionContext, policy: &Policy) -> Optio
     }
 }
 
-/// What a binding gives to the expressions of its policy: each of the params is asked about alone,
-/// none where policy or binding ask for none (`CollectParams`).
+/// The parameter objects of a binding (`CollectParams`). The policy runs once for each, and once
+/// without where policy or binding name no parameters.
 pub(super) async fn collect(
     context: &AdmissionContext,
     policy: &Policy,
     binding: &Binding,
     attributes: &Attributes,
-) -> Result<Vec<Option<Value>>, NoParams> {
+) -> Result<Vec<Option<Value>>, ParamsFailure> {
     let reference = &binding.param_ref;
-    let (Some(kind), true) = (&policy.param_kind, reference.is_object()) else {
+    let param_kind = policy.param_kind.as_ref();
+    let Some(kind) = param_kind.filter(|_| reference.is_object()) else {
         return Ok(vec![None]);
     };
     let Some(served) = served(context, kind) else {
         let why = format!("paramKind kind `{kind}` not known");
-        return Err(NoParams::Misconfigured(why));
+        return Err(ParamsFailure::Misconfigured(why));
     };
     let namespace = namespace(reference, &served, attributes)?;
     let found = named_or_selected(context, &served, namespace, reference);
     if found.is_empty() && reference["parameterNotFoundAction"] == "Deny" {
-        return Err(NoParams::because(
+        return Err(ParamsFailure::because(
             "no params found for policy binding with `Deny` parameterNotFoundAction",
         ));
     }
     let mut params = Vec::with_capacity(found.len());
     for object in found {
-        let shown = in_version(context, &served, &object).await;
-        params.push(Some(shown.map_err(NoParams::Final)?));
+        let converted = in_version(context, &served, &object).await;
+        params.push(Some(converted.map_err(ParamsFailure::Final)?));
     }
     Ok(params)
 }
@@ -72,23 +76,27 @@ fn served(context: &AdmissionContext, kind: &Kind) -> Option<Arc<ServedResource>
     context.catalog.stored_as(&snapshot, kind)
 }
 
-/// Params are in the namespace of the request unless the binding names one.
+/// The namespace of the parameter objects: that of the binding, else that of the request.
 fn namespace<'a>(
     reference: &'a Value,
     served: &ServedResource,
     attributes: &'a Attributes,
-) -> Result<Option<&'a str>, NoParams> {
-    let given = reference["namespace"].as_str().unwrap_or_default();
-    match (served.is_namespaced(), given) {
-        (true, "") if attributes.namespace.is_empty() => Err(NoParams::because(
+) -> Result<Option<&'a str>, ParamsFailure> {
+    let namespace = text(&reference["namespace"]);
+    if !served.is_namespaced() {
+        if namespace.is_empty() {
+            return Ok(None);
+        }
+        return Err(ParamsFailure::because(
+            "paramRef.namespace must not be provided for a cluster-scoped `paramKind`",
+        ));
+    }
+    match (namespace, attributes.namespace.as_str()) {
+        ("", "") => Err(ParamsFailure::because(
             "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources",
         )),
-        (true, "") => Ok(Some(attributes.namespace.as_str())),
-        (true, given) => Ok(Some(given)),
-        (false, "") => Ok(None),
-        (false, _) => Err(NoParams::because(
-            "paramRef.namespace must not be provided for a cluster-scoped `paramKind`",
-        )),
+        ("", of_request) => Ok(Some(of_request)),
+        (namespace, _) => Ok(Some(namespace)),
     }
 }
 
@@ -98,7 +106,7 @@ fn named_or_selected(
     namespace: Option<&str>,
     reference: &Value,
 ) -> Vec<Arc<Object>> {
-    let name = reference["name"].as_str().unwrap_or_default();
+    let name = text(&reference["name"]);
     if !name.is_empty() {
         let key = Key::new(Arc::clone(&served.id), namespace, name);
         return context.store.get(&key).into_iter().collect();
@@ -111,7 +119,7 @@ fn named_or_selected(
         .collect()
 }
 
-/// A stored object in the version that the policy asks for.
+/// A stored object in the version of the policy's `paramKind`.
 async fn in_version(
     context: &AdmissionContext,
     served: &ServedResource,

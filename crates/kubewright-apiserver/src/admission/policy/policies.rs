@@ -3,7 +3,7 @@
 use kubewright_core::WebhookKind;
 use kubewright_wire::status::Status;
 
-use super::definition::{Policy, PolicyResources, bound_policies};
+use super::definition::{Policy, PolicyKinds, bound_policies};
 use super::mutate::MutatingPolicies;
 use super::validate::validate;
 use crate::admission::attributes::Attributes;
@@ -22,8 +22,9 @@ impl Policies {
     /// Whether there is any binding of a kind.
     pub(in crate::admission) fn exist(context: &AdmissionContext, kind: WebhookKind) -> bool {
         let snapshot = context.store.snapshot();
-        let bindings = PolicyResources::of(kind).bindings;
-        snapshot.list(bindings, None).next().is_some()
+        let binding = PolicyKinds::of(kind).binding;
+        let mut bindings = snapshot.list(binding.resource_id(), None);
+        bindings.next().is_some()
     }
 
     /// The mutating policies for one request.

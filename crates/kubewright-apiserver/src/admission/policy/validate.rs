@@ -1,4 +1,4 @@
-//! Validating policies.
+//! Runs validating policies.
 
 use kubewright_core::FailurePolicy;
 use kubewright_wire::status::Status;
@@ -6,21 +6,18 @@ use serde_json::Value;
 
 use super::compiled::Validations;
 use super::definition::{Binding, BoundPolicy, Policy, is_exempt};
-use super::denial::denied;
+use super::denial::Denial;
 use super::input::{Input, namespace};
 use super::invocations::{is_bound, params};
 use super::params::unknown_kind;
-use super::verdict::{Failure, Verdict, judge};
+use super::verdict::{Failure, Verdict};
 use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
-use crate::admission::matching::{Invocation, NotConverted, objects};
+use crate::admission::matching::{ConversionFailure, Invocation, VersionedObjects, objects};
 use crate::warnings::Warnings;
 
-/// A refusal, by a policy and a binding, or by a policy alone.
-type Denial<'a> = (&'a Policy, Option<&'a Binding>, Failure);
-
-/// Asks the validating policies, all of them; the first that refuses is heard
-/// (`dispatcher.Dispatch` of `policy/validating`).
+/// Evaluates all validating policies. The first denial fails the request (`dispatcher.Dispatch` of
+/// `policy/validating`).
 pub(super) async fn validate(
     context: &AdmissionContext,
     policies: &[BoundPolicy],
@@ -36,15 +33,11 @@ pub(super) async fn validate(
     }
     match denials.first() {
         None => Ok(()),
-        Some((policy, binding, failure)) => {
-            let by = (policy.name.as_str(), binding.map(|one| one.name.as_str()));
-            let reason = failure.reason.as_deref();
-            Err(denied(attributes, by, &failure.message, reason))
-        }
+        Some(denial) => Err(denial.status(attributes)),
     }
 }
 
-/// Asks one policy with each of its bindings.
+/// Evaluates a policy for each of its bindings.
 async fn evaluate<'a>(
     context: &AdmissionContext,
     bound: &'a BoundPolicy,
@@ -63,7 +56,7 @@ async fn evaluate<'a>(
     let compiled = policy.validations();
     let mut denials = Vec::new();
     for binding in &bound.bindings {
-        let asked = Asked {
+        let evaluation = Evaluation {
             context,
             policy,
             binding,
@@ -71,7 +64,7 @@ async fn evaluate<'a>(
             attributes,
             invocation: &invocation,
         };
-        let verdicts = match asked.verdicts().await? {
+        let verdicts = match evaluation.verdicts().await? {
             Ok(verdicts) => verdicts,
             Err(why) => {
                 denials.extend(misconfigured(policy, Some(binding), &why));
@@ -79,13 +72,13 @@ async fn evaluate<'a>(
             }
         };
         for verdict in verdicts {
-            denials.extend(asked.act(verdict, warnings));
+            denials.extend(evaluation.act(verdict, warnings));
         }
     }
     Ok(denials)
 }
 
-/// What is wrong with a policy or a binding refuses the request, unless the policy forgives it.
+/// The denial because of a misconfigured policy or binding; none if the failure policy is Ignore.
 fn misconfigured<'a>(
     policy: &'a Policy,
     binding: Option<&'a Binding>,
@@ -102,11 +95,15 @@ fn misconfigured<'a>(
         message: format!("failed to configure {what}: {why}"),
         reason: None,
     };
-    vec![(policy, binding, failure)]
+    vec![Denial {
+        policy,
+        binding,
+        failure,
+    }]
 }
 
-/// A policy that is asked about a request because of a binding.
-struct Asked<'a, 'r> {
+/// The evaluation of a policy for a request and a binding.
+struct Evaluation<'a, 'r> {
     context: &'r AdmissionContext,
     policy: &'a Policy,
     binding: &'a Binding,
@@ -115,30 +112,29 @@ struct Asked<'a, 'r> {
     invocation: &'r Invocation,
 }
 
-impl<'a> Asked<'a, '_> {
-    /// What the policy says with each of the params; the inner error is what is wrong with the
-    /// binding.
+impl<'a> Evaluation<'a, '_> {
+    /// The verdict with each of the parameter objects. The inner error says how the binding is
+    /// misconfigured.
     async fn verdicts(&self) -> Result<Result<Vec<Verdict>, String>, Status> {
-        match is_bound(self.context, self.binding, self.attributes) {
+        let (context, attributes) = (self.context, self.attributes);
+        match is_bound(context, self.binding, attributes) {
             Ok(true) => {}
             Ok(false) => return Ok(Ok(Vec::new())),
             Err(why) => return Ok(Err(why)),
         }
-        let by = (self.policy, self.binding);
-        let params = match params(self.context, by, self.attributes).await? {
+        let params = match params(context, self.policy, self.binding, attributes).await? {
             Ok(params) => params,
             Err(why) => return Ok(Err(why)),
         };
-        let namespace = namespace(self.context, self.attributes)?;
+        let namespace = namespace(context, attributes)?;
         if params.is_empty() {
             return Ok(Ok(Vec::new()));
         }
-        let asker = format!("ValidatingAdmissionPolicy {:?}", self.policy.name);
-        let (invocation, attributes) = (self.invocation, self.attributes);
-        let objects = match objects(self.context, &asker, invocation, attributes).await {
+        let requester = format!("ValidatingAdmissionPolicy {:?}", self.policy.name);
+        let objects = match objects(context, &requester, self.invocation, attributes).await {
             Ok(objects) => objects,
-            Err(NotConverted::Lacking(status)) => return Err(status),
-            Err(NotConverted::Failed(why)) => {
+            Err(ConversionFailure::Unsupported(status)) => return Err(status),
+            Err(ConversionFailure::Failed(why)) => {
                 return Ok(Err(format!("failed to convert object version: {why}")));
             }
         };
@@ -150,26 +146,25 @@ impl<'a> Asked<'a, '_> {
 
     fn verdict(
         &self,
-        (object, old): &(Option<Value>, Option<Value>),
+        objects: &VersionedObjects,
         namespace: &Value,
         params: Option<&Value>,
     ) -> Result<Verdict, Status> {
         let input = Input {
             attributes: self.attributes,
             invocation: self.invocation,
-            object: object.as_ref(),
-            old: old.as_ref(),
+            object: objects.object.as_ref(),
+            old: objects.old.as_ref(),
             namespace,
             params,
         };
-        judge(self.policy, self.compiled, input)
+        Verdict::evaluate(self.policy, self.compiled, input)
     }
 
-    /// What the actions of the binding make of a verdict. `Audit` leaves nothing here: there is no
-    /// audit log.
+    /// Applies the actions of the binding to a verdict. `Audit` has no effect: there is no audit
+    /// log.
     fn act(&self, verdict: Verdict, warnings: &Warnings) -> Vec<Denial<'a>> {
-        let has = |action: &str| self.binding.actions.iter().any(|one| one == action);
-        let mut denials = Vec::new();
+        let has = |wanted: &str| self.binding.actions.iter().any(|action| action == wanted);
         if has("Warn") {
             let (policy, binding) = (&self.policy.name, &self.binding.name);
             warnings.add(verdict.failures.iter().map(|failure| {
@@ -180,13 +175,16 @@ impl<'a> Asked<'a, '_> {
                 )
             }));
         }
+        let mut failures = Vec::new();
         if has("Deny") {
-            denials.extend(verdict.failures);
+            failures.extend(verdict.failures);
         }
-        denials.extend(verdict.denials);
-        let denials = denials.into_iter();
-        denials
-            .map(|failure| (self.policy, Some(self.binding), failure))
-            .collect()
+        failures.extend(verdict.denials);
+        let denials = failures.into_iter().map(|failure| Denial {
+            policy: self.policy,
+            binding: Some(self.binding),
+            failure,
+        });
+        denials.collect()
     }
 }

@@ -4,13 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kubewright_core::{FailurePolicy, Reinvocation, WebhookKind};
+use kubewright_kinds::admissionregistration::{
+    MUTATING_WEBHOOK_CONFIGURATION, VALIDATING_WEBHOOK_CONFIGURATION,
+};
+use kubewright_kinds::json::{items, text};
 use serde_json::Value;
 
 use crate::admission::matching::Criteria;
 use crate::store::{Object, Snapshot};
 use crate::webhook_client::ClientConfig;
 
-const DEFAULT_TIMEOUT: u64 = 10;
+const DEFAULT_TIMEOUT_SECONDS: u64 = 10;
 
 /// One webhook of a stored configuration.
 #[derive(Clone, Debug)]
@@ -23,7 +27,7 @@ pub(super) struct Hook {
     pub(super) failure_policy: FailurePolicy,
     /// CEL expressions that must all be true.
     pub(super) conditions: Vec<String>,
-    /// Without it, a dry run is an error.
+    /// Whether it can be called in a dry run.
     pub(super) has_no_side_effects: bool,
     pub(super) reinvocation: Reinvocation,
     pub(super) timeout: Duration,
@@ -36,48 +40,43 @@ pub(super) fn configurations(
     snapshot: &Snapshot,
     kind: WebhookKind,
 ) -> impl Iterator<Item = &Arc<Object>> {
-    let resource = match kind {
-        WebhookKind::Mutating => "mutatingwebhookconfigurations.admissionregistration.k8s.io",
-        WebhookKind::Validating => "validatingwebhookconfigurations.admissionregistration.k8s.io",
+    let configuration = match kind {
+        WebhookKind::Mutating => &MUTATING_WEBHOOK_CONFIGURATION,
+        WebhookKind::Validating => &VALIDATING_WEBHOOK_CONFIGURATION,
     };
-    snapshot.list(resource, None)
+    snapshot.list(configuration.resource_id(), None)
 }
 
 /// The webhooks of a configuration, as listed.
 pub(super) fn hooks_of(kind: WebhookKind, configuration: &Object) -> Vec<Hook> {
-    let listed = configuration.value()["webhooks"].as_array();
     let name = configuration.name();
-    listed
-        .into_iter()
-        .flatten()
+    items(&configuration.value()["webhooks"])
         .enumerate()
         .map(|(index, value)| Hook::read(kind, value, (name.to_owned(), index)))
         .collect()
 }
 
 impl Hook {
-    /// Its name in messages.
+    /// The name in error messages.
     pub(super) fn display_name(&self) -> String {
         format!("admission webhook {:?}", self.name)
     }
 
     fn read(kind: WebhookKind, value: &Value, id: (String, usize)) -> Self {
-        let list = |field: &str| value[field].as_array().cloned().unwrap_or_default();
         Self {
             id,
             kind,
-            name: text(&value["name"]),
+            name: text(&value["name"]).to_owned(),
             criteria: Criteria {
-                rules: Some(list("rules")),
-                ..Criteria::selecting(value)
+                rules: Some(items(&value["rules"]).cloned().collect()),
+                ..Criteria::selectors(value)
             },
             failure_policy: match value["failurePolicy"].as_str() {
                 Some("Ignore") => FailurePolicy::Ignore,
                 _ => FailurePolicy::Fail,
             },
-            conditions: list("matchConditions")
-                .iter()
-                .map(|condition| text(&condition["expression"]))
+            conditions: items(&value["matchConditions"])
+                .map(|condition| text(&condition["expression"]).to_owned())
                 .collect(),
             has_no_side_effects: matches!(
                 value["sideEffects"].as_str(),
@@ -88,14 +87,14 @@ impl Hook {
                 _ => Reinvocation::Never,
             },
             timeout: Duration::from_secs(
-                value["timeoutSeconds"].as_u64().unwrap_or(DEFAULT_TIMEOUT),
+                value["timeoutSeconds"]
+                    .as_u64()
+                    .unwrap_or(DEFAULT_TIMEOUT_SECONDS),
             ),
-            review_versions: list("admissionReviewVersions").iter().map(text).collect(),
+            review_versions: items(&value["admissionReviewVersions"])
+                .map(|version| text(version).to_owned())
+                .collect(),
             client: ClientConfig::read(&value["clientConfig"]),
         }
     }
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
 }

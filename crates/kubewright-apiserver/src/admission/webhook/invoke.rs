@@ -5,7 +5,7 @@ use kubewright_wire::review::{AdmissionResponse, AdmissionReview};
 use kubewright_wire::status::Status;
 
 use super::hook::Hook;
-use super::review::{AdmissionObjects, denial, review_for, verify};
+use super::review::{denial, review_for, verify};
 use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::matching::{Invocation, objects};
@@ -37,12 +37,11 @@ pub(super) async fn invoke(
             hook.name
         ))));
     }
-    let (object, old) = objects(context, &hook.display_name(), invocation, attributes)
+    let objects = objects(context, &hook.display_name(), invocation, attributes)
         .await
-        .map_err(|why| InvokeError::Final(why.into()))?;
+        .map_err(|failure| InvokeError::Final(failure.into()))?;
     let uid = context.webhooks.review_uid();
-    let sent = AdmissionObjects { uid, object, old };
-    let review = review_for(hook, invocation, attributes, sent).ok_or_else(|| {
+    let review = review_for(hook, invocation, attributes, objects, uid).ok_or_else(|| {
         InvokeError::Call(
             "could not create admission objects: webhook does not accept known AdmissionReview \
              versions (v1, v1beta1)"
@@ -88,7 +87,7 @@ pub(super) fn apply_failure_policy<T>(
             tracing::warn!(
                 webhook = hook.name,
                 why,
-                "the webhook failed and its failure policy is Ignore"
+                "admission webhook failed; the request continues because its failurePolicy is Ignore"
             );
             Ok(None)
         }

@@ -1,4 +1,4 @@
-//! Mutating webhooks.
+//! Calls mutating webhooks.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,7 +24,8 @@ pub(in crate::admission) struct MutatingWebhooks {
     configurations: Vec<Arc<Vec<Hook>>>,
     /// Called, with `reinvocationPolicy: IfNeeded`.
     called: BTreeSet<(String, usize)>,
-    /// Those of them that were called before a later change.
+    /// Those of them that were called before a later change, and are called again in the second
+    /// round.
     reinvoked: BTreeSet<(String, usize)>,
     /// The object after the last round.
     output: Option<Value>,
@@ -96,7 +97,7 @@ async fn mutate(
     };
     let sent = in_version(context, attributes, Some(object), &invocation.kind)
         .await
-        .map_err(|why| InvokeError::Final(why.into()))?;
+        .map_err(|failure| InvokeError::Final(failure.into()))?;
     let patched =
         patched(sent.as_ref().unwrap_or(object), &patch).map_err(|failure| match failure {
             PatchFailure::Undecodable(why) => InvokeError::Call(format!(
@@ -107,20 +108,20 @@ async fn mutate(
     let Some(patched) = patched else {
         return Ok(false);
     };
-    let back = in_version(context, attributes, Some(&patched), &attributes.kind)
+    let converted = in_version(context, attributes, Some(&patched), &attributes.kind)
         .await
-        .map_err(|why| InvokeError::Final(why.into()))?;
-    let mut patched = back.unwrap_or(patched);
+        .map_err(|failure| InvokeError::Final(failure.into()))?;
+    let mut changed = converted.unwrap_or(patched);
     attributes
         .resource
-        .conform_patched(&mut patched, &attributes.kind)
+        .conform_patched(&mut changed, &attributes.kind)
         .map_err(|status| InvokeError::Final(Status::internal(status.message)))?;
-    let is_changed = *object != patched;
-    attributes.object = Some(patched);
+    let is_changed = *object != changed;
+    attributes.object = Some(changed);
     Ok(is_changed)
 }
 
-/// The patch of a response; empty where there is none.
+/// The patch of a response; empty if it has none.
 fn checked_patch(response: AdmissionResponse) -> Result<Vec<u8>, InvokeError> {
     let patch = response.patch.unwrap_or_default().0;
     match response.patch_type {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::admission::json_patch::{self, NotPatched};
+use crate::admission::json_patch::{self, JsonPatchFailure};
 
 /// Why the patch of a webhook cannot be applied.
 pub(super) enum PatchFailure {
@@ -21,7 +21,7 @@ pub(super) fn patched(object: &Value, patch: &[u8]) -> Result<Option<Value>, Pat
     }
     match json_patch::patched(object, &operations) {
         Ok(patched) => Ok(Some(patched)),
-        Err(NotPatched::TestFailed(why) | NotPatched::Inapplicable(why)) => {
+        Err(JsonPatchFailure::TestFailed(why) | JsonPatchFailure::Inapplicable(why)) => {
             Err(PatchFailure::Inapplicable(why))
         }
     }

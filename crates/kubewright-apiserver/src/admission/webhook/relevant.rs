@@ -2,6 +2,7 @@
 
 use kubewright_cel::{ConditionInput, webhook_environment};
 use kubewright_core::FailurePolicy;
+use kubewright_kinds::groups::ADMISSION_REGISTRATION;
 use kubewright_wire::status::Status;
 
 use super::hook::Hook;
@@ -28,9 +29,9 @@ pub(super) async fn invocation(
     Ok(None)
 }
 
-/// Webhooks never see admission configurations: a broken one could not be repaired.
+/// Webhooks never see webhook configurations and policies: a broken one could not be repaired.
 fn is_exempt(attributes: &Attributes) -> bool {
-    attributes.kind.group() == "admissionregistration.k8s.io"
+    attributes.kind.group() == ADMISSION_REGISTRATION
 }
 
 /// Whether all conditions of a webhook are true for a request, with its objects in the version of
@@ -41,11 +42,11 @@ async fn conditions_hold(
     invocation: &Invocation,
     attributes: &Attributes,
 ) -> Result<bool, Status> {
-    let (object, old) = objects(context, &hook.display_name(), invocation, attributes).await?;
+    let objects = objects(context, &hook.display_name(), invocation, attributes).await?;
     let request = condition_request(invocation, attributes)?;
     let input = ConditionInput {
-        object: object.as_ref(),
-        old_object: old.as_ref(),
+        object: objects.object.as_ref(),
+        old_object: objects.old.as_ref(),
         request: &request,
     };
     match all_hold(&hook.conditions, webhook_environment(), &input.variables()) {

@@ -7,25 +7,18 @@ use serde_json::Value;
 
 use super::hook::Hook;
 use crate::admission::attributes::Attributes;
-use crate::admission::matching::{Invocation, request};
+use crate::admission::matching::{Invocation, VersionedObjects, request};
 
 const BETA: &str = "admission.k8s.io/v1beta1";
 const LOWEST_ERROR: u16 = 400;
-
-/// The objects of a review, in the version that the webhook accepts.
-pub(super) struct AdmissionObjects {
-    /// The uid of the review.
-    pub(super) uid: String,
-    pub(super) object: Option<Value>,
-    pub(super) old: Option<Value>,
-}
 
 /// The AdmissionReview of a request; none when the webhook accepts no known version of it.
 pub(super) fn review_for(
     hook: &Hook,
     invocation: &Invocation,
     attributes: &Attributes,
-    sent: AdmissionObjects,
+    objects: VersionedObjects,
+    uid: String,
 ) -> Option<AdmissionReview> {
     let mut versions = hook.review_versions.iter();
     let version = versions.find_map(|version| match version.as_str() {
@@ -34,9 +27,9 @@ pub(super) fn review_for(
         _ => None,
     })?;
     let mut review = AdmissionReview::with_request(AdmissionRequest {
-        uid: sent.uid,
-        object: sent.object.unwrap_or_default(),
-        old_object: sent.old.unwrap_or_default(),
+        uid,
+        object: objects.object.unwrap_or_default(),
+        old_object: objects.old.unwrap_or_default(),
         ..request(invocation, attributes)
     });
     version.clone_into(&mut review.api_version);
@@ -75,7 +68,7 @@ pub(super) fn verify(
         .patch
         .as_ref()
         .is_some_and(|patch| !patch.0.is_empty());
-    let wrong = match (kind, has_patch, response.patch_type.as_deref()) {
+    let error = match (kind, has_patch, response.patch_type.as_deref()) {
         (WebhookKind::Mutating, true, None) => {
             "webhook returned response.patch but not response.patchType"
         }
@@ -91,7 +84,7 @@ pub(super) fn verify(
         }
         _ => return Ok(response),
     };
-    Err(wrong.to_owned())
+    Err(error.to_owned())
 }
 
 /// The error for a request that a webhook denies (`ToStatusErr`).
@@ -126,11 +119,11 @@ mod tests {
     use super::verify;
 
     fn checked(kind: WebhookKind, response: AdmissionResponse) -> Result<(), String> {
-        let asked = AdmissionReview::with_request(AdmissionRequest {
+        let sent = AdmissionReview::with_request(AdmissionRequest {
             uid: "u".to_owned(),
             ..AdmissionRequest::default()
         });
-        verify(&asked, AdmissionReview::with_response(response), kind).map(drop)
+        verify(&sent, AdmissionReview::with_response(response), kind).map(drop)
     }
 
     fn response() -> AdmissionResponse {
@@ -141,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_repeats_the_uid_and_has_patch_and_type_together() {
+    fn response_must_repeat_the_uid_and_have_patch_and_type_together() {
         use WebhookKind::{Mutating, Validating};
         let patch = Some(PatchBytes(b"[]".to_vec()));
         let patch_type = Some("JSONPatch".to_owned());

@@ -1,4 +1,4 @@
-//! Validating webhooks.
+//! Calls validating webhooks.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
 use crate::warnings::Warnings;
 
-/// Calls the validating webhooks for a request at once. The first denial counts.
+/// Calls the validating webhooks for a request concurrently. The first denial in their order fails
+/// the request.
 pub(super) async fn validate(
     context: &AdmissionContext,
     configurations: &[Arc<Vec<Hook>>],
