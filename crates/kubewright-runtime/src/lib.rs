@@ -18,6 +18,7 @@ mod limits;
 pub mod metrics;
 mod namespaces;
 mod panic_message;
+pub mod prometheus;
 pub mod queue;
 mod random;
 mod rate_limit;

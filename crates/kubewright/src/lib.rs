@@ -86,7 +86,7 @@ pub use kubewright_runtime::controller::{Failure, Handle, Outcome, Retry};
 pub use kubewright_runtime::election::{ElectionTimes, Leadership};
 pub use kubewright_runtime::events::{Event, EventKind, Regarding};
 pub use kubewright_runtime::informer::Informer;
-pub use kubewright_runtime::metrics::{Exposition, Family, MetricKind};
+pub use kubewright_runtime::prometheus::{Exposition, Family, MetricKind};
 pub use kubewright_runtime::queue::{Ageing, Backoff, Fairness, Priority, QueueOptions};
 pub use kubewright_runtime::reconcile_loop::{LoopKind, ReconcileLoop};
 pub use kubewright_runtime::write::{Done, WriteError};

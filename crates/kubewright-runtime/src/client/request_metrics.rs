@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tower::BoxError;
 
 use super::{Guard, Unsent};
-use crate::metrics::Histogram;
+use crate::prometheus::Histogram;
 
 /// As Kubernetes' own components have them.
 const LIMITS: &[Duration] = &[
@@ -56,7 +56,7 @@ impl RequestMetrics {
     }
 
     /// How often each method was answered with each code.
-    pub fn answered(&self) -> BTreeMap<(String, String), u64> {
+    pub fn responses(&self) -> BTreeMap<(String, String), u64> {
         self.counts.lock().answered.clone()
     }
 
@@ -114,7 +114,7 @@ mod tests {
             let counted = Guarded::new(metrics.clone(), service);
             counted.oneshot(request).await.unwrap();
         }
-        let counted: Vec<_> = metrics.answered().into_values().collect();
+        let counted: Vec<_> = metrics.responses().into_values().collect();
         assert_eq!(counted, [2, 1]);
         assert_eq!(metrics.durations()["GET"].count(), 3);
     }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::metrics::Histogram;
+use crate::prometheus::Histogram;
 
 /// What a controller has done, under the names that controller-runtime gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]

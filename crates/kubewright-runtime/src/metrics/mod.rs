@@ -1,13 +1,21 @@
-//! Plain counters, for whoever shows them: each part of the runtime gives its own as a value, and
-//! [`Exposition`] writes them as Prometheus reads them, under the names that controller-runtime
-//! and client-go give them.
+//! The metrics of controllers, queues, informers, clients and the election, as Prometheus reads
+//! them.
+//!
+//! Each part of the runtime returns its counters as plain values. The functions here write them to
+//! a page ([`Exposition`](crate::prometheus::Exposition)), under the names of controller-runtime and
+//! client-go where those have the metric, so that existing dashboards work. Metrics that only this
+//! library has begin with `kubewright_`.
 
-mod exposition;
-mod families;
-mod histogram;
+mod controllers;
+mod election;
+mod informers;
 mod process;
+mod queues;
+mod requests;
+mod row;
 
-pub use exposition::{Exposition, Family, MetricKind};
-pub use families::{write_controllers, write_election, write_informers, write_requests};
-pub use histogram::Histogram;
+pub use controllers::write_controllers;
+pub use election::write_election;
+pub use informers::write_informers;
 pub use process::write_process;
+pub use requests::write_requests;

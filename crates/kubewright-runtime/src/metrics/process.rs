@@ -1,13 +1,15 @@
-use super::Exposition;
-use super::MetricKind::{Counter, Gauge};
+//! Metrics of the process, read from `/proc`.
+
+use crate::prometheus::Exposition;
+use crate::prometheus::MetricKind::{Counter, Gauge};
 
 /// `sysconf(_SC_CLK_TCK)`, which Linux fixes for programs (`USER_HZ`).
 const TICKS: f64 = 100.0;
-/// `sysconf(_SC_PAGESIZE)` where nothing else is said.
+/// `sysconf(_SC_PAGESIZE)` of x86-64 and, by default, of arm64.
 const PAGE: f64 = 4096.0;
 
-/// Writes what the system says about this process, under the names that all of Prometheus' client
-/// libraries use; nothing where `/proc` is not Linux'.
+/// Writes CPU time, memory, threads and open files of this process, under the names that all
+/// client libraries of Prometheus use. Writes nothing where there is no `/proc` of Linux.
 pub fn write_process(page: &mut Exposition) {
     let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else {
         return;
@@ -61,7 +63,7 @@ pub fn write_process(page: &mut Exposition) {
     }
 }
 
-/// What is of interest in `/proc/self/stat`; see proc_pid_stat(5).
+/// The fields of `/proc/self/stat` that are metrics; see proc_pid_stat(5).
 #[derive(Debug, PartialEq)]
 struct Stat {
     cpu_seconds: f64,
@@ -73,9 +75,9 @@ struct Stat {
 
 impl Stat {
     fn parse(text: &str) -> Option<Self> {
-        // The name in parentheses may hold anything, also parentheses.
+        // The name of the program is in parentheses and can contain parentheses itself.
         let (_, rest) = text.rsplit_once(')')?;
-        // The first of these is the third field.
+        // What follows the name begins with the third field.
         let fields: Vec<&str> = rest.split_whitespace().collect();
         let field = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();
         Some(Self {
@@ -88,7 +90,7 @@ impl Stat {
     }
 }
 
-/// When the system was started.
+/// When the system was booted, in seconds since the epoch.
 fn boot_time() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/stat").ok()?;
     let line = stat.lines().find_map(|line| line.strip_prefix("btime "))?;
@@ -100,7 +102,7 @@ mod tests {
     use super::Stat;
 
     #[test]
-    fn a_name_with_parentheses_does_not_shift_the_fields() {
+    fn program_name_with_parentheses_does_not_shift_the_fields() {
         let text = "7 (a) b) S 1 7 7 0 -1 4194560 1 0 0 0 250 50 0 0 20 0 3 0 1200 4096000 25 1";
         assert_eq!(
             Stat::parse(text),

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Priority;
-use crate::metrics::Histogram;
+use crate::prometheus::Histogram;
 
 /// What a queue has done and holds, under the names that controller-runtime gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use kubewright_runtime::election::Leadership;
 use kubewright_runtime::events::EventRecorder;
 use kubewright_runtime::informer::Informers;
 use kubewright_runtime::metrics::{
-    Exposition, MetricKind, write_controllers, write_election, write_informers, write_process,
-    write_requests,
+    write_controllers, write_election, write_informers, write_process, write_requests,
 };
+use kubewright_runtime::prometheus::{Exposition, MetricKind};
 use kubewright_webhook::{CertificateFiles, Certificates, Incoming, WebhookMetrics};
 
 use super::Access;

@@ -10,7 +10,7 @@ use kubewright_manifest::{
 };
 use kubewright_runtime::Limits;
 use kubewright_runtime::client::{connect, load_config};
-use kubewright_runtime::metrics::MetricKind;
+use kubewright_runtime::prometheus::MetricKind;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;

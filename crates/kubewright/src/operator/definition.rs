@@ -7,7 +7,7 @@ use kube::{Client, CustomResourceExt};
 use kubewright_core::{Description, PolicyEffect, PolicyRule};
 use kubewright_manifest::keep_only_storage_version;
 use kubewright_runtime::NamespaceSet;
-use kubewright_runtime::metrics::Exposition;
+use kubewright_runtime::prometheus::Exposition;
 use kubewright_webhook::review::SubjectAccessReviewSpec;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kubewright_core::{ConversionDescription, LATENCY_BUCKETS};
-use kubewright_runtime::metrics::{Exposition, Histogram, MetricKind};
+use kubewright_runtime::prometheus::{Exposition, Histogram, MetricKind};
 use kubewright_webhook::{PathMetrics, WebhookMetrics};
 
 const LIMITS: &[Duration] = &LATENCY_BUCKETS;
@@ -72,7 +72,7 @@ fn write_panics(page: &mut Exposition, paths: &BTreeMap<String, PathMetrics>) {
 
 #[cfg(test)]
 mod tests {
-    use kubewright_runtime::metrics::Exposition;
+    use kubewright_runtime::prometheus::Exposition;
     use kubewright_webhook::WebhookMetrics;
 
     use super::write_webhooks;

@@ -1,3 +1,5 @@
+//! Writes metrics in Prometheus' text format.
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -6,7 +8,7 @@ use super::Histogram;
 /// Metrics in Prometheus' text format, version 0.0.4.
 ///
 /// ```
-/// use kubewright_runtime::metrics::{Exposition, MetricKind};
+/// use kubewright_runtime::prometheus::{Exposition, MetricKind};
 ///
 /// let mut page = Exposition::default();
 /// let mut parcels = page.family("parcels_total", "Parcels sent.", MetricKind::Counter);
@@ -22,15 +24,15 @@ pub struct Exposition {
     text: String,
 }
 
-/// What a metric is.
+/// The type of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MetricKind {
-    /// Only grows.
+    /// A value that only grows.
     Counter,
-    /// Goes up and down.
+    /// A value that goes up and down.
     Gauge,
-    /// How often what took how long.
+    /// Durations, counted in buckets.
     Histogram,
 }
 
@@ -48,7 +50,8 @@ impl Exposition {
     /// The media type of the text.
     pub const MEDIA_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 
-    /// Begins a metric; all its samples follow at once, and its name comes once in a text.
+    /// Begins a metric. Write all its samples before the next metric, and each name only once: the
+    /// format has one group of lines per metric.
     pub fn family<'e>(&'e mut self, name: &'e str, help: &str, kind: MetricKind) -> Family<'e> {
         let help = help.replace('\\', "\\\\").replace('\n', "\\n");
         let kind = kind.as_str();
@@ -57,7 +60,7 @@ impl Exposition {
         Family { page: self, name }
     }
 
-    /// The whole text.
+    /// The page as text.
     pub fn into_text(self) -> String {
         self.text
     }
@@ -67,7 +70,7 @@ impl Exposition {
     }
 }
 
-/// One metric of an [`Exposition`] that is being written.
+/// A metric of an [`Exposition`] that is being written.
 #[derive(Debug)]
 pub struct Family<'e> {
     page: &'e mut Exposition,
@@ -75,21 +78,21 @@ pub struct Family<'e> {
 }
 
 impl Family<'_> {
-    /// One value, told from the others of the metric by its labels.
+    /// Writes a value. Its labels distinguish it from the other values of the metric.
     pub fn sample(&mut self, labels: &[(&str, &str)], value: f64) {
         let labels = braced(labels, None);
         self.page
             .line(format_args!("{}{labels} {}", self.name, number(value)));
     }
 
-    /// A count of something.
+    /// Writes a count.
     pub fn count(&mut self, labels: &[(&str, &str)], count: u64) {
         let labels = braced(labels, None);
         self.page
             .line(format_args!("{}{labels} {count}", self.name));
     }
 
-    /// The buckets, the sum and the count of a histogram, in seconds.
+    /// Writes the buckets, the sum and the count of a histogram, in seconds.
     pub fn histogram(&mut self, labels: &[(&str, &str)], histogram: &Histogram) {
         let name = self.name;
         for (limit, count) in histogram.cumulative() {
@@ -109,23 +112,27 @@ impl Family<'_> {
 }
 
 fn braced(labels: &[(&str, &str)], limit: Option<&str>) -> String {
-    let labels = labels.iter().copied();
-    let all = labels.chain(limit.map(|limit| ("le", limit)));
-    let pairs: Vec<_> = all
+    let bucket = limit.map(|limit| ("le", limit));
+    let pairs: Vec<_> = labels
+        .iter()
+        .copied()
+        .chain(bucket)
         .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
         .collect();
-    match pairs.is_empty() {
-        true => String::new(),
-        false => format!("{{{}}}", pairs.join(",")),
+    if pairs.is_empty() {
+        return String::new();
     }
+    format!("{{{}}}", pairs.join(","))
 }
 
 fn escaped(value: &str) -> String {
-    let value = value.replace('\\', "\\\\").replace('\n', "\\n");
-    value.replace('"', "\\\"")
+    value
+        .replace('\\', "\\\\")
+        .replace('\n', "\\n")
+        .replace('"', "\\\"")
 }
 
-/// As Go writes it: small and large numbers with an exponent.
+/// A number in Go's spelling: very small and very large values have an exponent.
 fn number(value: f64) -> String {
     match value {
         _ if value == 0.0 => "0".to_owned(),
@@ -139,10 +146,10 @@ mod tests {
     use std::time::Duration;
 
     use super::{Exposition, MetricKind};
-    use crate::metrics::Histogram;
+    use crate::prometheus::Histogram;
 
     #[test]
-    fn a_histogram_has_cumulative_buckets_and_ends_with_all() {
+    fn histogram_has_cumulative_buckets_and_ends_with_infinity() {
         const LIMITS: &[Duration] = &[Duration::from_nanos(10), Duration::from_millis(5)];
         let mut histogram = Histogram::new(LIMITS);
         histogram.observe(Duration::from_millis(1));

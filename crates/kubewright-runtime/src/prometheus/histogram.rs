@@ -1,6 +1,8 @@
+//! Durations counted in buckets.
+
 use std::time::Duration;
 
-/// How often something took how long.
+/// A histogram of durations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     limits: &'static [Duration],
@@ -10,7 +12,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// An empty one whose buckets end at these times, in their order.
+    /// An empty histogram whose buckets end at these limits, in ascending order.
     pub fn new(limits: &'static [Duration]) -> Self {
         Self {
             limits,
@@ -20,8 +22,8 @@ impl Histogram {
         }
     }
 
-    /// One that somebody else has counted: how many ended in each bucket and not in the one
-    /// before, how many there were, and how long they took together.
+    /// A histogram of durations that were counted elsewhere. `counts` has one number per bucket, not
+    /// cumulative; `count` and `sum` include the durations beyond the last limit.
     pub fn counted(limits: &'static [Duration], counts: &[u64], count: u64, sum: Duration) -> Self {
         let mut counts = counts.to_vec();
         counts.resize(limits.len(), 0);
@@ -33,10 +35,10 @@ impl Histogram {
         }
     }
 
-    /// Notes one more.
+    /// Adds a duration.
     pub fn observe(&mut self, time: Duration) {
         let bucket = self.limits.partition_point(|limit| *limit < time);
-        // What takes longer than the last limit is in no bucket.
+        // A duration beyond the last limit is in no bucket: the exposition adds `+Inf` from `count`.
         if let Some(count) = self.counts.get_mut(bucket) {
             *count += 1;
         }
@@ -44,7 +46,7 @@ impl Histogram {
         self.sum = self.sum.saturating_add(time);
     }
 
-    /// The limit of each bucket, and how many took no longer than that.
+    /// The limit of each bucket, and how many durations are at most that long.
     pub fn cumulative(&self) -> impl Iterator<Item = (Duration, u64)> {
         let counts = self.counts.iter().scan(0, |sum, count| {
             *sum += count;
@@ -53,12 +55,12 @@ impl Histogram {
         self.limits.iter().copied().zip(counts)
     }
 
-    /// How many there were.
+    /// The number of durations.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How long they took together.
+    /// The sum of all durations.
     pub fn sum(&self) -> Duration {
         self.sum
     }
@@ -73,7 +75,7 @@ mod tests {
     const LIMITS: &[Duration] = &[Duration::from_millis(10), Duration::from_millis(100)];
 
     #[test]
-    fn what_somebody_else_counted_is_the_same() {
+    fn counts_from_elsewhere_equal_observed_ones() {
         let mut observed = Histogram::new(LIMITS);
         observed.observe(Duration::from_millis(5));
         observed.observe(Duration::from_millis(200));
@@ -82,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_include_their_limits_and_those_below() {
+    fn buckets_are_cumulative_and_include_their_limits() {
         let mut histogram = Histogram::new(LIMITS);
         for milliseconds in [0, 10, 11, 100, 101] {
             histogram.observe(Duration::from_millis(milliseconds));
