@@ -5,7 +5,7 @@ use kubewright::kube::Client;
 use kubewright::prelude::*;
 use kubewright::resource_of;
 use kubewright_runtime::client::{connect, load_config};
-use kubewright_runtime::informer::{Event, InformerSpec, Informers, Notice};
+use kubewright_runtime::informer::{ChangeEvent, InformerSpec, Informers, Notification};
 use kubewright_runtime::record::Record;
 use tokio::sync::mpsc;
 
@@ -16,10 +16,10 @@ fn text(record: &Record) -> String {
     text.unwrap_or_default()
 }
 
-fn told(event: &Event) -> String {
+fn told(event: &ChangeEvent) -> String {
     let name = event.key.name();
     match (&event.old, &event.new) {
-        (None, Some(new)) if event.initial => format!("there was {name}: {}", text(new)),
+        (None, Some(new)) if event.is_initial => format!("there was {name}: {}", text(new)),
         (None, Some(new)) => format!("added {name}: {}", text(new)),
         (Some(old), Some(new)) => format!("updated {name}: {} to {}", text(old), text(new)),
         (Some(old), None) => format!("deleted {name}: {}", text(old)),
@@ -42,8 +42,8 @@ pub(crate) async fn follow(
     let mut deltas = informer.subscribe();
     while let Some(notice) = deltas.next().await {
         let line = match notice {
-            Notice::Change(event) => told(&event),
-            Notice::Synced => "synced".to_owned(),
+            Notification::Change(event) => told(&event),
+            Notification::Synced => "synced".to_owned(),
             _ => continue,
         };
         if to.send(line).await.is_err() {

@@ -38,8 +38,8 @@ impl Sink for Teller {
     fn apply(&mut self, deltas: Vec<Delta>) {
         for delta in deltas {
             match delta {
-                Delta::Present(record) => self.tell(format!("present {}", record.key())),
-                Delta::Gone(record) => self.tell(format!("gone {}", record.key())),
+                Delta::Applied(record) => self.tell(format!("present {}", record.key())),
+                Delta::Deleted(record) => self.tell(format!("gone {}", record.key())),
                 _ => {}
             }
         }

@@ -6,7 +6,7 @@ use kubewright::prelude::*;
 use kubewright::resource_of;
 use kubewright_runtime::cache::View;
 use kubewright_runtime::client::{connect, load_config};
-use kubewright_runtime::informer::{InformerSpec, Informers, Notice, Subscription};
+use kubewright_runtime::informer::{InformerSpec, Informers, Notification, Subscription};
 
 /// What the handlers have heard, and what the index has found.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ async fn first_state(subscription: &mut Subscription) -> Vec<String> {
     let mut heard = Vec::new();
     while let Some(notice) = subscription.next().await {
         match notice {
-            Notice::Change(event) => heard.push(event.key.name().to_owned()),
+            Notification::Change(event) => heard.push(event.key.name().to_owned()),
             _ => break,
         }
     }

@@ -16,7 +16,7 @@ use kubewright_core::{Kind, ObjectKey, Resource, Scope};
 use kubewright_runtime::cache::View;
 use kubewright_runtime::client::{connect, load_config};
 use kubewright_runtime::informer::{
-    InformerOptions, InformerSpec, Informers, Notice, Subscription,
+    InformerOptions, InformerSpec, Informers, Notification, Subscription,
 };
 use serde::Deserialize;
 
@@ -152,7 +152,7 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Reads each object that is told of, until all were read.
 async fn read_all(cache: &Cache, changes: &mut Subscription, tally: &mut Tally<ObjectKey>) {
     while let Some(notice) = changes.next().await {
-        let Notice::Change(event) = notice else {
+        let Notification::Change(event) = notice else {
             continue;
         };
         // One that is not read is missed at the end.

@@ -1,13 +1,13 @@
 use kubewright_core::{ObjectKey, Resource, Scope};
 use kubewright_wire::record::Record;
 
-use crate::informer::Event;
+use crate::informer::ChangeEvent;
 use crate::store::Store;
 
 /// Says which keys an event wakes; it sees the object before and after.
 ///
 /// It runs on the source's own task and must not block.
-pub type Mapper = Box<dyn Fn(&Event) -> Vec<ObjectKey> + Send + Sync>;
+pub type Mapper = Box<dyn Fn(&ChangeEvent) -> Vec<ObjectKey> + Send + Sync>;
 
 /// Wakes the object itself.
 pub fn own_mapper() -> Mapper {
@@ -52,7 +52,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::owner_mapper;
-    use crate::store::{Delta, Event, Filter, Store};
+    use crate::store::{ChangeEvent, Delta, Filter, Store};
 
     fn record(value: Value) -> Record {
         Record::from_value(&value).unwrap()
@@ -71,16 +71,16 @@ mod tests {
         let owners = Store::new(Filter::default());
         let namespace = matches!(scope, Scope::Namespaced).then_some("a");
         let set = json!({"metadata": {"name": "s", "namespace": namespace, "uid": "1"}});
-        owners.apply([Delta::Present(record(set))]);
+        owners.apply([Delta::Applied(record(set))]);
         let mapper = owner_mapper(
             Resource::new(Kind::new("ex.io", "v1", "Set"), "sets", scope),
             owners,
         );
-        let event = Event {
+        let event = ChangeEvent {
             key: ObjectKey::namespaced("a", "p"),
             old,
             new,
-            initial: false,
+            is_initial: false,
         };
         mapper(&event).iter().map(ToString::to_string).collect()
     }

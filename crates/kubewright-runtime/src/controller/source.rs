@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::Mapper;
 use super::handle::Handle;
-use crate::informer::{Event, Informer, Notice};
+use crate::informer::{ChangeEvent, Informer, Notification};
 use crate::panic_message::panic_message;
 use crate::queue::{AddOptions, Priority};
 use crate::reconcile_loop::Trigger;
@@ -134,8 +134,8 @@ async fn feed_events(
     let mut subscription = informer.subscribe();
     while let Some(notice) = subscription.next().await {
         match notice {
-            Notice::Change(event) => woken.by_event(mapper, &event),
-            Notice::Synced => {
+            Notification::Change(event) => woken.by_event(mapper, &event),
+            Notification::Synced => {
                 let told = synced.take().map(|synced| synced.send(()));
                 told.unwrap_or(Ok(())).unwrap_or_default();
             }
@@ -175,7 +175,7 @@ struct Woken {
 }
 
 impl Woken {
-    fn by_event(&self, mapper: &Mapper, event: &Event) {
+    fn by_event(&self, mapper: &Mapper, event: &ChangeEvent) {
         let mapped = catch_unwind(AssertUnwindSafe(|| mapper(event)));
         let keys = mapped.unwrap_or_else(|panic| {
             let message = panic_message(panic.as_ref());
@@ -184,7 +184,7 @@ impl Woken {
             self.all()
         });
         // What was there at the start must not hold up what happens now.
-        let priority = match event.initial {
+        let priority = match event.is_initial {
             true => self.priority.min(Priority::INITIAL),
             false => self.priority,
         };

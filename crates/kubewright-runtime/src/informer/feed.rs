@@ -7,7 +7,7 @@ use super::inbox::Inbox;
 use super::sync::{Obstacle, Phase};
 use crate::Error;
 use crate::reflector::Sink;
-use crate::store::{Delta, Event, Replaced};
+use crate::store::{ChangeEvent, Delta, Replaced};
 
 /// The side of an informer that its reflector feeds.
 pub(super) struct Feed {
@@ -96,7 +96,7 @@ impl Feed {
     }
 }
 
-fn push_all(events: &[Event]) -> impl Fn(&mut Inbox) {
+fn push_all(events: &[ChangeEvent]) -> impl Fn(&mut Inbox) {
     move |inbox| events.iter().for_each(|event| inbox.push(event.clone()))
 }
 

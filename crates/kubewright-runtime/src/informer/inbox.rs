@@ -5,8 +5,8 @@ use imbl::OrdMap;
 use kubewright_core::ObjectKey;
 use kubewright_wire::record::Record;
 
-use super::Notice;
-use crate::store::{Event, changes};
+use super::Notification;
+use crate::store::{ChangeEvent, changes};
 
 /// What one subscriber has not fetched yet.
 ///
@@ -23,7 +23,7 @@ pub(super) struct Inbox {
     changes: HashMap<ObjectKey, Change>,
     received: u64,
     /// Events of one change that is two: an object gone, another of its name there.
-    split: VecDeque<Event>,
+    split: VecDeque<ChangeEvent>,
     closed: bool,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Inbox {
 struct Replay {
     objects: OrdMap<ObjectKey, Record>,
     last: Option<ObjectKey>,
-    initial: bool,
+    is_initial: bool,
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -56,17 +56,17 @@ impl Inbox {
             self.replay = Some(Replay {
                 objects: objects.clone(),
                 last: None,
-                initial: self.synced == Synced::NotYet,
+                is_initial: self.synced == Synced::NotYet,
             });
             return;
         }
         // Word of former objects still waits, and may be about the same names.
         for (key, record) in objects {
-            self.push(Event {
+            self.push(ChangeEvent {
                 key: key.clone(),
                 old: None,
                 new: Some(record.clone()),
-                initial: false,
+                is_initial: false,
             });
         }
     }
@@ -78,11 +78,11 @@ impl Inbox {
         }
         for (key, record) in objects {
             if !self.changes.contains_key(key) {
-                self.push(Event {
+                self.push(ChangeEvent {
                     key: key.clone(),
                     old: Some(record.clone()),
                     new: Some(record.clone()),
-                    initial: false,
+                    is_initial: false,
                 });
             }
         }
@@ -101,7 +101,7 @@ impl Inbox {
     }
 
     /// One more change, joined with one of the same object that waits.
-    pub(super) fn push(&mut self, event: Event) {
+    pub(super) fn push(&mut self, event: ChangeEvent) {
         if let Some(change) = self.changes.get_mut(&event.key) {
             change.new = event.new;
             if change.old.is_none() && change.new.is_none() {
@@ -130,17 +130,17 @@ impl Inbox {
     }
 
     /// What the subscriber hears next.
-    pub(super) fn pop(&mut self) -> Option<Notice> {
+    pub(super) fn pop(&mut self) -> Option<Notification> {
         loop {
             if let Some(event) = self.split.pop_front() {
-                return Some(Notice::Change(event));
+                return Some(Notification::Change(event));
             }
             if let Some(event) = self.pop_replay() {
-                return Some(Notice::Change(event));
+                return Some(Notification::Change(event));
             }
             if self.synced == Synced::Due {
                 self.synced = Synced::Told;
-                return Some(Notice::Synced);
+                return Some(Notification::Synced);
             }
             let (_, key) = self.order.pop_first()?;
             if let Some(change) = self.changes.remove(&key) {
@@ -149,7 +149,7 @@ impl Inbox {
         }
     }
 
-    fn pop_replay(&mut self) -> Option<Event> {
+    fn pop_replay(&mut self) -> Option<ChangeEvent> {
         let replay = self.replay.as_mut()?;
         let from = match &replay.last {
             Some(last) => Bound::Excluded(last),
@@ -164,11 +164,11 @@ impl Inbox {
             return None;
         };
         replay.last = Some(key.clone());
-        Some(Event {
+        Some(ChangeEvent {
             key,
             old: None,
             new: Some(record),
-            initial: replay.initial,
+            is_initial: replay.is_initial,
         })
     }
 }

@@ -18,9 +18,9 @@ mod subscription;
 mod sync;
 
 pub use crate::reflector::{Content, InformerSpec};
-pub use crate::store::Event;
+pub use crate::store::ChangeEvent;
 pub use handle::Informer;
 pub use set::{InformerOptions, Informers};
 pub use stats::{InformerStatus, Stats};
-pub use subscription::{Notice, Subscription};
+pub use subscription::{Notification, Subscription};
 pub use sync::{Obstacle, SyncError};

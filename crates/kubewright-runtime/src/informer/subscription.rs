@@ -6,14 +6,14 @@ use tokio::sync::Notify;
 
 use super::Informer;
 use super::inbox::Inbox;
-use crate::store::Event;
+use crate::store::ChangeEvent;
 
 /// What a subscriber hears.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Notice {
+pub enum Notification {
     /// An object has changed.
-    Change(Event),
+    Change(ChangeEvent),
     /// The state at the beginning has been told whole. Comes once.
     Synced,
 }
@@ -64,7 +64,7 @@ impl Subscription {
     /// # Cancel safety
     ///
     /// Dropped while it waits, no notice is lost.
-    pub async fn next(&mut self) -> Option<Notice> {
+    pub async fn next(&mut self) -> Option<Notification> {
         loop {
             let filled = self.shared.filled.notified();
             {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use crate::Error;
-use crate::client::Meaning;
+use crate::client::ErrorReason;
 
 /// Whether the state is in the store; what is there stays when the informer stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,9 +27,9 @@ pub enum Obstacle {
 impl Obstacle {
     /// What the failure says about it.
     pub(super) fn of(error: &Error) -> Option<Self> {
-        match Meaning::of(error.status()?) {
-            Meaning::Forbidden => Some(Self::Forbidden),
-            Meaning::NotFound => Some(Self::NotServed),
+        match ErrorReason::of(error.status()?) {
+            ErrorReason::Forbidden => Some(Self::Forbidden),
+            ErrorReason::NotFound => Some(Self::NotServed),
             _ => None,
         }
     }

@@ -13,7 +13,7 @@ use super::protobuf::Learnt;
 use super::watch::Watch;
 use super::{InformerSpec, ReflectorOptions, RetryBackoff, Sink};
 use crate::Error;
-use crate::client::Meaning;
+use crate::client::ErrorReason;
 use crate::panic_message::panic_message;
 
 /// The bounds of `timeoutSeconds`, as client-go has them: spread, so that not all watches of a
@@ -107,9 +107,9 @@ impl Reflector {
                 // A list without a revision: there is none to watch from.
                 return Ok(());
             };
-            let meaning = error.status().map(Meaning::of);
+            let reason = error.status().map(ErrorReason::of);
             // The cache of this server is behind, or its history is gone.
-            if matches!(meaning, Some(Meaning::Expired | Meaning::Ahead)) {
+            if matches!(reason, Some(ErrorReason::Expired | ErrorReason::ResourceVersionTooLarge)) {
                 *freshness = Freshness::Latest;
             }
             if self.options.protobuf.learn(&error) == Learnt::Declined {
@@ -119,7 +119,7 @@ impl Reflector {
                 self.options.streaming.decline(&error);
                 continue;
             }
-            let is_missing = meaning == Some(Meaning::NotFound);
+            let is_missing = reason == Some(ErrorReason::NotFound);
             missed = if is_missing { missed + 1 } else { 0 };
             // Said twice, with a pause between: one answer may be that of a server in disorder.
             if missed == 2 && std::mem::take(&mut self.is_filled) {
@@ -168,10 +168,10 @@ impl Reflector {
     ) {
         loop {
             if let Err(error) = ended {
-                let meaning = error.status().map(Meaning::of);
+                let reason = error.status().map(ErrorReason::of);
                 self.options.protobuf.learn(&error);
                 self.after_failure(error, sink).await;
-                if matches!(meaning, Some(Meaning::Expired | Meaning::NotFound)) {
+                if matches!(reason, Some(ErrorReason::Expired | ErrorReason::NotFound)) {
                     return;
                 }
             }
@@ -195,8 +195,8 @@ impl Reflector {
             _ if is_expired(&error) => self.backoff.expired(),
             _ => self.backoff.failed(),
         };
-        let wait = match error.status().map(Meaning::of) {
-            Some(Meaning::NotFound | Meaning::Forbidden) => wait.min(LOOK_AGAIN),
+        let wait = match error.status().map(ErrorReason::of) {
+            Some(ErrorReason::NotFound | ErrorReason::Forbidden) => wait.min(LOOK_AGAIN),
             _ => wait,
         };
         self.pause(error, wait, sink).await;
@@ -217,7 +217,7 @@ fn refuses_streams(error: &Error) -> bool {
         return matches!(error, Error::Endless { .. });
     };
     // Before 1.27, and where the gate WatchList is off: "sendInitialEvents is forbidden".
-    Meaning::of(status) == Meaning::Invalid || matches!(status.code, 400 | 405 | 406 | 501)
+    ErrorReason::of(status) == ErrorReason::Invalid || matches!(status.code, 400 | 405 | 406 | 501)
 }
 
 impl std::fmt::Debug for Reflector {

@@ -40,14 +40,14 @@ pub(super) fn read_frame(
     let told = |delta: Result<Delta, RecordError>| delta.map_or_else(Told::Unreadable, Told::Delta);
     match frame.kind {
         FrameKind::Added | FrameKind::Modified => {
-            Ok(told(intake.record(form, object).map(Delta::Present)))
+            Ok(told(intake.record(form, object).map(Delta::Applied)))
         }
-        FrameKind::Deleted => Ok(told(intake.record(form, object).map(Delta::Gone))),
+        FrameKind::Deleted => Ok(told(intake.record(form, object).map(Delta::Deleted))),
         FrameKind::Bookmark => {
             let bookmark = bookmark(form, frame.object)?;
             Ok(match bookmark.ends_initial_state {
                 true => Told::Complete(bookmark.resource_version),
-                false => Told::Delta(Delta::Reached(bookmark.resource_version)),
+                false => Told::Delta(Delta::Bookmark(bookmark.resource_version)),
             })
         }
         FrameKind::Error => {

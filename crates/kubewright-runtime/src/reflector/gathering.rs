@@ -44,17 +44,17 @@ impl Gathering {
     /// brought up to date by changes.
     pub(super) fn take(&mut self, delta: Delta, held: impl Fn(&Record) -> Option<Record>) {
         match delta {
-            Delta::Present(record) => {
+            Delta::Applied(record) => {
                 // What has not changed is kept once, not twice, while the state is read.
                 let record = held(&record).unwrap_or(record);
                 if self.objects.insert(record.key(), record).is_none() {
                     self.progress = Instant::now();
                 }
             }
-            Delta::Gone(record) => {
+            Delta::Deleted(record) => {
                 self.objects.remove(&record.key());
             }
-            Delta::Reached(_) => {}
+            Delta::Bookmark(_) => {}
         }
     }
 

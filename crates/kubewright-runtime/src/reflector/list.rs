@@ -9,7 +9,7 @@ use super::intake::{Intake, ItemError, Skipped};
 use super::spec::Asked;
 use super::{InformerSpec, ReflectorOptions, Sink};
 use crate::Error;
-use crate::client::{Meaning, Query, open_as};
+use crate::client::{ErrorReason, Query, open_as};
 
 /// A server that sends nothing for so long has died.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -132,5 +132,5 @@ struct PageError {
 }
 
 pub(super) fn is_expired(error: &Error) -> bool {
-    error.status().map(Meaning::of) == Some(Meaning::Expired)
+    error.status().map(ErrorReason::of) == Some(ErrorReason::Expired)
 }

@@ -177,7 +177,7 @@ impl Stream<'_> {
                 gathering.take(delta, |record| sink.held(record));
             }
             (Told::Delta(delta), None) => batch.deltas.push(delta),
-            (Told::Complete(reached), _) => batch.deltas.push(Delta::Reached(reached)),
+            (Told::Complete(reached), _) => batch.deltas.push(Delta::Bookmark(reached)),
             (Told::Unreadable(error), Some(gathering)) => gathering.skipped.note(error),
             (Told::Unreadable(error), None) => batch.skipped.note(error),
         }

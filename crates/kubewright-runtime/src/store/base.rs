@@ -5,7 +5,7 @@ use kubewright_core::{ObjectKey, Revision};
 use kubewright_wire::record::Record;
 
 use super::index::Indexes;
-use super::{Delta, Event};
+use super::{ChangeEvent, Delta};
 
 /// What list and watch have delivered. Cloning costs a few pointers.
 #[derive(Clone, Debug, Default)]
@@ -53,17 +53,17 @@ impl Base {
 
     /// Takes one delta in, of the namespace `part` where they are read one by one; events go to
     /// `out`.
-    pub(super) fn apply(&mut self, part: Option<&str>, delta: Delta, out: &mut Vec<Event>) {
+    pub(super) fn apply(&mut self, part: Option<&str>, delta: Delta, out: &mut Vec<ChangeEvent>) {
         match delta {
-            Delta::Present(record) => {
+            Delta::Applied(record) => {
                 self.reach(part, record.resource_version());
                 self.put(record.key(), record, out);
             }
-            Delta::Gone(record) => {
+            Delta::Deleted(record) => {
                 self.reach(part, record.resource_version());
                 self.take(&record.key(), out);
             }
-            Delta::Reached(resource_version) => self.reach(part, &resource_version),
+            Delta::Bookmark(resource_version) => self.reach(part, &resource_version),
         }
     }
 
@@ -89,7 +89,7 @@ impl Base {
         part: Option<&str>,
         list: Vec<Record>,
         resource_version: &str,
-        out: &mut Vec<Event>,
+        out: &mut Vec<ChangeEvent>,
     ) {
         self.reach(part, resource_version);
         let mut listed: Vec<(ObjectKey, Record)> = list
@@ -117,7 +117,7 @@ impl Base {
     }
 
     /// Forgets a namespace that is not read any more.
-    pub(super) fn leave(&mut self, part: &str, out: &mut Vec<Event>) {
+    pub(super) fn leave(&mut self, part: &str, out: &mut Vec<ChangeEvent>) {
         self.replace(Some(part), Vec::new(), "", out);
         self.parts.remove(part);
     }
@@ -134,7 +134,7 @@ impl Base {
         }
     }
 
-    fn put(&mut self, key: ObjectKey, record: Record, out: &mut Vec<Event>) {
+    fn put(&mut self, key: ObjectKey, record: Record, out: &mut Vec<ChangeEvent>) {
         let old = self.objects.get(&key).cloned();
         let same = |old: &Record| {
             old.uid() == record.uid() && old.resource_version() == record.resource_version()
@@ -152,7 +152,7 @@ impl Base {
         out.extend(changes(key, old, Some(record)));
     }
 
-    fn take(&mut self, key: &ObjectKey, out: &mut Vec<Event>) {
+    fn take(&mut self, key: &ObjectKey, out: &mut Vec<ChangeEvent>) {
         let Some(old) = self.objects.remove(key) else {
             return;
         };
@@ -168,12 +168,12 @@ pub(crate) fn changes(
     key: ObjectKey,
     old: Option<Record>,
     new: Option<Record>,
-) -> impl Iterator<Item = Event> {
-    let event = |key, old, new| Event {
+) -> impl Iterator<Item = ChangeEvent> {
+    let event = |key, old, new| ChangeEvent {
         key,
         old,
         new,
-        initial: false,
+        is_initial: false,
     };
     let (first, second) = match (old, new) {
         (Some(old), Some(new)) if old.uid() != new.uid() => (

@@ -5,26 +5,26 @@ use kubewright_wire::record::Record;
 #[derive(Clone, Debug)]
 pub enum Delta {
     /// The object is there, in this state.
-    Present(Record),
+    Applied(Record),
     /// The object is gone; this was its last state.
-    Gone(Record),
+    Deleted(Record),
     /// Nothing has happened up to this resourceVersion.
-    Reached(String),
+    Bookmark(String),
 }
 
 impl Delta {
     /// How far the watch had come with it.
     pub fn resource_version(&self) -> &str {
         match self {
-            Self::Present(record) | Self::Gone(record) => record.resource_version(),
-            Self::Reached(resource_version) => resource_version,
+            Self::Applied(record) | Self::Deleted(record) => record.resource_version(),
+            Self::Bookmark(resource_version) => resource_version,
         }
     }
 }
 
 /// A change of one object, as the API server has delivered it.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct ChangeEvent {
     /// Which object.
     pub key: ObjectKey,
     /// What it was before; none for one that is new.
@@ -32,10 +32,10 @@ pub struct Event {
     /// What it is now; none for one that is gone.
     pub new: Option<Record>,
     /// Whether the object was already there when the receiver began.
-    pub initial: bool,
+    pub is_initial: bool,
 }
 
-impl Event {
+impl ChangeEvent {
     /// The object as it is now, or as it last was.
     pub fn record(&self) -> Option<&Record> {
         self.new.as_ref().or(self.old.as_ref())

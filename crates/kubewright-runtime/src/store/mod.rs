@@ -14,7 +14,7 @@ mod records;
 mod snapshot;
 
 pub(crate) use base::changes;
-pub use event::{Delta, Event};
+pub use event::{ChangeEvent, Delta};
 pub use filter::Filter;
 pub use index::{IndexFunction, UnknownIndex};
 pub(crate) use records::Shape;

@@ -8,7 +8,7 @@ use kubewright_wire::record::Record;
 use parking_lot::Mutex;
 
 use super::snapshot::{Layers, Snapshot};
-use super::{Delta, Event, Filter, IndexFunction, UnknownIndex};
+use super::{ChangeEvent, Delta, Filter, IndexFunction, UnknownIndex};
 
 /// The objects of one kind. Cloning shares them.
 ///
@@ -22,7 +22,7 @@ use super::{Delta, Event, Filter, IndexFunction, UnknownIndex};
 ///
 /// let store = Store::new(Filter::default());
 /// let pod = Record::from_json(br#"{"metadata":{"name":"a","namespace":"shop","resourceVersion":"7"}}"#)?;
-/// let events = store.apply([Delta::Present(pod)]);
+/// let events = store.apply([Delta::Applied(pod)]);
 /// assert_eq!(events.len(), 1);
 /// assert!(store.get(&ObjectKey::namespaced("shop", "a")).is_some());
 /// # Ok::<(), kubewright_wire::record::RecordError>(())
@@ -51,7 +51,7 @@ pub enum Replaced {
     /// The store was empty: everything in it is new.
     Filled,
     /// What differs from before: first the objects that are gone.
-    Changed(Vec<Event>),
+    Changed(Vec<ChangeEvent>),
 }
 
 impl Store {
@@ -96,7 +96,7 @@ impl Store {
     ///     record.selectable("spec.nodeName").map(Into::into).into_iter().collect()
     /// }));
     /// let pod = br#"{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"nodeName":"n1"}}"#;
-    /// store.apply([Delta::Present(Record::from_json(pod)?)]);
+    /// store.apply([Delta::Applied(Record::from_json(pod)?)]);
     /// assert_eq!(store.by_index("node", "n1")?.len(), 1);
     /// store.remove_index("node");
     /// assert!(store.by_index("node", "n1").is_err());
@@ -184,7 +184,7 @@ impl Store {
     /// Takes in what a watch has said, in its order, and tells what that changed.
     ///
     /// This and [`Store::replace`] are the only doors to what is delivered.
-    pub fn apply(&self, deltas: impl IntoIterator<Item = Delta>) -> Vec<Event> {
+    pub fn apply(&self, deltas: impl IntoIterator<Item = Delta>) -> Vec<ChangeEvent> {
         self.apply_in(None, deltas)
     }
 
@@ -193,7 +193,7 @@ impl Store {
         &self,
         part: Option<&str>,
         deltas: impl IntoIterator<Item = Delta>,
-    ) -> Vec<Event> {
+    ) -> Vec<ChangeEvent> {
         let mut events = Vec::new();
         self.write(|layers| {
             for delta in deltas {
@@ -233,7 +233,7 @@ impl Store {
     }
 
     /// Forgets a namespace that is not read any more, and tells what that changed.
-    pub(crate) fn leave(&self, part: &str) -> Vec<Event> {
+    pub(crate) fn leave(&self, part: &str) -> Vec<ChangeEvent> {
         let mut events = Vec::new();
         self.write(|layers| {
             layers.base.leave(part, &mut events);
@@ -333,9 +333,9 @@ mod tests {
         let key = ObjectKey::namespaced("a", "x");
         store.note_write(key.clone(), record("a", 20));
         assert!(store.get(&key).is_some());
-        store.apply_in(Some("b"), [Delta::Reached("60".to_owned())]);
+        store.apply_in(Some("b"), [Delta::Bookmark("60".to_owned())]);
         assert!(store.get(&key).is_some());
-        store.apply_in(Some("a"), [Delta::Reached("30".to_owned())]);
+        store.apply_in(Some("a"), [Delta::Bookmark("30".to_owned())]);
         assert!(store.get(&key).is_none(), "it is gone again");
     }
 

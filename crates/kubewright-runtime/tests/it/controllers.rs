@@ -270,8 +270,8 @@ async fn no_worker_starts_when_a_source_ends_before_its_initial_state() {
 #[tokio::test(start_paused = true)]
 async fn a_mapper_that_panics_wakes_all_and_works_for_the_next_event() {
     let (informer, watch, _informers) = informer_of(&["a", "b"]);
-    let mapper = |event: &kubewright_runtime::informer::Event| {
-        assert!(event.initial || event.key.name() != "a", "no a, please");
+    let mapper = |event: &kubewright_runtime::informer::ChangeEvent| {
+        assert!(event.is_initial || event.key.name() != "a", "no a, please");
         vec![event.key.clone()]
     };
     let source = Source::new(informer.clone(), Box::new(mapper));

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use kubewright_runtime::informer::{Informer, Informers, Notice, Subscription};
+use kubewright_runtime::informer::{Informer, Informers, Notification, Subscription};
 use kubewright_runtime::store::Store;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn content(store: &Store) -> Vec<String> {
 async fn change(subscription: &mut Subscription) -> String {
     loop {
         match next_notice(subscription).await {
-            Notice::Change(event) => {
+            Notification::Change(event) => {
                 let version = |record: Option<&kubewright_runtime::record::Record>| {
                     record.map_or("-".to_owned(), |record| {
                         record.resource_version().to_owned()
@@ -43,7 +43,7 @@ async fn synced(server: &Scripted, objects: &[Value]) -> (Informer, Subscription
     let informer = informers.get(&pods());
     informer.synced().await.expect("the list is there");
     let mut subscription = informer.subscribe();
-    while !matches!(next_notice(&mut subscription).await, Notice::Synced) {}
+    while !matches!(next_notice(&mut subscription).await, Notification::Synced) {}
     (informer, subscription, informers)
 }
 

@@ -38,12 +38,12 @@ fn an_index_has_what_was_there_before_it_and_follows_what_changes() {
     store.add_index("node", by_node());
     assert_eq!(names(&store, "node", "n1"), ["a"]);
     store.apply([
-        Delta::Present(record(&on_node("a", 11, "n2"))),
-        Delta::Present(record(&on_node("c", 12, "n1"))),
+        Delta::Applied(record(&on_node("a", 11, "n2"))),
+        Delta::Applied(record(&on_node("c", 12, "n1"))),
     ]);
     assert_eq!(names(&store, "node", "n1"), ["c"]);
     assert_eq!(names(&store, "node", "n2"), ["a", "b"]);
-    store.apply([Delta::Gone(record(&on_node("b", 13, "n2")))]);
+    store.apply([Delta::Deleted(record(&on_node("b", 13, "n2")))]);
     assert_eq!(names(&store, "node", "n2"), ["a"]);
     store.replace(vec![record(&on_node("d", 14, "n2"))], "20");
     assert_eq!(names(&store, "node", "n2"), ["d"]);
@@ -86,8 +86,8 @@ fn an_index_of_labels_finds_what_a_walk_finds() {
     for store in [&walked, &indexed, &late] {
         store.replace(list(), "10");
         store.apply([
-            Delta::Present(labelled("c", 11, &[("app", "db")])),
-            Delta::Gone(labelled("b", 12, &[("app", "db")])),
+            Delta::Applied(labelled("c", 11, &[("app", "db")])),
+            Delta::Deleted(labelled("b", 12, &[("app", "db")])),
         ]);
         store.note_write(key("a"), labelled("a", 13, &[("app", "db")]));
         store.note_write(key("e"), labelled("e", 14, &[("app", "web")]));
@@ -125,10 +125,10 @@ fn an_object_for_which_an_index_panics_is_found_under_no_value_and_holds_nobody_
     store.add_index("node", picky);
     let list = [on_node("a", 1, "n1"), on_node("b", 2, "n1")];
     store.replace(list.iter().map(record).collect(), "10");
-    store.apply([Delta::Present(record(&on_node("c", 11, "n1")))]);
+    store.apply([Delta::Applied(record(&on_node("c", 11, "n1")))]);
     assert_eq!(names(&store, "node", "n1"), ["a", "c"]);
     assert!(store.get(&key("b")).is_some());
-    store.apply([Delta::Gone(record(&on_node("b", 12, "n1")))]);
+    store.apply([Delta::Deleted(record(&on_node("b", 12, "n1")))]);
     assert!(store.get(&key("b")).is_none());
 }
 

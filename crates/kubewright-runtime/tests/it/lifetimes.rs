@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
 use kubewright_runtime::cache::View;
-use kubewright_runtime::informer::Notice;
+use kubewright_runtime::informer::Notification;
 
 use crate::scripted::{Scripted, frame, key, pod, pods, send};
 
@@ -22,7 +22,7 @@ async fn an_informer_stops_with_its_last_user_and_starts_anew_for_the_next() {
     send(&watch, frame("ADDED", &pod("b", 11)));
     let mut heard = Vec::new();
     while heard.len() < 2 {
-        if let Some(Notice::Change(event)) = subscription.next().await {
+        if let Some(Notification::Change(event)) = subscription.next().await {
             heard.push(event.key.name().to_owned());
         }
     }
@@ -47,7 +47,7 @@ async fn a_replay_tells_of_every_object_once_and_only_when_asked() {
     let informers = server.informers();
     let informer = informers.get(&pods());
     let mut subscription = informer.subscribe();
-    while !matches!(subscription.next().await, Some(Notice::Synced)) {}
+    while !matches!(subscription.next().await, Some(Notification::Synced)) {}
     let minutes = Duration::from_secs(120);
     assert!(
         tokio::time::timeout(minutes, subscription.next())
@@ -59,7 +59,7 @@ async fn a_replay_tells_of_every_object_once_and_only_when_asked() {
     subscription.replay();
     let mut heard = Vec::new();
     while heard.len() < 2 {
-        let Some(Notice::Change(event)) = subscription.next().await else {
+        let Some(Notification::Change(event)) = subscription.next().await else {
             panic!("the informer runs");
         };
         let (old, new) = (event.old.unwrap(), event.new.unwrap());

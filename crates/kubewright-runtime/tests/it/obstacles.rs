@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use kubewright_runtime::informer::{Notice, Obstacle, SyncError};
+use kubewright_runtime::informer::{Notification, Obstacle, SyncError};
 use serde_json::json;
 
 use crate::scripted::{Scripted, key, pod, pods};
@@ -56,12 +56,12 @@ async fn a_kind_that_goes_takes_its_objects_along_and_may_come_back() {
     let informers = server.informers();
     let informer = informers.get(&pods());
     let mut changes = informer.subscribe();
-    while !matches!(changes.next().await, Some(Notice::Synced)) {}
+    while !matches!(changes.next().await, Some(Notification::Synced)) {}
     // One such answer may be a mistake: the watch, then two lists.
     for _ in 0..3 {
         server.answer(404, "404 page not found");
     }
-    let Some(Notice::Change(gone)) = changes.next().await else {
+    let Some(Notification::Change(gone)) = changes.next().await else {
         panic!("the object is gone");
     };
     assert!(gone.new.is_none() && gone.key == key("a"));
@@ -69,7 +69,7 @@ async fn a_kind_that_goes_takes_its_objects_along_and_may_come_back() {
     assert!(!informer.is_synced());
     assert_eq!(informer.obstacle(), Some(Obstacle::NotServed));
     server.list(20, &[pod("b", 15)]);
-    let Some(Notice::Change(new)) = changes.next().await else {
+    let Some(Notification::Change(new)) = changes.next().await else {
         panic!("the kind is back");
     };
     assert!(new.old.is_none() && new.key == key("b"));
@@ -86,7 +86,7 @@ async fn a_kind_that_was_missing_for_a_moment_keeps_its_objects() {
     let informers = server.informers();
     let informer = informers.get(&pods());
     let mut changes = informer.subscribe();
-    while !matches!(changes.next().await, Some(Notice::Synced)) {}
+    while !matches!(changes.next().await, Some(Notification::Synced)) {}
     let minute = Duration::from_secs(60);
     assert!(tokio::time::timeout(minute, changes.next()).await.is_err());
     assert_eq!(informer.stats().relists(), 1);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kubewright_runtime::informer::{Informer, Informers, Notice, Subscription};
+use kubewright_runtime::informer::{Informer, Informers, Notification, Subscription};
 use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, frame, next_notice, pod, pods, send};
@@ -25,7 +25,8 @@ async fn synced(server: &Scripted) -> (Informers, Informer) {
 /// Waits until an object of that name is told.
 async fn told(changes: &mut Subscription, name: &str) {
     loop {
-        if matches!(next_notice(changes).await, Notice::Change(event) if event.key.name() == name) {
+        if matches!(next_notice(changes).await, Notification::Change(event) if event.key.name() == name)
+        {
             return;
         }
     }

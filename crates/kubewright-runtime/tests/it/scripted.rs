@@ -17,7 +17,7 @@ use kube::Client;
 use kube::client::Body;
 use kubewright_core::{Kind, ObjectKey, Resource, Scope};
 use kubewright_runtime::informer::{
-    InformerOptions, InformerSpec, Informers, Notice, Subscription,
+    InformerOptions, InformerSpec, Informers, Notification, Subscription,
 };
 use kubewright_runtime::reflector::{ReflectorOptions, Streaming};
 use parking_lot::Mutex;
@@ -189,7 +189,7 @@ impl tower::Service<Request<Body>> for Scripted {
 }
 
 /// What a subscriber hears next, which it does not wait for in vain.
-pub(crate) async fn next_notice(subscription: &mut Subscription) -> Notice {
+pub(crate) async fn next_notice(subscription: &mut Subscription) -> Notification {
     let notice = timeout(PATIENCE, subscription.next()).await;
     let notice = notice.expect("something to hear");
     notice.expect("the informer runs")

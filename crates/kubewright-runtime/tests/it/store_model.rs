@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use kubewright_core::ObjectKey;
 use kubewright_runtime::record::Record;
-use kubewright_runtime::store::{Delta, Event, Filter, Replaced, Store};
+use kubewright_runtime::store::{ChangeEvent, Delta, Filter, Replaced, Store};
 use proptest::prelude::{
     Just, ProptestConfig, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest,
 };
@@ -152,8 +152,8 @@ fn delta(server: &Server, place: usize) -> Option<Delta> {
         before.is_some_and(Version::is_visible),
         version.is_visible(),
     ) {
-        (_, true) => Some(Delta::Present(record(*key, version))),
-        (true, false) => Some(Delta::Gone(record(*key, version))),
+        (_, true) => Some(Delta::Applied(record(*key, version))),
+        (true, false) => Some(Delta::Deleted(record(*key, version))),
         (false, false) => None,
     }
 }
@@ -233,7 +233,7 @@ impl Run {
                 {
                     self.client.watched = self.server.revision();
                     let reached = self.client.watched.to_string();
-                    self.store.apply([Delta::Reached(reached)]);
+                    self.store.apply([Delta::Bookmark(reached)]);
                 }
             }
             Step::Relist(ahead) => self.relist(ahead)?,
@@ -278,7 +278,7 @@ impl Run {
     }
 
     /// Events must fit to what was told before: same old state, and no change of uid in one.
-    fn tell(&mut self, events: &[Event]) -> Result<(), TestCaseError> {
+    fn tell(&mut self, events: &[ChangeEvent]) -> Result<(), TestCaseError> {
         for event in events {
             let old = event.old.as_ref().map(identity);
             prop_assert_eq!(self.told.get(&event.key).cloned(), old.clone());

@@ -1,4 +1,4 @@
-use kubewright_runtime::informer::{Notice, Subscription};
+use kubewright_runtime::informer::{Notification, Subscription};
 
 use crate::scripted::{Scripted, frame, key, pod, pod_with_uid, pods, send};
 
@@ -6,9 +6,9 @@ use crate::scripted::{Scripted, frame, key, pod, pod_with_uid, pods, send};
 async fn heard(subscription: &mut Subscription) -> String {
     match subscription.next().await {
         None => "end".to_owned(),
-        Some(Notice::Change(event)) => {
+        Some(Notification::Change(event)) => {
             let sign = match (&event.old, &event.new) {
-                (None, _) if event.initial => "initial ",
+                (None, _) if event.is_initial => "initial ",
                 (None, _) => "+",
                 (_, None) => "-",
                 _ => "~",
@@ -69,7 +69,7 @@ async fn a_subscriber_that_fell_behind_hears_of_each_object_once() {
         send(&watch, event);
         heard(&mut quick).await;
     }
-    let Some(Notice::Change(b)) = slow.next().await else {
+    let Some(Notification::Change(b)) = slow.next().await else {
         panic!("b has changed");
     };
     let versions = (b.old.unwrap(), b.new.unwrap());

@@ -1,6 +1,6 @@
 use k8s_openapi::api::core::v1::Pod;
 use kubewright_runtime::cache::View;
-use kubewright_runtime::informer::{Notice, Subscription};
+use kubewright_runtime::informer::{Notification, Subscription};
 use kubewright_runtime::reflector::{ReflectorOptions, Streaming};
 use kubewright_runtime::store::{Filter, Store};
 use kubewright_runtime::write::{Intent, Target, Writer};
@@ -11,7 +11,7 @@ use crate::scripted::{Scripted, deep, frame, key, next_notice, pod, pods, send};
 /// The name of the next object that has changed.
 async fn changed(subscription: &mut Subscription) -> String {
     loop {
-        if let Notice::Change(event) = next_notice(subscription).await {
+        if let Notification::Change(event) = next_notice(subscription).await {
             return event.key.name().to_owned();
         }
     }

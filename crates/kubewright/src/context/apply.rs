@@ -227,7 +227,7 @@ mod tests {
             kind: None,
         });
         let cached = cached.map(|value| encoder.encode_value(&value).unwrap());
-        informer.store().apply(cached.map(Delta::Present));
+        informer.store().apply(cached.map(Delta::Applied));
         let kind = ViewId::of::<ConfigMap>();
         let views = HashMap::from([(kind, AnyView::indexed::<ConfigMap>("test", &[], informer))]);
         let owned = owns.then(resource_of::<ConfigMap>);

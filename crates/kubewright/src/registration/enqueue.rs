@@ -58,7 +58,7 @@ mod tests {
         let informers = Informers::new(Client::new(nowhere, "default"), Default::default());
         let informer = informers.get(&InformerSpec::all(resource_of::<K>()));
         let record = Record::from_value(object).unwrap();
-        informer.store().apply([Delta::Present(record)]);
+        informer.store().apply([Delta::Applied(record)]);
         (Cache::new(View::new(informer)), informers)
     }
 

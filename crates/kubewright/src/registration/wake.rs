@@ -1,17 +1,17 @@
 use kubewright_core::ObjectKey;
 use kubewright_runtime::cache::View;
 use kubewright_runtime::controller::Mapper;
-use kubewright_runtime::informer::Event;
+use kubewright_runtime::informer::ChangeEvent;
 
 use super::predicate::Seen;
 use super::{AnyKind, Cache, Predicate};
 
 /// Whether the registration is about this event.
-pub(crate) fn passes<W>(predicate: &Option<Predicate<W>>, event: &Event) -> bool {
+pub(crate) fn passes<W>(predicate: &Option<Predicate<W>>, event: &ChangeEvent) -> bool {
     let seen = Seen {
         old: event.old.as_ref(),
         new: event.new.as_ref(),
-        is_initial: event.initial,
+        is_initial: event.is_initial,
     };
     predicate.as_ref().is_none_or(|one| one.passes(&seen))
 }
@@ -55,7 +55,7 @@ mod tests {
     use kube::client::Body;
     use kubewright_core::ObjectKey;
     use kubewright_runtime::cache::View;
-    use kubewright_runtime::informer::{Event, Informer, InformerSpec, Informers};
+    use kubewright_runtime::informer::{ChangeEvent, Informer, InformerSpec, Informers};
     use kubewright_runtime::store::Delta;
     use kubewright_wire::record::Record;
     use serde_json::{Value, json};
@@ -75,7 +75,7 @@ mod tests {
         let own = informer::<ConfigMap>(&informers);
         let present = |name| json!({"metadata": {"name": name, "namespace": "x", "uid": name}});
         let present = ["a", "b"].map(|name| Record::from_value(&present(name)).unwrap());
-        own.store().apply(present.map(Delta::Present));
+        own.store().apply(present.map(Delta::Applied));
         let view = View::<Node>::new(informer::<Node>(&informers));
         let mapper = by_mapper(
             None,
@@ -83,11 +83,11 @@ mod tests {
             Cache::<ConfigMap>::new(View::new(own)),
             |_: &Node, own| own.keys().into_iter().take(1),
         );
-        let event = Event {
+        let event = ChangeEvent {
             key: ObjectKey::cluster_scoped("n"),
             old: None,
             new: Some(Record::from_value(&node).unwrap()),
-            initial: false,
+            is_initial: false,
         };
         mapper(&event).iter().map(ToString::to_string).collect()
     }

@@ -117,7 +117,7 @@ mod tests {
                 "metadata": {"name": name, "namespace": "web", "resourceVersion": "7"},
                 "spec": {"nodeName": node, "containers": []},
             });
-            store.apply([Delta::Present(Record::from_value(&pod).unwrap())]);
+            store.apply([Delta::Applied(Record::from_value(&pod).unwrap())]);
         }
         let cx = Admission::new(Arc::new(AdmissionRequest::default()), reads.clone());
         let found = cx.by_index::<Pod>("node", "n2").unwrap();
