@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::Meaning;
+use super::ErrorReason;
 use crate::Error;
 use crate::controller::Failure;
 use crate::random::Random;
@@ -74,7 +74,7 @@ impl Conflict for WriteError {
 impl Conflict for Error {
     fn is_conflict(&self) -> bool {
         let status = self.status();
-        status.is_some_and(|status| Meaning::of(status) == Meaning::Conflict)
+        status.is_some_and(|status| ErrorReason::of(status) == ErrorReason::Conflict)
     }
 }
 

@@ -109,7 +109,10 @@ impl Reflector {
             };
             let reason = error.status().map(ErrorReason::of);
             // The cache of this server is behind, or its history is gone.
-            if matches!(reason, Some(ErrorReason::Expired | ErrorReason::ResourceVersionTooLarge)) {
+            if matches!(
+                reason,
+                Some(ErrorReason::Expired | ErrorReason::ResourceVersionTooLarge)
+            ) {
                 *freshness = Freshness::Latest;
             }
             if self.options.protobuf.learn(&error) == Learnt::Declined {

@@ -12,7 +12,7 @@ use super::request::ObjectRequest;
 use super::tried::{Again, Tried, means};
 use super::versions::{Versions, take_status};
 use super::{Intent, Target, WriteError, Writer};
-use crate::client::{Meaning, Tries, retry_if};
+use crate::client::{ErrorReason, Tries, retry_if};
 
 /// How errors name what is tried.
 const VERB: &str = "create or patch";
@@ -149,7 +149,7 @@ where
                 }
                 self.patch(present).await?
             }
-            (Err(error), absent) if means(&error, Meaning::NotFound) => match absent {
+            (Err(error), absent) if means(&error, ErrorReason::NotFound) => match absent {
                 Absent::Create(object) => self.create(object).await?,
                 Absent::Leave { .. } => return Ok(None),
             },
@@ -169,7 +169,8 @@ where
         let body = self.bytes(intent.body())?;
         let client = &self.writer.client;
         let answer = request.create(client, &self.writer.manager, body).await;
-        let answer = answer.map_err(|error| Tried::anew_if(error, &[Meaning::AlreadyExists]))?;
+        let answer =
+            answer.map_err(|error| Tried::anew_if(error, &[ErrorReason::AlreadyExists]))?;
         let record = self.note(&request, &answer)?;
         // The API server drops a status when it makes an object, and may give it one of its own.
         let before = take_status(&mut record.to_value());
@@ -201,7 +202,7 @@ where
         if let Some(patch) = object.onto(&raw) {
             let patched = self.patch_part("", &record, patch).await;
             // The object has changed since it was read, or is gone.
-            let races = [Meaning::Conflict, Meaning::NotFound];
+            let races = [ErrorReason::Conflict, ErrorReason::NotFound];
             record = patched.map_err(|error| Tried::anew_if(error, &races))?;
             done = Done::Patched;
         }
@@ -266,11 +267,11 @@ where
             Ok(patched) => return Ok(patched),
             Err(error) => error,
         };
-        if means(&error, Meaning::NotFound) {
+        if means(&error, ErrorReason::NotFound) {
             self.still_there(uid).await?;
             return Err(self.without_status().into());
         }
-        let again = match means(&error, Meaning::Conflict) {
+        let again = match means(&error, ErrorReason::Conflict) {
             true => Again::Part,
             false => Again::Nothing,
         };
@@ -281,7 +282,7 @@ where
     async fn still_there(&self, uid: &str) -> Result<Record, Tried> {
         let request = self.request("get", "");
         let body = request.get(&self.writer.client).await;
-        let body = body.map_err(|error| Tried::anew_if(error, &[Meaning::NotFound]))?;
+        let body = body.map_err(|error| Tried::anew_if(error, &[ErrorReason::NotFound]))?;
         let record = self.writer.read(&request, &body)?;
         if record.uid() == uid {
             return Ok(record);

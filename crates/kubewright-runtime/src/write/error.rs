@@ -1,7 +1,7 @@
 use kubewright_wire::record::RecordError;
 use kubewright_wire::status::Status;
 
-use crate::client::Meaning;
+use crate::client::ErrorReason;
 
 /// Why a write was not done.
 #[derive(Debug, thiserror::Error)]
@@ -94,7 +94,7 @@ impl WriteError {
     /// run wins.
     pub fn is_conflict(&self) -> bool {
         let status = self.status();
-        status.is_some_and(|status| Meaning::of(status) == Meaning::Conflict)
+        status.is_some_and(|status| ErrorReason::of(status) == ErrorReason::Conflict)
     }
 
     /// Whether the namespace is going, so that nothing new can be made in it: not an error either,

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::request::ObjectRequest;
 use super::writer::waits;
 use super::{Target, WriteError, Writer};
-use crate::client::Meaning;
+use crate::client::ErrorReason;
 
 /// The finalizers of an object as it was read, and as they are to be.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ impl Writer {
 }
 
 fn is_gone(status: &kubewright_wire::status::Status) -> bool {
-    Meaning::of(status) == Meaning::NotFound
+    ErrorReason::of(status) == ErrorReason::NotFound
 }
 
 /// Whether nothing keeps the object any more.

@@ -1,5 +1,5 @@
 use super::WriteError;
-use crate::client::Meaning;
+use crate::client::ErrorReason;
 
 /// Why a try did not succeed, and what may be tried again.
 pub(super) struct Tried {
@@ -19,8 +19,8 @@ pub(super) enum Again {
 
 impl Tried {
     /// Everything is tried again if the error means one of these.
-    pub(super) fn anew_if(error: WriteError, meanings: &[Meaning]) -> Self {
-        let is_race = meanings.iter().any(|meaning| means(&error, *meaning));
+    pub(super) fn anew_if(error: WriteError, reasons: &[ErrorReason]) -> Self {
+        let is_race = reasons.iter().any(|reason| means(&error, *reason));
         let again = match is_race {
             true => Again::All,
             false => Again::Nothing,
@@ -38,7 +38,7 @@ impl From<WriteError> for Tried {
     }
 }
 
-pub(super) fn means(error: &WriteError, meaning: Meaning) -> bool {
+pub(super) fn means(error: &WriteError, reason: ErrorReason) -> bool {
     let status = error.status();
-    status.is_some_and(|status| Meaning::of(status) == meaning)
+    status.is_some_and(|status| ErrorReason::of(status) == reason)
 }

@@ -14,7 +14,7 @@ use super::intent::without_nulls;
 use super::memory::{Memory, Slot, content_hash};
 use super::request::ObjectRequest;
 use super::{Intent, WriteError};
-use crate::client::Meaning;
+use crate::client::ErrorReason;
 use crate::store::Store;
 
 /// Writes objects in the name of one field manager.
@@ -275,9 +275,9 @@ fn status_body(resource: &Resource, key: &ObjectKey, status: Value) -> Map<Strin
 /// A conflict on the only precondition means that the name belongs to another object now. Any
 /// other, such as a webhook's, leaves the object where it is.
 fn is_gone(status: &Status) -> bool {
-    match Meaning::of(status) {
-        Meaning::NotFound => true,
-        Meaning::Conflict => OTHER_UID.iter().any(|text| status.message.contains(text)),
+    match ErrorReason::of(status) {
+        ErrorReason::NotFound => true,
+        ErrorReason::Conflict => OTHER_UID.iter().any(|text| status.message.contains(text)),
         _ => false,
     }
 }
