@@ -26,7 +26,7 @@ impl Feed {
     pub(super) fn leave(&self, part: &str) {
         let mut subscribers = self.shared.subscribers.lock();
         self.shared.awaited.lock().remove(part);
-        let events = self.shared.store.leave(part);
+        let events = self.shared.store.remove_namespace(part);
         if self.is_synced() {
             subscribers.tell(push_all(&events));
             self.count(events.len(), 0);

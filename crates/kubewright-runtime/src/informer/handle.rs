@@ -15,7 +15,7 @@ use super::sync::Phase;
 use super::{InformerSpec, InformerStatus, Obstacle, Stats, SyncError};
 use crate::cache::Budget;
 use crate::reflector::ReflectorOptions;
-use crate::store::{Filter, Shape, Store};
+use crate::store::{Filter, ResponseTransform, Store};
 use crate::{Error, NamespaceSet};
 
 /// One followed collection: its store, and its subscribers. Cloning shares it; with the last clone,
@@ -51,7 +51,7 @@ impl Shared {
     ) -> Self {
         let kind = spec.resource.kind.clone();
         let transform = reflector.transform_of(&spec.resource).cloned();
-        let shape = transform.map(|transform| -> Shape {
+        let shape = transform.map(|transform| -> ResponseTransform {
             Arc::new(move |answer: &Record| transform.of_answer(&kind, answer))
         });
         let filter = Filter {
@@ -59,7 +59,7 @@ impl Shared {
             ..spec.filter()
         };
         Self {
-            store: Store::shaping(filter, shape),
+            store: Store::with_transform(filter, shape),
             awaited: Mutex::default(),
             spec,
             subscribers: Mutex::default(),

@@ -6,7 +6,7 @@ use kubewright_core::ObjectKey;
 use kubewright_wire::record::Record;
 
 use super::Notification;
-use crate::store::{ChangeEvent, changes};
+use crate::store::ChangeEvent;
 
 /// What one subscriber has not fetched yet.
 ///
@@ -144,7 +144,8 @@ impl Inbox {
             }
             let (_, key) = self.order.pop_first()?;
             if let Some(change) = self.changes.remove(&key) {
-                self.split.extend(changes(key, change.old, change.new));
+                self.split
+                    .extend(ChangeEvent::between(key, change.old, change.new));
             }
         }
     }

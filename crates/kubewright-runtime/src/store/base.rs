@@ -1,3 +1,5 @@
+//! The layer of a store that list and watch fill.
+
 use std::sync::Arc;
 
 use imbl::OrdMap;
@@ -7,18 +9,20 @@ use kubewright_wire::record::Record;
 use super::index::Indexes;
 use super::{ChangeEvent, Delta};
 
-/// What list and watch have delivered. Cloning costs a few pointers.
+/// The objects that list and watch have delivered. Cloning copies a few pointers.
+///
+/// Where the namespaces of a kind are read one by one, each list and each watch covers a single
+/// namespace, which the methods take as `namespace`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Base {
     pub(super) objects: OrdMap<ObjectKey, Record>,
     pub(super) indexes: Indexes,
-    /// How many bytes the records take.
+    /// The size of all records.
     bytes: usize,
-    /// How far the server's history is known, as the server spells it; empty before the first
-    /// list.
+    /// The last resourceVersion that was delivered; empty before the first list.
     resource_version: Arc<str>,
-    /// The same of each namespace, where they are read one by one.
-    parts: OrdMap<Arc<str>, Arc<str>>,
+    /// The last resourceVersion of each namespace, where namespaces are read one by one.
+    namespace_versions: OrdMap<Arc<str>, Arc<str>>,
 }
 
 impl Base {
@@ -30,8 +34,8 @@ impl Base {
         self.bytes
     }
 
-    /// How far the server's history is known: zero before the first list, none where revisions
-    /// are not numbers.
+    /// The last delivered revision: zero before the first list, none where resourceVersions are
+    /// not numbers.
     pub(super) fn revision(&self) -> Option<Revision> {
         match &*self.resource_version {
             "" => Some(Revision::default()),
@@ -39,40 +43,51 @@ impl Base {
         }
     }
 
-    /// As [`Base::revision`], of the history that an object of this key has part in.
+    /// The last delivered revision of the list and watch that cover this key.
     pub(super) fn revision_at(&self, key: &ObjectKey) -> Option<Revision> {
-        if self.parts.is_empty() {
+        if self.namespace_versions.is_empty() {
             return self.revision();
         }
-        let part = key.namespace().and_then(|name| self.parts.get(name));
-        match part {
+        let reached = key
+            .namespace()
+            .and_then(|namespace| self.namespace_versions.get(namespace));
+        match reached {
             None => Some(Revision::default()),
             Some(text) => text.parse().ok(),
         }
     }
 
-    /// Takes one delta in, of the namespace `part` where they are read one by one; events go to
-    /// `out`.
-    pub(super) fn apply(&mut self, part: Option<&str>, delta: Delta, out: &mut Vec<ChangeEvent>) {
+    /// Applies an event of a watch and appends the resulting changes to `out`.
+    pub(super) fn apply(
+        &mut self,
+        namespace: Option<&str>,
+        delta: Delta,
+        out: &mut Vec<ChangeEvent>,
+    ) {
         match delta {
             Delta::Applied(record) => {
-                self.reach(part, record.resource_version());
+                self.reach(namespace, record.resource_version());
                 self.put(record.key(), record, out);
             }
             Delta::Deleted(record) => {
-                self.reach(part, record.resource_version());
-                self.take(&record.key(), out);
+                self.reach(namespace, record.resource_version());
+                self.remove(&record.key(), out);
             }
-            Delta::Bookmark(resource_version) => self.reach(part, &resource_version),
+            Delta::Bookmark(resource_version) => self.reach(namespace, &resource_version),
         }
     }
 
-    /// Becomes what a list shows, having been empty.
-    pub(super) fn fill(&mut self, part: Option<&str>, list: Vec<Record>, resource_version: &str) {
-        self.reach(part, resource_version);
+    /// Fills an empty layer with a list.
+    pub(super) fn fill(
+        &mut self,
+        namespace: Option<&str>,
+        list: Vec<Record>,
+        resource_version: &str,
+    ) {
+        self.reach(namespace, resource_version);
         for record in list {
             let key = record.key();
-            // A list may show an object twice, where it was changed between two pages.
+            // A list can contain an object twice if it changed between two pages.
             if let Some(former) = self.objects.insert(key.clone(), record.clone()) {
                 self.indexes.remove(&key, &former);
                 self.bytes -= former.byte_len();
@@ -82,25 +97,25 @@ impl Base {
         }
     }
 
-    /// Becomes what a list shows, of the namespace `part` where they are read one by one: first
-    /// what is gone, then what is new or changed, each in key order.
+    /// Replaces the objects with a list. The changes are the deletions, then additions and
+    /// modifications, each in key order.
     pub(super) fn replace(
         &mut self,
-        part: Option<&str>,
+        namespace: Option<&str>,
         list: Vec<Record>,
         resource_version: &str,
         out: &mut Vec<ChangeEvent>,
     ) {
-        self.reach(part, resource_version);
+        self.reach(namespace, resource_version);
         let mut listed: Vec<(ObjectKey, Record)> = list
             .into_iter()
             .map(|record| (record.key(), record))
             .collect();
-        listed.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let gone: Vec<ObjectKey> = self
+        listed.sort_by(|(left, _), (right, _)| left.cmp(right));
+        let deleted: Vec<ObjectKey> = self
             .objects
             .keys()
-            .filter(|key| part.is_none() || key.namespace() == part)
+            .filter(|key| namespace.is_none() || key.namespace() == namespace)
             .filter(|key| {
                 listed
                     .binary_search_by(|(other, _)| other.cmp(key))
@@ -108,38 +123,39 @@ impl Base {
             })
             .cloned()
             .collect();
-        for key in gone {
-            self.take(&key, out);
+        for key in deleted {
+            self.remove(&key, out);
         }
         for (key, record) in listed {
             self.put(key, record, out);
         }
     }
 
-    /// Forgets a namespace that is not read any more.
-    pub(super) fn leave(&mut self, part: &str, out: &mut Vec<ChangeEvent>) {
-        self.replace(Some(part), Vec::new(), "", out);
-        self.parts.remove(part);
+    /// Removes the objects of a namespace that is no longer read.
+    pub(super) fn remove_namespace(&mut self, namespace: &str, out: &mut Vec<ChangeEvent>) {
+        self.replace(Some(namespace), Vec::new(), "", out);
+        self.namespace_versions.remove(namespace);
     }
 
-    fn reach(&mut self, part: Option<&str>, resource_version: &str) {
+    fn reach(&mut self, namespace: Option<&str>, resource_version: &str) {
         if resource_version.is_empty() {
             return;
         }
         if *self.resource_version != *resource_version {
             self.resource_version = resource_version.into();
         }
-        if let Some(part) = part {
-            self.parts.insert(part.into(), resource_version.into());
+        if let Some(namespace) = namespace {
+            self.namespace_versions
+                .insert(namespace.into(), resource_version.into());
         }
     }
 
     fn put(&mut self, key: ObjectKey, record: Record, out: &mut Vec<ChangeEvent>) {
         let old = self.objects.get(&key).cloned();
-        let same = |old: &Record| {
+        let is_same = |old: &Record| {
             old.uid() == record.uid() && old.resource_version() == record.resource_version()
         };
-        if old.as_ref().is_some_and(same) {
+        if old.as_ref().is_some_and(is_same) {
             return;
         }
         if let Some(old) = &old {
@@ -149,39 +165,15 @@ impl Base {
         self.indexes.insert(&key, &record);
         self.bytes += record.byte_len();
         self.objects.insert(key.clone(), record.clone());
-        out.extend(changes(key, old, Some(record)));
+        out.extend(ChangeEvent::between(key, old, Some(record)));
     }
 
-    fn take(&mut self, key: &ObjectKey, out: &mut Vec<ChangeEvent>) {
+    fn remove(&mut self, key: &ObjectKey, out: &mut Vec<ChangeEvent>) {
         let Some(old) = self.objects.remove(key) else {
             return;
         };
         self.indexes.remove(key, &old);
         self.bytes -= old.byte_len();
-        out.extend(changes(key.clone(), Some(old), None));
+        out.extend(ChangeEvent::between(key.clone(), Some(old), None));
     }
-}
-
-/// One event; two where the name now belongs to another object: the old one is gone, then the
-/// new one is there.
-pub(crate) fn changes(
-    key: ObjectKey,
-    old: Option<Record>,
-    new: Option<Record>,
-) -> impl Iterator<Item = ChangeEvent> {
-    let event = |key, old, new| ChangeEvent {
-        key,
-        old,
-        new,
-        is_initial: false,
-    };
-    let (first, second) = match (old, new) {
-        (Some(old), Some(new)) if old.uid() != new.uid() => (
-            Some(event(key.clone(), Some(old), None)),
-            Some(event(key, None, Some(new))),
-        ),
-        (None, None) => (None, None),
-        (old, new) => (Some(event(key, old, new)), None),
-    };
-    first.into_iter().chain(second)
 }

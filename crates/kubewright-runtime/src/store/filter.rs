@@ -1,23 +1,25 @@
+//! Which objects of a kind a store contains.
+
 use kubewright_core::{FieldRequirement, FieldSelector, LabelSelector, ObjectKey};
 use kubewright_wire::record::Record;
 
 use crate::NamespaceSet;
 
-/// Which objects of a kind a store is about.
+/// Which objects of a kind a store contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Filter {
     /// Only this namespace; none means all.
     pub namespace: Option<String>,
     /// Only these namespaces; none means all.
     pub within: Option<NamespaceSet>,
-    /// Only objects with such labels.
+    /// Only objects whose labels match.
     pub labels: LabelSelector,
-    /// Only objects with such fields.
+    /// Only objects whose fields match.
     pub fields: FieldSelector,
 }
 
 impl Filter {
-    /// Whether an object of this key can be in the store at all.
+    /// Whether the store can contain an object with this key.
     pub fn covers(&self, key: &ObjectKey) -> bool {
         let wanted = self.namespace.as_deref();
         let is_within = |set: &NamespaceSet| key.namespace().is_some_and(|name| set.contains(name));
@@ -25,18 +27,20 @@ impl Filter {
             && self.within.as_ref().is_none_or(is_within)
     }
 
-    /// Whether the selectors match the object, as far as can be told from it.
+    /// Whether the selectors match the object, as far as the object shows.
     ///
-    /// A field that is not there may be one whose zero value is left out, which the API server
-    /// selects by all the same: in doubt it matches.
+    /// An absent field can have a zero value that was omitted, and the API server selects by that
+    /// value. So an absent field matches zero values.
     pub fn matches(&self, record: &Record) -> bool {
-        let fields = &self.fields.requirements;
+        let requirements = &self.fields.requirements;
         self.labels.matches(|label| record.label(label))
-            && fields.iter().all(|one| may_hold(one, record))
+            && requirements
+                .iter()
+                .all(|requirement| can_hold(requirement, record))
     }
 }
 
-fn may_hold(requirement: &FieldRequirement, record: &Record) -> bool {
+fn can_hold(requirement: &FieldRequirement, record: &Record) -> bool {
     match record.selectable(&requirement.path) {
         Some(text) => (text == requirement.value.as_str()) == requirement.equal,
         None => !requirement.equal || matches!(requirement.value.as_str(), "" | "0" | "false"),
@@ -51,7 +55,7 @@ mod tests {
     use super::Filter;
 
     #[test]
-    fn fields_are_compared_by_their_text_and_absent_ones_may_be_zero() {
+    fn fields_are_compared_as_text_and_absent_fields_match_zero_values() {
         let object = json!({
             "metadata": {"name": "a"},
             "spec": {"replicas": 3, "paused": true, "node": "n1", "gone": null},

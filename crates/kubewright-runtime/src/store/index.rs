@@ -1,3 +1,5 @@
+//! Indexes of a store: which objects have which value.
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
@@ -10,23 +12,22 @@ use kubewright_wire::record::{Node, Record};
 
 use crate::panic_message::panic_message;
 
-/// Says under which values of an index an object is found. It must depend on the object alone. An
-/// object for which it panics is found under none.
+/// Computes the values under which an index finds an object. It must depend on the object alone. An
+/// object for which it panics is found under no value.
 pub type IndexFunction = Arc<dyn Fn(&Record) -> Vec<String> + Send + Sync>;
 
-/// An index that was not added, or was removed.
+/// A lookup in an index that was not added, or was removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("look objects up by the index {name:?}: there is none of this name; add it first")]
+#[error("look up objects by index {name:?}: there is no index with this name; add it first")]
 pub struct UnknownIndex {
     pub(super) name: String,
 }
 
-/// Which objects have a value.
+/// The objects by value.
 ///
 /// One ordered map by (hash of the value, key): an entry of 48 bytes per value and object, and no
-/// set per value. Two values may share a hash, so who reads asks the object again. The record
-/// stands in the entry: looking it up by its key would touch as much memory as a key has
-/// neighbours on the way, and take the longer the more objects there are.
+/// set per value. Two values can share a hash, so a reader checks the object itself. The entry
+/// contains the record: a lookup by key would touch more memory the more objects there are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     values: Values,
@@ -44,12 +45,12 @@ enum Values {
 }
 
 impl Values {
-    fn each(&self, record: &Record, mut each: impl FnMut(&str)) {
+    fn for_each(&self, record: &Record, mut each: impl FnMut(&str)) {
         match self {
             Self::Owners => record.owner_uids().for_each(each),
             Self::Labels => record
                 .labels()
-                .for_each(|(key, value)| each(&pair(key, value))),
+                .for_each(|(key, value)| each(&label_pair(key, value))),
             Self::By(function) => values(function, record)
                 .iter()
                 .for_each(|value| each(value)),
@@ -57,16 +58,15 @@ impl Values {
     }
 }
 
-/// What a function says of an object: one that panics must not keep the others from the store.
+/// The values that a function returns. A panic must not keep other objects from the store.
 fn values(function: &IndexFunction, record: &Record) -> Vec<String> {
-    let found = catch_unwind(AssertUnwindSafe(|| function(record)));
-    found.unwrap_or_else(|panic| {
+    catch_unwind(AssertUnwindSafe(|| function(record))).unwrap_or_else(|panic| {
         let message = panic_message(panic.as_ref());
         let kind = record.root().field("kind").and_then(Node::as_text);
         tracing::error!(
             kind = kind.unwrap_or_default(),
             object = %record.key(),
-            "the function of an index panicked: {message}"
+            "index function panicked, the object is not indexed: {message}"
         );
         Vec::new()
     })
@@ -83,7 +83,10 @@ impl fmt::Debug for Values {
 }
 
 impl Index {
-    fn by<'r>(values: Values, objects: impl Iterator<Item = (&'r ObjectKey, &'r Record)>) -> Self {
+    fn build<'r>(
+        values: Values,
+        objects: impl Iterator<Item = (&'r ObjectKey, &'r Record)>,
+    ) -> Self {
         let mut index = Self {
             values,
             entries: OrdMap::new(),
@@ -96,22 +99,22 @@ impl Index {
 
     fn insert(&mut self, key: &ObjectKey, record: &Record) {
         let Self { values, entries } = self;
-        values.each(record, |value| {
+        values.for_each(record, |value| {
             entries.insert((hash(value), key.clone()), record.clone());
         });
     }
 
     fn remove(&mut self, key: &ObjectKey, record: &Record) {
         let Self { values, entries } = self;
-        values.each(record, |value| {
+        values.for_each(record, |value| {
             entries.remove(&(hash(value), key.clone()));
         });
     }
 
-    /// The objects that may have the value, in key order.
+    /// The objects whose value has the same hash, in key order.
     pub(super) fn candidates(&self, value: &str) -> impl Iterator<Item = (&ObjectKey, &Record)> {
         let hash = hash(value);
-        // No key is below this one.
+        // The lowest key.
         let first = (hash, ObjectKey::cluster_scoped(""));
         self.entries
             .range(first..)
@@ -122,13 +125,13 @@ impl Index {
     /// Whether the object has the value.
     pub(super) fn has(&self, record: &Record, value: &str) -> bool {
         let mut found = false;
-        self.values.each(record, |one| found |= one == value);
+        self.values
+            .for_each(record, |other| found |= other == value);
         found
     }
 }
 
-/// The indexes of one layer: the owners', that of the labels where it was asked for, and those that
-/// were added by name.
+/// The indexes of one layer: by owner, by label where enabled, and those that were added by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Indexes {
     pub(super) owners: Index,
@@ -163,7 +166,7 @@ impl Indexes {
         function: &IndexFunction,
         objects: impl Iterator<Item = (&'r ObjectKey, &'r Record)>,
     ) {
-        let index = Index::by(Values::By(Arc::clone(function)), objects);
+        let index = Index::build(Values::By(Arc::clone(function)), objects);
         self.named.insert(Arc::clone(name), index);
     }
 
@@ -172,17 +175,17 @@ impl Indexes {
         objects: impl Iterator<Item = (&'r ObjectKey, &'r Record)>,
     ) {
         if self.labels.is_none() {
-            self.labels = Some(Index::by(Values::Labels, objects));
+            self.labels = Some(Index::build(Values::Labels, objects));
         }
     }
 
-    pub(super) fn take_away(&mut self, name: &str) {
+    pub(super) fn remove_named(&mut self, name: &str) {
         self.named.remove(name);
     }
 }
 
-/// A label as its index has it.
-pub(super) fn pair(key: &str, value: &str) -> String {
+/// A label as the index of labels spells it.
+pub(super) fn label_pair(key: &str, value: &str) -> String {
     format!("{key}={value}")
 }
 

@@ -1,22 +1,25 @@
-//! Objects by key, as flat records: one writer, readers that never wait, snapshots that cost a
-//! pointer.
+//! Objects by key, as flat records: one writer at a time, readers that never wait, and snapshots at
+//! the cost of a pointer.
 //!
-//! A [`Store`] has two layers. The base is what the API server's list and watch have delivered,
-//! and events are computed on it alone. The overlay holds the answers to this process's own
-//! writes until the base has caught up; reads look there first.
+//! A [`Store`] has two layers. The base holds what list and watch of the API server have delivered;
+//! events are computed from it alone. The overlay holds the responses to this process's own writes
+//! until the base has caught up; reads look there first.
 
 mod base;
-mod event;
+mod change_event;
+mod delta;
 mod filter;
 mod index;
+mod layers;
+mod object_store;
 mod overlay;
-mod records;
 mod snapshot;
 
-pub(crate) use base::changes;
-pub use event::{ChangeEvent, Delta};
+pub use change_event::ChangeEvent;
+pub use delta::Delta;
 pub use filter::Filter;
 pub use index::{IndexFunction, UnknownIndex};
-pub(crate) use records::Shape;
-pub use records::{Replaced, Store};
-pub use snapshot::{Iter, Snapshot};
+pub use layers::Iter;
+pub(crate) use object_store::ResponseTransform;
+pub use object_store::{Replaced, Store};
+pub use snapshot::Snapshot;

@@ -1,3 +1,5 @@
+//! The layer of a store that holds the responses to own writes.
+
 use std::sync::Arc;
 
 use imbl::OrdMap;
@@ -7,7 +9,7 @@ use kubewright_wire::record::Record;
 use super::base::Base;
 use super::index::Indexes;
 
-/// Answers to own writes that the base does not show yet. Cloning costs a few pointers.
+/// Responses to own writes that the base does not show yet. Cloning copies a few pointers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Overlay {
     pub(super) entries: OrdMap<ObjectKey, Entry>,
@@ -16,29 +18,30 @@ pub(super) struct Overlay {
 
 #[derive(Clone, Debug)]
 pub(super) enum Entry {
-    /// The object as the server answered it, newer than anything in the base.
+    /// The object as the server returned it, newer than the base.
     Written { record: Record, revision: Revision },
-    /// Written such that it no longer matches the store's filter.
+    /// After the write the object no longer matches the store's filter.
     Hidden { revision: Revision },
-    /// The object of this uid is dead, and this was the last version that anybody here saw: a
-    /// base that has come so far and does not hold it has seen its end.
+    /// The object with this uid was deleted, and `last` is the last revision of it that this
+    /// process saw. A base that has reached that revision and does not contain the object has
+    /// received its deletion.
     Deleted { uid: Arc<str>, last: Revision },
 }
 
 impl Entry {
-    /// What a reader sees instead of `base`.
+    /// The record that a reader sees in place of `base`.
     pub(super) fn over<'a>(&'a self, base: Option<&'a Record>) -> Option<&'a Record> {
         match self {
             Self::Written { record, .. } => Some(record),
             Self::Hidden { .. } => None,
-            Self::Deleted { uid, last } => base.filter(|record| succeeds(record, uid, *last)),
+            Self::Deleted { uid, last } => base.filter(|record| is_successor(record, uid, *last)),
         }
     }
 }
 
-/// Whether the object came after the deleted one of the same name: not it, and not one that was
-/// there before it.
-fn succeeds(record: &Record, deleted: &str, last: Revision) -> bool {
+/// Whether the object was created after the deleted object of the same name. It is neither that
+/// object nor a predecessor of it.
+fn is_successor(record: &Record, deleted: &str, last: Revision) -> bool {
     record.uid() != deleted && record.revision() > Some(last)
 }
 
@@ -47,25 +50,25 @@ impl Overlay {
         self.entries.is_empty()
     }
 
-    /// Notes the answer to a write; `visible` says whether the filter matches it.
+    /// Records the response to a write; `is_visible` is whether the filter matches it.
     pub(super) fn write(
         &mut self,
         key: ObjectKey,
         record: Record,
         revision: Revision,
-        visible: bool,
+        is_visible: bool,
     ) {
-        let obsolete = self.entries.get(&key).is_some_and(|entry| match entry {
+        let is_obsolete = self.entries.get(&key).is_some_and(|entry| match entry {
             Entry::Deleted { uid, last } => record.uid() == &**uid || revision <= *last,
             Entry::Written {
                 revision: present, ..
             }
             | Entry::Hidden { revision: present } => revision <= *present,
         });
-        if obsolete {
+        if is_obsolete {
             return;
         }
-        let entry = if visible {
+        let entry = if is_visible {
             Entry::Written { record, revision }
         } else {
             Entry::Hidden { revision }
@@ -73,35 +76,38 @@ impl Overlay {
         self.set(key, entry);
     }
 
-    /// Notes that the object of this uid was deleted.
+    /// Records the deletion of the object with this uid.
     pub(super) fn delete(&mut self, key: ObjectKey, uid: &str, base: &Base) {
-        let known = base.objects.get(&key).filter(|record| record.uid() == uid);
-        let known = known.and_then(Record::revision);
+        let known = base
+            .objects
+            .get(&key)
+            .filter(|record| record.uid() == uid)
+            .and_then(Record::revision);
         let last = match self.entries.get(&key) {
             Some(Entry::Written { record, revision }) if record.uid() == uid => Some(*revision),
-            // The name belongs to a later object already.
+            // The name already belongs to a later object.
             Some(Entry::Written { .. }) => None,
-            // Whose state was hidden is not known: what the base holds is.
+            // A hidden entry does not say which object it is; the base does.
             Some(Entry::Hidden { revision }) => known.map(|_| *revision),
-            // A later one of the same name is dead already, and with it this one.
+            // A later object of this name was deleted before, so this one no longer exists either.
             Some(Entry::Deleted { last, .. }) => known.filter(|known| known > last),
             None => known,
         };
-        // Of an object that nobody here has seen, or whose end was seen before the answer came,
-        // nothing is shown that would have to be hidden.
+        // An object that this process never saw, or whose deletion the watch delivered before the
+        // response, is not visible and needs no entry.
         if let Some(last) = last {
             let uid = uid.into();
             self.set(key, Entry::Deleted { uid, last });
         }
     }
 
-    /// Forgets what the base shows by now.
+    /// Removes the entries that the base has caught up with.
     pub(super) fn settle(&mut self, base: &Base) {
         if self.is_empty() {
             return;
         }
-        let settled = |key: &ObjectKey, entry: &Entry| {
-            // Revisions that cannot be compared settle nothing, and nothing is kept for ever.
+        let is_settled = |key: &ObjectKey, entry: &Entry| {
+            // Where revisions cannot be compared, an entry would otherwise stay forever.
             let Some(reached) = base.revision_at(key) else {
                 return true;
             };
@@ -110,7 +116,7 @@ impl Overlay {
                     *revision <= reached
                 }
                 Entry::Deleted { uid, last } => match base.objects.get(key) {
-                    Some(record) => succeeds(record, uid, *last),
+                    Some(record) => is_successor(record, uid, *last),
                     None => *last <= reached,
                 },
             }
@@ -118,7 +124,7 @@ impl Overlay {
         let settled: Vec<ObjectKey> = self
             .entries
             .iter()
-            .filter(|(key, entry)| settled(key, entry))
+            .filter(|(key, entry)| is_settled(key, entry))
             .map(|(key, _)| key.clone())
             .collect();
         for key in settled {
@@ -126,17 +132,20 @@ impl Overlay {
         }
     }
 
-    /// Forgets what was written in a namespace that is not read any more.
-    pub(super) fn leave(&mut self, part: &str) {
-        let keys = self.entries.keys();
-        let left = keys.filter(|key| key.namespace() == Some(part));
-        let left: Vec<ObjectKey> = left.cloned().collect();
-        for key in left {
+    /// Removes the entries of a namespace that is no longer read.
+    pub(super) fn remove_namespace(&mut self, namespace: &str) {
+        let removed: Vec<ObjectKey> = self
+            .entries
+            .keys()
+            .filter(|key| key.namespace() == Some(namespace))
+            .cloned()
+            .collect();
+        for key in removed {
             self.unset(&key);
         }
     }
 
-    /// The records of the entries that have one.
+    /// The records of the written objects.
     pub(super) fn written(&self) -> impl Iterator<Item = (&ObjectKey, &Record)> {
         self.entries.iter().filter_map(|(key, entry)| match entry {
             Entry::Written { record, .. } => Some((key, record)),

@@ -141,7 +141,7 @@ fn an_index_that_is_not_there_is_an_error_that_names_it() {
     let error = store.by_index("node", "n1").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "look objects up by the index \"node\": there is none of this name; add it first"
+        "look up objects by index \"node\": there is no index with this name; add it first"
     );
 }
 

@@ -1,3 +1,5 @@
+//! The store: objects of one kind that one informer fills and many readers share.
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,13 +9,13 @@ use kubewright_core::{LabelSelector, ObjectKey, Revision};
 use kubewright_wire::record::Record;
 use parking_lot::Mutex;
 
-use super::snapshot::{Layers, Snapshot};
-use super::{ChangeEvent, Delta, Filter, IndexFunction, UnknownIndex};
+use super::layers::Layers;
+use super::{ChangeEvent, Delta, Filter, IndexFunction, Snapshot, UnknownIndex};
 
-/// The objects of one kind. Cloning shares them.
+/// The objects of one kind. Clones share them.
 ///
-/// Reads never wait, neither for a writer nor for each other: they load the present layers, which
-/// are immutable. Writers (the informer, and whoever notes a write) take turns.
+/// Reads never wait, neither for a writer nor for each other: they load the current layers, which
+/// are immutable. Writers (the informer, and own writes) exclude each other.
 ///
 /// ```
 /// use kubewright_runtime::store::{Delta, Filter, Store};
@@ -29,61 +31,61 @@ use super::{ChangeEvent, Delta, Filter, IndexFunction, UnknownIndex};
 /// ```
 #[derive(Clone)]
 pub struct Store {
-    shared: Arc<Shared>,
+    shared: Arc<StoreState>,
 }
 
-struct Shared {
+struct StoreState {
     layers: ArcSwap<Layers>,
     filter: Filter,
-    shape: Option<Shape>,
-    /// Held while new layers are made from the present ones.
+    transform: Option<ResponseTransform>,
+    /// Held while new layers are made from the current ones.
     writing: Mutex<()>,
-    said_off: AtomicBool,
+    has_warned: AtomicBool,
 }
 
-/// What is kept of the answer to a write, so that it is as a watch would bring it; none where
-/// nothing can be.
-pub(crate) type Shape = Arc<dyn Fn(&Record) -> Option<Record> + Send + Sync>;
+/// Converts the response to a write into the record that a watch would deliver. Returns none where
+/// that is not possible.
+pub(crate) type ResponseTransform = Arc<dyn Fn(&Record) -> Option<Record> + Send + Sync>;
 
-/// What became of a store that took in a list.
+/// The effect of a list on a store.
 #[derive(Clone, Debug)]
 pub enum Replaced {
-    /// The store was empty: everything in it is new.
+    /// The store was empty: every object in it is new.
     Filled,
-    /// What differs from before: first the objects that are gone.
+    /// The changes, deletions first.
     Changed(Vec<ChangeEvent>),
 }
 
 impl Store {
-    /// An empty store for the objects that `filter` lets in.
+    /// An empty store for the objects that match `filter`.
     pub fn new(filter: Filter) -> Self {
-        Self::shaping(filter, None)
+        Self::with_transform(filter, None)
     }
 
-    /// One whose objects are changed on the way in.
-    pub(crate) fn shaping(filter: Filter, shape: Option<Shape>) -> Self {
+    /// An empty store that transforms the responses to own writes.
+    pub(crate) fn with_transform(filter: Filter, transform: Option<ResponseTransform>) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(StoreState {
                 layers: ArcSwap::default(),
                 filter,
-                shape,
+                transform,
                 writing: Mutex::new(()),
-                said_off: AtomicBool::new(false),
+                has_warned: AtomicBool::new(false),
             }),
         }
     }
 
-    /// The object of this key.
+    /// The object with this key.
     pub fn get(&self, key: &ObjectKey) -> Option<Record> {
         self.shared.layers.load().get(key).cloned()
     }
 
-    /// The objects that name the owner with this uid, in key order.
+    /// The objects that have an owner with this uid, in key order.
     pub fn by_owner(&self, uid: &str) -> Vec<(ObjectKey, Record)> {
         self.shared.layers.load().by_owner(uid)
     }
 
-    /// The objects that have the value in the index of this name, in key order.
+    /// The objects that have the value in the index with this name, in key order.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -110,14 +112,14 @@ impl Store {
         self.shared.layers.load().by_index(name, value)
     }
 
-    /// The objects whose labels match, in key order. Where [`Store::index_labels`] was called, one
-    /// that asks for a value of a label looks at no others.
+    /// The objects whose labels match, in key order. After [`Store::index_labels`], a selector that
+    /// requires a label value reads only the objects with that value.
     pub fn matching(&self, labels: &LabelSelector) -> Vec<(ObjectKey, Record)> {
         self.shared.layers.load().matching(labels)
     }
 
-    /// Keeps the objects at hand under each of their labels, for [`Store::matching`]: 48 bytes for
-    /// each label of an object.
+    /// Indexes the objects by their labels, for [`Store::matching`]. This costs 48 bytes for each
+    /// label of an object.
     pub fn index_labels(&self) {
         self.write(|layers| {
             let Layers { base, overlay } = layers;
@@ -128,8 +130,8 @@ impl Store {
         });
     }
 
-    /// Adds an index, or puts another function in the place of the one of that name. The objects
-    /// that are there are in it at once.
+    /// Adds an index, or replaces the index with that name. Objects that are already in the store
+    /// are indexed before the call returns.
     pub fn add_index(&self, name: &str, function: IndexFunction) {
         let name = name.into();
         self.write(|layers| {
@@ -141,34 +143,32 @@ impl Store {
         });
     }
 
-    /// Removes the index of this name.
+    /// Removes the index with this name.
     pub fn remove_index(&self, name: &str) {
         self.write(|layers| {
-            layers.base.indexes.take_away(name);
-            layers.overlay.indexes.take_away(name);
+            layers.base.indexes.remove_named(name);
+            layers.overlay.indexes.remove_named(name);
         });
     }
 
-    /// How many bytes the records take that list and watch have delivered.
+    /// The size of the records that list and watch have delivered, in bytes.
     pub fn byte_len(&self) -> usize {
         self.shared.layers.load().base.bytes()
     }
 
-    /// How many objects list and watch have delivered.
+    /// The number of objects that list and watch have delivered.
     pub(crate) fn delivered_count(&self) -> usize {
         self.shared.layers.load().base.objects.len()
     }
 
-    /// How far the server's history is known as a number; none where revisions are none.
+    /// The last delivered revision; none where resourceVersions are not numbers.
     pub(crate) fn revision(&self) -> Option<Revision> {
         self.shared.layers.load().base.revision()
     }
 
     /// All objects at this moment.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            layers: self.shared.layers.load_full(),
-        }
+        Snapshot::new(self.shared.layers.load_full())
     }
 
     /// The object as list and watch have delivered it, without own writes.
@@ -176,55 +176,56 @@ impl Store {
         self.shared.layers.load().base.objects.get(key).cloned()
     }
 
-    /// How far the server's history is known; empty before the first list.
+    /// The last delivered resourceVersion; empty before the first list.
     pub fn resource_version(&self) -> String {
         self.shared.layers.load().base.resource_version().to_owned()
     }
 
-    /// Takes in what a watch has said, in its order, and tells what that changed.
+    /// Applies the events of a watch in order and returns the resulting changes.
     ///
-    /// This and [`Store::replace`] are the only doors to what is delivered.
+    /// Only this method and [`Store::replace`] change the delivered objects.
     pub fn apply(&self, deltas: impl IntoIterator<Item = Delta>) -> Vec<ChangeEvent> {
         self.apply_in(None, deltas)
     }
 
-    /// As [`Store::apply`], of one namespace of several that are watched one by one.
+    /// Applies events of a watch that covers one namespace, where namespaces are watched one by
+    /// one.
     pub(crate) fn apply_in(
         &self,
-        part: Option<&str>,
+        namespace: Option<&str>,
         deltas: impl IntoIterator<Item = Delta>,
     ) -> Vec<ChangeEvent> {
         let mut events = Vec::new();
         self.write(|layers| {
             for delta in deltas {
-                layers.base.apply(part, delta, &mut events);
+                layers.base.apply(namespace, delta, &mut events);
             }
             layers.overlay.settle(&layers.base);
         });
         events
     }
 
-    /// Takes in a whole list that shows the given resourceVersion, and tells what that changed:
-    /// also what was deleted while nobody watched.
+    /// Replaces the delivered objects with a list at the given resourceVersion and returns the
+    /// changes, deletions that no watch delivered included.
     pub fn replace(&self, list: Vec<Record>, resource_version: &str) -> Replaced {
         self.replace_in(None, list, resource_version)
     }
 
-    /// As [`Store::replace`], of one namespace of several that are listed one by one.
+    /// Replaces the objects of one namespace, where namespaces are listed one by one.
     pub(crate) fn replace_in(
         &self,
-        part: Option<&str>,
+        namespace: Option<&str>,
         list: Vec<Record>,
         resource_version: &str,
     ) -> Replaced {
         let mut replaced = Replaced::Filled;
         self.write(|layers| {
             if layers.base.objects.is_empty() {
-                layers.base.fill(part, list, resource_version);
+                layers.base.fill(namespace, list, resource_version);
             } else {
                 let mut events = Vec::new();
                 let base = &mut layers.base;
-                base.replace(part, list, resource_version, &mut events);
+                base.replace(namespace, list, resource_version, &mut events);
                 replaced = Replaced::Changed(events);
             }
             layers.overlay.settle(&layers.base);
@@ -232,44 +233,44 @@ impl Store {
         replaced
     }
 
-    /// Forgets a namespace that is not read any more, and tells what that changed.
-    pub(crate) fn leave(&self, part: &str) -> Vec<ChangeEvent> {
+    /// Removes a namespace that is no longer read and returns the changes.
+    pub(crate) fn remove_namespace(&self, namespace: &str) -> Vec<ChangeEvent> {
         let mut events = Vec::new();
         self.write(|layers| {
-            layers.base.leave(part, &mut events);
-            layers.overlay.leave(part);
+            layers.base.remove_namespace(namespace, &mut events);
+            layers.overlay.remove_namespace(namespace);
         });
         events
     }
 
-    /// Notes the server's answer to a write of this process: reads see it from now on, until the
-    /// watch has delivered that revision or a later one.
+    /// Records the response to a write of this process. Reads return it until the watch has
+    /// delivered that revision or a later one.
     pub fn note_write(&self, key: ObjectKey, record: Record) {
         if !self.shared.filter.covers(&key) {
             return;
         }
-        // The API server selects by what the object was before it is changed.
-        let visible = self.shared.filter.matches(&record);
-        let kept = match &self.shared.shape {
-            Some(shape) => shape(&record),
+        // The API server selects by the object before it is transformed.
+        let is_visible = self.shared.filter.matches(&record);
+        let transformed = match &self.shared.transform {
+            Some(transform) => transform(&record),
             None => Some(record),
         };
-        let Some(record) = kept else {
+        let Some(record) = transformed else {
             return;
         };
         self.write(|layers| {
             let reached = layers.base.revision_at(&key);
             let (Some(revision), Some(reached)) = (record.revision(), reached) else {
-                return self.say_off(&record);
+                return self.warn_unordered(&record);
             };
             if revision > reached {
-                layers.overlay.write(key, record, revision, visible);
+                layers.overlay.write(key, record, revision, is_visible);
             }
         });
     }
 
-    /// Notes that a write of this process has ended the object of this uid: reads do not see it
-    /// any more, even before the watch has told.
+    /// Records that a write of this process deleted the object with this uid. Reads no longer
+    /// return it, even before the watch delivers the deletion.
     pub fn note_delete(&self, key: ObjectKey, uid: &str) {
         if !self.shared.filter.covers(&key) {
             return;
@@ -282,18 +283,18 @@ impl Store {
     }
 
     fn write(&self, change: impl FnOnce(&mut Layers)) {
-        let _turn = self.shared.writing.lock();
+        let _writing = self.shared.writing.lock();
         let mut layers = Layers::clone(&self.shared.layers.load());
         change(&mut layers);
         self.shared.layers.store(Arc::new(layers));
     }
 
-    fn say_off(&self, record: &Record) {
-        if !self.shared.said_off.swap(true, Ordering::Relaxed) {
+    fn warn_unordered(&self, record: &Record) {
+        if !self.shared.has_warned.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 resource_version = record.resource_version(),
-                "this server's resourceVersions are not numbers: cached reads show own writes \
-                 only once the watch delivers them"
+                "the resourceVersions of this server are not numbers: cached reads return own \
+                 writes only after the watch has delivered them"
             );
         }
     }
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_is_shown_until_its_own_namespace_has_come_so_far() {
+    fn own_write_is_visible_until_the_watch_of_its_namespace_reaches_it() {
         let store = Store::new(Filter::default());
         store.replace_in(Some("a"), Vec::new(), "10");
         store.replace_in(Some("b"), vec![record("b", 40)], "50");
@@ -336,17 +337,20 @@ mod tests {
         store.apply_in(Some("b"), [Delta::Bookmark("60".to_owned())]);
         assert!(store.get(&key).is_some());
         store.apply_in(Some("a"), [Delta::Bookmark("30".to_owned())]);
-        assert!(store.get(&key).is_none(), "it is gone again");
+        assert!(
+            store.get(&key).is_none(),
+            "the watch of its namespace has passed it"
+        );
     }
 
     #[test]
-    fn a_list_of_one_namespace_says_nothing_about_others() {
+    fn list_of_one_namespace_does_not_delete_objects_of_others() {
         let store = Store::new(Filter::default());
         store.replace_in(Some("a"), vec![record("a", 5)], "10");
         store.replace_in(Some("b"), vec![record("b", 6)], "10");
         store.replace_in(Some("a"), Vec::new(), "20");
         assert_eq!(store.snapshot().len(), 1);
-        assert_eq!(store.leave("b").len(), 1);
+        assert_eq!(store.remove_namespace("b").len(), 1);
         assert!(store.snapshot().is_empty());
     }
 }
