@@ -1,193 +1,202 @@
+//! The errors of the runtime, except for those of writes.
+
 use std::time::Duration;
 
 use kubewright_wire::record::RecordError;
 use kubewright_wire::scan::ScanError;
 use kubewright_wire::status::Status;
 
-use crate::election::ElectionTimes;
-
 /// Why the runtime could not do what it tried.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No settings to reach a cluster with.
+    /// No configuration of a cluster was found.
     #[error("find a cluster: {tried}; pass a kubeconfig, or run inside a cluster")]
     NoCluster {
-        /// Where settings were looked for.
+        /// Where a configuration was searched.
         tried: String,
-        /// Why that failed.
+        /// Why the last place had none.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A kubeconfig was named and is not usable.
+    /// A kubeconfig cannot be used.
     #[error("read the kubeconfig {path}: correct the file or name another")]
     Kubeconfig {
-        /// Which file.
+        /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The error in it.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The settings do not make a client.
+    /// No client can be built from the configuration.
     #[error("build a client for {server}: check the cluster's address, certificates and user")]
     Client {
         /// The API server's address.
         server: String,
-        /// What is wrong.
+        /// The error in the configuration.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The request could not be made.
-    #[error("{what}: this is not a valid request; check namespace and selectors")]
-    Request {
+    /// The request is malformed.
+    #[error("{what}: the request is malformed; check namespace and selectors")]
+    InvalidRequest {
         /// What was tried, on what.
         what: String,
-        /// What is wrong with it.
+        /// The malformed part.
         #[source]
         source: http::Error,
     },
-    /// No answer came.
-    #[error("{what}: no answer from the API server; trying again")]
-    Unanswered {
+    /// No response arrived.
+    #[error("{what}: no response from the API server; trying again")]
+    NoResponse {
         /// What was tried, on what.
         what: String,
-        /// What failed on the way.
+        /// The failure on the way.
         #[source]
         source: Box<kube::Error>,
     },
-    /// A layer of the client stopped the request.
+    /// A layer of the client blocked the request.
     #[error("{what}: the request was not sent; trying again")]
-    Withheld {
+    Blocked {
         /// What was tried, on what.
         what: String,
-        /// Why it was stopped.
+        /// Why it was blocked.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// No byte came for too long.
-    #[error("{what}: nothing heard for {after:?}; trying again")]
-    Silent {
+    /// The response, or a part of it, did not arrive in time.
+    #[error("{what}: timed out after {after:?}; check the connection to the API server")]
+    TimedOut {
         /// What was tried, on what.
         what: String,
-        /// How long was waited.
+        /// The timeout.
         after: Duration,
     },
-    /// The API server said no.
-    #[error("{what}: the API server refused")]
-    Refused {
+    /// The API server returned an error.
+    #[error("{what}: the API server returned an error")]
+    ErrorResponse {
         /// What was tried, on what.
         what: String,
-        /// Its answer.
+        /// The error.
         #[source]
         status: Box<Status>,
     },
-    /// The answer broke off.
-    #[error("{what}: the connection broke; trying again")]
-    Broken {
+    /// The connection ended in the middle of a response.
+    #[error("{what}: the connection was lost; trying again")]
+    ConnectionLost {
         /// What was tried, on what.
         what: String,
-        /// How.
+        /// The failure of the connection.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A watch ended before it had begun.
+    /// A watch ended at once and without an event.
     #[error("{what}: the watch ended at once; trying again")]
-    TooShort {
+    WatchTooShort {
         /// What was tried, on what.
         what: String,
     },
-    /// A streaming list did not come to its end.
-    #[error("{what}: the end of the state was not told; listing it in pages instead")]
-    Endless {
+    /// A streaming list did not complete.
+    #[error("{what}: the streaming list did not complete; listing in pages instead")]
+    StreamingListStalled {
         /// What was tried, on what.
         what: String,
-        /// How long no object had come.
+        /// How long no object had arrived.
         after: Duration,
     },
-    /// What a server says it serves cannot be read.
-    #[error("{what}: the answer is not one of a Kubernetes API server")]
+    /// The response is not a discovery document.
+    #[error("{what}: the response is not a discovery document of a Kubernetes API server")]
     Discovery {
         /// What was tried, on what.
         what: String,
-        /// What is wrong with it.
+        /// The malformed part.
         #[source]
         source: serde_json::Error,
     },
-    /// The times of an election do not fit together.
-    #[error("elect a leader with {times:?}: {why}")]
-    ElectionTimes {
-        /// What is wrong.
+    /// The durations of a leader election do not fit together.
+    #[error(
+        "elect a leader with a lease of {lease:?}, a renew deadline of {renew_deadline:?} and a \
+         retry period of {retry:?}: {why}"
+    )]
+    InvalidElectionTimes {
+        /// The rule that they violate.
         why: &'static str,
-        /// The times.
-        times: ElectionTimes,
+        /// How long the Lease lasts.
+        lease: Duration,
+        /// How long the leader goes on without a renewal.
+        renew_deadline: Duration,
+        /// How often the Lease is requested.
+        retry: Duration,
     },
-    /// A Lease could not be asked for.
+    /// A request for the Lease of a leader election failed.
     #[error("{what}: trying again; check that the role grants get, create and update of leases")]
-    Election {
+    LeaseRequest {
         /// What was tried, on what.
         what: String,
-        /// What went wrong.
+        /// The failure.
         #[source]
         source: Box<kube::Error>,
     },
-    /// Only the leader writes.
-    #[error("{what}: this process does not lead ({holder} does), so it must not write")]
+    /// A write of a process that is not the leader.
+    #[error("{what}: this process is not the leader ({holder} is), so the write was not sent")]
     NotLeading {
         /// What was tried.
         what: String,
-        /// Who leads.
+        /// The leader.
         holder: String,
     },
-    /// A client that only tries was asked for what cannot be tried.
-    #[error("{what}: this client makes dry runs, and this cannot be tried; use another one for it")]
-    Untriable {
-        /// What was asked for.
+    /// A request for which the API server has no dry run.
+    #[error(
+        "{what}: this client makes dry runs, which this request does not support; use another client for it"
+    )]
+    DryRunUnsupported {
+        /// What was tried.
         what: String,
     },
-    /// A client for one namespace was asked for something outside it.
+    /// A request outside the namespace that a client is restricted to.
     #[error(
-        "{what}: this client is for the namespace {namespace} alone; ask there, use another \
-         client, or name the kind when it is made if that is in no namespace"
+        "{what}: this client is restricted to the namespace {namespace}; use another client, or, \
+         for a cluster-scoped kind, allow it with Namespaced::and"
     )]
     OutOfNamespace {
-        /// What was asked for.
+        /// What was tried.
         what: String,
-        /// Where the client is kept.
+        /// The namespace of the client.
         namespace: String,
     },
-    /// A bug of ours.
+    /// A bug in this library.
     #[error("{what}: a bug, please report it: {message}; starting again")]
     Panicked {
         /// What was tried, on what.
         what: String,
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
-    /// The answer is not what it should be.
-    #[error("{what}: the answer is not one of a Kubernetes API server")]
-    Unreadable {
+    /// The response is not that of a Kubernetes API server.
+    #[error("{what}: the response is not that of a Kubernetes API server")]
+    InvalidResponse {
         /// What was tried, on what.
         what: String,
-        /// What is wrong with it.
+        /// The malformed part.
         #[source]
         source: ScanError,
     },
-    /// An object of the answer is not one.
-    #[error("{what}: an object in the answer cannot be stored")]
-    Object {
+    /// An object in the response is malformed.
+    #[error("{what}: an object in the response cannot be stored")]
+    InvalidObject {
         /// What was tried, on what.
         what: String,
-        /// What is wrong with it.
+        /// The malformed part.
         #[source]
         source: RecordError,
     },
 }
 
 impl Error {
-    /// The API server's answer, when it gave one.
+    /// The error that the API server returned, if it did.
     pub fn status(&self) -> Option<&Status> {
         match self {
-            Self::Refused { status, .. } => Some(status),
+            Self::ErrorResponse { status, .. } => Some(status),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@
 use kubewright::kube::Client;
 use kubewright::kube::api::{Api, DeleteParams, PostParams};
 use kubewright::prelude::*;
-use kubewright::{FieldValidation, Namespaced, Tries, WriteOptions, retry_on_conflict};
+use kubewright::{FieldValidation, Namespaced, RetryPolicy, WriteOptions, retry_on_conflict};
 use kubewright_runtime::client::{connect, load_config};
 
 /// The same client for `namespace` alone, whose writes are the accountant's and must not have a
@@ -51,7 +51,7 @@ pub(crate) async fn open_and_close(client: Client, name: &str) -> Result<ConfigM
 /// Adds to an account; when somebody else was first, to what they have left.
 pub(crate) async fn pay_in(client: Client, name: &str, amount: u64) -> Result<u64> {
     let accounts: Api<ConfigMap> = Api::default_namespaced(client);
-    let balance = retry_on_conflict(Tries::patient(), || async {
+    let balance = retry_on_conflict(RetryPolicy::backoff(), || async {
         let mut account = accounts.get(name).await?;
         let data = account.data.get_or_insert_default();
         let former = data.get("balance").and_then(|text| text.parse().ok());

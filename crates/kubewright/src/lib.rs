@@ -79,8 +79,8 @@ pub use kubewright_core::{
 };
 pub use kubewright_runtime::cache::{List, Metadata};
 pub use kubewright_runtime::client::{
-    Conflict, FieldValidation, Guard, Manners, Namespaced, Tries, Unsent, WriteOptions, guarded,
-    honor_no_proxy, retry_if, retry_on_conflict,
+    Conflict, FieldValidation, Guard, Manners, Namespaced, RetryPolicy, Unsent, WriteOptions,
+    guarded, honor_no_proxy, retry_if, retry_on_conflict,
 };
 pub use kubewright_runtime::controller::{Failure, Handle, Outcome, Retry};
 pub use kubewright_runtime::election::{ElectionTimes, Leadership};

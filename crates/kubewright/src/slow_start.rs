@@ -62,7 +62,7 @@ mod tests {
     use crate::Result;
 
     fn refusal() -> Result<()> {
-        Err(WriteError::Refused {
+        Err(WriteError::Invalid {
             what: "apply".to_owned(),
             why: "no quota".to_owned(),
         }

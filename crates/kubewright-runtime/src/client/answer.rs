@@ -53,12 +53,12 @@ pub async fn open_as(
     let request = Request::get(path)
         .header(http::header::ACCEPT, accept)
         .body(Body::empty())
-        .map_err(|source| Error::Request {
+        .map_err(|source| Error::InvalidRequest {
             what: what.to_owned(),
             source,
         })?;
     let deadline = Instant::now() + patience;
-    let silent = || Error::Silent {
+    let silent = || Error::TimedOut {
         what: what.to_owned(),
         after: patience,
     };
@@ -74,7 +74,7 @@ pub async fn open_as(
         });
     }
     let refusal = timeout_at(deadline, read_refusal(response)).await;
-    Err(Error::Refused {
+    Err(Error::ErrorResponse {
         what: what.to_owned(),
         status: Box::new(refusal.map_err(|_| silent())?),
     })
@@ -83,9 +83,9 @@ pub async fn open_as(
 fn unanswered(what: String, source: kube::Error) -> Error {
     if Unsent::is_behind(&source) {
         let source = cause_of(source);
-        return Error::Withheld { what, source };
+        return Error::Blocked { what, source };
     }
-    Error::Unanswered {
+    Error::NoResponse {
         what,
         source: Box::new(source),
     }
@@ -106,14 +106,14 @@ impl Answer {
         let began = Instant::now();
         loop {
             let frame = timeout_at(deadline, self.body.frame()).await;
-            let frame = frame.map_err(|_| Error::Silent {
+            let frame = frame.map_err(|_| Error::TimedOut {
                 what: self.what.clone(),
                 after: began.elapsed(),
             })?;
             let Some(frame) = frame else {
                 return Ok(None);
             };
-            let frame = frame.map_err(|source| Error::Broken {
+            let frame = frame.map_err(|source| Error::ConnectionLost {
                 what: self.what.clone(),
                 source: source.into(),
             })?;

@@ -80,7 +80,7 @@ impl Polite {
     async fn send(self, request: Request<Body>) -> Result<Response<Body>, BoxError> {
         let what = format!("{} {}", request.method(), request.uri().path());
         let deadline = Instant::now() + self.manners.patience;
-        let late = |_| Error::Silent {
+        let late = |_| Error::TimedOut {
             what: what.clone(),
             after: self.manners.patience,
         };

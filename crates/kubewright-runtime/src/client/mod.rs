@@ -28,7 +28,7 @@ pub use namespaced::Namespaced;
 pub use proxy::honor_no_proxy;
 pub use query::Query;
 pub use request_metrics::RequestMetrics;
-pub use retry::{Conflict, Tries, retry_if, retry_on_conflict};
+pub use retry::{Conflict, RetryPolicy, retry_if, retry_on_conflict};
 pub use service::{ClientService, rebuilt};
 pub use unsent::Unsent;
 pub(crate) use unsent::cause_of;

@@ -85,7 +85,7 @@ impl WriteOptions {
             .fold(Query::new(), |query, (name, value)| {
                 query.with(name, value.unwrap_or_default())
             });
-        extend(request, &missing).map_err(|source| Error::Request {
+        extend(request, &missing).map_err(|source| Error::InvalidRequest {
             what: what(request),
             source,
         })
@@ -98,7 +98,7 @@ impl Guard for WriteOptions {
     fn before(&self, request: &mut Request<Body>) -> Result<(), Unsent> {
         let done = match Effect::of(request) {
             Effect::Deletes if self.dry_run => delete_dry(request),
-            Effect::Acts if self.dry_run => Err(Error::Untriable {
+            Effect::Acts if self.dry_run => Err(Error::DryRunUnsupported {
                 what: what(request),
             }),
             Effect::Stores => self.complete(request),
@@ -170,7 +170,7 @@ fn delete_dry(request: &mut Request<Body>) -> Result<(), Error> {
     let body = body.collect_bytes().now_or_never();
     let options = body.and_then(|bytes| delete_options(&bytes.ok()?));
     let Some(mut options) = options else {
-        return Err(Error::Untriable {
+        return Err(Error::DryRunUnsupported {
             what: what(request),
         });
     };

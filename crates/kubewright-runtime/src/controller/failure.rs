@@ -2,6 +2,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use crate::client::Conflict;
 use crate::write::WriteError;
 
 /// Why a reconcile did not reach its goal, and when it is tried again.
@@ -115,6 +116,14 @@ impl fmt::Display for Failure {
     }
 }
 
+impl Conflict for Failure {
+    fn is_conflict(&self) -> bool {
+        let write = self.cause.downcast_ref::<WriteError>();
+        let kube = self.cause.downcast_ref::<kube::Error>();
+        write.is_some_and(Conflict::is_conflict) || kube.is_some_and(Conflict::is_conflict)
+    }
+}
+
 impl fmt::Debug for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Failure")
@@ -128,9 +137,11 @@ impl fmt::Debug for Failure {
 mod tests {
     use std::time::Duration;
 
+    use kube::core::Status as KubeStatus;
     use kubewright_wire::status::Status;
 
     use super::Failure;
+    use crate::client::Conflict as _;
     use crate::write::WriteError;
 
     #[derive(Debug, thiserror::Error)]
@@ -154,12 +165,20 @@ mod tests {
 
     #[test]
     fn the_servers_wait_is_found_behind_errors_of_the_users_own() {
-        let busy = WriteError::Answered {
+        let busy = WriteError::ErrorResponse {
             what: "create pods web/a".to_owned(),
             source: Box::new(Status::too_many_requests("later", 7)),
         };
         let failure = Failure::from(Filling(busy));
         assert_eq!(failure.wait_asked_for(), Some(Duration::from_secs(7)));
         assert_eq!(Failure::from("no").wait_asked_for(), None);
+    }
+
+    #[test]
+    fn conflict_is_found_inside_a_failure() {
+        let status = KubeStatus::failure("no", "Conflict").with_code(409);
+        let conflict = kube::Error::Api(status.boxed());
+        assert!(Failure::from(conflict).is_conflict());
+        assert!(!Failure::from("something else").is_conflict());
     }
 }

@@ -312,17 +312,17 @@ impl Elector {
             .uri(path)
             .header(http::header::CONTENT_TYPE, "application/json")
             .body(body);
-        let request = request.map_err(|source| Error::Request {
+        let request = request.map_err(|source| Error::InvalidRequest {
             what: what.clone(),
             source,
         })?;
         let patience = self.candidate.times.patience();
         match timeout(patience, self.client.request::<Value>(request)).await {
-            Ok(answer) => answer.map_err(|source| Error::Election {
+            Ok(answer) => answer.map_err(|source| Error::LeaseRequest {
                 what,
                 source: Box::new(source),
             }),
-            Err(_) => Err(Error::Silent {
+            Err(_) => Err(Error::TimedOut {
                 what,
                 after: patience,
             }),
@@ -339,7 +339,7 @@ impl fmt::Debug for Elector {
 }
 
 fn answered(error: &Error, code: u16) -> bool {
-    let Error::Election { source, .. } = error else {
+    let Error::LeaseRequest { source, .. } = error else {
         return false;
     };
     matches!(&**source, kube::Error::Api(status) if status.code == code)

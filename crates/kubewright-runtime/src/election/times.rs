@@ -42,7 +42,12 @@ impl ElectionTimes {
         } else {
             return Ok(());
         };
-        Err(Error::ElectionTimes { why, times: *self })
+        Err(Error::InvalidElectionTimes {
+            why,
+            lease: self.lease,
+            renew_deadline: self.renew_deadline,
+            retry: self.retry,
+        })
     }
 
     /// How long one request may take.

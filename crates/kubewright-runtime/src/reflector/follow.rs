@@ -194,7 +194,7 @@ impl Reflector {
 
     async fn after_failure(&mut self, error: Error, sink: &mut impl Sink) {
         let wait = match &error {
-            Error::Broken { .. } | Error::Silent { .. } => self.backoff.interrupted(),
+            Error::ConnectionLost { .. } | Error::TimedOut { .. } => self.backoff.interrupted(),
             _ if is_expired(&error) => self.backoff.expired(),
             _ => self.backoff.failed(),
         };
@@ -217,7 +217,7 @@ impl Reflector {
 /// not tell the end of the state.
 fn refuses_streams(error: &Error) -> bool {
     let Some(status) = error.status() else {
-        return matches!(error, Error::Endless { .. });
+        return matches!(error, Error::StreamingListStalled { .. });
     };
     // Before 1.27, and where the gate WatchList is off: "sendInitialEvents is forbidden".
     ErrorReason::of(status) == ErrorReason::Invalid || matches!(status.code, 400 | 405 | 406 | 501)

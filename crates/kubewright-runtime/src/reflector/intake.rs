@@ -29,12 +29,12 @@ impl ItemError {
         let what = what.to_owned();
         match self {
             // The stream broke off: nothing is wrong with the server.
-            Self::Scan(source @ ScanError::Cut { .. }) => Error::Broken {
+            Self::Scan(source @ ScanError::Cut { .. }) => Error::ConnectionLost {
                 what,
                 source: Box::new(source),
             },
-            Self::Scan(source) => Error::Unreadable { what, source },
-            Self::Refused(status) => Error::Refused { what, status },
+            Self::Scan(source) => Error::InvalidResponse { what, source },
+            Self::Refused(status) => Error::ErrorResponse { what, status },
         }
     }
 }
@@ -148,7 +148,7 @@ impl Skipped {
     pub(super) fn tell(self, what: &str, sink: &mut impl Sink) {
         if let Some(source) = self.last {
             let what = what.to_owned();
-            sink.skipped(self.count, Arc::new(Error::Object { what, source }));
+            sink.skipped(self.count, Arc::new(Error::InvalidObject { what, source }));
         }
     }
 }

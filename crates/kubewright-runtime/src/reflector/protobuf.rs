@@ -52,8 +52,8 @@ pub(super) enum Learnt {
 
 fn refuses_protobuf(error: &Error) -> bool {
     match error {
-        Error::Refused { status, .. } => matches!(status.code, 406 | 415),
-        Error::Unreadable { source, .. } => matches!(source, ScanError::Protobuf { .. }),
+        Error::ErrorResponse { status, .. } => matches!(status.code, 406 | 415),
+        Error::InvalidResponse { source, .. } => matches!(source, ScanError::Protobuf { .. }),
         _ => false,
     }
 }

@@ -135,7 +135,7 @@ impl Watch<'_> {
             return Err(ItemError::Scan(ScanError::Cut { items }).about(&stream.what));
         }
         if !stream.heard && began.elapsed() < TOO_SHORT {
-            return Err(Error::TooShort { what: stream.what });
+            return Err(Error::WatchTooShort { what: stream.what });
         }
         Ok(())
     }
@@ -198,7 +198,7 @@ impl Stream<'_> {
             let deadline = self.deadline.min(Instant::now() + IDLE);
             return answer.chunk(deadline).await;
         };
-        let endless = || Error::Endless {
+        let endless = || Error::StreamingListStalled {
             what: self.what.clone(),
             after: gathering.silence(),
         };
@@ -207,7 +207,7 @@ impl Stream<'_> {
             return Err(endless());
         }
         match answer.chunk(gathering.deadline()).await {
-            Err(Error::Silent { .. }) => Err(endless()),
+            Err(Error::TimedOut { .. }) => Err(endless()),
             chunk => chunk,
         }
     }

@@ -12,7 +12,7 @@ use super::request::ObjectRequest;
 use super::tried::{Again, Tried, means};
 use super::versions::{Versions, take_status};
 use super::{Intent, Target, WriteError, Writer};
-use crate::client::{ErrorReason, Tries, retry_if};
+use crate::client::{ErrorReason, RetryPolicy, retry_if};
 
 /// How errors name what is tried.
 const VERB: &str = "create or patch";
@@ -135,7 +135,7 @@ where
 {
     async fn until_done(&self) -> Result<Option<(K, Done)>, WriteError> {
         let is_race = |tried: &Tried| tried.again == Again::All;
-        let done = retry_if(Tries::default(), is_race, || self.run());
+        let done = retry_if(RetryPolicy::default(), is_race, || self.run());
         done.await.map_err(|tried| tried.error)
     }
 
@@ -230,7 +230,7 @@ where
         let is_race = |tried: &Tried| is_written && tried.again == Again::Part;
         let mut known = Some(record.clone());
         let (uid, status) = (record.uid(), &status);
-        let tried = retry_if(Tries::default(), is_race, || {
+        let tried = retry_if(RetryPolicy::default(), is_race, || {
             self.try_status(known.take(), uid, status)
         });
         let newest = tried.await.map_err(|tried| match tried.again {
@@ -288,7 +288,7 @@ where
             return Ok(record);
         }
         Err(Tried {
-            error: WriteError::Refused {
+            error: WriteError::Invalid {
                 what: request.what(),
                 why: "it was deleted before its status was written, and another object has its \
                       name; try again"
@@ -353,7 +353,7 @@ where
     }
 
     fn moved(&self) -> WriteError {
-        WriteError::Refused {
+        WriteError::Invalid {
             what: self.request(VERB, "").what(),
             why: "the function that changes it has changed its name or namespace; leave both \
                   alone, and create another object instead"
@@ -362,7 +362,7 @@ where
     }
 
     fn without_status(&self) -> WriteError {
-        WriteError::Refused {
+        WriteError::Invalid {
             what: self.request("patch", "status").what(),
             why: "the object is there, but its kind has no status subresource; declare one, such \
                   as by #[kube(status = \"..\")], or leave .status alone"
@@ -394,7 +394,7 @@ fn decode<K: DeserializeOwned>(
     request: &ObjectRequest<'_>,
     record: &Record,
 ) -> Result<K, WriteError> {
-    record.decode().map_err(|source| WriteError::Form {
+    record.decode().map_err(|source| WriteError::Decode {
         what: request.what(),
         source,
     })

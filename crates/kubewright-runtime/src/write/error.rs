@@ -1,15 +1,17 @@
+//! The errors of writes.
+
 use kubewright_wire::record::RecordError;
 use kubewright_wire::status::Status;
 
-use crate::client::ErrorReason;
+use crate::client::{Conflict, ErrorReason};
 
-/// Why a write was not done.
+/// Why a write failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// The caller's fault: the object cannot be written in this form.
     #[error("{what}: {why}")]
-    Refused {
+    Invalid {
         /// What was tried, on what.
         what: String,
         /// The reason and the next step.
@@ -20,7 +22,7 @@ pub enum WriteError {
     Serialize {
         /// What was tried, on what.
         what: String,
-        /// What serde said.
+        /// The error of serde.
         #[source]
         source: serde_json::Error,
     },
@@ -29,90 +31,96 @@ pub enum WriteError {
     Change {
         /// What was tried, on what.
         what: String,
-        /// What it said.
+        /// The error of the function.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The object is there, but is not one of the expected type.
+    /// The object exists, but does not have the expected type.
     #[error("{what}: the object does not have the expected form")]
-    Form {
+    Decode {
         /// What was tried, on what.
         what: String,
-        /// What is wrong with it.
+        /// The field that does not fit.
         #[source]
         source: RecordError,
     },
-    /// The name or namespace does not fit into a path.
-    #[error("{what}: its name or namespace cannot stand in a path; check both")]
-    Path {
+    /// The name or namespace is not valid in a path.
+    #[error("{what}: the name or namespace is not valid in a path; check both")]
+    InvalidPath {
         /// What was tried, on what.
         what: String,
-        /// What is wrong with the path.
+        /// The error in the path.
         #[source]
         source: http::Error,
     },
-    /// A layer of the client stopped the request, so nothing was done.
+    /// A layer of the client blocked the request, so nothing was written.
     #[error("{what}: the request was not sent")]
-    Withheld {
+    Blocked {
         /// What was tried, on what.
         what: String,
-        /// Why it was stopped.
+        /// Why it was blocked.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// No answer came, so the write may or may not have been done.
-    #[error("{what}: no answer from the API server")]
-    Unanswered {
+    /// No response arrived. Whether the object was written is not known.
+    #[error("{what}: no response from the API server")]
+    NoResponse {
         /// What was tried, on what.
         what: String,
-        /// What failed on the way.
+        /// The failure on the way.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The API server said no.
+    /// The API server returned an error.
     #[error("{what}")]
-    Answered {
+    ErrorResponse {
         /// What was tried, on what.
         what: String,
-        /// Its answer.
+        /// The error.
         #[source]
         source: Box<Status>,
     },
-    /// The API server's answer is not an object.
-    #[error("{what}: done, but the answer is not an object")]
-    Answer {
+    /// The object was written, but the response is not an object.
+    #[error("{what}: done, but the response is not an object")]
+    InvalidResponse {
         /// What was tried, on what.
         what: String,
-        /// What is wrong with it.
+        /// The malformed part.
         #[source]
         source: RecordError,
     },
 }
 
 impl WriteError {
-    /// Whether the object has changed since it was read: not an error, but a race that the next
-    /// run wins.
+    /// Whether the object has changed since it was read. That is not a failure but a race: the
+    /// next run reads the new state.
     pub fn is_conflict(&self) -> bool {
         let status = self.status();
         status.is_some_and(|status| ErrorReason::of(status) == ErrorReason::Conflict)
     }
 
-    /// Whether the namespace is going, so that nothing new can be made in it: not an error either,
-    /// for the reconciled object goes with it.
+    /// Whether the namespace is being deleted, so that nothing can be created in it. That is not a
+    /// failure either: the reconciled object is deleted with its namespace.
     pub fn is_namespace_terminating(&self) -> bool {
         let details = self.status().and_then(|status| status.details.as_ref());
-        let causes = details.map(|details| details.causes.iter());
-        causes.into_iter().flatten().any(|cause| {
+        let mut causes = details.into_iter().flat_map(|details| &details.causes);
+        causes.any(|cause| {
             let kind = serde_json::to_value(&cause.kind);
             kind.is_ok_and(|kind| kind == "NamespaceTerminating")
         })
     }
 
-    /// The API server's answer, when it gave one.
+    /// The error that the API server returned, if it did.
     pub fn status(&self) -> Option<&Status> {
         match self {
-            Self::Answered { source, .. } => Some(source),
+            Self::ErrorResponse { source, .. } => Some(source),
             _ => None,
         }
+    }
+}
+
+impl Conflict for WriteError {
+    fn is_conflict(&self) -> bool {
+        Self::is_conflict(self)
     }
 }

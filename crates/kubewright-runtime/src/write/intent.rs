@@ -120,7 +120,7 @@ impl Intent {
 }
 
 fn refused(what: impl Into<String>, why: impl Into<String>) -> WriteError {
-    WriteError::Refused {
+    WriteError::Invalid {
         what: what.into(),
         why: why.into(),
     }

@@ -111,7 +111,7 @@ impl ObjectRequest<'_> {
             .into_iter()
             .flatten();
         if !names.all(fits_a_path) {
-            return Err(WriteError::Refused {
+            return Err(WriteError::Invalid {
                 what: self.what(),
                 why: UNFIT.to_owned(),
             });
@@ -136,7 +136,7 @@ impl ObjectRequest<'_> {
             .header(header::ACCEPT, JSON)
             .header(header::CONTENT_TYPE, media_type)
             .body(Body::from(body))
-            .map_err(|source| WriteError::Path {
+            .map_err(|source| WriteError::InvalidPath {
                 what: self.what(),
                 source,
             })
@@ -148,8 +148,8 @@ impl ObjectRequest<'_> {
             let withheld = Unsent::is_behind(&error);
             let source = cause_of(error);
             match withheld {
-                true => WriteError::Withheld { what, source },
-                false => WriteError::Unanswered { what, source },
+                true => WriteError::Blocked { what, source },
+                false => WriteError::NoResponse { what, source },
             }
         };
         let exchange = async {
@@ -162,7 +162,7 @@ impl ObjectRequest<'_> {
         let (code, retry_after, body) = match timeout(PATIENCE, exchange).await {
             Ok(answer) => answer.map_err(unanswered)?,
             Err(elapsed) => {
-                return Err(WriteError::Unanswered {
+                return Err(WriteError::NoResponse {
                     what: self.what(),
                     source: elapsed.into(),
                 });
@@ -178,7 +178,7 @@ impl ObjectRequest<'_> {
             let details = status.details.get_or_insert_default();
             details.retry_after_seconds = details.retry_after_seconds.max(seconds);
         }
-        Err(WriteError::Answered {
+        Err(WriteError::ErrorResponse {
             what: self.what(),
             source: Box::new(status),
         })

@@ -218,7 +218,7 @@ impl Writer {
             // The write is done, and the informer keeps no more of such an object.
             encoder.encode_stub(body).map_err(|_| cause)
         });
-        record.map_err(|source| WriteError::Answer {
+        record.map_err(|source| WriteError::InvalidResponse {
             what: request.what(),
             source,
         })

@@ -442,7 +442,7 @@ async fn workers_work_in_terms_alone_and_each_begins_with_everything() {
 /// What a write fails with while the API server has too much to do.
 fn busy(seconds: u32) -> Failure {
     let status = Status::too_many_requests("too many requests", seconds);
-    Failure::from(WriteError::Answered {
+    Failure::from(WriteError::ErrorResponse {
         what: "create pods shop/a".to_owned(),
         source: Box::new(status),
     })

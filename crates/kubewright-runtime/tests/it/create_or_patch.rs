@@ -447,10 +447,10 @@ async fn a_name_that_would_lead_elsewhere_is_not_asked_for() {
         let key = ObjectKey::namespaced("web", name);
         let patch = world.writer.patch(target, &key, None, |_: &mut Pod| Ok(()));
         let error = patch.await.map(drop).expect_err("a refusal");
-        assert!(matches!(error, WriteError::Refused { .. }), "{error}");
+        assert!(matches!(error, WriteError::Invalid { .. }), "{error}");
         let error = world.writer.delete(target, &key, "1").await;
         let error = error.expect_err("a refusal");
-        assert!(matches!(error, WriteError::Refused { .. }), "{error}");
+        assert!(matches!(error, WriteError::Invalid { .. }), "{error}");
     }
     assert!(world.lines().is_empty());
 }

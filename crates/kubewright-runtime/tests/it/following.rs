@@ -197,7 +197,10 @@ async fn failing_lists_wait_longer_and_longer_and_say_why() {
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert!(!informer.is_synced());
     let error = informer.last_error().expect("the list has failed");
-    assert_eq!(error.to_string(), "list pods: the API server refused");
+    assert_eq!(
+        error.to_string(),
+        "list pods: the API server returned an error"
+    );
     assert_eq!(error.status().unwrap().code, 500);
     informer.synced().await.unwrap();
     let times = server.times();

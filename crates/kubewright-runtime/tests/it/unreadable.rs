@@ -68,7 +68,7 @@ async fn an_object_without_readable_metadata_is_left_out_and_counted() {
         .expect("the object is complained about");
     assert_eq!(
         error.to_string(),
-        "list pods: an object in the answer cannot be stored"
+        "list pods: an object in the response cannot be stored"
     );
     let watch = server.open(200);
     send(&watch, frame("ADDED", &nameless(11)));

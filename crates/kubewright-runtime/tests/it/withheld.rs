@@ -73,10 +73,10 @@ async fn any_other_failure_of_the_client_is_no_answer() {
     let [written, read] = said(failing(|| "connection refused".into())).await;
     assert_eq!(
         written.0,
-        "delete pods shop/a: no answer from the API server"
+        "delete pods shop/a: no response from the API server"
     );
     assert_eq!(
         read.0,
-        "stream pods: no answer from the API server; trying again"
+        "stream pods: no response from the API server; trying again"
     );
 }
