@@ -2,7 +2,7 @@
 
 use kubewright::kube::{self, Client};
 use kubewright::prelude::*;
-use kubewright_runtime::client::{connect, load_config, open};
+use kubewright_runtime::client::{connect, get_json_stream, load_config};
 use tokio::time::Instant;
 
 /// What the requests have answered.
@@ -31,7 +31,7 @@ pub(crate) async fn ask(client: Client, namespace: &str) -> Result<Answers> {
     // A watch is a stream of lines; the first tells of what is there.
     let minute = Duration::from_secs(60);
     let watch = format!("{collection}?watch=1&fieldSelector=metadata.name%3Dletter");
-    let mut stream = open(&client, "watch letters", &watch, minute).await?;
+    let mut stream = get_json_stream(&client, "watch letters", &watch, minute).await?;
     let first = stream
         .chunk(Instant::now() + minute)
         .await?

@@ -79,7 +79,7 @@ pub use kubewright_core::{
 };
 pub use kubewright_runtime::cache::{List, Metadata};
 pub use kubewright_runtime::client::{
-    Conflict, FieldValidation, Guard, Manners, Namespaced, RetryPolicy, Unsent, WriteOptions,
+    Blocked, Conflict, FieldValidation, Guard, Manners, Namespaced, RetryPolicy, WriteOptions,
     guarded, honor_no_proxy, retry_if, retry_on_conflict,
 };
 pub use kubewright_runtime::controller::{Failure, Handle, Outcome, Retry};

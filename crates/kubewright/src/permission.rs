@@ -6,7 +6,7 @@ use kube::Client;
 use kube::client::Body;
 use kubewright_core::{Description, PolicyRule, Verb};
 use kubewright_runtime::NamespaceSet;
-use kubewright_runtime::client::{Guard, Unsent, guarded};
+use kubewright_runtime::client::{Blocked, Guard, guarded};
 use kubewright_wire::route::{ResourceRoute, Route};
 use parking_lot::Mutex;
 
@@ -190,8 +190,8 @@ fn registration(route: &ResourceRoute) -> String {
 impl Guard for Permissions {
     type Noted = ();
 
-    fn before(&self, request: &mut Request<Body>) -> Result<(), Unsent> {
-        self.check(request).map_err(Unsent::new)
+    fn before(&self, request: &mut Request<Body>) -> Result<(), Blocked> {
+        self.check(request).map_err(Blocked::new)
     }
 }
 
@@ -205,7 +205,7 @@ mod tests {
     use kubewright_core::{
         ControllerDescription, Description, Kind, PolicyRule, Resource, Scope, Use,
     };
-    use kubewright_runtime::client::Unsent;
+    use kubewright_runtime::client::Blocked;
 
     use super::Permissions;
 
@@ -321,6 +321,6 @@ mod tests {
         let send = |path: &str| client.send(Request::get(path).body(Body::empty()).unwrap());
         assert!(send("/api/v1/pods").await.is_ok());
         let error = send("/apis/apps/v1/deployments").await.unwrap_err();
-        assert!(Unsent::is_behind(&error), "{error}");
+        assert!(Blocked::is_cause_of(&error), "{error}");
     }
 }

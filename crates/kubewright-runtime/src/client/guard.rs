@@ -7,7 +7,7 @@ use kube::Client;
 use kube::client::Body;
 use tower::{BoxError, Service};
 
-use super::{ClientService, Unsent, rebuilt};
+use super::{Blocked, ClientService, rebuilt};
 
 /// What all requests of a client go through: it may change or stop each before it is sent, and
 /// sees how it was answered.
@@ -18,7 +18,7 @@ pub trait Guard: Clone + Send + 'static {
     type Noted: Send + 'static;
 
     /// Looks at a request before it is sent. One that is stopped never reaches the API server.
-    fn before(&self, request: &mut Request<Body>) -> Result<Self::Noted, Unsent>;
+    fn before(&self, request: &mut Request<Body>) -> Result<Self::Noted, Blocked>;
 
     /// Looks at the head of the answer, or at why there is none; not called for a request that was
     /// stopped.
@@ -99,7 +99,7 @@ mod tests {
     use tower::BoxError;
 
     use super::{Guard, guarded};
-    use crate::client::Unsent;
+    use crate::client::Blocked;
 
     /// Stops deletes, and counts answers by the number that it gave to the request.
     #[derive(Clone, Default)]
@@ -111,9 +111,9 @@ mod tests {
     impl Guard for Numbered {
         type Noted = u32;
 
-        fn before(&self, request: &mut Request<Body>) -> Result<u32, Unsent> {
+        fn before(&self, request: &mut Request<Body>) -> Result<u32, Blocked> {
             if request.method() == Method::DELETE {
-                return Err(Unsent::new("nothing is deleted here"));
+                return Err(Blocked::new("nothing is deleted here"));
             }
             Ok(self.next.fetch_add(1, Ordering::SeqCst) + 1)
         }
@@ -140,7 +140,7 @@ mod tests {
             let answer = client.send(request.body(Body::empty()).unwrap()).await;
             assert_eq!(answer.is_ok(), method != Method::DELETE);
             let unsent = answer.err();
-            assert!(unsent.is_none_or(|error| Unsent::is_behind(&error)));
+            assert!(unsent.is_none_or(|error| Blocked::is_cause_of(&error)));
         }
         assert_eq!(sent.load(Ordering::SeqCst), 2);
         assert_eq!(guard.answered.load(Ordering::SeqCst), 1 + 2);

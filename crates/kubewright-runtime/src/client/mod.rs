@@ -1,7 +1,7 @@
 //! Reaching an API server: where it is, with which settings, what all requests go through, and raw
 //! answers as streams of bytes.
 
-mod answer;
+mod blocked;
 mod config;
 mod connect;
 mod credentials;
@@ -13,13 +13,14 @@ mod namespaced;
 mod proxy;
 mod query;
 mod request_metrics;
+mod response_stream;
 mod retry;
 mod service;
 mod transport;
-mod unsent;
 mod write_options;
 
-pub use answer::{Answer, open, open_as};
+pub use blocked::Blocked;
+pub(crate) use blocked::unwrap_service_error;
 pub use connect::{connect, load_config, load_merged};
 pub use error_reason::ErrorReason;
 pub use guard::{Guard, Guarded, guarded};
@@ -28,8 +29,7 @@ pub use namespaced::Namespaced;
 pub use proxy::honor_no_proxy;
 pub use query::Query;
 pub use request_metrics::RequestMetrics;
+pub use response_stream::{ResponseStream, get_json_stream, get_stream};
 pub use retry::{Conflict, RetryPolicy, retry_if, retry_on_conflict};
 pub use service::{ClientService, rebuilt};
-pub use unsent::Unsent;
-pub(crate) use unsent::cause_of;
 pub use write_options::{FieldValidation, WriteOptions};

@@ -6,7 +6,7 @@ use kube::client::Body;
 use kubewright_core::{Resource, Scope};
 use kubewright_wire::route::{ResourceRoute, Route};
 
-use super::{ClientService, Guard, Guarded, Unsent};
+use super::{Blocked, ClientService, Guard, Guarded};
 use crate::Error;
 
 /// Keeps a client in one namespace: what is asked of another, or of all, is not sent.
@@ -69,7 +69,7 @@ impl Namespaced {
 impl Guard for Namespaced {
     type Noted = ();
 
-    fn before(&self, request: &mut Request<Body>) -> Result<(), Unsent> {
+    fn before(&self, request: &mut Request<Body>) -> Result<(), Blocked> {
         let uri = request.uri();
         let route = Route::parse(request.method(), uri.path(), uri.query());
         // Discovery and the like are about no namespace.
@@ -77,7 +77,7 @@ impl Guard for Namespaced {
         if is_allowed {
             return Ok(());
         }
-        Err(Unsent::new(Error::OutOfNamespace {
+        Err(Blocked::new(Error::OutOfNamespace {
             what: format!("{} {}", request.method(), uri.path()),
             namespace: self.namespace.to_string(),
         }))

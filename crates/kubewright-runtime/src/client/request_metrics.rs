@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 use tower::BoxError;
 
-use super::{Guard, Unsent};
+use super::{Blocked, Guard};
 use crate::prometheus::Histogram;
 
 /// As Kubernetes' own components have them.
@@ -78,7 +78,7 @@ impl RequestMetrics {
 impl Guard for RequestMetrics {
     type Noted = (Method, Instant);
 
-    fn before(&self, request: &mut Request<Body>) -> Result<Self::Noted, Unsent> {
+    fn before(&self, request: &mut Request<Body>) -> Result<Self::Noted, Blocked> {
         Ok((request.method().clone(), Instant::now()))
     }
 

@@ -7,7 +7,7 @@ use kube::client::Body;
 use kubewright_wire::route::{self, ResourceRoute, Route};
 use serde_json::{Map, Value, json};
 
-use super::{Guard, Query, Unsent, guarded};
+use super::{Blocked, Guard, Query, guarded};
 use crate::Error;
 
 /// What each write of a client asks of the API server, unless the request asks for something else
@@ -95,7 +95,7 @@ impl WriteOptions {
 impl Guard for WriteOptions {
     type Noted = ();
 
-    fn before(&self, request: &mut Request<Body>) -> Result<(), Unsent> {
+    fn before(&self, request: &mut Request<Body>) -> Result<(), Blocked> {
         let done = match Effect::of(request) {
             Effect::Deletes if self.dry_run => delete_dry(request),
             Effect::Acts if self.dry_run => Err(Error::DryRunUnsupported {
@@ -104,7 +104,7 @@ impl Guard for WriteOptions {
             Effect::Stores => self.complete(request),
             Effect::None | Effect::Deletes | Effect::Acts => Ok(()),
         };
-        done.map_err(Unsent::new)
+        done.map_err(Blocked::new)
     }
 }
 

@@ -8,7 +8,7 @@ use super::Catalogue;
 use super::aggregated::Aggregated;
 use super::catalogue::{Group, GroupList, GroupVersionName, ResourceList};
 use crate::Error;
-use crate::client::open_as;
+use crate::client::get_stream;
 
 /// As client-go has it.
 const PATIENCE: Duration = Duration::from_secs(32);
@@ -78,7 +78,7 @@ fn core_group(answer: Versions) -> Vec<Group> {
 pub(super) async fn read(client: &Client, path: &str, accept: &str) -> Result<Vec<u8>, Error> {
     let what = format!("ask what is served below {path}");
     let deadline = Instant::now() + PATIENCE;
-    let mut answer = open_as(client, &what, path, accept, PATIENCE).await?;
+    let mut answer = get_stream(client, &what, path, accept, PATIENCE).await?;
     let mut bytes = Vec::new();
     while let Some(chunk) = answer.chunk(deadline).await? {
         bytes.extend_from_slice(&chunk);

@@ -4,7 +4,7 @@ use kube::client::Body;
 
 use super::Leadership;
 use crate::Error;
-use crate::client::{Guard, Unsent, guarded};
+use crate::client::{Guard, Blocked, guarded};
 
 /// Keeps a client from writing while this process does not lead; reads pass.
 ///
@@ -51,7 +51,7 @@ impl Fence {
 impl Guard for Fence {
     type Noted = ();
 
-    fn before(&self, request: &mut Request<Body>) -> Result<(), Unsent> {
-        self.check(request).map_err(Unsent::new)
+    fn before(&self, request: &mut Request<Body>) -> Result<(), Blocked> {
+        self.check(request).map_err(Blocked::new)
     }
 }

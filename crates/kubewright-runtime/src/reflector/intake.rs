@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::form::Form;
 use super::{InformerSpec, ReflectorOptions, Sink, Transform};
 use crate::Error;
-use crate::client::Answer;
+use crate::client::ResponseStream;
 
 /// What can go wrong with the bytes of a stream.
 pub(super) enum ItemError {
@@ -61,8 +61,8 @@ impl Intake {
     }
 
     /// The form in which the objects of an answer come.
-    pub(super) fn form(&self, answer: &Answer) -> Form {
-        match self.layout.filter(|_| answer.is_protobuf()) {
+    pub(super) fn form(&self, response: &ResponseStream) -> Form {
+        match self.layout.filter(|_| response.is_protobuf()) {
             Some(layout) => Form::Protobuf(layout),
             None => Form::Json,
         }

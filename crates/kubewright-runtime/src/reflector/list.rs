@@ -9,7 +9,7 @@ use super::intake::{Intake, ItemError, Skipped};
 use super::spec::Asked;
 use super::{InformerSpec, ReflectorOptions, Sink};
 use crate::Error;
-use crate::client::{ErrorReason, Query, open_as};
+use crate::client::{ErrorReason, Query, get_stream};
 
 /// A server that sends nothing for so long has died.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -105,10 +105,10 @@ impl List<'_> {
         let what = format!("list {}", self.spec.what());
         let path = self.spec.path(query);
         let accept = self.spec.accept(Asked::List, &self.options.protobuf);
-        let mut answer = open_as(self.client, &what, &path, accept, PATIENCE).await?;
-        let form = self.intake.form(&answer);
+        let mut response = get_stream(self.client, &what, &path, accept, PATIENCE).await?;
+        let form = self.intake.form(&response);
         let mut scanner = ItemScanner::new(form, self.options.largest_object);
-        while let Some(chunk) = answer.chunk(Instant::now() + PATIENCE).await? {
+        while let Some(chunk) = response.chunk(Instant::now() + PATIENCE).await? {
             let taken = scanner.push(&chunk, |item| {
                 match self.intake.record(form, item) {
                     // What has not changed is kept once, not twice, while the list is read.

@@ -10,7 +10,7 @@ use super::intake::{Intake, ItemError, Skipped};
 use super::spec::Asked;
 use super::{InformerSpec, ReflectorOptions, Sink};
 use crate::Error;
-use crate::client::{Answer, Query, open_as};
+use crate::client::{Query, ResponseStream, get_stream};
 use crate::store::Delta;
 
 /// A watch is answered at once, if at all.
@@ -117,8 +117,8 @@ impl Watch<'_> {
         let query = query.with("timeoutSeconds", self.length.as_secs());
         let path = self.spec.path(query);
         let accept = self.spec.accept(Asked::Watch, &self.options.protobuf);
-        let answer = open_as(self.client, &what, &path, accept, PATIENCE).await?;
-        let form = self.intake.form(&answer);
+        let response = get_stream(self.client, &what, &path, accept, PATIENCE).await?;
+        let form = self.intake.form(&response);
         let mut stream = Stream {
             what,
             form,
@@ -128,7 +128,9 @@ impl Watch<'_> {
             heard: false,
         };
         let scanner = WatchScanner::new(form, self.options.largest_object);
-        stream.read(answer, scanner, resource_version, sink).await?;
+        stream
+            .read(response, scanner, resource_version, sink)
+            .await?;
         if let Some(gathering) = stream.gathering {
             let (records, _) = gathering.finish();
             let items = records.len();
@@ -144,12 +146,12 @@ impl Watch<'_> {
 impl Stream<'_> {
     async fn read(
         &mut self,
-        mut answer: Answer,
+        mut response: ResponseStream,
         mut scanner: WatchScanner,
         resource_version: &mut String,
         sink: &mut impl Sink,
     ) -> Result<(), Error> {
-        while let Some(chunk) = self.next(&mut answer).await? {
+        while let Some(chunk) = self.next(&mut response).await? {
             let mut batch = Batch::default();
             let taken = scanner.push(&chunk, |frame| {
                 self.heard = true;
@@ -193,10 +195,10 @@ impl Stream<'_> {
         }
     }
 
-    async fn next(&self, answer: &mut Answer) -> Result<Option<bytes::Bytes>, Error> {
+    async fn next(&self, response: &mut ResponseStream) -> Result<Option<bytes::Bytes>, Error> {
         let Some(gathering) = &self.gathering else {
             let deadline = self.deadline.min(Instant::now() + IDLE);
-            return answer.chunk(deadline).await;
+            return response.chunk(deadline).await;
         };
         let endless = || Error::StreamingListStalled {
             what: self.what.clone(),
@@ -206,7 +208,7 @@ impl Stream<'_> {
         if gathering.deadline() <= Instant::now() {
             return Err(endless());
         }
-        match answer.chunk(gathering.deadline()).await {
+        match response.chunk(gathering.deadline()).await {
             Err(Error::TimedOut { .. }) => Err(endless()),
             chunk => chunk,
         }

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::WriteError;
 use super::intent::{UNFIT, fits_a_path};
-use crate::client::{Unsent, cause_of};
+use crate::client::{Blocked, unwrap_service_error};
 
 /// How long an answer may take; the API server itself gives up after a minute
 /// (`--request-timeout`), kube's client never.
@@ -145,8 +145,8 @@ impl ObjectRequest<'_> {
     async fn send(&self, client: &Client, request: Request<Body>) -> Result<Bytes, WriteError> {
         let unanswered = |error: kube::Error| {
             let what = self.what();
-            let withheld = Unsent::is_behind(&error);
-            let source = cause_of(error);
+            let withheld = Blocked::is_cause_of(&error);
+            let source = unwrap_service_error(error);
             match withheld {
                 true => WriteError::Blocked { what, source },
                 false => WriteError::NoResponse { what, source },

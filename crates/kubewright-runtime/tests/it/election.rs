@@ -3,7 +3,7 @@ use std::time::Duration;
 use http::Request;
 use jiff::SignedDuration;
 use kube::client::Body;
-use kubewright_runtime::client::Unsent;
+use kubewright_runtime::client::Blocked;
 use kubewright_runtime::election::{Fence, Leadership};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -184,7 +184,7 @@ async fn who_does_not_lead_does_not_write_but_reads() {
     let refused = send(&one.leadership, "DELETE")
         .await
         .expect_err("a refusal");
-    assert!(Unsent::is_behind(&refused), "{refused}");
+    assert!(Blocked::is_cause_of(&refused), "{refused}");
     assert!(send(&one.leadership, "GET").await.is_ok());
     one.leadership.gained().await;
     let passed = send(&one.leadership, "DELETE").await.expect("an answer");

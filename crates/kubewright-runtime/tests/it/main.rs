@@ -1,5 +1,6 @@
 //! The runtime against an API server that says what a test wrote down.
 
+mod blocked;
 mod cache;
 mod controllers;
 mod create_or_patch;
@@ -21,5 +22,4 @@ mod store_model;
 mod streaming;
 mod subscriptions;
 mod unreadable;
-mod withheld;
 mod writing;

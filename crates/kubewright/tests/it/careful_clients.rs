@@ -7,7 +7,7 @@ use kubewright::kube::Client;
 use kubewright::kube::api::{Api, DeleteParams, ListParams, PostParams};
 use kubewright::kube::client::Body;
 use kubewright::prelude::*;
-use kubewright::{Guard, Namespaced, Unsent, guarded, resource_of};
+use kubewright::{Blocked, Guard, Namespaced, guarded, resource_of};
 use kubewright_testing::Cluster;
 use serde_json::json;
 use tokio::time::Instant;
@@ -182,9 +182,9 @@ struct Keeper;
 impl Guard for Keeper {
     type Noted = ();
 
-    fn before(&self, request: &mut Request<Body>) -> Result<(), Unsent> {
+    fn before(&self, request: &mut Request<Body>) -> Result<(), Blocked> {
         match request.method() == http::Method::DELETE {
-            true => Err(Unsent::new("nothing is deleted here")),
+            true => Err(Blocked::new("nothing is deleted here")),
             false => Ok(()),
         }
     }
@@ -200,6 +200,6 @@ async fn a_guard_of_the_users_own_stops_requests(cluster: Cluster) {
     accounts.get("kept").await.expect("it is there");
     let deleted = accounts.delete("kept", &DeleteParams::default()).await;
     let error = deleted.map(drop).expect_err("a guard");
-    assert!(Unsent::is_behind(&error), "{error}");
+    assert!(Blocked::is_cause_of(&error), "{error}");
     assert!(cluster.get::<ConfigMap>("kept").await.is_some());
 }

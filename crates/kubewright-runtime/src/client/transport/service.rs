@@ -14,7 +14,7 @@ use tower::{BoxError, Service};
 use super::address::Address;
 use super::dialer::{Dialer, Pool};
 use super::headers::headers;
-use crate::client::Unsent;
+use crate::client::Blocked;
 use crate::client::credentials::{Credentials, Identity, same};
 use crate::client::fault::Fault;
 use crate::client::proxy::ProxyEnvironment;
@@ -68,9 +68,9 @@ fn check_proxy(config: &Config) -> Result<(), Fault> {
 
 impl Line {
     async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, BoxError> {
-        *request.uri_mut() = self.address.of(request.uri()).map_err(Unsent::new)?;
-        let grant = self.credentials.current().await.map_err(Unsent::new)?;
-        let pool = self.pool(grant.identity.as_ref()).map_err(Unsent::new)?;
+        *request.uri_mut() = self.address.of(request.uri()).map_err(Blocked::new)?;
+        let grant = self.credentials.current().await.map_err(Blocked::new)?;
+        let pool = self.pool(grant.identity.as_ref()).map_err(Blocked::new)?;
         for (name, value) in &self.headers {
             request.headers_mut().append(name, value.clone());
         }

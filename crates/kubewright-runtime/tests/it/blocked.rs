@@ -1,9 +1,11 @@
+//! The errors of requests that a layer of the client blocks.
+
 use std::error::Error as _;
 
 use http::{Request, Response};
 use kube::Client;
 use kube::client::Body;
-use kubewright_runtime::client::Unsent;
+use kubewright_runtime::client::Blocked;
 use kubewright_runtime::informer::{InformerOptions, Informers};
 use kubewright_runtime::write::{Target, Writer};
 use tower::BoxError;
@@ -18,8 +20,8 @@ fn failing(error: fn() -> BoxError) -> Client {
     Client::new(service, "default")
 }
 
-/// What deleting and listing say, with the first cause of both.
-async fn said(client: Client) -> [(String, String); 2] {
+/// The errors of a delete and of a list, each with its first cause.
+async fn errors(client: Client) -> [(String, String); 2] {
     let resource = pods().resource;
     let target = Target {
         resource: &resource,
@@ -42,8 +44,8 @@ async fn said(client: Client) -> [(String, String); 2] {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_a_layer_stopped_is_not_blamed_on_the_api_server() {
-    let [written, read] = said(failing(|| Unsent::new("not granted").into())).await;
+async fn blocked_request_is_not_reported_as_a_missing_response() {
+    let [written, read] = errors(failing(|| Blocked::new("not granted").into())).await;
     assert_eq!(written.0, "delete pods shop/a: the request was not sent");
     assert_eq!(written.1, "not granted");
     assert_eq!(
@@ -55,11 +57,11 @@ async fn a_request_that_a_layer_stopped_is_not_blamed_on_the_api_server() {
 
 #[derive(Debug, thiserror::Error)]
 #[error("a layer around it failed")]
-struct Around(#[source] Unsent);
+struct Around(#[source] Blocked);
 
 #[tokio::test(start_paused = true)]
-async fn a_stopped_request_is_known_through_further_layers() {
-    let [written, read] = said(failing(|| Around(Unsent::new("not granted")).into())).await;
+async fn blocked_request_is_recognized_through_further_layers() {
+    let [written, read] = errors(failing(|| Around(Blocked::new("not granted")).into())).await;
     assert_eq!(written.0, "delete pods shop/a: the request was not sent");
     assert_eq!(
         read.0,
@@ -69,8 +71,8 @@ async fn a_stopped_request_is_known_through_further_layers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn any_other_failure_of_the_client_is_no_answer() {
-    let [written, read] = said(failing(|| "connection refused".into())).await;
+async fn any_other_failure_of_the_client_is_a_missing_response() {
+    let [written, read] = errors(failing(|| "connection refused".into())).await;
     assert_eq!(
         written.0,
         "delete pods shop/a: no response from the API server"
