@@ -1,9 +1,8 @@
 //! The objects that every cluster has from its start.
 
+use kubewright_kinds::BuiltinKind;
 use kubewright_kinds::core::NAMESPACE;
-use kubewright_kinds::groups::RBAC;
 use kubewright_kinds::scheduling::PRIORITY_CLASS;
-use kubewright_kinds::{BuiltinKind, lookup_resource};
 use serde_json::{Value, json};
 
 use crate::admission::system_classes;
@@ -23,10 +22,8 @@ pub(crate) fn fill(api: &Api) {
         }
         add(api, &NAMESPACE, namespace);
     }
-    for (plural, object) in bootstrap_objects() {
-        if let Some(kind) = lookup_resource(RBAC, plural) {
-            add(api, kind, object.clone());
-        }
+    for (kind, object) in bootstrap_objects() {
+        add(api, kind, object.clone());
     }
     for class in system_classes() {
         add(api, &PRIORITY_CLASS, class);
@@ -44,6 +41,6 @@ fn add(api: &Api, kind: &BuiltinKind, mut object: Value) {
     let (name, namespace) = (text("name"), text("namespace"));
     let key = Key::new(kind.resource_id(), namespace, name.unwrap_or_default());
     if api.store.put(key, Expected::Absent, object).is_err() {
-        tracing::debug!(kind = kind.kind, "a bootstrap object exists already");
+        tracing::debug!(kind = kind.kind, "bootstrap object exists already");
     }
 }

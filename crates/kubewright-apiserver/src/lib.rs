@@ -9,6 +9,7 @@
 //! and `openapi` describe it, and `table` shows it.
 
 mod admission;
+mod aggregate;
 mod authentication;
 mod authorization;
 mod bootstrap;

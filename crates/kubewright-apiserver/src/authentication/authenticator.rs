@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use jiff::Timestamp;
+use kubewright_kinds::BuiltinKind;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
@@ -60,14 +61,14 @@ impl Authenticator {
             headers,
             &self.signer,
             now,
-            &|plural, namespace, name| self.uid(plural, namespace, name),
+            &|kind, namespace, name| self.uid(kind, namespace, name),
         )
     }
 
     /// Fills in a TokenReview.
     pub(crate) fn review_token(&self, body: Value, now: Timestamp) -> Result<Value, Status> {
-        review_token(body, &self.signer, now, &|plural, namespace, name| {
-            self.uid(plural, namespace, name)
+        review_token(body, &self.signer, now, &|kind, namespace, name| {
+            self.uid(kind, namespace, name)
         })
     }
 
@@ -77,19 +78,19 @@ impl Authenticator {
         request: TokenRequest<'_>,
         body: Value,
     ) -> Result<Value, Status> {
-        issue_token(request, body, &self.signer, |plural, namespace, name| {
-            self.object(plural, namespace, name)
+        issue_token(request, body, &self.signer, |kind, namespace, name| {
+            self.object(kind, namespace, name)
                 .map(|object| object.value().clone())
         })
     }
 
-    fn uid(&self, plural: &str, namespace: &str, name: &str) -> Option<String> {
-        self.object(plural, namespace, name)
+    fn uid(&self, kind: &BuiltinKind, namespace: &str, name: &str) -> Option<String> {
+        self.object(kind, namespace, name)
             .map(|object| object.uid().to_owned())
     }
 
-    /// An object of the core group.
-    fn object(&self, plural: &str, namespace: &str, name: &str) -> Option<Arc<Object>> {
-        self.store.get(&Key::new(plural, Some(namespace), name))
+    fn object(&self, kind: &BuiltinKind, namespace: &str, name: &str) -> Option<Arc<Object>> {
+        let key = Key::new(kind.resource_id(), Some(namespace), name);
+        self.store.get(&key)
     }
 }

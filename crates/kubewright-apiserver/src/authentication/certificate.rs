@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn the_common_name_is_the_user_and_organizations_are_groups() {
+    fn common_name_is_the_user_and_organizations_are_groups() {
         let der = certificate(&[
             (DnType::OrganizationName, "system:masters"),
             (DnType::CountryName, "SE"),
@@ -58,13 +58,13 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_without_a_common_name_is_nobody() {
+    fn certificate_without_a_common_name_has_no_user() {
         let der = certificate(&[(DnType::OrganizationName, "system:masters")]);
         assert_eq!(user_of_certificate(&der), None);
     }
 
     #[test]
-    fn cut_and_foreign_bytes_are_nobody() {
+    fn truncated_certificate_and_other_bytes_have_no_user() {
         let der = certificate(&[(DnType::CommonName, "admin")]);
         for end in 0..der.len() / 2 {
             assert_eq!(user_of_certificate(&der[..end]), None);

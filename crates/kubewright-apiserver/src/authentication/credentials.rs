@@ -8,7 +8,7 @@ use kubewright_wire::status::Status;
 use super::token::{Directory, TokenSigner};
 use super::user::User;
 
-/// What the connection says about the sender of a request.
+/// What the connection of a request proves about its sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Credentials {
     /// A caller in this process and its user; a token in the request takes precedence.
@@ -60,6 +60,7 @@ mod tests {
     use http::header::AUTHORIZATION;
     use http::{HeaderMap, HeaderValue};
     use jiff::Timestamp;
+    use kubewright_kinds::BuiltinKind;
 
     use super::{Credentials, authenticate};
     use crate::authentication::token::TokenSigner;
@@ -75,7 +76,7 @@ mod tests {
             headers.insert(AUTHORIZATION, HeaderValue::from_bytes(value).unwrap());
         }
         let signer = TokenSigner::default();
-        let nothing = |_: &str, _: &str, _: &str| None;
+        let nothing = |_: &BuiltinKind, _: &str, _: &str| None;
         authenticate(
             credentials,
             &headers,
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_token_is_refused_even_from_a_known_caller() {
+    fn invalid_token_fails_with_401_even_from_an_authenticated_connection() {
         let bob = Credentials::InProcess(User::new("bob", [""; 0]));
         assert_eq!(name(&bob, None), Ok("bob".to_owned()));
         assert_eq!(name(&bob, Some("Bearer no.such.token")), Err(401));
@@ -97,14 +98,14 @@ mod tests {
     }
 
     #[test]
-    fn an_authorization_that_cannot_be_read_is_refused() {
+    fn authorization_header_that_is_not_utf8_fails_with_401() {
         let bob = Credentials::InProcess(User::new("bob", [""; 0]));
         assert_eq!(name_of(&bob, Some(b"Bearer \xff")), Err(401));
         assert_eq!(name(&bob, Some("Bearer \u{e4}")), Err(401));
     }
 
     #[test]
-    fn a_certificate_wins_over_a_token() {
+    fn client_certificate_takes_precedence_over_a_token() {
         let eve = Credentials::Certificate(User::new("eve", [""; 0]));
         assert_eq!(
             name(&eve, Some("Bearer no.such.token")),
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_refused() {
+    fn anonymous_request_fails_with_401() {
         assert_eq!(name(&Credentials::Anonymous, None), Err(401));
         assert_eq!(name(&Credentials::Anonymous, Some("bearer x")), Err(401));
     }

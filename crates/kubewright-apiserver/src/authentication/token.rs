@@ -7,6 +7,8 @@ use std::sync::OnceLock;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
+use kubewright_kinds::BuiltinKind;
+use kubewright_kinds::core::{NODE, POD, SECRET, SERVICE_ACCOUNT};
 use ring::rand::SystemRandom;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair,
@@ -16,17 +18,17 @@ use serde::{Deserialize, Serialize};
 
 use super::user::User;
 
-/// What tokens name as their issuer, and the audience that this server takes them for.
+/// The issuer of tokens, and the audience of this server.
 pub(crate) const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
 
-/// A clock may be off by this much before a token counts as expired or as from the future.
+/// The clock skew at which a token still counts as valid.
 const LEEWAY_SECONDS: i64 = 60;
 
-/// Looks up the uid of an object of the core group by plural, namespace (empty for Nodes), name.
-pub(super) type Directory<'a> = dyn Fn(&str, &str, &str) -> Option<String> + 'a;
+/// Looks up the uid of an object by kind, namespace (empty for Nodes) and name.
+pub(super) type Directory<'a> = dyn Fn(&BuiltinKind, &str, &str) -> Option<String> + 'a;
 
-/// Signs and checks the tokens of ServiceAccounts: ES256, with a key of the server's own that is
-/// made when first needed and never leaves the process.
+/// Signs and verifies the tokens of ServiceAccounts (ES256). The key is generated when first
+/// needed, unless a stored one is given.
 #[derive(Default)]
 pub(crate) struct TokenSigner {
     key: OnceLock<Option<SigningKey>>,
@@ -37,7 +39,7 @@ struct SigningKey {
     id: String,
 }
 
-/// An object whose deletion ends the token.
+/// An object whose deletion invalidates the token.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BoundReference {
     /// The object's name.
@@ -61,7 +63,7 @@ pub(crate) struct Claims {
     pub(crate) sub: String,
 }
 
-/// The part of the claims that ties a token to objects.
+/// The claims that bind a token to objects.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct KubernetesClaims {
     pub(crate) namespace: String,
@@ -82,12 +84,12 @@ struct Header {
 
 #[cfg(feature = "disk")]
 impl TokenSigner {
-    /// A key to be kept (PKCS#8); none when the system has no randomness.
+    /// A new key to store (PKCS#8); none when the system has no randomness.
     pub(crate) fn new_key() -> Option<Vec<u8>> {
         new_key()
     }
 
-    /// Signs with a key that was kept, so that tokens of earlier days stay valid.
+    /// Signs with a stored key, so that tokens of earlier processes stay valid.
     pub(crate) fn with_key(document: &[u8]) -> Self {
         Self {
             key: OnceLock::from(SigningKey::read(document)),
@@ -96,7 +98,7 @@ impl TokenSigner {
 }
 
 impl TokenSigner {
-    /// The signed token with these claims; none when the key cannot be made.
+    /// The signed token with these claims; none when no key can be generated.
     pub(crate) fn sign(&self, claims: &Claims) -> Option<String> {
         let key = self.key()?;
         let header = Header {
@@ -112,20 +114,20 @@ impl TokenSigner {
         Some(token)
     }
 
-    /// The user that a token stands for, as long as it is ours, in time, meant for this server,
-    /// and the objects it is bound to live.
+    /// The user that a token authenticates to this server; none when it is invalid or expired, or
+    /// when an object that it is bound to is gone.
     pub(crate) fn user(
         &self,
         token: &str,
         now: Timestamp,
         directory: &Directory<'_>,
     ) -> Option<User> {
-        let found = self.user_for(token, &[ISSUER], now, directory);
-        found.map(|(user, _)| user)
+        let authenticated = self.user_for(token, &[ISSUER], now, directory);
+        authenticated.map(|(user, _)| user)
     }
 
-    /// The same for others than this server: the user, and those of the audiences that the token
-    /// is meant for, which is at least one.
+    /// The user that a token authenticates to the given audiences, and those of them that the token
+    /// is for; none when it is for none of them.
     pub(crate) fn user_for(
         &self,
         token: &str,
@@ -134,18 +136,19 @@ impl TokenSigner {
         directory: &Directory<'_>,
     ) -> Option<(User, Vec<String>)> {
         let claims = self.verify(token)?;
-        let now = now.as_second();
-        let in_time = now <= claims.exp + LEEWAY_SECONDS && claims.nbf - LEEWAY_SECONDS <= now;
-        let meant: Vec<String> = audiences
+        let seconds = now.as_second();
+        let is_current =
+            seconds <= claims.exp + LEEWAY_SECONDS && claims.nbf - LEEWAY_SECONDS <= seconds;
+        let matching: Vec<String> = audiences
             .iter()
-            .filter(|audience| claims.aud.iter().any(|one| one == *audience))
+            .filter(|audience| claims.aud.iter().any(|claimed| claimed == *audience))
             .map(|audience| (*audience).to_owned())
             .collect();
-        let is_ours = claims.iss == ISSUER && !meant.is_empty();
-        if !in_time || !is_ours || !claims.kubernetes.is_alive(directory) {
+        let is_accepted = claims.iss == ISSUER && !matching.is_empty();
+        if !is_current || !is_accepted || !claims.kubernetes.objects_exist(directory) {
             return None;
         }
-        Some((claims.user(), meant))
+        Some((claims.user(), matching))
     }
 
     fn verify(&self, token: &str) -> Option<Claims> {
@@ -201,17 +204,17 @@ impl Claims {
         let mut user = User::service_account(&bound.namespace, &bound.serviceaccount.name);
         user.uid = bound.serviceaccount.uid;
         let mut extra = BTreeMap::new();
-        let mut note = |key: &str, value: String| {
+        let mut add = |key: &str, value: String| {
             extra.insert(format!("authentication.kubernetes.io/{key}"), vec![value]);
         };
-        note("credential-id", format!("JTI={}", self.jti));
+        add("credential-id", format!("JTI={}", self.jti));
         if let Some(pod) = bound.pod {
-            note("pod-name", pod.name);
-            note("pod-uid", pod.uid);
+            add("pod-name", pod.name);
+            add("pod-uid", pod.uid);
         }
         if let Some(node) = bound.node {
-            note("node-name", node.name);
-            note("node-uid", node.uid);
+            add("node-name", node.name);
+            add("node-uid", node.uid);
         }
         user.extra = extra;
         user
@@ -219,26 +222,28 @@ impl Claims {
 }
 
 impl KubernetesClaims {
-    /// Whether every object the token is bound to is there under the same uid. The Node of a
-    /// token that is bound to a Pod is only told, not checked.
-    fn is_alive(&self, directory: &Directory<'_>) -> bool {
-        let is = |plural: &str, namespace: &str, reference: &BoundReference| {
-            directory(plural, namespace, &reference.name).is_some_and(|uid| uid == reference.uid)
+    /// Whether every object that the token is bound to exists with the same uid. The Node of a
+    /// token that is bound to a Pod is informational and not checked.
+    fn objects_exist(&self, directory: &Directory<'_>) -> bool {
+        let exists = |kind: &BuiltinKind, namespace: &str, reference: &BoundReference| {
+            directory(kind, namespace, &reference.name).is_some_and(|uid| uid == reference.uid)
         };
+        let namespace = self.namespace.as_str();
         let node = self.node.as_ref().filter(|_| self.pod.is_none());
-        is("serviceaccounts", &self.namespace, &self.serviceaccount)
-            && self.pod.iter().all(|pod| is("pods", &self.namespace, pod))
+        exists(&SERVICE_ACCOUNT, namespace, &self.serviceaccount)
+            && self.pod.iter().all(|pod| exists(&POD, namespace, pod))
             && self
                 .secret
                 .iter()
-                .all(|secret| is("secrets", &self.namespace, secret))
-            && node.iter().all(|node| is("nodes", "", node))
+                .all(|secret| exists(&SECRET, namespace, secret))
+            && node.iter().all(|node| exists(&NODE, "", node))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use jiff::{SignedDuration, Timestamp};
+    use kubewright_kinds::BuiltinKind;
 
     use super::{BoundReference, Claims, ISSUER, KubernetesClaims, TokenSigner};
 
@@ -272,9 +277,9 @@ mod tests {
         Timestamp::UNIX_EPOCH + SignedDuration::from_secs(START + seconds)
     }
 
-    /// The account `robot` and the pod `p` live in `web`.
-    fn everything(plural: &str, namespace: &str, name: &str) -> Option<String> {
-        match (plural, namespace, name) {
+    /// The namespace `web` has the ServiceAccount `robot` and the Pod `p`.
+    fn uids(kind: &BuiltinKind, namespace: &str, name: &str) -> Option<String> {
+        match (kind.plural, namespace, name) {
             ("serviceaccounts", "web", "robot") => Some("u-1".to_owned()),
             ("pods", "web", "p") => Some("p-1".to_owned()),
             _ => None,
@@ -282,41 +287,41 @@ mod tests {
     }
 
     #[test]
-    fn a_token_stands_for_its_service_account_until_it_expires() {
+    fn token_authenticates_its_service_account_until_it_expires() {
         let signer = TokenSigner::default();
         let token = signer.sign(&claims()).unwrap();
-        let user = signer.user(&token, at(599), &everything).unwrap();
+        let user = signer.user(&token, at(599), &uids).unwrap();
         assert_eq!(user.name, "system:serviceaccount:web:robot");
         assert_eq!(user.uid, "u-1");
         assert_eq!(
             user.extra["authentication.kubernetes.io/credential-id"],
             ["JTI=j-1"]
         );
-        assert!(signer.user(&token, at(661), &everything).is_none());
-        assert!(signer.user(&token, at(-61), &everything).is_none());
+        assert!(signer.user(&token, at(661), &uids).is_none());
+        assert!(signer.user(&token, at(-61), &uids).is_none());
     }
 
     #[test]
-    fn a_token_dies_with_the_objects_it_is_bound_to() {
+    fn token_is_invalid_when_an_object_it_is_bound_to_is_gone_or_recreated() {
         let signer = TokenSigner::default();
-        let nothing = |_: &str, _: &str, _: &str| None;
-        let renewed = |_: &str, _: &str, _: &str| Some("u-2".to_owned());
+        let gone = |_: &BuiltinKind, _: &str, _: &str| None;
+        let recreated = |_: &BuiltinKind, _: &str, _: &str| Some("u-2".to_owned());
         let token = signer.sign(&claims()).unwrap();
-        assert!(signer.user(&token, at(1), &nothing).is_none());
-        assert!(signer.user(&token, at(1), &renewed).is_none());
+        assert!(signer.user(&token, at(1), &gone).is_none());
+        assert!(signer.user(&token, at(1), &recreated).is_none());
 
         let mut bound = claims();
         bound.kubernetes.pod = Some(reference("p", "p-1"));
         let token = signer.sign(&bound).unwrap();
-        let user = signer.user(&token, at(1), &everything).unwrap();
+        let user = signer.user(&token, at(1), &uids).unwrap();
         assert_eq!(user.extra["authentication.kubernetes.io/pod-name"], ["p"]);
         bound.kubernetes.pod = Some(reference("gone", "p-1"));
         let token = signer.sign(&bound).unwrap();
-        assert!(signer.user(&token, at(1), &everything).is_none());
+        assert!(signer.user(&token, at(1), &uids).is_none());
     }
 
     #[test]
-    fn foreign_changed_and_malformed_tokens_are_nobody() {
+    fn foreign_changed_and_malformed_tokens_have_no_user() {
         let signer = TokenSigner::default();
         let token = signer.sign(&claims()).unwrap();
         let foreign = TokenSigner::default().sign(&claims()).unwrap();
@@ -335,7 +340,7 @@ mod tests {
             "a.b.c".to_owned(),
             "..".to_owned(),
         ] {
-            assert!(signer.user(&bad, at(1), &everything).is_none(), "{bad}");
+            assert!(signer.user(&bad, at(1), &uids).is_none(), "{bad}");
         }
     }
 }

@@ -1,6 +1,9 @@
 //! TokenRequests: issuing a token for a ServiceAccount.
 
 use jiff::{SignedDuration, Timestamp};
+use kubewright_kinds::BuiltinKind;
+use kubewright_kinds::authentication::TOKEN_REQUEST;
+use kubewright_kinds::core::{NODE, POD, SECRET, SERVICE_ACCOUNT};
 use kubewright_wire::status::{Cause, Status};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -8,12 +11,10 @@ use serde_json::{Value, json};
 use super::token::{BoundReference, Claims, ISSUER, KubernetesClaims, TokenSigner};
 use super::user::User;
 
-const KIND: &str = "TokenRequest";
-const GROUP: &str = "authentication.k8s.io";
-/// What a request without `expirationSeconds` gets.
+/// The validity of a token when the request has no `expirationSeconds`.
 const DEFAULT_SECONDS: i64 = 3600;
-const LEAST_SECONDS: i64 = 600;
-const MOST_SECONDS: i64 = 1 << 32;
+const MIN_SECONDS: i64 = 600;
+const MAX_SECONDS: i64 = 1 << 32;
 
 /// A POST to `serviceaccounts/NAME/token`.
 #[derive(Clone, Copy, Debug)]
@@ -48,12 +49,12 @@ struct BoundObject {
 /// Fills in the status of a TokenRequest with the signed token, by the rules of
 /// pkg/registry/core/serviceaccount/storage/token.go.
 ///
-/// `object` looks up an object of the core group by plural, namespace and name.
+/// `object` looks up an object by kind, namespace (empty for Nodes) and name.
 pub(super) fn issue_token(
     request: TokenRequest<'_>,
     mut body: Value,
     signer: &TokenSigner,
-    object: impl Fn(&str, &str, &str) -> Option<Value>,
+    object: impl Fn(&BuiltinKind, &str, &str) -> Option<Value>,
 ) -> Result<Value, Status> {
     let TokenRequest {
         namespace,
@@ -62,15 +63,16 @@ pub(super) fn issue_token(
         token_id,
     } = request;
     check_metadata(&body, request)?;
-    let account = object("serviceaccounts", namespace, name)
-        .ok_or_else(|| Status::not_found(("", "serviceaccounts"), name))?;
+    let account = object(&SERVICE_ACCOUNT, namespace, name)
+        .ok_or_else(|| Status::not_found(SERVICE_ACCOUNT.as_resource_tuple(), name))?;
     let uid = metadata(&account, "uid");
     let sent_uid = metadata(&body, "uid");
     if !sent_uid.is_empty() && sent_uid != uid {
         let why = format!(
             "the UID in the token request ({sent_uid}) does not match the UID of the service account ({uid})"
         );
-        return Err(Status::conflict_because((GROUP, KIND), name, &why));
+        let kind = (TOKEN_REQUEST.group, TOKEN_REQUEST.kind);
+        return Err(Status::conflict_because(kind, name, &why));
     }
     let spec = read_spec(&body)?;
     let seconds = expiration(&spec)?;
@@ -82,8 +84,10 @@ pub(super) fn issue_token(
         },
         ..bind(&spec, request, &object)?
     };
-    let audiences = spec.audiences.filter(|list| !list.is_empty());
-    let audiences = audiences.unwrap_or_else(|| vec![ISSUER.to_owned()]);
+    let audiences = spec
+        .audiences
+        .filter(|audiences| !audiences.is_empty())
+        .unwrap_or_else(|| vec![ISSUER.to_owned()]);
     let issued = now.as_second();
     let claims = Claims {
         aud: audiences.clone(),
@@ -97,11 +101,11 @@ pub(super) fn issue_token(
     };
     let token = signer
         .sign(&claims)
-        .ok_or_else(|| Status::internal("failed to generate token: no key could be made"))?;
+        .ok_or_else(|| Status::internal("failed to generate token: no key can be generated"))?;
     let expires = now
         .checked_add(SignedDuration::from_secs(seconds))
         .unwrap_or(Timestamp::MAX);
-    // What else its metadata say stays: who wrote which fields.
+    // Only single fields are set: the metadata already has managedFields.
     body["metadata"]["name"] = name.into();
     body["metadata"]["namespace"] = namespace.into();
     body["metadata"]["uid"] = uid.into();
@@ -132,7 +136,7 @@ fn check_metadata(body: &Value, request: TokenRequest<'_>) -> Result<(), Status>
         let sent = metadata(body, field);
         if !sent.is_empty() && sent != wanted {
             let cause = Cause::invalid(&format!("metadata.{field}"), &json!(sent), detail);
-            return Err(Status::invalid_as(GROUP, KIND, request.name, vec![cause]));
+            return Err(invalid(request.name, cause));
         }
     }
     Ok(())
@@ -144,51 +148,57 @@ fn read_spec(body: &Value) -> Result<Spec, Status> {
         Some(spec) => spec,
     };
     Spec::deserialize(spec).map_err(|error| {
+        let kind = TOKEN_REQUEST.kind;
         Status::bad_request(format!(
-            "{KIND} in version \"v1\" cannot be handled as a {KIND}: {error}"
+            "{kind} in version \"v1\" cannot be handled as a {kind}: {error}"
         ))
     })
+}
+
+fn invalid(name: &str, cause: Cause) -> Status {
+    Status::invalid_as(TOKEN_REQUEST.group, TOKEN_REQUEST.kind, name, vec![cause])
 }
 
 fn expiration(spec: &Spec) -> Result<i64, Status> {
     let seconds = spec.expiration_seconds.unwrap_or(DEFAULT_SECONDS);
     let detail = match seconds {
-        ..LEAST_SECONDS => "may not specify a duration less than 10 minutes",
-        LEAST_SECONDS..=MOST_SECONDS => return Ok(seconds),
+        ..MIN_SECONDS => "may not specify a duration less than 10 minutes",
+        MIN_SECONDS..=MAX_SECONDS => return Ok(seconds),
         _ => "may not specify a duration larger than 2^32 seconds",
     };
     let cause = Cause::invalid("spec.expirationSeconds", &json!(seconds), detail);
-    Err(Status::invalid_as(GROUP, KIND, "", vec![cause]))
+    Err(invalid("", cause))
 }
 
-/// The claims that tie the token to the object it is asked to be bound to.
+/// The claims that bind the token to the object that the request names.
 fn bind(
     spec: &Spec,
     request: TokenRequest<'_>,
-    object: &impl Fn(&str, &str, &str) -> Option<Value>,
+    object: &impl Fn(&BuiltinKind, &str, &str) -> Option<Value>,
 ) -> Result<KubernetesClaims, Status> {
     let mut claims = KubernetesClaims::default();
     let Some(bound) = &spec.bound_object_ref else {
         return Ok(claims);
     };
-    let version = bound.api_version.as_str();
-    let (group, version) = version.split_once('/').unwrap_or(("", version));
-    // The version of the core group does not matter.
-    let (plural, namespace) = match (group, bound.kind.as_str()) {
-        ("", "Pod") => ("pods", request.namespace),
-        ("", "Secret") => ("secrets", request.namespace),
-        ("", "Node") => ("nodes", ""),
-        (group, kind) => {
-            return Err(Status::bad_request(format!(
-                "cannot bind token to object of type {group}/{version}, Kind={kind}"
-            )));
-        }
+    let api_version = bound.api_version.as_str();
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    // Any version of the core group is accepted.
+    let bindable: [&'static BuiltinKind; 3] = [&POD, &SECRET, &NODE];
+    let Some(kind) = bindable
+        .into_iter()
+        .find(|kind| kind.group == group && kind.kind == bound.kind)
+    else {
+        return Err(Status::bad_request(format!(
+            "cannot bind token to object of type {group}/{version}, Kind={}",
+            bound.kind
+        )));
     };
     if bound.name.is_empty() {
         return Err(Status::bad_request("Name parameter required."));
     }
-    let found = object(plural, namespace, &bound.name)
-        .ok_or_else(|| Status::not_found(("", plural), &bound.name))?;
+    let namespace = if *kind == NODE { "" } else { request.namespace };
+    let found = object(kind, namespace, &bound.name)
+        .ok_or_else(|| Status::not_found(kind.as_resource_tuple(), &bound.name))?;
     let uid = metadata(&found, "uid");
     let at = |pointer: &str| {
         found
@@ -196,7 +206,7 @@ fn bind(
             .and_then(Value::as_str)
             .unwrap_or_default()
     };
-    if plural == "pods" && at("/spec/serviceAccountName") != request.name {
+    if *kind == POD && at("/spec/serviceAccountName") != request.name {
         return Err(Status::bad_request(format!(
             "cannot bind token for serviceaccount {:?} to pod running with different serviceaccount name.",
             request.name
@@ -217,19 +227,19 @@ fn bind(
         name: bound.name.clone(),
         uid,
     });
-    match plural {
-        "secrets" => claims.secret = reference,
-        "nodes" => claims.node = reference,
-        _ => {
-            claims.pod = reference;
-            let node = at("/spec/nodeName");
-            claims.node = (!node.is_empty()).then(|| BoundReference {
-                name: node.to_owned(),
-                uid: object("nodes", "", node)
-                    .map(|node| metadata(&node, "uid"))
-                    .unwrap_or_default(),
-            });
-        }
+    if *kind == SECRET {
+        claims.secret = reference;
+    } else if *kind == NODE {
+        claims.node = reference;
+    } else {
+        claims.pod = reference;
+        let node = at("/spec/nodeName");
+        claims.node = (!node.is_empty()).then(|| BoundReference {
+            name: node.to_owned(),
+            uid: object(&NODE, "", node)
+                .map(|node| metadata(&node, "uid"))
+                .unwrap_or_default(),
+        });
     }
     Ok(claims)
 }
@@ -241,7 +251,7 @@ fn metadata(object: &Value, field: &str) -> String {
     value.and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// As Kubernetes writes times: whole seconds, UTC.
+/// A time as Kubernetes writes it: whole seconds, UTC.
 fn whole_seconds(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
@@ -249,13 +259,14 @@ fn whole_seconds(time: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
+    use kubewright_kinds::BuiltinKind;
     use serde_json::{Value, json};
 
     use super::{TokenRequest, issue_token};
     use crate::authentication::token::TokenSigner;
 
-    fn object(plural: &str, namespace: &str, name: &str) -> Option<Value> {
-        match (plural, namespace, name) {
+    fn object(kind: &BuiltinKind, namespace: &str, name: &str) -> Option<Value> {
+        match (kind.plural, namespace, name) {
             ("serviceaccounts", "web", "robot") => Some(json!({"metadata": {"uid": "u-1"}})),
             ("pods", "web", "p") => Some(json!({
                 "metadata": {"uid": "p-1"},
@@ -266,7 +277,12 @@ mod tests {
         }
     }
 
-    fn ask(signer: &TokenSigner, name: &str, spec: Value) -> Result<Value, String> {
+    fn uid(kind: &BuiltinKind, namespace: &str, name: &str) -> Option<String> {
+        let object = object(kind, namespace, name)?;
+        Some(object["metadata"]["uid"].as_str()?.to_owned())
+    }
+
+    fn issue(signer: &TokenSigner, name: &str, spec: Value) -> Result<Value, String> {
         let request = TokenRequest {
             namespace: "web",
             name,
@@ -277,42 +293,28 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_issued_for_an_hour_unless_asked_otherwise() {
+    fn token_is_issued_for_an_hour_by_default() {
         let signer = TokenSigner::default();
-        let answer = ask(&signer, "robot", json!({})).unwrap();
+        let issued = issue(&signer, "robot", json!({})).unwrap();
         assert_eq!(
-            answer["status"]["expirationTimestamp"],
+            issued["status"]["expirationTimestamp"],
             "2026-01-01T01:00:00Z"
         );
-        assert_eq!(answer["spec"]["expirationSeconds"], 3600);
-        assert_eq!(answer["spec"]["boundObjectRef"], Value::Null);
-        assert_eq!(answer["metadata"]["uid"], "u-1");
-        let token = answer["status"]["token"].as_str().unwrap();
+        assert_eq!(issued["spec"]["expirationSeconds"], 3600);
+        assert_eq!(issued["spec"]["boundObjectRef"], Value::Null);
+        assert_eq!(issued["metadata"]["uid"], "u-1");
+        let token = issued["status"]["token"].as_str().unwrap();
         let now: Timestamp = "2026-01-01T00:59:00Z".parse().unwrap();
-        let uid = |plural: &str, namespace: &str, name: &str| {
-            Some(
-                object(plural, namespace, name)?["metadata"]["uid"]
-                    .as_str()?
-                    .to_owned(),
-            )
-        };
         let user = signer.user(token, now, &uid).unwrap();
         assert_eq!(user.name, "system:serviceaccount:web:robot");
     }
 
     #[test]
-    fn a_token_bound_to_a_pod_names_pod_and_node() {
+    fn token_bound_to_a_pod_names_pod_and_node() {
         let signer = TokenSigner::default();
         let bound = json!({"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": "p"}});
-        let answer = ask(&signer, "robot", bound).unwrap();
-        let token = answer["status"]["token"].as_str().unwrap();
-        let uid = |plural: &str, namespace: &str, name: &str| {
-            Some(
-                object(plural, namespace, name)?["metadata"]["uid"]
-                    .as_str()?
-                    .to_owned(),
-            )
-        };
+        let issued = issue(&signer, "robot", bound).unwrap();
+        let token = issued["status"]["token"].as_str().unwrap();
         let user = signer
             .user(token, "2026-01-01T00:00:00Z".parse().unwrap(), &uid)
             .unwrap();
@@ -321,11 +323,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_issued_is_refused_with_the_reason() {
+    fn invalid_token_request_fails_with_the_reason() {
         let pod =
             |name| json!({"boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": name}});
         for (wanted, name, spec) in [
-            (r#"serviceaccounts "nobody" not found"#, "nobody", json!({})),
+            (r#"serviceaccounts "gone" not found"#, "gone", json!({})),
             (
                 r#"TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes"#,
                 "robot",
@@ -345,7 +347,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                ask(&TokenSigner::default(), name, spec),
+                issue(&TokenSigner::default(), name, spec),
                 Err(wanted.to_owned())
             );
         }

@@ -1,6 +1,7 @@
 //! TokenReviews: which user a token authenticates.
 
 use jiff::Timestamp;
+use kubewright_kinds::json::{items, text};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
@@ -14,18 +15,13 @@ pub(super) fn review_token(
     now: Timestamp,
     directory: &Directory<'_>,
 ) -> Result<Value, Status> {
-    let token = body.pointer("/spec/token").and_then(Value::as_str);
-    let token = token.unwrap_or_default();
+    let token = text(&body["spec"]["token"]);
     if token.is_empty() {
         return Err(Status::bad_request(
             "token is required for TokenReview in authentication",
         ));
     }
-    let mut audiences: Vec<&str> = body
-        .pointer("/spec/audiences")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+    let mut audiences: Vec<&str> = items(&body["spec"]["audiences"])
         .filter_map(Value::as_str)
         .collect();
     if audiences.is_empty() {

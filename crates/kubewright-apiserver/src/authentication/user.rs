@@ -15,7 +15,7 @@ const SERVICE_ACCOUNT_PREFIX: &str = "system:serviceaccount:";
 pub struct User {
     /// The name that role bindings use.
     pub name: String,
-    /// Tells apart users that had the same name at different times; often empty.
+    /// Distinguishes users that had the same name at different times; often empty.
     pub uid: String,
     /// The groups that role bindings use.
     pub groups: Vec<String>,
@@ -82,9 +82,8 @@ impl User {
     }
 }
 
-/// Namespace and name in `system:serviceaccount:NAMESPACE:NAME`.
-///
-/// As `SplitUsername` of k8s.io/apiserver/pkg/authentication/serviceaccount reads it.
+/// Namespace and name in `system:serviceaccount:NAMESPACE:NAME` (`SplitUsername` of
+/// k8s.io/apiserver/pkg/authentication/serviceaccount).
 pub(crate) fn service_account_of(user_name: &str) -> Option<(&str, &str)> {
     let (namespace, name) = user_name
         .strip_prefix(SERVICE_ACCOUNT_PREFIX)?
@@ -114,7 +113,7 @@ mod tests {
     use super::User;
 
     #[test]
-    fn a_service_account_is_of_its_three_groups() {
+    fn service_account_is_in_three_groups() {
         let user = User::service_account("web", "robot");
         assert_eq!(user.name, "system:serviceaccount:web:robot");
         assert_eq!(
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_no_service_account_is_not_taken_apart() {
+    fn other_names_are_not_parsed_as_service_accounts() {
         for name in [
             "bob",
             "system:serviceaccount:web",

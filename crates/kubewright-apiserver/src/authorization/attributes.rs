@@ -1,10 +1,10 @@
-//! What a user wants to do.
+//! The attributes of a request that authorizers see.
 
 use kubewright_wire::route::Route;
 
 use crate::authentication::User;
 
-/// What a user wants to do, as authorizers see it.
+/// The user, verb and target of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attributes<'a> {
     pub(crate) user: &'a User,
@@ -48,7 +48,7 @@ impl<'a> Attributes<'a> {
         Self { user, verb, target }
     }
 
-    /// The namespace whose bindings count, empty for none.
+    /// The namespace whose bindings apply; empty for none.
     pub(crate) fn namespace(&self) -> &'a str {
         match self.target {
             Target::Resource(resource) => resource.namespace,

@@ -1,7 +1,7 @@
 //! The authorizer of the server: a webhook first, where one is configured, then RBAC.
 
 use http::HeaderMap;
-use jiff::Timestamp;
+use kubewright_kinds::json::text;
 use kubewright_wire::review::{SubjectAccessReviewSpec, SubjectAccessReviewStatus};
 use kubewright_wire::route::{Query, ResourceRoute};
 use kubewright_wire::status::Status;
@@ -13,7 +13,7 @@ use super::grant::Grant;
 use super::impersonation::Impersonation;
 use super::rbac::Decision;
 use super::rbac_cache::RbacCache;
-use super::review::{Review, review_access};
+use super::review::{Review, ReviewRequest, review_access};
 use super::rules_review::review_rules;
 use super::webhook::{AuthorizationWebhook, review_spec};
 use super::webhook_cache::WebhookCache;
@@ -92,19 +92,18 @@ impl Authorizer {
                 (verdict.decision, verdict.error)
             }
         };
-        match (decision.is_allowed, error) {
-            (true, _) => Ok(()),
-            (false, Some(error)) => Err(Denied::Failed(error)),
-            (false, None) => Err(Denied::Forbidden(Box::new(forbidden(
-                attributes,
-                &decision.reason,
-            )))),
+        if decision.is_allowed {
+            return Ok(());
         }
+        Err(match error {
+            Some(error) => Denied::Failed(error),
+            None => Denied::Forbidden(Box::new(forbidden(attributes, &decision.reason))),
+        })
     }
 
     /// The decision of RBAC.
     fn decide(&self, attributes: &Attributes<'_>) -> Decision {
-        // No role can deny it, so none is read.
+        // Roles only grant, so that none needs to be read.
         if attributes.user.is_master() {
             return Decision {
                 is_allowed: true,
@@ -119,26 +118,19 @@ impl Authorizer {
         grant.check(&self.rbac)
     }
 
-    /// Fills in a review about access. TokenReviews are the authenticator's.
-    pub(crate) async fn review(
-        &self,
-        review: Review,
-        user: &User,
-        namespace: Option<&str>,
-        body: Value,
-        now: Timestamp,
-    ) -> Result<Value, Status> {
+    /// Fills in an access review. The authenticator fills in TokenReviews.
+    pub(crate) async fn review(&self, request: ReviewRequest<'_>) -> Result<Value, Status> {
         let rbac = self.rbac.current();
+        let ReviewRequest {
+            review, user, now, ..
+        } = request;
         if review == Review::SelfSubjectRules {
-            let reviewed = review_rules(user, &body, &rbac)?;
+            let reviewed = review_rules(user, &request.body, &rbac)?;
             return Ok(self.mark_incomplete(reviewed));
         }
-        let namespace = namespace.unwrap_or_default();
-        let mut reviewed = review_access(review, user, namespace, body, |attributes| {
-            rbac.decide(attributes)
-        })?;
+        let mut reviewed = review_access(request, |attributes| rbac.decide(attributes))?;
         if review == Review::SelfSubject {
-            // The real server responds with an object of its own.
+            // As in Kubernetes, the response does not repeat the metadata of the request.
             reviewed["metadata"] = json!({"creationTimestamp": timestamp(now)});
         }
         if review.is_about_access() {
@@ -147,7 +139,7 @@ impl Authorizer {
         Ok(reviewed)
     }
 
-    /// The rules of a user are incomplete where a webhook decides as well.
+    /// Marks the rules of a user as incomplete if a webhook can grant more.
     fn mark_incomplete(&self, mut review: Value) -> Value {
         if self.webhook.is_some() {
             review["status"]["incomplete"] = json!(true);
@@ -157,7 +149,7 @@ impl Authorizer {
         review
     }
 
-    /// Puts the webhook's opinion over the status that RBAC gave a review.
+    /// Replaces the status that RBAC gave a review with that of the webhook, if it has one.
     async fn review_by_webhook(&self, kind: Review, user: &User, mut review: Value) -> Value {
         let Some(webhook) = &self.webhook else {
             return review;
@@ -175,10 +167,7 @@ impl Authorizer {
         }
         let by_roles = || Decision {
             is_allowed: review["status"]["allowed"] == true,
-            reason: review["status"]["reason"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned(),
+            reason: text(&review["status"]["reason"]).to_owned(),
         };
         let opinion = webhook.review(&self.webhooks, &self.responses, spec).await;
         let verdict = opinion.or(by_roles);

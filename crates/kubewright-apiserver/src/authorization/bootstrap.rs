@@ -1,26 +1,32 @@
+//! The roles and bindings that every cluster has from its start.
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use flate2::read::GzDecoder;
-use kubewright_kinds::aggregated_rules;
+use kubewright_kinds::groups::RBAC;
+use kubewright_kinds::rbac::CLUSTER_ROLE;
+use kubewright_kinds::{BuiltinKind, aggregated_rules, lookup_resource};
 use serde_json::Value;
 
-/// The roles and bindings that every cluster has, with their plural names, as the real server
-/// makes them when it starts. `admin`, `edit` and `view`, which a controller fills there, have
-/// their rules from the start.
-pub(crate) fn bootstrap_objects() -> impl Iterator<Item = (&'static str, &'static Value)> {
+/// The roles and bindings that a real server creates when it starts, with their kinds. `admin`,
+/// `edit` and `view`, which a controller fills in there, have their rules from the start.
+pub(crate) fn bootstrap_objects() -> impl Iterator<Item = (&'static BuiltinKind, &'static Value)> {
     static OBJECTS: LazyLock<BTreeMap<String, Vec<Value>>> = LazyLock::new(|| {
         let packed = include_bytes!("../../tables/roles.json.gz");
         let table = serde_json::from_reader(GzDecoder::new(packed.as_slice()));
-        filled(table.expect("the committed table of roles is checked by a test"))
+        aggregate_roles(table.expect("the committed table of roles is checked by a test"))
     });
-    let kinds = OBJECTS.iter();
-    kinds.flat_map(|(plural, objects)| objects.iter().map(move |one| (plural.as_str(), one)))
+    let kinds = OBJECTS
+        .iter()
+        .filter_map(|(plural, objects)| Some((lookup_resource(RBAC, plural)?, objects)));
+    kinds.flat_map(|(kind, objects)| objects.iter().map(move |object| (kind, object)))
 }
 
-/// The same with the rules of roles that are made of others, which may be made of others.
-fn filled(mut table: BTreeMap<String, Vec<Value>>) -> BTreeMap<String, Vec<Value>> {
-    let Some(roles) = table.get_mut("clusterroles") else {
+/// Sets the rules of aggregated ClusterRoles. They can aggregate other aggregated roles, so that
+/// this repeats until nothing changes.
+fn aggregate_roles(mut table: BTreeMap<String, Vec<Value>>) -> BTreeMap<String, Vec<Value>> {
+    let Some(roles) = table.get_mut(CLUSTER_ROLE.plural) else {
         return table;
     };
     loop {
@@ -43,10 +49,10 @@ mod tests {
     use super::bootstrap_objects;
 
     #[test]
-    fn there_are_as_many_as_kubernetes_makes() {
+    fn bootstrap_objects_are_as_many_as_in_kubernetes() {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for (plural, _) in bootstrap_objects() {
-            *counts.entry(plural).or_default() += 1;
+        for (kind, _) in bootstrap_objects() {
+            *counts.entry(kind.plural).or_default() += 1;
         }
         assert_eq!(
             (counts["clusterroles"], counts["clusterrolebindings"]),

@@ -1,15 +1,17 @@
+//! Which parts of rules are covered by the rules that a user has.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use kubewright_core::PolicyRule;
 
 use super::rule::covers_path;
 
-/// How many parts of rules are compared at most: a short rule may have millions.
-const MOST_PARTS: usize = 100_000;
+/// How many parts of rules are compared at most: a short rule can have millions.
+const MAX_PARTS: usize = 100_000;
 /// How many missing parts are listed at most.
-const MOST_LISTED: usize = 1000;
+const MAX_LISTED: usize = 1000;
 
-/// The rules have more parts than are compared.
+/// The rules have more than [`MAX_PARTS`] parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooManyParts;
 
@@ -19,22 +21,22 @@ pub(super) fn uncovered(
     held: &[PolicyRule],
     given: &[PolicyRule],
 ) -> Result<Vec<PolicyRule>, TooManyParts> {
-    let holdings = Holdings::of(held);
+    let held = HeldRules::new(held);
     let mut missing = Vec::new();
     let mut compared: usize = 0;
     for rule in given {
-        // Most rules are held as they are, and need not be taken apart.
-        if holdings.cover(rule) {
+        // Most rules are covered as a whole, and need not be split.
+        if held.cover(rule) {
             continue;
         }
         compared = compared.saturating_add(count_parts(rule));
-        if compared > MOST_PARTS {
+        if compared > MAX_PARTS {
             return Err(TooManyParts);
         }
         let parts = parts(rule).into_iter();
-        missing.extend(parts.filter(|part| !holdings.cover(part)));
-        if missing.len() > MOST_LISTED {
-            missing.truncate(MOST_LISTED);
+        missing.extend(parts.filter(|part| !held.cover(part)));
+        if missing.len() > MAX_LISTED {
+            missing.truncate(MAX_LISTED);
             break;
         }
     }
@@ -42,31 +44,30 @@ pub(super) fn uncovered(
 }
 
 fn count_parts(rule: &PolicyRule) -> usize {
-    let resources = [
-        rule.api_groups.len(),
-        rule.resources.len(),
-        rule.resource_names.len().max(1),
-    ];
-    let resources = resources.into_iter().fold(1, usize::saturating_mul);
-    let all = resources.saturating_add(rule.non_resource_urls.len());
-    all.saturating_mul(rule.verbs.len())
+    let resources = rule
+        .api_groups
+        .len()
+        .saturating_mul(rule.resources.len())
+        .saturating_mul(rule.resource_names.len().max(1));
+    let targets = resources.saturating_add(rule.non_resource_urls.len());
+    targets.saturating_mul(rule.verbs.len())
 }
 
-/// A rule as many rules, each with one verb, one resource and at most one name, or one path.
+/// Splits a rule into rules with one verb, one resource and at most one name, or one path.
 fn parts(rule: &PolicyRule) -> Vec<PolicyRule> {
     let mut parts = Vec::new();
-    let one = |text: &String| vec![text.clone()];
+    let only = |text: &String| vec![text.clone()];
     for group in &rule.api_groups {
         for resource in &rule.resources {
             for verb in &rule.verbs {
                 let part = PolicyRule {
-                    api_groups: one(group),
-                    resources: one(resource),
-                    verbs: one(verb),
+                    api_groups: only(group),
+                    resources: only(resource),
+                    verbs: only(verb),
                     ..PolicyRule::default()
                 };
                 let named = rule.resource_names.iter().map(|name| PolicyRule {
-                    resource_names: one(name),
+                    resource_names: only(name),
                     ..part.clone()
                 });
                 parts.extend(named);
@@ -79,8 +80,8 @@ fn parts(rule: &PolicyRule) -> Vec<PolicyRule> {
     for path in &rule.non_resource_urls {
         for verb in &rule.verbs {
             parts.push(PolicyRule {
-                non_resource_urls: one(path),
-                verbs: one(verb),
+                non_resource_urls: only(path),
+                verbs: only(verb),
                 ..PolicyRule::default()
             });
         }
@@ -88,17 +89,17 @@ fn parts(rule: &PolicyRule) -> Vec<PolicyRule> {
     parts
 }
 
-/// What a user holds, to be looked up.
-struct Holdings<'h> {
-    rules: Vec<Held<'h>>,
-    /// Which rules are about a resource.
+/// The rules that a user has, indexed by resource.
+struct HeldRules<'h> {
+    rules: Vec<HeldRule<'h>>,
+    /// The indices of the rules for a resource.
     by_resource: BTreeMap<&'h str, Vec<usize>>,
-    /// Which rules are about paths.
-    of_paths: Vec<usize>,
+    /// The indices of the rules for paths.
+    with_paths: Vec<usize>,
 }
 
-/// One rule that a user holds.
-struct Held<'h> {
+/// A rule that a user has.
+struct HeldRule<'h> {
     rule: &'h PolicyRule,
     verbs: BTreeSet<&'h str>,
     groups: BTreeSet<&'h str>,
@@ -106,20 +107,20 @@ struct Held<'h> {
     names: BTreeSet<&'h str>,
 }
 
-impl<'h> Holdings<'h> {
-    fn of(held: &'h [PolicyRule]) -> Self {
+impl<'h> HeldRules<'h> {
+    fn new(held: &'h [PolicyRule]) -> Self {
         let mut by_resource: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        let mut of_paths = Vec::new();
-        for (place, rule) in held.iter().enumerate() {
+        let mut with_paths = Vec::new();
+        for (index, rule) in held.iter().enumerate() {
             for resource in &rule.resources {
-                by_resource.entry(resource).or_default().push(place);
+                by_resource.entry(resource).or_default().push(index);
             }
             if !rule.non_resource_urls.is_empty() {
-                of_paths.push(place);
+                with_paths.push(index);
             }
         }
         let texts = |texts: &'h [String]| texts.iter().map(String::as_str).collect();
-        let rules = held.iter().map(|rule| Held {
+        let rules = held.iter().map(|rule| HeldRule {
             verbs: texts(&rule.verbs),
             groups: texts(&rule.api_groups),
             resources: texts(&rule.resources),
@@ -129,31 +130,32 @@ impl<'h> Holdings<'h> {
         Self {
             rules: rules.collect(),
             by_resource,
-            of_paths,
+            with_paths,
         }
     }
 
-    /// Whether one of them covers a rule, or a part of one.
+    /// Whether a single rule covers the given rule.
     fn cover(&self, given: &PolicyRule) -> bool {
+        let covers = |index: &usize| self.rules[*index].covers(given);
         let Some(resource) = given.resources.first() else {
-            let mut held = self.of_paths.iter();
-            return held.any(|place| self.rules[*place].covers(given));
+            return self.with_paths.iter().any(covers);
         };
-        let any_part = any_with_part(resource);
-        let keys = [Some(resource.as_str()), Some("*"), any_part.as_deref()];
-        let places = keys.into_iter().flatten();
-        let mut places = places.flat_map(|key| self.by_resource.get(key).into_iter().flatten());
-        places.any(|place| self.rules[*place].covers(given))
+        let wildcard = subresource_wildcard(resource);
+        let keys = [Some(resource.as_str()), Some("*"), wildcard.as_deref()];
+        keys.into_iter()
+            .flatten()
+            .flat_map(|key| self.by_resource.get(key).into_iter().flatten())
+            .any(covers)
     }
 }
 
-impl Held<'_> {
+impl HeldRule<'_> {
     fn covers(&self, given: &PolicyRule) -> bool {
         let has = |set: &BTreeSet<&str>, wanted: &str| set.contains("*") || set.contains(wanted);
         let has_resource = |wanted: &String| {
-            let any_part = any_with_part(wanted);
+            let wildcard = subresource_wildcard(wanted);
             has(&self.resources, wanted)
-                || any_part.is_some_and(|any| self.resources.contains(any.as_str()))
+                || wildcard.is_some_and(|wildcard| self.resources.contains(wildcard.as_str()))
         };
         let has_path = |wanted: &String| {
             let mut paths = self.rule.non_resource_urls.iter();
@@ -174,15 +176,15 @@ impl Held<'_> {
 }
 
 /// `*/status` for `pods/status`.
-fn any_with_part(resource: &str) -> Option<String> {
-    let (_, part) = resource.split_once('/')?;
-    Some(format!("*/{part}"))
+fn subresource_wildcard(resource: &str) -> Option<String> {
+    let (_, subresource) = resource.split_once('/')?;
+    Some(format!("*/{subresource}"))
 }
 
-/// The rules as a message lists them: verbs of the same resource together, one rule a line, sorted
+/// The rules in an error message: verbs of the same resource together, one rule per line, sorted
 /// (`CompactRules`, `CompactString`).
 pub(super) fn describe(rules: &[PolicyRule]) -> String {
-    let mut together: BTreeMap<[&[String]; 3], PolicyRule> = BTreeMap::new();
+    let mut by_target: BTreeMap<[&[String]; 3], PolicyRule> = BTreeMap::new();
     let mut lines = BTreeSet::new();
     for rule in rules {
         if rule.resources.is_empty() {
@@ -194,13 +196,13 @@ pub(super) fn describe(rules: &[PolicyRule]) -> String {
             rule.resources.as_slice(),
             rule.resource_names.as_slice(),
         ];
-        let entry = together.entry(key).or_insert_with(|| PolicyRule {
+        let entry = by_target.entry(key).or_insert_with(|| PolicyRule {
             verbs: Vec::new(),
             ..rule.clone()
         });
         entry.verbs.extend(rule.verbs.iter().cloned());
     }
-    lines.extend(together.values().map(line));
+    lines.extend(by_target.values().map(line));
     let lines: Vec<_> = lines.into_iter().collect();
     lines.join("\n")
 }
@@ -220,7 +222,7 @@ fn line(rule: &PolicyRule) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// A list of texts as Go prints it with `%q`.
+/// A list of strings as Go prints it with `%q`.
 pub(super) fn quoted(texts: &[String]) -> String {
     let texts: Vec<_> = texts.iter().map(|text| format!("{text:?}")).collect();
     format!("[{}]", texts.join(" "))
@@ -231,7 +233,7 @@ mod tests {
     use kubewright_core::PolicyRule;
     use serde_json::{Value, json};
 
-    use super::{MOST_LISTED, TooManyParts, describe, uncovered};
+    use super::{MAX_LISTED, TooManyParts, describe, uncovered};
 
     fn rules(value: Value) -> Vec<PolicyRule> {
         serde_json::from_value(value).unwrap()
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_may_be_given() {
+    fn held_rules_cover_equal_and_narrower_rules() {
         let pods = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]);
         let all = json!([{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]);
         let status = json!([{"apiGroups": [""], "resources": ["*/status"], "verbs": ["get"]}]);
@@ -261,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_held_is_named() {
+    fn uncovered_parts_are_listed() {
         let get = json!([{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]);
         let given = json!([
             {"apiGroups": [""], "resources": ["pods", "secrets"], "verbs": ["get", "list"]},
@@ -280,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_of_many_parts_are_compared_as_far_as_that_is_possible() {
+    fn rules_with_too_many_parts_are_an_error_unless_covered_as_a_whole() {
         let texts = |prefix: &str, count: usize| -> Vec<String> {
             (0..count).map(|n| format!("{prefix}{n}")).collect()
         };
@@ -298,7 +300,7 @@ mod tests {
         assert_eq!(uncovered(&many, &many), Ok(Vec::new()));
         assert_eq!(
             uncovered(&[], &many).map(|missing| missing.len()),
-            Ok(MOST_LISTED)
+            Ok(MAX_LISTED)
         );
     }
 }

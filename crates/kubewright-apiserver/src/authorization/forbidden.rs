@@ -4,9 +4,8 @@ use kubewright_wire::status::Status;
 
 use super::attributes::{Attributes, Target};
 
-/// The 403 for a request, with the reason of the authorizer, if any.
-///
-/// Worded by k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go.
+/// The 403 for a request, with the reason of the authorizer, if any. The message is that of
+/// k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go.
 pub(crate) fn forbidden(attributes: &Attributes<'_>, reason: &str) -> Status {
     let mut why = sanitized(&sentence(attributes));
     if !reason.is_empty() {
@@ -27,15 +26,15 @@ fn sentence(attributes: &Attributes<'_>) -> String {
         Target::Path(path) => return format!("User {:?} cannot {verb} path {path:?}", user.name),
         Target::Resource(resource) => resource,
     };
-    let place = match resource.namespace {
+    let scope = match resource.namespace {
         "" => "at the cluster scope".to_owned(),
         namespace => format!("in the namespace {namespace:?}"),
     };
     let (name, combined, group) = (&user.name, resource.combined(), resource.group);
-    format!("User {name:?} cannot {verb} resource {combined:?} in API group {group:?} {place}")
+    format!("User {name:?} cannot {verb} resource {combined:?} in API group {group:?} {scope}")
 }
 
-/// A browser must not read the text as HTML.
+/// Escapes HTML: a browser can display the response.
 fn sanitized(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -49,7 +48,7 @@ mod tests {
     use crate::authorization::{Attributes, ResourceTarget, Target};
 
     #[test]
-    fn the_message_is_that_of_kubernetes() {
+    fn message_is_that_of_kubernetes() {
         let user = User::new("bob", [""; 0]);
         let pods = ResourceTarget {
             plural: "pods",

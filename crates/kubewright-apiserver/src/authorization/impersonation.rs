@@ -1,4 +1,8 @@
+//! Impersonation: requests that a user sends as another user.
+
 use http::{HeaderMap, HeaderValue};
+use kubewright_kinds::core::{NODE, SERVICE_ACCOUNT};
+use kubewright_kinds::groups::AUTHENTICATION;
 use kubewright_wire::route::percent_decode;
 use kubewright_wire::status::Status;
 
@@ -11,28 +15,27 @@ const USER: &str = "impersonate-user";
 const UID: &str = "impersonate-uid";
 const GROUP: &str = "impersonate-group";
 const EXTRA: &str = "impersonate-extra-";
-const AUTHENTICATION: &str = "authentication.k8s.io";
 
-/// The user that a request asks to be treated as.
+/// The user that a request impersonates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Impersonation {
     wanted: User,
 }
 
-/// One of the ways in which a role can allow impersonation, as
-/// k8s.io/apiserver/pkg/endpoints/filters/impersonation/mode.go tells them apart. The mode for the
-/// node that a Pod's token is bound to is not there yet.
+/// The ways in which a role can allow impersonation
+/// (k8s.io/apiserver/pkg/endpoints/filters/impersonation/mode.go). The mode for the node that a
+/// Pod's token is bound to is not implemented yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     ArbitraryNode,
     ServiceAccount,
     UserInfo,
-    /// The verb `impersonate`, whatever the request does.
+    /// The verb `impersonate`, for every request.
     Legacy,
 }
 
 impl Impersonation {
-    /// What the headers ask for; none when they ask for nothing.
+    /// The impersonation that the headers request; none without such headers.
     pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Option<Self>, Status> {
         let all = |name: &str| -> Result<Vec<String>, Status> {
             let values = headers.get_all(name).iter();
@@ -61,25 +64,25 @@ impl Impersonation {
         if !wanted.name.is_empty() {
             return Ok(Some(Self { wanted }));
         }
-        match wanted == User::default() {
-            true => Ok(None),
-            false => Err(Status::bad_request(format!(
-                "requested {} without impersonating a user name",
-                as_go_prints(&wanted)
-            ))),
+        if wanted == User::default() {
+            return Ok(None);
         }
+        Err(Status::bad_request(format!(
+            "requested {} without impersonating a user name",
+            go_syntax(&wanted)
+        )))
     }
 
-    /// The impersonated user, when the rbac lets the requester of `attributes` be that user.
+    /// The impersonated user, if RBAC allows the sender in `attributes` to impersonate that user.
     pub(super) fn check(self, attributes: &Attributes<'_>, rbac: &Rbac) -> Result<User, Status> {
-        let mut first = None;
+        let mut first_error = None;
         for mode in self.modes() {
             match self.check_mode(mode, attributes, rbac) {
                 Ok(()) => return Ok(self.user(mode)),
-                Err(refusal) => first = first.or(Some(refusal)),
+                Err(error) => first_error = first_error.or(Some(error)),
             }
         }
-        Err(first.unwrap_or_else(Status::unauthorized))
+        Err(first_error.unwrap_or_else(Status::unauthorized))
     }
 
     fn modes(&self) -> Vec<Mode> {
@@ -105,9 +108,10 @@ impl Impersonation {
         let decide = |verb: &str, target: Target<'_>| {
             let attributes = Attributes { user, verb, target };
             let decision = rbac.decide(&attributes);
-            match decision.is_allowed {
-                true => Ok(()),
-                false => Err(forbidden(&attributes, &decision.reason)),
+            if decision.is_allowed {
+                Ok(())
+            } else {
+                Err(forbidden(&attributes, &decision.reason))
             }
         };
         let verb = match mode.name() {
@@ -136,7 +140,7 @@ impl Impersonation {
         Ok(())
     }
 
-    /// What the requester must be allowed to impersonate, one by one.
+    /// What the sender must be allowed to impersonate: user, uid, groups and extra attributes.
     fn targets(&self, mode: Mode) -> Vec<ResourceTarget<'_>> {
         let group = match mode {
             Mode::Legacy => "",
@@ -150,11 +154,11 @@ impl Impersonation {
         };
         let mut user = target(group, "users", self.wanted.name.as_str());
         if let (Mode::ArbitraryNode, Some(node)) = (mode, self.node()) {
-            user = target(group, "nodes", node);
+            user = target(group, NODE.plural, node);
         } else if let Some((namespace, name)) = self.wanted.as_service_account() {
             user = ResourceTarget {
                 namespace,
-                ..target(group, "serviceaccounts", name)
+                ..target(group, SERVICE_ACCOUNT.plural, name)
             };
         }
         let mut targets = vec![user];
@@ -180,8 +184,8 @@ impl Impersonation {
         let mut user = self.wanted.clone();
         if mode == Mode::ArbitraryNode {
             user.groups = vec!["system:nodes".to_owned()];
-        } else if let (true, Some((namespace, name))) =
-            (user.groups.is_empty(), self.wanted.as_service_account())
+        } else if user.groups.is_empty()
+            && let Some((namespace, name)) = self.wanted.as_service_account()
         {
             user.groups = User::service_account(namespace, name).groups;
         }
@@ -199,7 +203,7 @@ impl Impersonation {
 }
 
 impl Mode {
-    /// As the verbs of constrained impersonation name it.
+    /// The name in the verbs of constrained impersonation.
     fn name(self) -> Option<&'static str> {
         match self {
             Self::ArbitraryNode => Some("arbitrary-node"),
@@ -210,31 +214,34 @@ impl Mode {
     }
 }
 
-/// A header that cannot be read is refused: without it the request would ask for someone else.
+/// Reads a header. A header that is not UTF-8 is an error: without it the request would impersonate
+/// another user.
 fn read(name: &str, value: &HeaderValue) -> Result<String, Status> {
     let text = std::str::from_utf8(value.as_bytes());
     text.map(str::to_owned)
         .map_err(|_| Status::bad_request(format!("the header {name} is not UTF-8")))
 }
 
-/// The user in Go's `%#v`, which is what the server answers with.
-fn as_go_prints(user: &User) -> String {
+/// The user in Go's `%#v`, as Kubernetes has it in the error message.
+fn go_syntax(user: &User) -> String {
     let list = |values: &[String]| {
         let quoted: Vec<_> = values.iter().map(|value| format!("{value:?}")).collect();
         format!("[]string{{{}}}", quoted.join(", "))
     };
-    let groups = match user.groups.is_empty() {
-        true => "[]string(nil)".to_owned(),
-        false => list(&user.groups),
+    let groups = if user.groups.is_empty() {
+        "[]string(nil)".to_owned()
+    } else {
+        list(&user.groups)
     };
-    let extra: Vec<_> = user
+    let entries: Vec<_> = user
         .extra
         .iter()
         .map(|(key, values)| format!("{key:?}:{}", list(values)))
         .collect();
-    let extra = match extra.is_empty() {
-        true => "map[string][]string(nil)".to_owned(),
-        false => format!("map[string][]string{{{}}}", extra.join(", ")),
+    let extra = if entries.is_empty() {
+        "map[string][]string(nil)".to_owned()
+    } else {
+        format!("map[string][]string{{{}}}", entries.join(", "))
     };
     let (name, uid) = (&user.name, &user.uid);
     format!("&user.DefaultInfo{{Name:{name:?}, UID:{uid:?}, Groups:{groups}, Extra:{extra}}}")
@@ -243,6 +250,7 @@ fn as_go_prints(user: &User) -> String {
 #[cfg(test)]
 mod tests {
     use http::{HeaderMap, HeaderName, HeaderValue};
+    use kubewright_kinds::rbac::{CLUSTER_ROLE, CLUSTER_ROLE_BINDING};
     use serde_json::{Value, json};
 
     use super::Impersonation;
@@ -260,15 +268,15 @@ mod tests {
         headers
     }
 
-    /// A rbac in which `bob` has these rules.
+    /// Roles and bindings that give `bob` these rules.
     fn rbac(rules: Value) -> Rbac {
         let mut rbac = Rbac::default();
         rbac.add(
-            "clusterroles",
+            &CLUSTER_ROLE,
             &json!({"metadata": {"name": "r"}, "rules": rules}),
         );
         rbac.add(
-            "clusterrolebindings",
+            &CLUSTER_ROLE_BINDING,
             &json!({
                 "metadata": {"name": "b"},
                 "roleRef": {"kind": "ClusterRole", "name": "r"},
@@ -297,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_with_the_verb_lets_one_be_another_user() {
+    fn role_with_the_verb_allows_impersonation() {
         let rbac = rbac(json!([
             {"apiGroups": [""], "resources": ["users", "groups", "serviceaccounts"], "verbs": ["impersonate"]},
             {"apiGroups": ["authentication.k8s.io"], "resources": ["userextras/scopes"], "verbs": ["impersonate"]},
@@ -323,10 +331,10 @@ mod tests {
     }
 
     #[test]
-    fn without_the_verb_nobody_becomes_another() {
-        let refused = impersonate(&Rbac::default(), &[("impersonate-user", "jane")]);
+    fn impersonation_without_the_verb_is_forbidden() {
+        let forbidden = impersonate(&Rbac::default(), &[("impersonate-user", "jane")]);
         assert_eq!(
-            refused,
+            forbidden,
             Err(r#"pods is forbidden: User "bob" cannot impersonate-on:user-info:list resource "pods" in API group "" at the cluster scope"#.to_owned())
         );
         let only_users = rbac(json!([
@@ -353,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn names_beyond_ascii_are_read_and_what_is_no_text_is_refused() {
+    fn headers_are_read_as_utf8_and_fail_with_400_otherwise() {
         let wanted = |name: &'static str, value: &[u8]| {
             let mut headers = headers(&[("impersonate-user", "jane")]);
             headers.insert(name, HeaderValue::from_bytes(value).unwrap());
@@ -371,8 +379,8 @@ mod tests {
             "impersonate-group",
             "impersonate-extra-scopes",
         ] {
-            let refused = (400, format!("the header {name} is not UTF-8"));
-            assert_eq!(wanted(name, b"j\xe4ne"), Err(refused));
+            let error = (400, format!("the header {name} is not UTF-8"));
+            assert_eq!(wanted(name, b"j\xe4ne"), Err(error));
         }
     }
 

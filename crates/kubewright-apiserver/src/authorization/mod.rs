@@ -1,8 +1,9 @@
 //! Authorization: role-based access control over the stored roles and bindings, and a webhook.
 //!
-//! Role, ClusterRole, RoleBinding and ClusterRoleBinding are evaluated as Kubernetes evaluates
-//! them, with the ones that every cluster has from its start. No user can write a role or binding
-//! that grants more than the user has.
+//! `rbac` decides by the stored roles and bindings, among them those of `bootstrap` that every
+//! cluster has from its start; `rule` and `subject` match their parts. `webhook` decides before it,
+//! where one is configured, and `authorizer` combines both. `grant` denies a role or binding that
+//! grants more than its author has. `review` and `rules_review` fill in access reviews.
 
 mod attributes;
 mod authorizer;
@@ -24,6 +25,7 @@ pub(crate) use attributes::{Attributes, ResourceTarget, Target};
 pub(crate) use authorizer::{Authorizer, Denied};
 pub(crate) use bootstrap::bootstrap_objects;
 pub(crate) use grant::Grant;
-pub(crate) use rbac::Rbac;
-pub(crate) use review::Review;
+#[cfg(test)]
+use rbac::Rbac;
+pub(crate) use review::{Review, ReviewRequest};
 pub use webhook::{AuthorizationFailure, AuthorizationWebhook, CacheTtl};

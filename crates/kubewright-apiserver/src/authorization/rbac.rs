@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 
 use kubewright_core::PolicyRule;
+use kubewright_kinds::BuiltinKind;
+use kubewright_kinds::json::text;
+use kubewright_kinds::rbac::{CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::attributes::{Attributes, Target};
 use super::rule::allows;
 use super::subject::Subject;
+use crate::aggregate::aggregate;
 use crate::authentication::User;
 
 /// The roles and bindings of one moment, indexed for decisions.
@@ -16,7 +20,7 @@ use crate::authentication::User;
 pub(crate) struct Rbac {
     /// Rules by namespace and name; cluster roles have an empty namespace.
     roles: BTreeMap<(String, String), Vec<PolicyRule>>,
-    /// Bindings by namespace; cluster-wide ones have an empty one.
+    /// Bindings by namespace; it is empty for ClusterRoleBindings.
     bindings: BTreeMap<String, Vec<Binding>>,
 }
 
@@ -42,15 +46,16 @@ struct RoleReference {
 }
 
 impl Rbac {
-    /// The group of roles and bindings.
-    pub(crate) const GROUP: &'static str = "rbac.authorization.k8s.io";
+    /// The kinds of roles and bindings.
+    pub(crate) const KINDS: [&'static BuiltinKind; 4] =
+        [&ROLE, &CLUSTER_ROLE, &ROLE_BINDING, &CLUSTER_ROLE_BINDING];
 
-    /// Adds a stored role or binding by its plural name. Malformed objects are ignored.
-    pub(crate) fn add(&mut self, plural: &str, object: &Value) {
-        match plural {
-            "roles" | "clusterroles" => self.add_role(object),
-            "rolebindings" | "clusterrolebindings" => self.add_binding(object),
-            _ => {}
+    /// Adds a stored role or binding. Malformed objects are ignored.
+    pub(crate) fn add(&mut self, kind: &BuiltinKind, object: &Value) {
+        if *kind == ROLE || *kind == CLUSTER_ROLE {
+            self.add_role(object);
+        } else {
+            self.add_binding(object);
         }
     }
 
@@ -59,7 +64,7 @@ impl Rbac {
         if attributes.user.is_master() {
             return Decision::allowed(String::new());
         }
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         let namespace = attributes.namespace();
         let mut scopes = vec![""];
         if !namespace.is_empty() && matches!(attributes.target, Target::Resource(_)) {
@@ -71,46 +76,48 @@ impl Rbac {
                     return Decision::allowed(binding.describe(subject));
                 }
                 Ok(_) => {}
-                Err(fault) => faults.push(fault),
+                Err(error) => errors.push(error),
             }
         }
-        Decision::denied(&faults)
+        Decision::denied(&errors)
     }
 
-    /// All rules that a user has in a namespace (everywhere, for an empty one), and what could not
-    /// be found out.
+    /// All rules that a user has in a namespace (everywhere, for an empty one), and the errors of
+    /// bindings whose role cannot be found.
     pub(crate) fn rules_for(&self, user: &User, namespace: &str) -> (Vec<PolicyRule>, Vec<String>) {
         let mut scopes = vec![""];
         if !namespace.is_empty() {
             scopes.push(namespace);
         }
-        let (mut found, mut faults) = (Vec::new(), Vec::new());
+        let (mut found, mut errors) = (Vec::new(), Vec::new());
         for (binding, _) in self.bindings_of(user, &scopes) {
             match self.rules(binding) {
                 Ok(rules) => found.extend(rules.iter().cloned()),
-                Err(fault) => faults.push(fault),
+                Err(error) => errors.push(error),
             }
         }
-        (found, faults)
+        (found, errors)
     }
 
-    /// The rules of the role that a binding in a namespace would refer to.
+    /// The rules of the role that a `roleRef` of a binding in a namespace names.
     pub(crate) fn role_rules(
         &self,
         kind: &str,
         namespace: &str,
         name: &str,
     ) -> Option<&[PolicyRule]> {
-        let namespace = match kind {
-            "Role" => namespace,
-            "ClusterRole" => "",
-            _ => return None,
+        let namespace = if kind == ROLE.kind {
+            namespace
+        } else if kind == CLUSTER_ROLE.kind {
+            ""
+        } else {
+            return None;
         };
         let rules = self.roles.get(&(namespace.to_owned(), name.to_owned()));
         rules.map(Vec::as_slice)
     }
 
-    /// The bindings of these scopes that name the user, and as whom.
+    /// The bindings of these scopes that name the user, with the subject that matches.
     fn bindings_of<'a>(
         &'a self,
         user: &'a User,
@@ -122,25 +129,25 @@ impl Rbac {
             .flatten();
         bindings.filter_map(|binding| {
             let mut subjects = binding.subjects.iter();
-            let subject = subjects.find(|one| one.is(user, &binding.namespace))?;
+            let subject = subjects.find(|subject| subject.is(user, &binding.namespace))?;
             Some((binding, subject))
         })
     }
 
     fn rules(&self, binding: &Binding) -> Result<&[PolicyRule], String> {
         let RoleReference { kind, name } = &binding.role;
-        if !matches!(kind.as_str(), "Role" | "ClusterRole") {
+        if *kind != ROLE.kind && *kind != CLUSTER_ROLE.kind {
             return Err(format!("unsupported role reference kind: {kind:?}"));
         }
         self.role_rules(kind, &binding.namespace, name)
             .ok_or_else(|| {
                 let singular = kind.to_lowercase();
-                format!("{singular}.rbac.authorization.k8s.io {name:?} not found")
+                format!("{singular}.{} {name:?} not found", ROLE.group)
             })
     }
 
     fn add_role(&mut self, object: &Value) {
-        let key = (text(object, "namespace"), text(object, "name"));
+        let key = (metadata(object, "namespace"), metadata(object, "name"));
         let rules = match object.get("rules") {
             Some(Value::Array(rules)) => rules.iter().filter_map(read).collect(),
             _ => Vec::new(),
@@ -156,12 +163,12 @@ impl Rbac {
             Some(Value::Array(subjects)) => subjects.iter().filter_map(read).collect(),
             _ => Vec::new(),
         };
-        let namespace = text(object, "namespace");
+        let namespace = metadata(object, "namespace");
         self.bindings
             .entry(namespace.clone())
             .or_default()
             .push(Binding {
-                name: text(object, "name"),
+                name: metadata(object, "name"),
                 namespace,
                 role,
                 subjects,
@@ -177,11 +184,11 @@ impl Decision {
         }
     }
 
-    fn denied(faults: &[String]) -> Self {
-        let reason = match faults {
-            [] => String::new(),
-            [one] => format!("RBAC: {one}"),
-            several => format!("RBAC: [{}]", several.join(", ")),
+    fn denied(errors: &[String]) -> Self {
+        let reason = if errors.is_empty() {
+            String::new()
+        } else {
+            format!("RBAC: {}", aggregate(errors))
         };
         Self {
             is_allowed: false,
@@ -191,11 +198,11 @@ impl Decision {
 }
 
 impl Binding {
-    /// The reason that `status.reason` of a review gives.
+    /// The `status.reason` of a review that this binding allows.
     fn describe(&self, subject: &Subject) -> String {
         let (kind, name) = match self.namespace.as_str() {
-            "" => ("ClusterRoleBinding", self.name.clone()),
-            namespace => ("RoleBinding", format!("{}/{namespace}", self.name)),
+            "" => (CLUSTER_ROLE_BINDING.kind, self.name.clone()),
+            namespace => (ROLE_BINDING.kind, format!("{}/{namespace}", self.name)),
         };
         let RoleReference {
             kind: role_kind,
@@ -210,15 +217,13 @@ fn read<T: serde::de::DeserializeOwned>(value: &Value) -> Option<T> {
     T::deserialize(value).ok()
 }
 
-fn text(object: &Value, field: &str) -> String {
-    let value = object
-        .get("metadata")
-        .and_then(|metadata| metadata.get(field));
-    value.and_then(Value::as_str).unwrap_or_default().to_owned()
+fn metadata(object: &Value, field: &str) -> String {
+    text(&object["metadata"][field]).to_owned()
 }
 
 #[cfg(test)]
 mod tests {
+    use kubewright_kinds::rbac::{CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING};
     use serde_json::{Value, json};
 
     use super::Rbac;
@@ -240,7 +245,7 @@ mod tests {
         })
     }
 
-    fn may_list_pods(rbac: &Rbac, user: &User, namespace: &str) -> (bool, String) {
+    fn can_list_pods(rbac: &Rbac, user: &User, namespace: &str) -> (bool, String) {
         let target = ResourceTarget {
             plural: "pods",
             namespace,
@@ -255,41 +260,38 @@ mod tests {
     }
 
     #[test]
-    fn a_role_binding_grants_in_its_namespace_only() {
+    fn role_binding_grants_in_its_namespace_only() {
         let mut rbac = Rbac::default();
-        rbac.add("roles", &role("reader", "web"));
-        rbac.add("rolebindings", &binding("b", "web", "Role", "reader"));
+        rbac.add(&ROLE, &role("reader", "web"));
+        rbac.add(&ROLE_BINDING, &binding("b", "web", "Role", "reader"));
         let bob = User::new("bob", [""; 0]);
         assert_eq!(
-            may_list_pods(&rbac, &bob, "web"),
+            can_list_pods(&rbac, &bob, "web"),
             (
                 true,
                 r#"RBAC: allowed by RoleBinding "b/web" of Role "reader" to User "bob""#.to_owned()
             )
         );
-        assert_eq!(may_list_pods(&rbac, &bob, "db"), (false, String::new()));
-        assert_eq!(may_list_pods(&rbac, &bob, ""), (false, String::new()));
+        assert_eq!(can_list_pods(&rbac, &bob, "db"), (false, String::new()));
+        assert_eq!(can_list_pods(&rbac, &bob, ""), (false, String::new()));
         let eve = User::new("eve", [""; 0]);
-        assert_eq!(may_list_pods(&rbac, &eve, "web"), (false, String::new()));
+        assert_eq!(can_list_pods(&rbac, &eve, "web"), (false, String::new()));
     }
 
     #[test]
-    fn a_cluster_role_is_granted_everywhere_or_in_one_namespace() {
+    fn cluster_role_is_granted_everywhere_or_in_one_namespace() {
         let mut rbac = Rbac::default();
-        rbac.add("clusterroles", &role("reader", ""));
-        rbac.add(
-            "rolebindings",
-            &binding("b", "web", "ClusterRole", "reader"),
-        );
+        rbac.add(&CLUSTER_ROLE, &role("reader", ""));
+        rbac.add(&ROLE_BINDING, &binding("b", "web", "ClusterRole", "reader"));
         let bob = User::new("bob", [""; 0]);
-        assert!(may_list_pods(&rbac, &bob, "web").0);
-        assert!(!may_list_pods(&rbac, &bob, "").0);
+        assert!(can_list_pods(&rbac, &bob, "web").0);
+        assert!(!can_list_pods(&rbac, &bob, "").0);
         rbac.add(
-            "clusterrolebindings",
+            &CLUSTER_ROLE_BINDING,
             &binding("c", "", "ClusterRole", "reader"),
         );
         assert_eq!(
-            may_list_pods(&rbac, &bob, ""),
+            can_list_pods(&rbac, &bob, ""),
             (
                 true,
                 r#"RBAC: allowed by ClusterRoleBinding "c" of ClusterRole "reader" to User "bob""#
@@ -299,15 +301,15 @@ mod tests {
     }
 
     #[test]
-    fn a_binding_to_a_missing_role_is_told_as_the_reason() {
+    fn binding_to_a_missing_role_is_the_reason_of_the_denial() {
         let mut rbac = Rbac::default();
         rbac.add(
-            "clusterrolebindings",
+            &CLUSTER_ROLE_BINDING,
             &binding("c", "", "ClusterRole", "gone"),
         );
         let bob = User::new("bob", [""; 0]);
         assert_eq!(
-            may_list_pods(&rbac, &bob, "web"),
+            can_list_pods(&rbac, &bob, "web"),
             (
                 false,
                 r#"RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found"#.to_owned()
@@ -316,13 +318,13 @@ mod tests {
     }
 
     #[test]
-    fn from_the_start_masters_may_all_and_others_may_discover() {
+    fn bootstrap_roles_allow_masters_everything_and_others_discovery() {
         let mut rbac = Rbac::default();
-        for (plural, object) in bootstrap_objects() {
-            rbac.add(plural, object);
+        for (kind, object) in bootstrap_objects() {
+            rbac.add(kind, object);
         }
         let bob = User::new("bob", [""; 0]);
-        let may_get = |user: &User, path| {
+        let can_get = |user: &User, path| {
             let target = Target::Path(path);
             rbac.decide(&Attributes {
                 user,
@@ -331,11 +333,11 @@ mod tests {
             })
             .is_allowed
         };
-        assert!(may_list_pods(&rbac, &User::admin(), "web").0);
-        assert!(!may_list_pods(&rbac, &bob, "web").0);
-        assert!(may_get(&bob, "/apis/apps/v1"));
-        assert!(may_get(&bob, "/version"));
-        assert!(!may_get(&bob, "/metrics"));
-        assert!(may_get(&User::admin(), "/metrics"));
+        assert!(can_list_pods(&rbac, &User::admin(), "web").0);
+        assert!(!can_list_pods(&rbac, &bob, "web").0);
+        assert!(can_get(&bob, "/apis/apps/v1"));
+        assert!(can_get(&bob, "/version"));
+        assert!(!can_get(&bob, "/metrics"));
+        assert!(can_get(&User::admin(), "/metrics"));
     }
 }

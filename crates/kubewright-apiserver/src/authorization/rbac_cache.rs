@@ -3,17 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use kubewright_kinds::groups::RBAC;
 use parking_lot::Mutex;
 
 use super::rbac::Rbac;
 use crate::store::{Changes, Store};
-
-const RESOURCES: [&str; 4] = [
-    "roles",
-    "clusterroles",
-    "rolebindings",
-    "clusterrolebindings",
-];
 
 /// The stored roles and bindings, read again only after one of them has changed.
 pub(super) struct RbacCache {
@@ -48,9 +42,9 @@ impl Latest {
     fn read(store: &Store) -> Self {
         let snapshot = store.snapshot();
         let mut rbac = Rbac::default();
-        for plural in RESOURCES {
-            for object in snapshot.list(&format!("{plural}.{}", Rbac::GROUP), None) {
-                rbac.add(plural, object.value());
+        for kind in Rbac::KINDS {
+            for object in snapshot.list(kind.resource_id(), None) {
+                rbac.add(kind, object.value());
             }
         }
         Self {
@@ -70,7 +64,7 @@ impl Latest {
                 return false;
             }
             let mut keys = changes.iter().map(|change| &change.key);
-            if keys.any(|key| key.resource().ends_with(Rbac::GROUP)) {
+            if keys.any(|key| key.resource().ends_with(RBAC)) {
                 return true;
             }
         }
@@ -93,19 +87,19 @@ mod tests {
     use crate::store::{Expected, Key, Store};
 
     #[test]
-    fn the_policy_is_made_again_only_when_a_role_or_binding_changes() {
+    fn roles_are_read_again_only_after_a_role_or_binding_changes() {
         let store = Store::new(100);
-        let policies = RbacCache::new(store.clone());
-        let first = policies.current();
+        let cache = RbacCache::new(store.clone());
+        let first = cache.current();
         let pod = Key::new("pods", Some("web"), "a");
         store.put(pod, Expected::Absent, json!({})).unwrap();
-        assert!(Arc::ptr_eq(&first, &policies.current()));
+        assert!(Arc::ptr_eq(&first, &cache.current()));
         let role = Key::new("clusterroles.rbac.authorization.k8s.io", None, "r");
         store
             .put(role, Expected::Absent, json!({"metadata": {"name": "r"}}))
             .unwrap();
-        let second = policies.current();
+        let second = cache.current();
         assert!(!Arc::ptr_eq(&first, &second));
-        assert!(Arc::ptr_eq(&second, &policies.current()));
+        assert!(Arc::ptr_eq(&second, &cache.current()));
     }
 }

@@ -2,6 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+use kubewright_kinds::BuiltinKind;
+use kubewright_kinds::authentication::{SELF_SUBJECT_REVIEW, TOKEN_REVIEW};
+use kubewright_kinds::authorization::{
+    LOCAL_SUBJECT_ACCESS_REVIEW, SELF_SUBJECT_ACCESS_REVIEW, SELF_SUBJECT_RULES_REVIEW,
+    SUBJECT_ACCESS_REVIEW,
+};
+use kubewright_kinds::groups::AUTHORIZATION;
 use kubewright_wire::status::{Cause, Status};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,6 +33,18 @@ pub(crate) enum Review {
     SelfSubjectRules,
     /// Which user does this token authenticate?
     Token,
+}
+
+/// A review to fill in.
+#[derive(Clone, Debug)]
+pub(crate) struct ReviewRequest<'a> {
+    pub(crate) review: Review,
+    /// The sender.
+    pub(crate) user: &'a User,
+    /// The namespace in the path of the request; empty for none.
+    pub(crate) namespace: &'a str,
+    pub(crate) body: Value,
+    pub(crate) now: Timestamp,
 }
 
 #[derive(Default, Deserialize)]
@@ -57,27 +77,28 @@ struct PathAttributes {
 }
 
 impl PathAttributes {
-    /// As Go writes it, with the names of its fields there.
-    fn shown(&self) -> Value {
+    /// The value in error messages, with the names of the fields in Go.
+    fn go_value(&self) -> Value {
         json!({"Path": self.path, "Verb": self.verb})
     }
 }
 
 impl Review {
-    /// The review of a resource.
-    pub(crate) fn of(group: &str, plural: &str) -> Option<Self> {
-        match (group, plural) {
-            ("authorization.k8s.io", "selfsubjectaccessreviews") => Some(Self::SelfSubjectAccess),
-            ("authorization.k8s.io", "subjectaccessreviews") => Some(Self::SubjectAccess),
-            ("authorization.k8s.io", "localsubjectaccessreviews") => Some(Self::LocalSubjectAccess),
-            ("authentication.k8s.io", "selfsubjectreviews") => Some(Self::SelfSubject),
-            ("authorization.k8s.io", "selfsubjectrulesreviews") => Some(Self::SelfSubjectRules),
-            ("authentication.k8s.io", "tokenreviews") => Some(Self::Token),
-            _ => None,
-        }
+    const ALL: [Self; 6] = [
+        Self::SelfSubjectAccess,
+        Self::SubjectAccess,
+        Self::LocalSubjectAccess,
+        Self::SelfSubject,
+        Self::SelfSubjectRules,
+        Self::Token,
+    ];
+
+    /// The review of a kind; none for other kinds.
+    pub(crate) fn of(kind: &BuiltinKind) -> Option<Self> {
+        Self::ALL.into_iter().find(|review| review.kind() == kind)
     }
 
-    /// Whether it is about access to a resource or path.
+    /// Whether it reviews access to a resource or path.
     pub(crate) fn is_about_access(self) -> bool {
         matches!(
             self,
@@ -85,32 +106,34 @@ impl Review {
         )
     }
 
-    fn kind(self) -> &'static str {
+    fn kind(self) -> &'static BuiltinKind {
         match self {
-            Self::SelfSubjectAccess => "SelfSubjectAccessReview",
-            Self::SubjectAccess => "SubjectAccessReview",
-            Self::LocalSubjectAccess => "LocalSubjectAccessReview",
-            Self::SelfSubject => "SelfSubjectReview",
-            Self::SelfSubjectRules => "SelfSubjectRulesReview",
-            Self::Token => "TokenReview",
+            Self::SelfSubjectAccess => &SELF_SUBJECT_ACCESS_REVIEW,
+            Self::SubjectAccess => &SUBJECT_ACCESS_REVIEW,
+            Self::LocalSubjectAccess => &LOCAL_SUBJECT_ACCESS_REVIEW,
+            Self::SelfSubject => &SELF_SUBJECT_REVIEW,
+            Self::SelfSubjectRules => &SELF_SUBJECT_RULES_REVIEW,
+            Self::Token => &TOKEN_REVIEW,
         }
     }
 }
 
 /// The review with its `status` filled in.
-///
-/// `namespace` is that of the request's path, empty for none.
 pub(super) fn review_access(
-    review: Review,
-    user: &User,
-    namespace: &str,
-    mut body: Value,
+    request: ReviewRequest<'_>,
     decide: impl FnOnce(&Attributes<'_>) -> Decision,
 ) -> Result<Value, Status> {
+    let ReviewRequest {
+        review,
+        user,
+        namespace,
+        mut body,
+        ..
+    } = request;
+    let kind = review.kind().kind;
     if !body.is_object() {
         return Err(Status::bad_request(format!(
-            "read a {}: it is no object",
-            review.kind()
+            "read the {kind} in the body: it is not a JSON object"
         )));
     }
     if review == Review::SelfSubject {
@@ -119,15 +142,14 @@ pub(super) fn review_access(
     }
     let spec = body.get("spec").cloned().unwrap_or_else(|| json!({}));
     let spec: Spec = serde_json::from_value(spec).map_err(|error| {
-        let kind = review.kind();
         Status::bad_request(format!(
             "{kind} in version \"v1\" cannot be handled as a {kind}: {error}"
         ))
     })?;
     let causes = problems(review, namespace, &spec);
     if !causes.is_empty() {
-        // Kubernetes takes the kind from an object that has forgotten it.
-        return Err(Status::invalid_as("authorization.k8s.io", "", "", causes));
+        // Kubernetes reads the kind from a decoded object, where it is empty.
+        return Err(Status::invalid_as(AUTHORIZATION, "", "", causes));
     }
     let reviewed = User {
         name: spec.user.clone(),
@@ -150,16 +172,16 @@ pub(super) fn review_access(
 
 fn problems(review: Review, namespace: &str, spec: &Spec) -> Vec<Cause> {
     let mut causes = Vec::new();
-    let mut fault = |field: &str, value: &Value, detail: &str| {
+    let mut invalid = |field: &str, value: &Value, detail: &str| {
         causes.push(Cause::invalid(field, value, detail));
     };
     match (&spec.resource_attributes, &spec.non_resource_attributes) {
-        (Some(_), Some(path)) => fault(
+        (Some(_), Some(path)) => invalid(
             "spec.nonResourceAttributes",
-            &path.shown(),
+            &path.go_value(),
             "cannot be specified in combination with resourceAttributes",
         ),
-        (None, None) => fault(
+        (None, None) => invalid(
             "spec.resourceAttributes",
             &Value::Null,
             "exactly one of nonResourceAttributes or resourceAttributes must be specified",
@@ -170,7 +192,7 @@ fn problems(review: Review, namespace: &str, spec: &Spec) -> Vec<Cause> {
         return causes;
     }
     if spec.user.is_empty() && spec.groups.is_empty() {
-        fault(
+        invalid(
             "spec.user",
             &json!(""),
             "at least one of user or group must be specified",
@@ -181,16 +203,16 @@ fn problems(review: Review, namespace: &str, spec: &Spec) -> Vec<Cause> {
             && resource.namespace != namespace
         {
             let field = "spec.resourceAttributes.namespace";
-            fault(
+            invalid(
                 field,
                 &json!(resource.namespace),
                 "must match metadata.namespace",
             );
         }
         if let Some(path) = &spec.non_resource_attributes {
-            fault(
+            invalid(
                 "spec.nonResourceAttributes",
-                &path.shown(),
+                &path.go_value(),
                 "disallowed on this kind of request",
             );
         }
@@ -228,44 +250,45 @@ impl Spec {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
     use serde_json::{Value, json};
 
-    use super::{Review, review_access};
+    use super::{Review, ReviewRequest, review_access};
     use crate::authentication::User;
     use crate::authorization::attributes::{Attributes, Target};
     use crate::authorization::rbac::Decision;
 
-    fn bob_may_get_pods(asked: &Attributes<'_>) -> Decision {
-        let Target::Resource(resource) = asked.target else {
+    fn allow_bob_to_get_pods(attributes: &Attributes<'_>) -> Decision {
+        let Target::Resource(resource) = attributes.target else {
             return Decision {
                 is_allowed: false,
                 reason: String::new(),
             };
         };
         let is_allowed =
-            asked.user.name == "bob" && asked.verb == "get" && resource.plural == "pods";
+            attributes.user.name == "bob" && attributes.verb == "get" && resource.plural == "pods";
         Decision {
             is_allowed,
             reason: "because".to_owned(),
         }
     }
 
-    fn ask(review: Review, spec: Value) -> Result<Value, String> {
+    fn reviewed(review: Review, spec: Value) -> Result<Value, String> {
         let user = User::new("bob", ["devs"]);
-        let reviewed = review_access(
+        let request = ReviewRequest {
             review,
-            &user,
-            "web",
-            json!({"spec": spec}),
-            bob_may_get_pods,
-        );
-        reviewed
+            user: &user,
+            namespace: "web",
+            body: json!({"spec": spec}),
+            now: Timestamp::UNIX_EPOCH,
+        };
+        review_access(request, allow_bob_to_get_pods)
             .map(|body| body["status"].clone())
             .map_err(|status| status.message)
     }
 
     #[test]
-    fn a_review_is_answered_for_oneself_or_for_somebody() {
+    fn access_is_reviewed_for_the_sender_or_another_user() {
         let pods = json!({"verb": "get", "resource": "pods", "namespace": "web"});
         let allowed = json!({"allowed": true, "reason": "because"});
         let denied = json!({"allowed": false, "reason": "because"});
@@ -297,13 +320,13 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                ask(review, spec.clone()).as_ref(),
+                reviewed(review, spec.clone()).as_ref(),
                 Ok(wanted),
                 "{review:?} {spec}"
             );
         }
         assert_eq!(
-            ask(Review::SelfSubject, json!({})),
+            reviewed(Review::SelfSubject, json!({})),
             Ok(
                 json!({"userInfo": {"username": "bob", "groups": ["devs", "system:authenticated"]}})
             )
@@ -311,14 +334,14 @@ mod tests {
     }
 
     #[test]
-    fn a_review_that_asks_nothing_is_invalid() {
+    fn review_without_attributes_or_of_another_namespace_is_invalid() {
         assert_eq!(
-            ask(Review::SelfSubjectAccess, json!({})),
+            reviewed(Review::SelfSubjectAccess, json!({})),
             Err(r#".authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"#.to_owned())
         );
         let pods = json!({"verb": "get", "resource": "pods", "namespace": "db"});
         assert_eq!(
-            ask(Review::LocalSubjectAccess, json!({"resourceAttributes": pods, "user": "bob"})),
+            reviewed(Review::LocalSubjectAccess, json!({"resourceAttributes": pods, "user": "bob"})),
             Err(r#".authorization.k8s.io "" is invalid: spec.resourceAttributes.namespace: Invalid value: "db": must match metadata.namespace"#.to_owned())
         );
     }

@@ -1,19 +1,19 @@
+//! Whether a rule of a role allows a request.
+
 use kubewright_core::PolicyRule;
 
 use super::attributes::{Attributes, ResourceTarget, Target};
 
-/// Whether one rule of a role allows what is attributes, as `RuleAllows` of
-/// plugin/pkg/auth/authorizer/rbac decides it.
+/// Whether a rule allows a request (`RuleAllows` of plugin/pkg/auth/authorizer/rbac).
 ///
-/// A rule with resourceNames never allows a request without a name, so neither create nor an
-/// unrestricted list.
+/// A rule with resourceNames does not allow requests without a name, such as create and list.
 pub(super) fn allows(rule: &PolicyRule, attributes: &Attributes<'_>) -> bool {
     contains(&rule.verbs, attributes.verb)
         && match attributes.target {
             Target::Resource(resource) => allows_resource(rule, &resource),
             Target::Path(path) => {
                 let mut paths = rule.non_resource_urls.iter();
-                paths.any(|one| covers_path(one, path))
+                paths.any(|pattern| covers_path(pattern, path))
             }
         }
 }
@@ -30,20 +30,20 @@ fn allows_resource(rule: &PolicyRule, attributes: &ResourceTarget<'_>) -> bool {
 
 fn matches_resource(rule: &PolicyRule, attributes: &ResourceTarget<'_>) -> bool {
     let combined = attributes.combined();
-    rule.resources.iter().any(|one| {
-        let any_with_subresource = one.strip_prefix("*/");
-        one == "*"
-            || *one == combined
+    rule.resources.iter().any(|resource| {
+        let subresource_of_any = resource.strip_prefix("*/");
+        resource == "*"
+            || *resource == combined
             || !attributes.subresource.is_empty()
-                && any_with_subresource == Some(attributes.subresource)
+                && subresource_of_any == Some(attributes.subresource)
     })
 }
 
 fn contains(allowed: &[String], wanted: &str) -> bool {
-    allowed.iter().any(|one| one == "*" || one == wanted)
+    allowed.iter().any(|item| item == "*" || item == wanted)
 }
 
-/// Whether a nonResourceURL, `*` or with a `*` at its end, covers the path.
+/// Whether a nonResourceURL, which can end with `*`, covers a path.
 pub(super) fn covers_path(pattern: &str, path: &str) -> bool {
     pattern == path || pattern.ends_with('*') && path.starts_with(pattern.trim_end_matches('*'))
 }
@@ -81,7 +81,7 @@ mod tests {
         let read = json!({"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]});
         let all = json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]});
         let any_status = json!({"apiGroups": [""], "resources": ["*/status"], "verbs": ["get"]});
-        let one = json!({"apiGroups": [""], "resources": ["pods"], "resourceNames": ["a"], "verbs": ["*"]});
+        let by_name = json!({"apiGroups": [""], "resources": ["pods"], "resourceNames": ["a"], "verbs": ["*"]});
         for (wanted, rule_value, verb, target) in [
             (true, &read, "get", named),
             (true, &read, "list", pods),
@@ -92,9 +92,9 @@ mod tests {
             (true, &all, "get", status),
             (true, &any_status, "get", status),
             (false, &any_status, "get", named),
-            (true, &one, "get", named),
-            (false, &one, "create", pods),
-            (false, &one, "list", pods),
+            (true, &by_name, "get", named),
+            (false, &by_name, "create", pods),
+            (false, &by_name, "list", pods),
         ] {
             let attributes = Attributes {
                 user: &user,
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn path_rules_match_whole_or_by_a_star_at_their_end() {
+    fn path_rules_match_exactly_or_by_prefix_with_a_star() {
         let user = User::default();
         let rule = rule(json!({"nonResourceURLs": ["/api", "/apis/*"], "verbs": ["get"]}));
         for (wanted, verb, path) in [

@@ -1,21 +1,23 @@
 //! SelfSubjectRulesReviews: the permissions of a user.
 
 use kubewright_core::PolicyRule;
+use kubewright_kinds::authorization::SELF_SUBJECT_RULES_REVIEW;
+use kubewright_kinds::json::text;
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
 use super::rbac::Rbac;
+use crate::aggregate::aggregate;
 use crate::authentication::User;
 
 /// Fills in a SelfSubjectRulesReview: the permissions of a user in a namespace
 /// (pkg/registry/authorization/selfsubjectrulesreview).
 pub(super) fn review_rules(user: &User, body: &Value, rbac: &Rbac) -> Result<Value, Status> {
-    let namespace = body.pointer("/spec/namespace").and_then(Value::as_str);
-    let namespace = namespace.unwrap_or_default();
+    let namespace = text(&body["spec"]["namespace"]);
     if namespace.is_empty() {
         return Err(Status::bad_request("no namespace on request"));
     }
-    let (rules, problems) = rbac.rules_for(user, namespace);
+    let (rules, errors) = rbac.rules_for(user, namespace);
     let for_resources = rules.iter().filter(|rule| !rule.resources.is_empty());
     let for_paths = rules
         .iter()
@@ -27,16 +29,13 @@ pub(super) fn review_rules(user: &User, body: &Value, rbac: &Rbac) -> Result<Val
             .collect::<Vec<_>>(),
         "incomplete": false,
     });
-    if !problems.is_empty() {
-        let problems = match problems.as_slice() {
-            [single] => single.clone(),
-            several => format!("[{}]", several.join(", ")),
-        };
-        status["evaluationError"] = problems.into();
+    if !errors.is_empty() {
+        status["evaluationError"] = aggregate(&errors).into();
     }
+    let kind = SELF_SUBJECT_RULES_REVIEW.in_version("v1");
     Ok(json!({
-        "kind": "SelfSubjectRulesReview",
-        "apiVersion": "authorization.k8s.io/v1",
+        "kind": kind.kind,
+        "apiVersion": kind.api_version(),
         "metadata": {},
         "spec": {},
         "status": status,
@@ -44,13 +43,13 @@ pub(super) fn review_rules(user: &User, body: &Value, rbac: &Rbac) -> Result<Val
 }
 
 fn resource_rule(rule: &PolicyRule) -> Value {
-    let mut written = json!({
+    let mut value = json!({
         "verbs": rule.verbs,
         "apiGroups": rule.api_groups,
         "resources": rule.resources,
     });
     if !rule.resource_names.is_empty() {
-        written["resourceNames"] = rule.resource_names.clone().into();
+        value["resourceNames"] = rule.resource_names.clone().into();
     }
-    written
+    value
 }

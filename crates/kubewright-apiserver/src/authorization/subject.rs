@@ -1,3 +1,6 @@
+//! The subjects of role bindings.
+
+use kubewright_kinds::core::SERVICE_ACCOUNT;
 use serde::Deserialize;
 
 use crate::authentication::User;
@@ -12,13 +15,13 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// Whether the subject is this user. A ServiceAccount without a namespace is looked for in
-    /// the binding's own, which is empty for a ClusterRoleBinding and then matches nobody.
+    /// Whether the subject is this user. A ServiceAccount without a namespace is in the namespace
+    /// of the binding. That is empty for a ClusterRoleBinding, where it matches no user.
     pub(super) fn is(&self, user: &User, binding_namespace: &str) -> bool {
         match self.kind.as_str() {
             "User" => user.name == self.name,
             "Group" => user.is_in(&self.name),
-            "ServiceAccount" => {
+            kind if kind == SERVICE_ACCOUNT.kind => {
                 let namespace = self.namespace_or(binding_namespace);
                 !namespace.is_empty()
                     && user.as_service_account() == Some((namespace, self.name.as_str()))
@@ -27,15 +30,14 @@ impl Subject {
         }
     }
 
-    /// As the reason of an allowed review names it.
+    /// The subject in the reason of an allowed review.
     pub(super) fn describe(&self, binding_namespace: &str) -> String {
-        match self.kind.as_str() {
-            "ServiceAccount" => {
-                let namespace = self.namespace_or(binding_namespace);
-                format!("ServiceAccount {:?}", format!("{}/{namespace}", self.name))
-            }
-            kind => format!("{kind} {:?}", self.name),
+        let Self { kind, name, .. } = self;
+        if *kind == SERVICE_ACCOUNT.kind {
+            let namespace = self.namespace_or(binding_namespace);
+            return format!("{kind} {:?}", format!("{name}/{namespace}"));
         }
+        format!("{kind} {name:?}")
     }
 
     fn namespace_or<'a>(&'a self, fallback: &'a str) -> &'a str {
@@ -54,7 +56,7 @@ mod tests {
     use crate::authentication::User;
 
     #[test]
-    fn a_subject_is_a_user_a_group_or_an_account() {
+    fn subject_is_a_user_a_group_or_a_service_account() {
         let robot = User::service_account("web", "robot");
         let user = json!({"kind": "User", "name": "system:serviceaccount:web:robot"});
         let group = json!({"kind": "Group", "name": "system:serviceaccounts:web"});

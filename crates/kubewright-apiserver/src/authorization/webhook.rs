@@ -5,6 +5,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kubewright_core::{FieldSelector, LabelOperator, LabelSelector};
+use kubewright_kinds::authorization::SUBJECT_ACCESS_REVIEW;
 use kubewright_wire::review::{
     NonResourceAttributes, ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
     SubjectAccessReviewStatus,
@@ -18,7 +19,7 @@ use super::rbac::Decision;
 use super::webhook_cache::WebhookCache;
 use crate::webhook_client::{CallError, ClientConfig, ResponseFormat, WebhookCall, WebhookClient};
 
-/// A webhook that authorizes before RBAC does: what `kube-apiserver` reads from
+/// A webhook that authorizes requests before RBAC does. A real API server reads such a webhook from
 /// `--authorization-config`. A call that fails with a transient error is tried five times within
 /// four seconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,10 +65,10 @@ impl Default for CacheTtl {
 
 /// The retries of a call that fails with a transient error (`DefaultAuthWebhookRetryBackoff`). A
 /// single server needs no jitter.
-const ATTEMPTS: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const DELAY_FACTOR: f64 = 1.5;
-/// Reviews that are longer are not cached.
+/// Longer reviews are not cached.
 const MAX_KEY_BYTES: usize = 10_000;
 
 /// What happens to a request when the authorization webhook cannot be called.
@@ -82,14 +83,14 @@ pub enum AuthorizationFailure {
 
 const CONTRADICTORY: &str = "webhook subject access review returned both allow and deny response";
 
-/// What the webhook decides, and why it failed.
+/// The decision of the webhook, if it has one, or its error.
 pub(super) struct Opinion {
     status: SubjectAccessReviewStatus,
     error: Option<String>,
 }
 
-/// The decision of webhook and roles together.
-pub(super) struct Verdict {
+/// The decision of webhook and RBAC together.
+pub(super) struct CombinedDecision {
     pub(super) decision: Decision,
     /// Whether the webhook denied explicitly.
     pub(super) is_denied: bool,
@@ -144,9 +145,10 @@ impl AuthorizationWebhook {
             timeout: self.timeout,
             response: ResponseFormat::Json,
         };
+        let kind = SUBJECT_ACCESS_REVIEW.in_version("v1");
         let review = SubjectAccessReview {
-            api_version: "authorization.k8s.io/v1".to_owned(),
-            kind: "SubjectAccessReview".to_owned(),
+            api_version: kind.api_version(),
+            kind: kind.kind,
             spec: spec.clone(),
             ..SubjectAccessReview::default()
         };
@@ -155,13 +157,13 @@ impl AuthorizationWebhook {
     }
 }
 
-/// Calls until it succeeds, fails permanently, or has been tried often enough.
+/// Calls until success, a permanent error, or the last attempt.
 async fn retry<A, Fut>(attempt: impl Fn() -> Fut) -> Result<A, CallError>
 where
     Fut: Future<Output = Result<A, CallError>>,
 {
     let mut delay = FIRST_DELAY;
-    for _ in 1..ATTEMPTS {
+    for _ in 1..MAX_ATTEMPTS {
         match attempt().await {
             Err(error) if error.is_retryable => {}
             result => return result,
@@ -184,11 +186,11 @@ impl Opinion {
         }
     }
 
-    /// The webhook's decision, or that of the roles where it has none.
-    pub(super) fn or(self, by_roles: impl FnOnce() -> Decision) -> Verdict {
+    /// The decision of the webhook, or that of RBAC if the webhook has none.
+    pub(super) fn or(self, by_roles: impl FnOnce() -> Decision) -> CombinedDecision {
         let Self { status, error } = self;
         if status.allowed || status.denied {
-            return Verdict {
+            return CombinedDecision {
                 decision: Decision {
                     is_allowed: !status.denied,
                     reason: status.reason,
@@ -205,7 +207,7 @@ impl Opinion {
                 .collect();
             decision.reason = reasons.join("\n");
         }
-        Verdict {
+        CombinedDecision {
             decision,
             is_denied: false,
             error,
@@ -213,7 +215,7 @@ impl Opinion {
     }
 }
 
-/// The attributes as a review spells them.
+/// The spec of the SubjectAccessReview of a request.
 pub(super) fn review_spec(
     attributes: &Attributes<'_>,
     request: Option<(&ResourceRoute, &Query)>,
@@ -254,42 +256,41 @@ pub(super) fn review_spec(
     spec
 }
 
-/// The label selector of a list. One that does not parse counts as none here, and fails the request
-/// later.
+/// The label selector of a list. An invalid selector is left out here, and fails the request later.
 fn labels(query: &Query) -> Value {
-    let selector = query.get("labelSelector").unwrap_or_default();
-    let selector: LabelSelector = selector.parse().unwrap_or_default();
-    let spelled = |operator: &LabelOperator| match operator {
+    let parameter = query.get("labelSelector").unwrap_or_default();
+    let selector: LabelSelector = parameter.parse().unwrap_or_default();
+    let operator_and_values = |operator: &LabelOperator| match operator {
         LabelOperator::In(values) => Some(("In", Some(values.clone()))),
         LabelOperator::NotIn(values) => Some(("NotIn", Some(values.clone()))),
         LabelOperator::Exists => Some(("Exists", None)),
         LabelOperator::DoesNotExist => Some(("DoesNotExist", None)),
         LabelOperator::GreaterThan(_) | LabelOperator::LessThan(_) => None,
     };
-    let mut requirements: Vec<_> = selector.requirements.iter().collect();
-    requirements.sort_by_key(|requirement| &requirement.key);
-    let requirements = requirements.into_iter().filter_map(|requirement| {
-        let (operator, values) = spelled(&requirement.operator)?;
-        let mut shown = json!({"key": requirement.key, "operator": operator});
+    let mut sorted: Vec<_> = selector.requirements.iter().collect();
+    sorted.sort_by_key(|requirement| &requirement.key);
+    let requirements = sorted.into_iter().filter_map(|requirement| {
+        let (operator, values) = operator_and_values(&requirement.operator)?;
+        let mut value = json!({"key": requirement.key, "operator": operator});
         if let Some(values) = values {
-            shown["values"] = json!(values);
+            value["values"] = json!(values);
         }
-        Some(shown)
+        Some(value)
     });
-    shown(requirements.collect())
+    selector_value(requirements.collect())
 }
 
 fn fields(query: &Query) -> Value {
-    let selector = query.get("fieldSelector").unwrap_or_default();
-    let selector: FieldSelector = selector.parse().unwrap_or_default();
+    let parameter = query.get("fieldSelector").unwrap_or_default();
+    let selector: FieldSelector = parameter.parse().unwrap_or_default();
     let requirements = selector.requirements.iter().map(|requirement| {
         let operator = if requirement.equal { "In" } else { "NotIn" };
         json!({"key": requirement.path, "operator": operator, "values": [requirement.value]})
     });
-    shown(requirements.collect())
+    selector_value(requirements.collect())
 }
 
-fn shown(requirements: Vec<Value>) -> Value {
+fn selector_value(requirements: Vec<Value>) -> Value {
     if requirements.is_empty() {
         return Value::Null;
     }

@@ -44,7 +44,7 @@ impl WebhookCache {
         Some(entry.status.clone())
     }
 
-    /// Keeps a response. In a full cache it replaces the least recently used one.
+    /// Stores a response. A full cache drops the least recently used response.
     pub(super) fn insert(&self, review: String, status: SubjectAccessReviewStatus, ttl: Duration) {
         let mut entries = self.entries.lock();
         entries.uses += 1;
@@ -109,8 +109,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn least_recently_used_response_is_evicted() {
         let cache = WebhookCache::default();
-        for place in 0..MAX_ENTRIES {
-            cache.insert(place.to_string(), status("a"), LONG);
+        for index in 0..MAX_ENTRIES {
+            cache.insert(index.to_string(), status("a"), LONG);
         }
         assert!(cache.get("0").is_some());
         cache.insert("new".to_owned(), status("b"), LONG);

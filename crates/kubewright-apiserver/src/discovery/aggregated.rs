@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::served::ServedGroups;
 use crate::resources::{ServedResource, Subresource, builtins};
 
-/// `/api` in one document.
+/// The document of `/api`: the core group.
 pub(super) fn core() -> Value {
     let resources: Vec<Value> = builtins()
         .all()
@@ -18,7 +18,7 @@ pub(super) fn core() -> Value {
     list(vec![json!({"metadata": {}, "versions": [version]})])
 }
 
-/// `/apis` in one document.
+/// The document of `/apis`: all other groups.
 pub(super) fn groups(served: &ServedGroups<'_>) -> Value {
     let groups = served.groups().into_iter();
     let items = groups.filter(|group| !group.name.is_empty()).map(|group| {
@@ -69,22 +69,23 @@ fn resource(served: &ServedResource) -> Value {
         let subresources: Vec<Value> = served
             .subresources
             .iter()
-            .map(|part| subresource(served, part))
+            .map(|subresource| subresource_value(served, subresource))
             .collect();
         value["subresources"] = json!(subresources);
     }
     value
 }
 
-fn subresource(served: &ServedResource, part: &Subresource) -> Value {
+fn subresource_value(served: &ServedResource, subresource: &Subresource) -> Value {
     json!({
-        "subresource": part.name,
-        "responseKind": response_kind(served, &part.kind),
-        "verbs": part.verbs,
+        "subresource": subresource.name,
+        "responseKind": response_kind(served, &subresource.kind),
+        "verbs": subresource.verbs,
     })
 }
 
-/// A built-in resource names group and version only where they are not its own.
+/// Built-in resources have empty group and version where they are those of the resource, as in
+/// Kubernetes.
 fn response_kind(served: &ServedResource, kind: &Kind) -> Value {
     let is_own = kind.group_version == served.kind().group_version;
     if is_own && served.custom().is_none() {

@@ -13,8 +13,9 @@ const READY: &[&str] = &["ping", "log", "etcd", STORE, "informer-sync", "shutdow
 /// Whether objects can be stored: the only check that can fail while requests are served.
 const STORE: &str = "etcd-readiness";
 
-/// Responds to `/healthz`, `/livez`, `/readyz` and the single checks below them; none for a check
-/// that does not exist (k8s.io/apiserver/pkg/server/healthz). `failure` is why objects cannot be stored.
+/// Responds to `/healthz`, `/livez`, `/readyz` and the single checks below them
+/// (k8s.io/apiserver/pkg/server/healthz); none for an unknown check. `failure` is the reason why
+/// objects cannot be stored.
 pub(super) fn respond(
     endpoint: &str,
     rest: &[&str],
@@ -28,7 +29,7 @@ pub(super) fn respond(
     match rest {
         [] => Some(all(endpoint, checks, query, failure)),
         [check] if checks.contains(check) => Some(match failure.filter(|_| *check == STORE) {
-            None => plain(StatusCode::OK, "ok".to_owned()),
+            None => text_response(StatusCode::OK, "ok"),
             Some(why) => failed(format!("internal server error: {why}\n")),
         }),
         _ => None,
@@ -36,12 +37,12 @@ pub(super) fn respond(
 }
 
 fn all(endpoint: &str, checks: &[&str], query: &Query, failure: Option<&str>) -> Response<Bytes> {
-    let is_counted = checks.contains(&STORE) && !query.all("exclude").any(|name| name == STORE);
-    let failure = failure.filter(|_| is_counted);
-    let mut response = match (failure, query.get("verbose")) {
-        (Some(_), _) => failed(verbose(endpoint, checks, query, failure)),
-        (None, None) => plain(StatusCode::OK, "ok".to_owned()),
-        (None, Some(_)) => plain(StatusCode::OK, verbose(endpoint, checks, query, None)),
+    let is_checked = checks.contains(&STORE) && !query.all("exclude").any(|name| name == STORE);
+    let reported = failure.filter(|_| is_checked);
+    let mut response = match (reported, query.get("verbose")) {
+        (Some(_), _) => failed(verbose(endpoint, checks, query, reported)),
+        (None, None) => text_response(StatusCode::OK, "ok"),
+        (None, Some(_)) => text_response(StatusCode::OK, verbose(endpoint, checks, query, None)),
     };
     let nosniff = HeaderValue::from_static("nosniff");
     let headers = response.headers_mut();
@@ -63,9 +64,11 @@ fn verbose(endpoint: &str, checks: &[&str], query: &Query, failure: Option<&str>
     }
     excluded.retain(|name| !checks.contains(name));
     if !excluded.is_empty() {
-        let names: Vec<String> = excluded.iter().map(|name| format!("{name:?}")).collect();
-        let names = names.join(",");
-        text += &format!("warn: some health checks cannot be excluded: no matches for {names}\n");
+        let quoted: Vec<String> = excluded.iter().map(|name| format!("{name:?}")).collect();
+        text += &format!(
+            "warn: some health checks cannot be excluded: no matches for {}\n",
+            quoted.join(",")
+        );
     }
     let verdict = if failure.is_some() {
         "failed"
@@ -76,9 +79,5 @@ fn verbose(endpoint: &str, checks: &[&str], query: &Query, failure: Option<&str>
 }
 
 fn failed(text: String) -> Response<Bytes> {
-    plain(StatusCode::INTERNAL_SERVER_ERROR, text)
-}
-
-fn plain(code: StatusCode, text: String) -> Response<Bytes> {
-    text_response(code, text)
+    text_response(StatusCode::INTERNAL_SERVER_ERROR, text)
 }

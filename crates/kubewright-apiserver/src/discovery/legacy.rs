@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::served::{ServedGroup, ServedGroups};
 use crate::resources::{ServedResource, Subresource, builtins};
 
+/// The document of `/api`.
 pub(super) fn core_versions() -> Value {
     json!({
         "kind": "APIVersions",
@@ -14,6 +15,7 @@ pub(super) fn core_versions() -> Value {
     })
 }
 
+/// The document of `/apis`.
 pub(super) fn groups(served: &ServedGroups<'_>) -> Value {
     let groups: Vec<Value> = served
         .groups()
@@ -24,6 +26,7 @@ pub(super) fn groups(served: &ServedGroups<'_>) -> Value {
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
+/// The document of `/apis/GROUP`.
 pub(super) fn group(served: &ServedGroups<'_>, name: &str) -> Option<Value> {
     let groups = served.groups();
     let group = groups
@@ -44,22 +47,23 @@ fn group_value(group: &ServedGroup) -> Value {
     json!({"name": name, "preferredVersion": versions.first(), "versions": versions})
 }
 
+/// The document of `/api/v1` and `/apis/GROUP/VERSION`.
 pub(super) fn resources(served: &ServedGroups<'_>, group: &str, version: &str) -> Option<Value> {
     let found = served.resources(group, version);
-    let known = builtins().has_group_version(group, version) || !found.is_empty();
+    let is_known = builtins().has_group_version(group, version) || !found.is_empty();
     let mut resources = Vec::new();
     for served in &found {
         resources.push(resource(served));
         let subresources = served.subresources.iter();
-        resources.extend(subresources.map(|part| subresource(served, part)));
+        resources.extend(subresources.map(|subresource| subresource_value(served, subresource)));
     }
-    known.then(|| {
+    is_known.then(|| {
         let mut list = json!({
             "kind": "APIResourceList",
             "groupVersion": GroupVersion::new(group, version).to_string(),
             "resources": resources,
         });
-        // In Kubernetes the list of the core group has none either.
+        // Kubernetes leaves it out of the list of the core group.
         if !group.is_empty() {
             list["apiVersion"] = json!("v1");
         }
@@ -89,21 +93,23 @@ fn resource(served: &ServedResource) -> Value {
     value
 }
 
-fn subresource(served: &ServedResource, part: &Subresource) -> Value {
+fn subresource_value(served: &ServedResource, subresource: &Subresource) -> Value {
+    let kind = &subresource.kind;
     let mut value = json!({
-        "name": format!("{}/{}", served.resource.plural, part.name),
+        "name": format!("{}/{}", served.resource.plural, subresource.name),
         "singularName": "",
         "namespaced": served.is_namespaced(),
-        "kind": part.kind.kind,
-        "verbs": part.verbs,
+        "kind": kind.kind,
+        "verbs": subresource.verbs,
     });
-    if part.kind.group_version != served.kind().group_version {
-        value["group"] = json!(part.kind.group());
-        value["version"] = json!(part.kind.version());
+    if kind.group_version != served.kind().group_version {
+        value["group"] = json!(kind.group());
+        value["version"] = json!(kind.version());
     }
     value
 }
 
+/// The document of `/`.
 pub(super) fn paths(served: &ServedGroups<'_>) -> Value {
     let mut paths = vec!["/api".to_owned(), "/api/v1".to_owned(), "/apis".to_owned()];
     for ServedGroup { name, versions } in served.groups() {

@@ -1,6 +1,6 @@
 //! Paths outside the resources: discovery, version, health.
 //!
-//! Not implemented: `/openapi/v2`, which responds with 501.
+//! `respond` finds the document of a path. `/openapi/v2` is not implemented and responds with 501.
 
 mod aggregated;
 mod health;

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::served::ServedGroups;
 use super::{aggregated, health, legacy, version};
-use crate::encoding::{accepted, response, text_response, value_response};
+use crate::encoding::{accepted, hex, response, text_response, value_response};
 use crate::openapi;
 use crate::resources::{Catalog, builtins};
 use crate::store::Store;
@@ -80,7 +80,7 @@ pub(crate) fn respond(
     }
 }
 
-/// Whether a path is in the core group or in another known one.
+/// Whether a path is in the core group or in another built-in group.
 fn is_api(segments: &[&str]) -> bool {
     match segments {
         ["api", ..] | ["apis"] => true,
@@ -134,12 +134,7 @@ fn set_etag(headers: &mut HeaderMap, etag: &str) {
 
 fn etag(value: &Value) -> String {
     let digest = digest(&SHA256, value.to_string().as_bytes());
-    let hex: String = digest
-        .as_ref()
-        .iter()
-        .map(|byte| format!("{byte:02X}"))
-        .collect();
-    format!("\"{hex}\"")
+    format!("\"{}\"", hex(digest.as_ref()))
 }
 
 /// The 404 for an unknown OpenAPI document has no body.

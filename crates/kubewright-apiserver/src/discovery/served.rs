@@ -49,8 +49,9 @@ impl<'a> ServedGroups<'a> {
 
     /// The resources of a group and version.
     pub(super) fn resources(&self, group: &str, version: &str) -> Vec<Arc<ServedResource>> {
-        let all = builtins().all().iter().cloned();
-        all.chain(self.custom_resources())
+        let builtin = builtins().all().iter().cloned();
+        builtin
+            .chain(self.custom_resources())
             .filter(|resource| {
                 resource.kind().group() == group && resource.kind().version() == version
             })
@@ -77,8 +78,8 @@ fn add(groups: &mut Vec<ServedGroup>, name: &str, version: &str) {
     }
 }
 
-/// `v1` before `v1beta1` before `v1alpha1`, later before earlier, others last
-/// (`CompareKubeAwareVersionStrings`).
+/// The priority of a version: `v1` is above `v1beta1` and `v1beta1` above `v1alpha1`, later ones
+/// above earlier ones, all others last (`CompareKubeAwareVersionStrings`).
 fn priority(version: &str) -> (u8, u64, u64) {
     let parse = || {
         let rest = version.strip_prefix('v')?;

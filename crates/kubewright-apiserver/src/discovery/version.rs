@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// What `/version` says. The numbers are those of the Kubernetes whose rules are followed; the
-/// suffix tells this server from a real one.
+/// The document of `/version`. The numbers are those of the Kubernetes release whose behavior this
+/// server has; the suffix distinguishes it from a real one.
 pub(super) fn version() -> Value {
     json!({
         "major": "1",

@@ -11,7 +11,7 @@ pub(crate) enum Format {
     Yaml,
 }
 
-/// The media types of Kubernetes, those of watches last.
+/// The media types of Kubernetes. Those of watches are last.
 const AVAILABLE: [&str; 5] = [
     "application/json",
     "application/yaml",
@@ -21,7 +21,7 @@ const AVAILABLE: [&str; 5] = [
 ];
 const AVAILABLE_FOR_OBJECTS: usize = 3;
 
-/// Whether a request is about an object or a collection, which has media types for watches.
+/// Whether a request is for an object, or for a collection, which has media types for watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     Object,
@@ -34,16 +34,18 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Status> {
     if ranges.is_empty() {
         return Ok(Format::Json);
     }
-    let plain = ranges.iter().filter(|range| range.transform.is_none());
-    let found = plain.filter_map(|range| range.format()).next();
-    found.ok_or_else(|| not_acceptable(&ranges, Subject::Object))
+    ranges
+        .iter()
+        .filter(|range| range.transform.is_none())
+        .find_map(MediaRange::format)
+        .ok_or_else(|| not_acceptable(&ranges, Subject::Object))
 }
 
 /// A media range of the header.
 #[derive(Debug)]
 pub(crate) struct MediaRange<'h> {
     media_type: &'h str,
-    /// The parameters `as`, `g` and `v`, where there is one of them.
+    /// The parameters `as`, `g` and `v`, if there is any of them.
     transform: Option<(&'h str, &'h str, &'h str)>,
     quality: f32,
 }

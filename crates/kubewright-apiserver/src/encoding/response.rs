@@ -1,4 +1,4 @@
-//! Responses with a body that is complete.
+//! Responses whose body is complete before they are sent.
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;

@@ -1,18 +1,22 @@
+//! The schemas of custom resources.
+
+use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
+use kubewright_kinds::json::items;
 use serde_json::{Value, json};
 
 use super::schemas::{Schemas, reference};
-use crate::resources::{DEFINITIONS, ServedResource};
+use crate::resources::ServedResource;
 use crate::store::{Key, Snapshot};
 
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 const LIST_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
 
-/// What the stored definition says about the objects of a custom resource.
+/// The schema of a custom resource, from its stored definition.
 pub(super) fn schema_of(snapshot: &Snapshot, served: &ServedResource) -> Option<Value> {
-    let definition = snapshot.get(&Key::new(DEFINITIONS, None, &served.id))?;
-    let versions = definition.value()["spec"]["versions"].as_array()?;
-    let mut versions = versions.iter();
-    let version = versions.find(|version| version["name"] == served.kind().version())?;
+    let key = Key::new(CUSTOM_RESOURCE_DEFINITION.resource_id(), None, &served.id);
+    let definition = snapshot.get(&key)?;
+    let version = items(&definition.value()["spec"]["versions"])
+        .find(|version| version["name"] == served.kind().version())?;
     version.pointer("/schema/openAPIV3Schema").cloned()
 }
 
@@ -27,10 +31,10 @@ pub(super) fn add(schemas: &mut Schemas, served: &ServedResource, mut schema: Va
     if !schema["properties"].is_object() {
         schema["properties"] = json!({});
     }
-    let text = json!({"type": "string"});
+    let string = json!({"type": "string"});
     let properties = &mut schema["properties"];
-    properties["apiVersion"] = text.clone();
-    properties["kind"] = text.clone();
+    properties["apiVersion"] = string.clone();
+    properties["kind"] = string.clone();
     properties["metadata"] = json!({"allOf": [reference(OBJECT_META)]});
     schema["type"] = json!("object");
     schema["x-kubernetes-group-version-kind"] = entry(&kind.kind);
@@ -39,8 +43,8 @@ pub(super) fn add(schemas: &mut Schemas, served: &ServedResource, mut schema: Va
         "type": "object",
         "required": ["items"],
         "properties": {
-            "apiVersion": text,
-            "kind": text,
+            "apiVersion": string,
+            "kind": string,
             "metadata": {"allOf": [reference(LIST_META)]},
             "items": {"type": "array", "items": reference(&name)},
         },

@@ -1,18 +1,23 @@
+//! The OpenAPI document of a group and version, and the index of all documents.
+
 use std::sync::Arc;
 
 use kubewright_core::GroupVersion;
+use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
 use ring::digest::{Context, SHA256};
 use serde_json::{Map, Value, json};
 
 use super::schemas::Schemas;
 use super::{custom, paths};
-use crate::resources::{Catalog, DEFINITIONS, ServedResource, builtins};
+use crate::encoding::hex;
+use crate::resources::{Catalog, ServedResource, builtins};
 use crate::store::Snapshot;
 
 /// The paths of the documents of all groups and versions. The hash in a path changes with the
 /// document.
 pub(crate) fn index(catalog: &Catalog, snapshot: &Snapshot) -> Value {
-    let defined = snapshot.last_change(DEFINITIONS).to_string();
+    let definitions = CUSTOM_RESOURCE_DEFINITION.resource_id();
+    let last_change = snapshot.last_change(definitions).to_string();
     let mut versions: Vec<GroupVersion> = builtins().groups().to_vec();
     for definition in catalog.customs(snapshot) {
         for served in definition.versions() {
@@ -29,7 +34,7 @@ pub(crate) fn index(catalog: &Catalog, snapshot: &Snapshot) -> Value {
             group => format!("apis/{group}/{}", version.version),
         };
         let is_builtin = builtins().has_group(&version.group);
-        let salt = if is_builtin { "" } else { defined.as_str() };
+        let salt = if is_builtin { "" } else { &last_change };
         let url = format!("/openapi/v3/{path}?hash={}", hash(&path, salt));
         found.insert(path, json!({"serverRelativeURL": url}));
     }
@@ -75,10 +80,5 @@ fn hash(path: &str, salt: &str) -> String {
     for part in [Schemas::packed(), path.as_bytes(), salt.as_bytes()] {
         context.update(part);
     }
-    let digest = context.finish();
-    digest
-        .as_ref()
-        .iter()
-        .map(|byte| format!("{byte:02X}"))
-        .collect()
+    hex(context.finish().as_ref())
 }

@@ -1,3 +1,5 @@
+//! The operations of the resources.
+
 use kubewright_core::Kind;
 use serde_json::{Map, Value, json};
 
@@ -12,20 +14,21 @@ const TYPES: [&str; 3] = [
     "application/vnd.kubernetes.protobuf",
 ];
 
-/// What can be done at one address.
+/// The operations of one path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation<'a> {
     pub(super) served: &'a ServedResource,
     pub(super) schemas: &'a Schemas,
-    /// What is read and written there.
+    /// The kind that is read and written.
     pub(super) kind: &'a Kind,
-    /// The part of the object, such as `Status`, and where it lies, such as `Namespaced`.
-    pub(super) part: &'a str,
-    pub(super) place: &'a str,
+    /// The prefix of the kind in operation ids: `Namespaced`, or empty.
+    pub(super) prefix: &'a str,
+    /// The suffix of the kind in operation ids, such as `Status`, or empty.
+    pub(super) suffix: &'a str,
 }
 
 impl Operation<'_> {
-    /// The operation behind a verb, under the method that asks for it.
+    /// The HTTP method and the operation of a verb.
     pub(super) fn of(&self, verb: &str) -> Option<(&'static str, Value)> {
         let (method, action, name) = match verb {
             "get" => ("get", "get", "read"),
@@ -64,7 +67,7 @@ impl Operation<'_> {
         Some((method, operation))
     }
 
-    /// Such as `readAppsV1NamespacedDeploymentStatus`.
+    /// The operation id, such as `readAppsV1NamespacedDeploymentStatus`.
     fn id(&self, name: &str) -> String {
         let version = &self.served.kind().group_version;
         let group = match version.group.as_str() {
@@ -77,7 +80,7 @@ impl Operation<'_> {
         };
         let version = capitalized(&version.version);
         let kind = &self.served.kind().kind;
-        format!("{name}{group}{version}{}{kind}{}", self.place, self.part)
+        format!("{name}{group}{version}{}{kind}{}", self.prefix, self.suffix)
     }
 
     fn tag(&self) -> String {
@@ -158,7 +161,7 @@ fn content(types: &[&str], schema: &Value) -> Value {
     Value::Object(entries.collect())
 }
 
-/// With its first letter large.
+/// A word with its first letter in upper case.
 pub(super) fn capitalized(word: &str) -> String {
     let mut letters = word.chars();
     match letters.next() {

@@ -1,13 +1,15 @@
+//! The parameters of requests.
+
 use serde_json::{Value, json};
 
-/// The parameters that say how something is written.
+/// The query parameters of create and update.
 pub(super) const WRITE: &[(&str, &str)] = &[
     ("dryRun", "string"),
     ("fieldManager", "string"),
     ("fieldValidation", "string"),
 ];
 
-/// Those of a patch.
+/// The query parameters of patch and apply.
 pub(super) const PATCH: &[(&str, &str)] = &[
     ("dryRun", "string"),
     ("fieldManager", "string"),
@@ -15,7 +17,7 @@ pub(super) const PATCH: &[(&str, &str)] = &[
     ("force", "boolean"),
 ];
 
-/// Those of a list or watch.
+/// The query parameters of list and watch.
 pub(super) const LIST: &[(&str, &str)] = &[
     ("allowWatchBookmarks", "boolean"),
     ("continue", "string"),
@@ -29,7 +31,7 @@ pub(super) const LIST: &[(&str, &str)] = &[
     ("watch", "boolean"),
 ];
 
-/// Those of a delete.
+/// The query parameters of delete.
 pub(super) const DELETE: &[(&str, &str)] = &[
     ("dryRun", "string"),
     ("gracePeriodSeconds", "integer"),
@@ -37,7 +39,7 @@ pub(super) const DELETE: &[(&str, &str)] = &[
     ("propagationPolicy", "string"),
 ];
 
-/// Parameters behind the `?` of an address.
+/// Query parameters.
 pub(super) fn query(parameters: &[(&str, &str)]) -> Vec<Value> {
     let parameters = parameters.iter().map(|(name, kind)| {
         json!({"name": name, "in": "query", "schema": {"type": kind, "uniqueItems": true}})
@@ -45,11 +47,11 @@ pub(super) fn query(parameters: &[(&str, &str)]) -> Vec<Value> {
     parameters.collect()
 }
 
-/// The parts of an address that stand for something.
+/// Path parameters, and the query parameter `pretty` that all operations have.
 pub(super) fn path(names: &[&str]) -> Vec<Value> {
     let parameters = names.iter().map(|name| {
-        let text = json!({"type": "string", "uniqueItems": true});
-        json!({"name": name, "in": "path", "required": true, "schema": text})
+        let schema = json!({"type": "string", "uniqueItems": true});
+        json!({"name": name, "in": "path", "required": true, "schema": schema})
     });
     parameters.chain(query(&[("pretty", "string")])).collect()
 }

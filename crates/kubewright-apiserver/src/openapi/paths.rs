@@ -1,3 +1,5 @@
+//! The paths of the resources, with their operations.
+
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -7,13 +9,21 @@ use super::parameters;
 use super::schemas::Schemas;
 use crate::resources::{ServedResource, Subresource};
 
-/// Every address of the resources of a group and version, and what can be done there.
-pub(super) fn all(served: &[Arc<ServedResource>], schemas: &Schemas) -> Value {
+/// The paths of the resources of a group and version.
+pub(super) fn all(resources: &[Arc<ServedResource>], schemas: &Schemas) -> Value {
     let mut paths = Map::new();
-    for one in served {
-        add(&mut paths, one, schemas);
+    for resource in resources {
+        add(&mut paths, resource, schemas);
     }
     Value::Object(paths)
+}
+
+/// One path: its operations, the verbs that it offers, and the names of its parameters.
+struct PathItem<'a> {
+    path: String,
+    operation: Operation<'a>,
+    verbs: Vec<&'a str>,
+    parameters: &'a [&'a str],
 }
 
 fn add(paths: &mut Map<String, Value>, served: &ServedResource, schemas: &Schemas) {
@@ -23,81 +33,83 @@ fn add(paths: &mut Map<String, Value>, served: &ServedResource, schemas: &Schema
         group => format!("/apis/{group}/{}", kind.version()),
     };
     let plural = &served.resource.plural;
-    let (collection, place, names): (String, &str, &[&str]) = match served.is_namespaced() {
-        true => (
-            format!("{root}/namespaces/{{namespace}}/{plural}"),
-            "Namespaced",
-            &["namespace"],
-        ),
-        false => (format!("{root}/{plural}"), "", &[]),
+    let is_namespaced = served.is_namespaced();
+    let collection = if is_namespaced {
+        format!("{root}/namespaces/{{namespace}}/{plural}")
+    } else {
+        format!("{root}/{plural}")
     };
+    let parameters: &[&str] = if is_namespaced { &["namespace"] } else { &[] };
     let operation = Operation {
         served,
         schemas,
         kind,
-        part: "",
-        place,
+        prefix: if is_namespaced { "Namespaced" } else { "" },
+        suffix: "",
     };
     let offered = |verbs: &[&'static str]| -> Vec<&'static str> {
         let verbs = verbs.iter().copied();
         verbs.filter(|verb| served.has_verb(verb)).collect()
     };
-    let verbs = offered(&["list", "create", "deletecollection"]);
-    insert(paths, collection.clone(), operation, (&verbs, names));
-    if served.is_namespaced() {
-        let everywhere = Operation {
-            part: "ForAllNamespaces",
-            place: "",
-            ..operation
-        };
-        let verbs = offered(&["list"]);
-        insert(paths, format!("{root}/{plural}"), everywhere, (&verbs, &[]));
-    }
-    let item = format!("{collection}/{{name}}");
-    let names = [&["name"], names].concat();
-    let verbs = offered(&["get", "update", "patch", "delete"]);
-    insert(paths, item.clone(), operation, (&verbs, &names));
-    for part in &served.subresources {
-        add_part(paths, &item, operation, (part, &names));
-    }
-}
-
-fn add_part(
-    paths: &mut Map<String, Value>,
-    item: &str,
-    operation: Operation<'_>,
-    (part, names): (&Subresource, &[&str]),
-) {
-    let suffix = capitalized(&part.name);
-    let operation = Operation {
-        kind: &part.kind,
-        part: &suffix,
-        ..operation
-    };
-    let verbs: Vec<&str> = part.verbs.iter().map(String::as_str).collect();
-    insert(
-        paths,
-        format!("{item}/{}", part.name),
+    let mut items = vec![PathItem {
+        path: collection.clone(),
         operation,
-        (&verbs, names),
-    );
+        verbs: offered(&["list", "create", "deletecollection"]),
+        parameters,
+    }];
+    if is_namespaced {
+        items.push(PathItem {
+            path: format!("{root}/{plural}"),
+            operation: Operation {
+                prefix: "",
+                suffix: "ForAllNamespaces",
+                ..operation
+            },
+            verbs: offered(&["list"]),
+            parameters: &[],
+        });
+    }
+    let object_path = format!("{collection}/{{name}}");
+    let object_parameters = [&["name"], parameters].concat();
+    items.push(PathItem {
+        path: object_path.clone(),
+        operation,
+        verbs: offered(&["get", "update", "patch", "delete"]),
+        parameters: &object_parameters,
+    });
+    for item in items {
+        insert(paths, item);
+    }
+    for subresource in &served.subresources {
+        let suffix = capitalized(&subresource.name);
+        let Subresource { name, kind, verbs } = subresource;
+        insert(
+            paths,
+            PathItem {
+                path: format!("{object_path}/{name}"),
+                operation: Operation {
+                    kind,
+                    suffix: &suffix,
+                    ..operation
+                },
+                verbs: verbs.iter().map(String::as_str).collect(),
+                parameters: &object_parameters,
+            },
+        );
+    }
 }
 
-fn insert(
-    paths: &mut Map<String, Value>,
-    path: String,
-    operation: Operation<'_>,
-    (verbs, names): (&[&str], &[&str]),
-) {
+/// Adds a path, unless it has no operations.
+fn insert(paths: &mut Map<String, Value>, item: PathItem<'_>) {
     let mut entry = Map::new();
-    for verb in verbs {
-        if let Some((method, operation)) = operation.of(verb) {
+    for verb in item.verbs {
+        if let Some((method, operation)) = item.operation.of(verb) {
             entry.insert(method.to_owned(), operation);
         }
     }
     if !entry.is_empty() {
-        let parameters = parameters::path(names);
+        let parameters = parameters::path(item.parameters);
         entry.insert("parameters".to_owned(), Value::Array(parameters));
-        paths.insert(path, Value::Object(entry));
+        paths.insert(item.path, Value::Object(entry));
     }
 }

@@ -1,13 +1,16 @@
+//! The schemas that documents refer to.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use flate2::read::GzDecoder;
 use kubewright_core::{GroupVersion, Kind};
+use kubewright_kinds::json::items;
 use serde_json::{Map, Value};
 
 const PREFIX: &str = "#/components/schemas/";
 const KINDS: &str = "x-kubernetes-group-version-kind";
 
-/// The schemas that documents are made of, by name.
+/// Schemas by name and by kind.
 #[derive(Debug)]
 pub(super) struct Schemas {
     all: BTreeMap<String, Value>,
@@ -15,22 +18,22 @@ pub(super) struct Schemas {
 }
 
 impl Schemas {
-    /// The committed table as it lies there.
+    /// The compressed table of the built-in schemas.
     pub(super) fn packed() -> &'static [u8] {
         include_bytes!("../../tables/openapi.json.gz")
     }
 
-    /// Those of Kubernetes. They are read anew for each document: few are asked for, and what is
-    /// kept would be larger than all else in an idle server.
+    /// The built-in schemas. They are read again for each document: documents are requested rarely,
+    /// and the schemas would take more memory than all else in an idle server.
     pub(super) fn read() -> Self {
-        let all = serde_json::from_reader(GzDecoder::new(Self::packed()));
         let mut schemas = Self {
             all: BTreeMap::new(),
             by_kind: BTreeMap::new(),
         };
-        let all: BTreeMap<String, Value> =
-            all.expect("the committed table of schemas is checked by a test");
-        for (name, schema) in all {
+        let table: BTreeMap<String, Value> =
+            serde_json::from_reader(GzDecoder::new(Self::packed()))
+                .expect("the committed table of schemas is checked by a test");
+        for (name, schema) in table {
             schemas.add(name, schema);
         }
         schemas
@@ -49,17 +52,17 @@ impl Schemas {
         Some(reference(name))
     }
 
-    /// The schemas that a part of a document leads to. Options and events, which all groups share,
-    /// list only the kinds of this one.
+    /// The schemas that a part of a document refers to, directly or through other schemas. Those
+    /// that all groups share, such as options, list only the kinds of the given version.
     pub(super) fn reachable(&self, from: &Value, version: &GroupVersion) -> Map<String, Value> {
         let mut names = BTreeSet::new();
-        let mut open = Vec::new();
-        collect(from, &mut open);
-        while let Some(name) = open.pop() {
+        let mut pending = Vec::new();
+        collect(from, &mut pending);
+        while let Some(name) = pending.pop() {
             if let Some(schema) = self.all.get(&name)
                 && names.insert(name)
             {
-                collect(schema, &mut open);
+                collect(schema, &mut pending);
             }
         }
         let found = names.into_iter().filter_map(|name| {
@@ -76,7 +79,7 @@ pub(super) fn reference(name: &str) -> Value {
     serde_json::json!({ "$ref": format!("{PREFIX}{name}") })
 }
 
-/// The names of all schemas that a value refers to.
+/// Collects the names of the schemas that a value refers to.
 fn collect(value: &Value, names: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
@@ -94,9 +97,8 @@ fn collect(value: &Value, names: &mut Vec<String>) {
 }
 
 fn kinds_of(schema: &Value) -> Vec<Kind> {
-    let entries = schema.get(KINDS).and_then(Value::as_array);
-    let entries: Vec<&Value> = entries.into_iter().flatten().collect();
-    // What belongs to all groups is nobody's kind.
+    let entries: Vec<&Value> = items(&schema[KINDS]).collect();
+    // A schema that all groups share is not the schema of any kind.
     if entries.len() > 1 {
         return Vec::new();
     }
@@ -123,7 +125,7 @@ mod tests {
     use super::Schemas;
 
     #[test]
-    fn a_kind_leads_to_all_that_it_is_made_of() {
+    fn schemas_of_a_kind_include_those_it_refers_to() {
         let schemas = Schemas::read();
         let pod = schemas.reference(&Kind::new("", "v1", "Pod")).unwrap();
         let reached = schemas.reachable(&pod, &GroupVersion::new("", "v1"));

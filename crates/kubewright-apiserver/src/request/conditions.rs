@@ -1,5 +1,6 @@
 //! Conditions in the status of objects.
 
+use kubewright_kinds::json::items;
 use serde_json::{Value, json};
 
 /// A condition without its time.
@@ -33,10 +34,7 @@ pub(super) fn set_condition(object: &mut Value, mut condition: Value, now: &str)
 
 /// Whether a condition is true.
 pub(super) fn is_condition_true(object: &Value, kind: &str) -> bool {
-    object["status"]["conditions"]
-        .as_array()
-        .into_iter()
-        .flatten()
+    items(&object["status"]["conditions"])
         .any(|condition| condition["type"] == kind && condition["status"] == "True")
 }
 

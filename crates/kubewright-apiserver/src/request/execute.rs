@@ -1,4 +1,4 @@
-//! Executes requests about objects.
+//! Executes requests for objects.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(crate) async fn execute(api: &Arc<Api>, request: ApiRequest) -> Result<ApiRe
     #[cfg(feature = "disk")]
     let losses = api.store.losses();
     let response = dispatch(api, request).await;
-    // No response shows what could still be lost.
+    // No response shows a write that the disk could still lose.
     #[cfg(feature = "disk")]
     if let Err(why) = api.store.settled(losses).await {
         return Err(not_stored(&why));
@@ -55,7 +55,7 @@ async fn dispatch(api: &Arc<Api>, request: ApiRequest) -> Result<ApiResponse, St
     }
     let place = place_of(api, &target, &request);
     let handler = Arc::clone(api);
-    // Boxed: several callers hold it, most of them on their stacks.
+    // Boxed, so that the futures of callers stay small.
     let work = Box::pin(async move {
         let response = handle(&handler, &target, &request).await?;
         let converted = convert(&handler, &target, response).await?;
@@ -65,7 +65,7 @@ async fn dispatch(api: &Arc<Api>, request: ApiRequest) -> Result<ApiResponse, St
 }
 
 fn review_of(target: &Target) -> Option<Review> {
-    Review::of(target.kind().group(), &target.resource.resource.plural)
+    Review::of(target.resource.strategy)
 }
 
 fn check_implemented(target: &Target) -> Result<(), Status> {

@@ -35,7 +35,7 @@ impl fmt::Debug for List {
 /// Which objects of a snapshot a list holds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Page {
-    /// The key that it begins with; none for the first.
+    /// The path of the first key; none for the first page.
     pub(super) start: Option<String>,
     pub(super) limit: Option<usize>,
 }
@@ -72,7 +72,9 @@ pub(super) fn select(
         metadata["continue"] = json!("");
     }
     let has_more = range.next().is_some();
-    if let (Some(last), true) = (last, has_more) {
+    if let Some(last) = last
+        && has_more
+    {
         let path = last.path();
         let below = namespace.and_then(|namespace| path.strip_prefix(namespace)?.strip_prefix('/'));
         let token = ContinueToken {

@@ -1,4 +1,4 @@
-//! Requests about objects, after HTTP and before any step.
+//! Requests for objects, after HTTP and before any step.
 
 use bytes::Bytes;
 use kubewright_core::{Resource, Scope, Verb};
@@ -9,7 +9,7 @@ use crate::authentication::User;
 use crate::table::Form;
 use crate::warnings::Warnings;
 
-/// A request about objects, from a client or from a component of the cluster.
+/// A request for objects, from a client or from a component of the cluster.
 #[derive(Clone, Debug)]
 pub struct ApiRequest {
     /// The user that sends it. The request is authorized before it gets here.
@@ -71,7 +71,7 @@ pub enum PatchKind {
 }
 
 impl ApiRequest {
-    /// A request about one object of a resource, or about a collection when `name` is none.
+    /// A request for one object of a resource, or for a collection when `name` is none.
     pub fn new(
         user: User,
         verb: Verb,
@@ -102,7 +102,7 @@ impl ApiRequest {
         }
     }
 
-    /// Makes it a request about a subresource, such as `status`.
+    /// Makes it a request for a subresource, such as `status`.
     #[must_use]
     pub fn subresource(mut self, name: &str) -> Self {
         self.route.subresource = Some(name.to_owned());

@@ -1,4 +1,4 @@
-//! Requests about objects.
+//! Requests for objects.
 //!
 //! `message` is a request after HTTP; `execute` finds its handler in `verbs` or `subresources`;
 //! `steps` are what handlers are made of, with the pipeline of all writes in `steps/write.rs`;

@@ -105,13 +105,13 @@ fn check_manager(name: &str, causes: &mut Vec<Cause>) {
             &detail,
         ));
     }
-    for (at, letter) in name
+    for (position, character) in name
         .char_indices()
-        .filter(|(_, letter)| letter.is_control())
+        .filter(|(_, character)| character.is_control())
     {
         let value = Value::String(name.to_owned());
-        let code = u32::from(letter);
-        let detail = format!("invalid character U+{code:04X} (at position {at})");
+        let code = u32::from(character);
+        let detail = format!("invalid character U+{code:04X} (at position {position})");
         causes.push(Cause::invalid("fieldManager", &value, &detail));
     }
 }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_values_are_refused_by_name() {
+    fn unknown_values_are_invalid() {
         assert_eq!(
             parse("dryRun=X").unwrap_err(),
             "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"X\"]: \
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_manager_is_the_program_up_to_its_version() {
+    fn field_manager_is_the_program_of_the_user_agent() {
         let options = parse("").unwrap();
         assert_eq!(options.manager("kubectl/v1.36.3 (linux/amd64)"), "kubectl");
         assert_eq!(options.manager(""), "unknown");

@@ -1,4 +1,4 @@
-//! Responses to requests about objects.
+//! Responses to requests for objects.
 
 use std::sync::Arc;
 

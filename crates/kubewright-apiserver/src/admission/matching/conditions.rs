@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use kubewright_cel::{Budget, CompileError, Condition, Environment, OUT_OF_BUDGET, Variables};
 
+use crate::aggregate::aggregate;
+
 /// The compiled conditions of a webhook or a policy.
 #[derive(Debug)]
 pub(crate) struct Conditions {
@@ -90,10 +92,10 @@ fn combine(results: Vec<Result<bool, String>>) -> Result<bool, String> {
             }
         }
     }
-    match errors.as_slice() {
-        [] => Ok(true),
-        [error] => Err(error.clone()),
-        several => Err(format!("[{}]", several.join(", "))),
+    if errors.is_empty() {
+        Ok(true)
+    } else {
+        Err(aggregate(&errors))
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
+use crate::aggregate::aggregate;
 
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 /// The type of limits that hold for each container.
@@ -113,12 +114,8 @@ pub(super) fn validate(context: &AdmissionContext, attributes: &Attributes) -> R
             .flat_map(|limit| exceeded(attributes.object(), limit))
             .collect();
         messages.dedup();
-        match messages.as_slice() {
-            [] => {}
-            [message] => return Err(attributes.forbidden(message)),
-            several => {
-                return Err(attributes.forbidden(&format!("[{}]", several.join(", "))));
-            }
+        if !messages.is_empty() {
+            return Err(attributes.forbidden(&aggregate(&messages)));
         }
     }
     Ok(())

@@ -147,7 +147,7 @@ fn read(content: &Content) -> Result<Json, String> {
     }
 }
 
-/// Checks the kind of a patched object. A patch may remove it but not change it.
+/// Checks the kind of a patched object. A patch can remove it, but not change it.
 pub(crate) fn check_patched_kind(target: &Target, value: &mut Value) -> Result<(), Status> {
     let kind = target.kind();
     if target.resource.custom().is_none() {
@@ -155,8 +155,10 @@ pub(crate) fn check_patched_kind(target: &Target, value: &mut Value) -> Result<(
         return check_kind(value, kind).map_err(|status| {
             // Kubernetes leaves out the beginning of the message here.
             let prefix = format!("cannot be handled as a {}: ", kind.kind);
-            let why = status.message.split_once(&prefix);
-            let why = why.map_or(status.message.as_str(), |(_, why)| why);
+            let why = status
+                .message
+                .split_once(&prefix)
+                .map_or(status.message.as_str(), |(_, why)| why);
             invalid_patch(result, why)
         });
     }
@@ -272,15 +274,20 @@ pub(crate) fn report(
     unknown: Vec<String>,
     duplicates: Vec<String>,
 ) -> Result<Vec<String>, Status> {
-    let (mut paths, others): (Vec<_>, Vec<_>) = unknown
+    // As in Kubernetes, the fields of metadata are reported first.
+    let (in_metadata, others): (Vec<_>, Vec<_>) = unknown
         .into_iter()
         .partition(|path| path.starts_with("metadata."));
-    paths.extend(others);
-    let unknown = paths.iter().map(|path| format!("unknown field {path:?}"));
-    let duplicate = duplicates
+    let mut problems: Vec<String> = in_metadata
         .iter()
-        .map(|path| format!("duplicate field {path:?}"));
-    let problems: Vec<String> = unknown.chain(duplicate).collect();
+        .chain(&others)
+        .map(|path| format!("unknown field {path:?}"))
+        .collect();
+    problems.extend(
+        duplicates
+            .iter()
+            .map(|path| format!("duplicate field {path:?}")),
+    );
     match validation {
         FieldValidation::Ignore => Ok(Vec::new()),
         FieldValidation::Strict if !problems.is_empty() => Err(Status::bad_request(format!(
@@ -328,7 +335,7 @@ mod tests {
     use crate::request::Content;
 
     #[test]
-    fn an_absent_kind_is_that_of_the_url() {
+    fn absent_kind_is_that_of_the_url() {
         let mut value = json!({"data": {}});
         check_kind(&mut value, &Kind::new("apps", "v1", "Deployment")).unwrap();
         assert_eq!(value["apiVersion"], "apps/v1");
@@ -336,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn another_version_or_kind_is_refused() {
+    fn object_of_another_version_or_kind_fails_with_400() {
         let kind = Kind::new("", "v1", "ConfigMap");
         let mut other = json!({"apiVersion": "v2", "kind": "ConfigMap"});
         assert_eq!(
@@ -353,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn json_where_yaml_may_stand_is_read_as_yaml_would_be() {
+    fn json_in_a_yaml_body_is_read_like_yaml() {
         let read = |text: &'static str| parse(&Content::Yaml(Bytes::from_static(text.as_bytes())));
         assert_eq!(read(r#"{"a": [1, "b"]}"#), read("a: [1, b]"));
         assert_eq!(read(r#"{"a": 1}"#), Ok(json!({"a": 1})));
@@ -362,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_shown_in_part() {
+    fn error_of_a_malformed_body_shows_its_first_bytes() {
         let kind = Kind::new("", "v1", "ConfigMap");
         let bad = Content::Json(Bytes::from_static(b"\xff\xfe"));
         let error = parse(&bad).unwrap_err();

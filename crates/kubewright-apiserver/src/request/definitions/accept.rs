@@ -1,5 +1,6 @@
 //! Accepts new and changed CustomResourceDefinitions.
 
+use kubewright_kinds::json::items;
 use serde_json::{Value, json};
 
 use super::names::accept_names;
@@ -15,12 +16,8 @@ pub(crate) fn accept(api: &Api, value: &mut Value, old: Option<&Object>) {
     accept_names(&api.store, &api.timestamp(), value);
 }
 
-fn versions(value: &Value) -> impl Iterator<Item = &Value> {
-    value["spec"]["versions"].as_array().into_iter().flatten()
-}
-
 fn add_stored_version(value: &mut Value) {
-    let storage = versions(value)
+    let storage = items(&value["spec"]["versions"])
         .find(|version| version["storage"] == true)
         .map(|version| version["name"].clone());
     let Some(storage) = storage else {

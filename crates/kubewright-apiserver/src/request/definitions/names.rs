@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use kubewright_kinds::json::items;
 use serde_json::{Value, json};
 
 use crate::request::conditions::{condition, is_condition_true, set_condition};
 use crate::resources::DEFINITIONS;
 use crate::store::{Object, Store};
 
-/// Accepts the names of a definition that no other definition of its group has (`calculateNamesAndConditions` of k8s.io/apiextensions-apiserver).
+/// Accepts the names of a definition that no other definition of its group has
+/// (`calculateNamesAndConditions` of k8s.io/apiextensions-apiserver).
 pub(super) fn accept_names(store: &Store, now: &str, value: &mut Value) {
     let others = claimed(store, value);
     let wanted = value["spec"]["names"].clone();
@@ -79,14 +81,8 @@ fn claimed(store: &Store, value: &Value) -> Claimed {
     };
     for other in definitions.iter().filter(|other| is_other(other)) {
         let names = &other.value()["status"]["acceptedNames"];
-        let texts = |field: &str| -> Vec<String> {
-            let many = names[field].as_array().into_iter().flatten();
-            let single = names[field].as_str().into_iter();
-            single
-                .chain(many.filter_map(Value::as_str))
-                .map(str::to_owned)
-                .collect()
-        };
+        let texts =
+            |field: &str| -> Vec<String> { strings(&names[field]).map(str::to_owned).collect() };
         for field in ["plural", "singular", "shortNames"] {
             claimed.resources.extend(texts(field));
         }
@@ -99,12 +95,13 @@ fn claimed(store: &Store, value: &Value) -> Claimed {
 
 /// The first of the wanted names that is taken.
 fn taken(wanted: &Value, names: &BTreeSet<String>) -> Option<String> {
-    let many = wanted
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str);
-    let mut all = wanted.as_str().into_iter().chain(many);
-    all.find(|name| !name.is_empty() && names.contains(*name))
+    strings(wanted)
+        .find(|name| !name.is_empty() && names.contains(*name))
         .map(str::to_owned)
+}
+
+/// A string, or the strings of a list.
+fn strings(value: &Value) -> impl Iterator<Item = &str> {
+    let listed = items(value).filter_map(Value::as_str);
+    value.as_str().into_iter().chain(listed)
 }

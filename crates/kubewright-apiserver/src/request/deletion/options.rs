@@ -197,7 +197,7 @@ impl DeleteOptions {
     }
 }
 
-/// Options may be of any version, but not of another kind.
+/// Checks the kind of options. Any version is accepted.
 fn check_kind(value: &Value) -> Result<(), Status> {
     let text = |field: &str| value[field].as_str().unwrap_or_default();
     let why = match (text("apiVersion"), text("kind")) {

@@ -25,11 +25,11 @@ pub(crate) enum DeletionStep {
     Nothing,
 }
 
-/// What becomes of an object that is deleted.
+/// The result of a deletion.
 pub(crate) enum Deleted {
-    /// It is removed; this was its last state.
+    /// The object is removed; this was its last state.
     Removed(Arc<Object>),
-    /// It is marked, and waits for finalizers or for its grace period.
+    /// The object is marked, and waits for finalizers or for its grace period.
     Marked(Arc<Object>),
 }
 
@@ -114,7 +114,7 @@ fn terminating_definition(old: &Object, now: &str) -> Value {
     value
 }
 
-/// What becomes of the grace period of an object that is shut down gracefully.
+/// The grace period of an object after a delete request.
 enum Grace {
     /// A longer or equal period is running.
     Pending,
@@ -165,7 +165,7 @@ fn grace(
     }
 }
 
-/// Clients choose the seconds, so that the sum may overflow.
+/// Saturates because clients choose the seconds, and the sum can overflow.
 fn saturating_add(time: Timestamp, seconds: i64) -> Timestamp {
     time.checked_add(SignedDuration::from_secs(seconds))
         .unwrap_or(if seconds < 0 {
@@ -221,12 +221,12 @@ pub(crate) fn store_deletion(
 
 /// What a step would do, for a dry run.
 pub(crate) fn simulate_deletion(old: &Arc<Object>, step: DeletionStep) -> Deleted {
-    let shown = |value: Value| Arc::new(Object::new(value, old.revision()));
+    let unstored = |value: Value| Arc::new(Object::new(value, old.revision()));
     match step {
         DeletionStep::Nothing => Deleted::Marked(Arc::clone(old)),
-        DeletionStep::Mark(value) => Deleted::Marked(shown(value)),
+        DeletionStep::Mark(value) => Deleted::Marked(unstored(value)),
         DeletionStep::Remove(value) => {
-            Deleted::Removed(value.map_or_else(|| Arc::clone(old), shown))
+            Deleted::Removed(value.map_or_else(|| Arc::clone(old), unstored))
         }
     }
 }

@@ -15,19 +15,19 @@ use crate::request::definitions::object_removed;
 use crate::request::target::Target;
 use crate::store::{DEEPEST, Expected, NotStored, Object, Seen};
 
-/// What becomes of an object that is committed.
+/// The result of a commit.
 pub(super) enum Committed {
     Stored(Arc<Object>),
-    /// There is an object of this name.
+    /// An object of this name exists.
     Exists(Arc<Object>),
-    /// Another write came in between: the object as it was to be stored.
+    /// Another write conflicted. Has the object that was not stored.
     Conflict(Value),
 }
 
 /// The state that an object replaces.
 #[derive(Clone, Copy)]
 pub(super) enum Replaced<'a> {
-    /// None: it is new, and may be stored only while these objects are current.
+    /// None: the object is new, and is stored only while these objects are current.
     New(&'a [Seen]),
     /// The stored object.
     Stored(&'a Object),
@@ -83,7 +83,7 @@ fn create(
     }
 }
 
-/// Stores a changed object. One that only waited for its last finalizer is removed.
+/// Stores a changed object. An object that is being deleted is removed with its last finalizer.
 fn update(
     api: &Api,
     target: &Target,

@@ -1,4 +1,4 @@
-//! What a new object depends on: its namespace and its definition.
+//! The namespace and the definition of a new object, which must exist when it is stored.
 
 use kubewright_wire::status::Status;
 use serde_json::Value;

@@ -18,7 +18,7 @@ use super::validate::validate;
 use super::version;
 use crate::admission::{Attributes, OperationOptions};
 use crate::authentication::User;
-use crate::authorization::{self, Denied, Grant, Rbac, ResourceTarget};
+use crate::authorization::{self, Denied, Grant, ResourceTarget};
 use crate::request::api::Api;
 use crate::request::codec::decode;
 use crate::request::definitions;
@@ -392,12 +392,9 @@ impl<'a> Write<'a> {
 
     /// A user who writes a role or binding must have the permissions that it grants.
     fn authorize_grant(&self, api: &Api, old: Option<&Object>, new: &Value) -> Result<(), Status> {
-        if self.target.kind().group() != Rbac::GROUP {
-            return Ok(());
-        }
         api.authorizer.check_grant(&Grant {
             user: &self.user,
-            plural: &self.target.resource.resource.plural,
+            kind: self.target.resource.strategy,
             namespace: self.target.namespace.as_deref().unwrap_or_default(),
             name: self.target.name.as_deref().unwrap_or_default(),
             old,

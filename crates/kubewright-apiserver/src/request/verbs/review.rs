@@ -3,7 +3,7 @@
 use http::StatusCode;
 use kubewright_wire::status::Status;
 
-use crate::authorization::Review;
+use crate::authorization::{Review, ReviewRequest};
 use crate::request::api::Api;
 use crate::request::message::ApiRequest;
 use crate::request::options::WriteOptions;
@@ -26,9 +26,14 @@ pub(crate) async fn review(
     let reviewed = if review == Review::Token {
         api.authenticator.review_token(sent, now)?
     } else {
-        let namespace = target.namespace.as_deref();
         api.authorizer
-            .review(review, &request.user, namespace, sent, now)
+            .review(ReviewRequest {
+                review,
+                user: &request.user,
+                namespace: target.namespace.as_deref().unwrap_or_default(),
+                body: sent,
+                now,
+            })
             .await?
     };
     Ok(ApiResponse::new(
