@@ -1,3 +1,5 @@
+//! A list of decoded objects.
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -5,20 +7,19 @@ use kubewright_core::ObjectKey;
 use kubewright_wire::record::Record;
 use serde::de::DeserializeOwned;
 
-use super::DecodeError;
-use super::view::Shared;
+use super::decoder::{DecodeError, Decoder};
 
 /// Objects at one moment, in key order.
 ///
-/// From the cache they are decoded as they are walked, and those that do not decode are left out.
-/// What a short list decodes is kept at hand; a long one would push out what is used often.
-/// In a plain test, collect one from values:
+/// Objects from the cache are decoded while the list is iterated; undecodable objects are left out.
+/// The objects of a short list are cached. Those of a long list are not, because they would evict
+/// objects that are used often. A unit test collects a list from values:
 ///
 /// ```
 /// use kubewright_runtime::cache::List;
 ///
 /// let list: List<u8> = [1, 2].into_iter().collect();
-/// assert_eq!(list.iter().map(|one| *one).sum::<u8>(), 3);
+/// assert_eq!(list.iter().map(|number| *number).sum::<u8>(), 3);
 /// ```
 pub struct List<K> {
     objects: Objects<K>,
@@ -28,38 +29,39 @@ enum Objects<K> {
     Plain(Vec<Arc<K>>),
     Cached {
         records: Vec<(ObjectKey, Record)>,
-        shared: Arc<Shared<K>>,
-        walk: Walk,
+        decoder: Arc<Decoder<K>>,
+        retention: Retention,
     },
 }
 
-/// What becomes of objects that are decoded on the way.
+/// What happens to objects that are decoded during an iteration.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Walk {
-    /// They are few, and kept for the next walk.
-    Keeping,
-    /// They are let go.
-    Passing,
+enum Retention {
+    /// They are cached.
+    Cache,
+    /// They are dropped with their last reference.
+    Discard,
 }
 
 impl<K: DeserializeOwned + Send + Sync + 'static> List<K> {
-    pub(super) fn cached(records: Vec<(ObjectKey, Record)>, shared: Arc<Shared<K>>) -> Self {
-        let walk = match shared.are_few(&records) {
-            true => Walk::Keeping,
-            false => Walk::Passing,
+    pub(super) fn cached(records: Vec<(ObjectKey, Record)>, decoder: Arc<Decoder<K>>) -> Self {
+        let retention = if decoder.has_room_for(&records) {
+            Retention::Cache
+        } else {
+            Retention::Discard
         };
         Self {
             objects: Objects::Cached {
                 records,
-                shared,
-                walk,
+                decoder,
+                retention,
             },
         }
     }
 }
 
 impl<K> List<K> {
-    /// How many objects there are, those that do not decode included.
+    /// The number of objects, undecodable objects included.
     pub fn len(&self) -> usize {
         match &self.objects {
             Objects::Plain(objects) => objects.len(),
@@ -67,14 +69,14 @@ impl<K> List<K> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl<K: DeserializeOwned + Send + Sync + 'static> List<K> {
-    /// The objects, those that do not decode left out.
+    /// The objects without the undecodable ones.
     pub fn iter(&self) -> Iter<'_, K> {
         Iter {
             list: self,
@@ -82,15 +84,15 @@ impl<K: DeserializeOwned + Send + Sync + 'static> List<K> {
         }
     }
 
-    /// The objects that do not decode, and why: decodes all that are not at hand.
+    /// The errors of the undecodable objects. Decodes all objects that are not cached.
     pub fn undecodable(&self) -> Vec<DecodeError> {
         match &self.objects {
             Objects::Plain(_) => Vec::new(),
             Objects::Cached {
-                records, shared, ..
+                records, decoder, ..
             } => records
                 .iter()
-                .filter_map(|(key, record)| shared.walk(key, record).err())
+                .filter_map(|(key, record)| decoder.read(key, record).err())
                 .collect(),
         }
     }
@@ -114,14 +116,14 @@ impl<K: DeserializeOwned + Send + Sync + 'static> Iterator for Iter<'_, K> {
             }
             Objects::Cached {
                 records,
-                shared,
-                walk,
+                decoder,
+                retention,
             } => loop {
                 let (key, record) = records.get(self.next)?;
                 self.next += 1;
-                let object = match walk {
-                    Walk::Keeping => shared.at_hand(key, record),
-                    Walk::Passing => shared.walk(key, record),
+                let object = match retention {
+                    Retention::Cache => decoder.read_cached(key, record),
+                    Retention::Discard => decoder.read(key, record),
                 };
                 if let Ok(object) = object {
                     return Some(object);

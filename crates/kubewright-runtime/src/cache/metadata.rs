@@ -1,3 +1,5 @@
+//! The metadata of an object without the rest of it.
+
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -5,10 +7,10 @@ use std::marker::PhantomData;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::{Deserialize, Serialize};
 
-/// The metadata of an object of kind `K`, and nothing else of it: for who only has to know that an
-/// object is there, to whom it belongs, and what it is labelled with.
+/// The metadata of an object of kind `K`, for controllers that need only its existence, its owners
+/// and its labels.
 ///
-/// An informer of which nothing else is read asks the server for no more.
+/// An informer whose views read only metadata requests only metadata from the server.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Metadata<K> {

@@ -1,17 +1,18 @@
-//! The typed edge: objects of a Rust type from an informer's records.
+//! Objects of a Rust type, decoded from an informer's records.
 //!
-//! A [`View`] decodes when it is asked. An object that somebody holds is shared, and lately used
-//! ones are kept as long as a [`Budget`] of bytes lets them. The type may be the kind's own, a
-//! struct with some of its fields, or [`Metadata`].
+//! A [`View`] decodes an object when it is read. Readers share a decoded object for as long as one
+//! of them holds it, and recently used objects stay decoded within a budget of bytes
+//! ([`MemoryBudget`](crate::informer::MemoryBudget)). The type can be the kind's own type, a struct
+//! with some of its fields, or [`Metadata`].
 
-mod budget;
-mod complaints;
-mod decoded;
+mod decoded_cache;
+mod decoder;
 mod list;
+mod logged_errors;
 mod metadata;
 mod view;
 
-pub use budget::Budget;
+pub use decoder::DecodeError;
 pub use list::{Iter, List};
 pub use metadata::Metadata;
-pub use view::{DecodeError, View};
+pub use view::View;

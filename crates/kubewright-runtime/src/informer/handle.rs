@@ -1,192 +1,147 @@
-use std::any::{Any, TypeId};
-use std::collections::{BTreeSet, HashMap};
+//! The handle of one informer.
+
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use kubewright_wire::record::Record;
-use parking_lot::Mutex;
-use tokio::sync::watch;
+use super::event_buffer::EventBuffer;
+use super::keep_alive::KeepAlive;
+use super::memory_budget::MemoryBudget;
+use super::state::InformerState;
+use super::stats::{InformerStats, InformerStatus};
+use super::subscribers::Mailbox;
+use super::subscription::Subscription;
+use super::sync::{Obstacle, SyncError, SyncPhase};
+use crate::Error;
+use crate::reflector::InformerSpec;
+use crate::store::Store;
 
-use super::feed::Feed;
-use super::inbox::Inbox;
-use super::lease::Lease;
-use super::subscription::{self, Subscription};
-use super::sync::Phase;
-use super::{InformerSpec, InformerStatus, Obstacle, Stats, SyncError};
-use crate::cache::Budget;
-use crate::reflector::ReflectorOptions;
-use crate::store::{Filter, ResponseTransform, Store};
-use crate::{Error, NamespaceSet};
-
-/// One followed collection: its store, and its subscribers. Cloning shares it; with the last clone,
-/// view and subscription it stops.
+/// A collection that is listed and watched: its store and its subscribers. Clones share it. It
+/// stops when the last clone, view and subscription is dropped.
 #[derive(Clone)]
 pub struct Informer {
-    shared: Arc<Shared>,
-    lease: Arc<Lease>,
+    state: Arc<InformerState>,
+    keep_alive: Arc<KeepAlive>,
 }
 
-pub(super) struct Shared {
-    pub(super) spec: InformerSpec,
-    pub(super) store: Store,
-    /// Held while the store changes and the subscribers are told, so that each of them has
-    /// either the state before or the event.
-    pub(super) subscribers: Mutex<Subscribers>,
-    pub(super) phase: watch::Sender<Phase>,
-    /// Without what the store can tell.
-    pub(super) stats: Mutex<Stats>,
-    /// The namespaces whose first state is not there yet, where they are read one by one.
-    pub(super) awaited: Mutex<BTreeSet<String>>,
-    /// What views have decoded, by their type.
-    decoded: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
-    budget: Arc<Budget>,
+/// An informer that does not keep itself running.
+pub(super) struct WeakInformer {
+    state: Arc<InformerState>,
+    keep_alive: Weak<KeepAlive>,
 }
 
-impl Shared {
-    pub(super) fn new(
-        spec: InformerSpec,
-        within: Option<NamespaceSet>,
-        reflector: &ReflectorOptions,
-        budget: Arc<Budget>,
-    ) -> Self {
-        let kind = spec.resource.kind.clone();
-        let transform = reflector.transform_of(&spec.resource).cloned();
-        let shape = transform.map(|transform| -> ResponseTransform {
-            Arc::new(move |answer: &Record| transform.of_answer(&kind, answer))
-        });
-        let filter = Filter {
-            within,
-            ..spec.filter()
-        };
-        Self {
-            store: Store::with_transform(filter, shape),
-            awaited: Mutex::default(),
-            spec,
-            subscribers: Mutex::default(),
-            phase: watch::Sender::new(Phase::Starting),
-            stats: Mutex::default(),
-            decoded: Mutex::default(),
-            budget,
-        }
+impl WeakInformer {
+    /// The informer, if it is still in use.
+    pub(super) fn upgrade(&self) -> Option<Informer> {
+        Some(Informer {
+            state: Arc::clone(&self.state),
+            keep_alive: self.keep_alive.upgrade()?,
+        })
     }
-}
 
-#[derive(Default)]
-pub(super) struct Subscribers {
-    all: Vec<Weak<subscription::Shared>>,
-    /// Whether nothing more will be told.
-    pub(super) closed: bool,
-}
-
-impl Subscribers {
-    /// Calls `tell` for every subscriber that is still there.
-    pub(super) fn tell(&mut self, tell: impl Fn(&mut Inbox)) {
-        self.all.retain(|subscriber| {
-            let Some(subscriber) = subscriber.upgrade() else {
-                return false;
-            };
-            subscriber.fill(&tell);
-            true
-        });
+    pub(super) fn is_in_use(&self) -> bool {
+        self.keep_alive.strong_count() > 0
     }
 }
 
 impl Informer {
-    pub(super) fn new(shared: Arc<Shared>, lease: Arc<Lease>) -> Self {
-        Self { shared, lease }
+    pub(super) fn new(state: InformerState, keep_alive: KeepAlive) -> Self {
+        Self {
+            state: Arc::new(state),
+            keep_alive: Arc::new(keep_alive),
+        }
     }
 
-    /// What is followed.
+    /// The collection that is listed and watched.
     pub fn spec(&self) -> &InformerSpec {
-        &self.shared.spec
+        &self.state.spec
     }
 
     /// The objects.
     pub fn store(&self) -> &Store {
-        &self.shared.store
+        &self.state.store
     }
 
-    /// Word of what changes, beginning with what is there now.
+    /// Subscribes to all changes, beginning with the current objects.
     pub fn subscribe(&self) -> Subscription {
-        let mut subscribers = self.shared.subscribers.lock();
-        let mut inbox = Inbox::default();
-        if subscribers.closed {
-            inbox.close();
+        let mut subscribers = self.state.subscribers.lock();
+        let mut buffer = EventBuffer::default();
+        if subscribers.is_closed {
+            buffer.close();
         } else if self.is_synced() {
-            inbox.fill(self.shared.store.snapshot().delivered());
-            inbox.sync();
+            buffer.fill(self.state.store.snapshot().delivered());
+            buffer.sync();
         }
-        let subscription = Subscription::new(inbox, self.clone());
-        subscribers.all.push(Arc::downgrade(&subscription.shared));
-        subscription
+        let mailbox = Arc::new(Mailbox::new(buffer));
+        subscribers.add(&mailbox);
+        Subscription::new(mailbox, self.store().clone(), Arc::clone(&self.keep_alive))
     }
 
-    /// Waits until the first list is in the store. Failures are retried for as long as it takes:
-    /// see [`Informer::try_synced`] for those that somebody has to do something about, and
-    /// [`Informer::last_error`] for why it takes long.
+    /// Waits until the first list is in the store. Failures are retried without a limit. Use
+    /// [`Informer::try_synced`] to return on failures that need an action, and
+    /// [`Informer::last_error`] to see why it takes long.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, nothing is lost.
+    /// Dropping the future has no effect on the informer.
     pub async fn synced(&self) -> Result<(), SyncError> {
-        self.reach(|phase| matches!(phase, Phase::Synced | Phase::Stopped))
+        self.wait_for(|phase| matches!(phase, SyncPhase::Synced | SyncPhase::Stopped))
             .await
     }
 
-    /// Waits until the first list is in the store, or is known to be out of reach: a missing
-    /// permission or kind is told at once. The informer goes on looking all the same.
+    /// Waits until the first list is in the store, or fails as soon as a permission or the kind is
+    /// missing. The informer retries in either case.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, nothing is lost.
+    /// Dropping the future has no effect on the informer.
     pub async fn try_synced(&self) -> Result<(), SyncError> {
-        self.reach(|phase| *phase != Phase::Starting).await
+        self.wait_for(|phase| *phase != SyncPhase::Starting).await
     }
 
-    async fn reach(&self, is_reached: impl Fn(&Phase) -> bool) -> Result<(), SyncError> {
-        let mut phase = self.shared.phase.subscribe();
+    async fn wait_for(&self, is_reached: impl Fn(&SyncPhase) -> bool) -> Result<(), SyncError> {
+        let mut phase = self.state.phase.subscribe();
         let reached = phase.wait_for(is_reached).await;
-        let (what, source) = (self.shared.spec.what(), self.last_error());
+        let (what, source) = (self.state.spec.what(), self.last_error());
         match reached.map(|phase| *phase) {
-            Ok(Phase::Synced) => Ok(()),
-            Ok(Phase::Blocked(obstacle)) => Err(obstacle.error(what, source)),
+            Ok(SyncPhase::Synced) => Ok(()),
+            Ok(SyncPhase::Blocked(obstacle)) => Err(obstacle.error(what, source)),
             _ => Err(SyncError::Stopped { what, source }),
         }
     }
 
     /// Whether the first list is in the store.
     pub fn is_synced(&self) -> bool {
-        *self.shared.phase.borrow() == Phase::Synced
+        self.state.is_synced()
     }
 
-    /// Why there is no state, where somebody has to do something about it.
+    /// What keeps the informer from its first list, where a user has to act.
     pub fn obstacle(&self) -> Option<Obstacle> {
-        match *self.shared.phase.borrow() {
-            Phase::Blocked(obstacle) => Some(obstacle),
-            Phase::Starting | Phase::Synced | Phase::Stopped => None,
+        match *self.state.phase.borrow() {
+            SyncPhase::Blocked(obstacle) => Some(obstacle),
+            SyncPhase::Starting | SyncPhase::Synced | SyncPhase::Stopped => None,
         }
     }
 
-    /// The latest failure, while nothing has worked since.
+    /// The latest failure. None after a list or watch has succeeded since.
     pub fn last_error(&self) -> Option<Arc<Error>> {
-        self.shared.stats.lock().last_error.clone()
+        self.state.stats.lock().last_error.clone()
     }
 
-    /// What the informer has done so far, and what it holds.
-    pub fn stats(&self) -> Stats {
-        let store = &self.shared.store;
-        Stats {
+    /// The counters of the informer, and the size of its store.
+    pub fn stats(&self) -> InformerStats {
+        let store = &self.state.store;
+        InformerStats {
             objects: store.delivered_count(),
             bytes: store.byte_len(),
             revision: store.revision(),
-            ..self.shared.stats.lock().clone()
+            ..self.state.stats.lock().clone()
         }
     }
 
-    /// All that metrics and readiness want to know, but for the lag.
+    /// The status without the lag, which only the set of informers knows.
     pub(super) fn status(&self) -> InformerStatus {
         InformerStatus {
-            spec: self.shared.spec.clone(),
+            spec: self.state.spec.clone(),
             is_synced: self.is_synced(),
             obstacle: self.obstacle(),
             stats: self.stats(),
@@ -194,33 +149,26 @@ impl Informer {
         }
     }
 
-    /// The one value of type `T` that belongs to this informer.
+    /// The value of type `T` that belongs to this informer, created on the first call.
     pub(crate) fn extension<T: Send + Sync + 'static>(
         &self,
-        make: impl FnOnce(Arc<Budget>) -> T,
+        create: impl FnOnce(Arc<MemoryBudget>) -> T,
     ) -> Arc<T> {
-        let mut decoded = self.shared.decoded.lock();
-        let value = decoded
-            .entry(TypeId::of::<T>())
-            .or_insert_with(|| Arc::new(make(self.shared.budget.clone())));
-        Arc::clone(value)
-            .downcast()
-            .expect("the key is the value's own type")
+        self.state.extension(create)
     }
 
-    pub(super) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
+    pub(super) fn state(&self) -> &Arc<InformerState> {
+        &self.state
     }
 
-    pub(super) fn lease(&self) -> &Arc<Lease> {
-        &self.lease
+    pub(super) fn keep_alive(&self) -> &KeepAlive {
+        &self.keep_alive
     }
 
-    /// The side that the reflector feeds.
-    pub(super) fn feed(&self) -> Feed {
-        Feed {
-            shared: Arc::clone(&self.shared),
-            part: None,
+    pub(super) fn downgrade(&self) -> WeakInformer {
+        WeakInformer {
+            state: Arc::clone(&self.state),
+            keep_alive: Arc::downgrade(&self.keep_alive),
         }
     }
 }
@@ -228,8 +176,8 @@ impl Informer {
 impl fmt::Debug for Informer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Informer")
-            .field("spec", &self.shared.spec)
-            .field("store", &self.shared.store)
+            .field("spec", &self.state.spec)
+            .field("store", &self.state.store)
             .finish_non_exhaustive()
     }
 }

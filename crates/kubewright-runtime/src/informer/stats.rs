@@ -1,63 +1,66 @@
+//! Counters and status of informers.
+
 use std::sync::Arc;
 
 use kubewright_core::Revision;
 
-use super::{InformerSpec, Obstacle};
+use super::sync::Obstacle;
 use crate::Error;
+use crate::reflector::InformerSpec;
 
-/// What an informer has done so far, and what it holds.
+/// The counters of an informer, and the size of its store.
 #[derive(Clone, Debug, Default)]
-pub struct Stats {
-    /// How many objects list and watch have delivered and not taken away.
+pub struct InformerStats {
+    /// The number of objects that list and watch have delivered.
     pub objects: usize,
-    /// How many bytes their records take.
+    /// The size of their records in bytes.
     pub bytes: usize,
-    /// How far the server's history is known; none where revisions are not numbers.
+    /// The last delivered revision; none where resourceVersions are not numbers.
     pub revision: Option<Revision>,
-    /// States that were taken in; all but the first were relists.
+    /// The number of lists; all but the first are relists.
     pub lists: u64,
-    /// Changes that list and watch have brought.
+    /// The number of changes that list and watch have delivered.
     pub changes: u64,
-    /// Failures, all retried.
+    /// The number of failures, all of which were retried.
     pub failures: u64,
-    /// Objects that were left out, each time they came, because not even their metadata could be
-    /// read.
+    /// The number of objects that were skipped because not even their metadata could be read. An
+    /// object counts each time it is delivered.
     pub unreadable: u64,
-    /// The latest failure, none once a list or a watch has brought something since.
+    /// The latest failure; none after a list or watch has succeeded since.
     pub last_error: Option<Arc<Error>>,
 }
 
-impl Stats {
-    /// Lists beyond the first.
+impl InformerStats {
+    /// The number of lists after the first.
     pub fn relists(&self) -> u64 {
         self.lists.saturating_sub(1)
     }
 }
 
-/// One informer of a set, for metrics and readiness.
+/// The status of one informer, for metrics and readiness.
 #[derive(Clone, Debug)]
 pub struct InformerStatus {
-    /// What is followed.
+    /// The collection that is listed and watched.
     pub spec: InformerSpec,
-    /// Whether the state is in the store.
+    /// Whether the first list is in the store.
     pub is_synced: bool,
-    /// What somebody has to do something about.
+    /// What keeps the informer from its first list, where a user has to act.
     pub obstacle: Option<Obstacle>,
-    /// What it has done and holds.
-    pub stats: Stats,
-    /// By how many revisions it is behind the informer of the set that is furthest. A kind in
-    /// which nothing happens is told of other kinds' revisions about once a minute.
+    /// Its counters.
+    pub stats: InformerStats,
+    /// The number of revisions by which it is behind the most advanced informer of the set. A kind
+    /// without changes receives the revisions of other kinds about once a minute, in bookmarks.
     pub lag: Option<u64>,
 }
 
-/// Fills in who is how far behind.
+/// Sets the lag of each informer.
 pub(super) fn with_lags(mut all: Vec<InformerStatus>) -> Vec<InformerStatus> {
-    let furthest = all.iter().filter_map(|one| one.stats.revision).max();
-    for one in &mut all {
-        let (Some(furthest), Some(own)) = (furthest, one.stats.revision) else {
+    let newest = all.iter().filter_map(|status| status.stats.revision).max();
+    for status in &mut all {
+        let (Some(newest), Some(own)) = (newest, status.stats.revision) else {
             continue;
         };
-        one.lag = Some(furthest.number().saturating_sub(own.number()));
+        status.lag = Some(newest.number().saturating_sub(own.number()));
     }
     all
 }

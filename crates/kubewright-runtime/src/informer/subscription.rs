@@ -1,78 +1,57 @@
+//! A subscription to the changes of an informer's objects.
+
 use std::fmt;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-use tokio::sync::Notify;
+use super::keep_alive::KeepAlive;
+use super::notification::Notification;
+use super::subscribers::Mailbox;
+use crate::store::Store;
 
-use super::Informer;
-use super::inbox::Inbox;
-use crate::store::ChangeEvent;
-
-/// What a subscriber hears.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Notification {
-    /// An object has changed.
-    Change(ChangeEvent),
-    /// The state at the beginning has been told whole. Comes once.
-    Synced,
-}
-
-/// The changes of an informer's objects, from the state at the beginning on.
+/// The changes of an informer's objects, beginning with the initial state.
 ///
-/// Changes of one object come in their order. A subscriber that falls behind hears of an object
-/// once, with all that has happened to it since it last heard; an object that came and went in
-/// between is not mentioned. The store is always at least as new as the notice.
+/// Changes of one object arrive in order. A subscriber that falls behind receives one change per
+/// object, from the state that it last received to the current one. An object that was created and
+/// deleted in between is not mentioned. The store is always at least as new as the notification.
 pub struct Subscription {
-    pub(super) shared: Arc<Shared>,
-    informer: Informer,
-}
-
-pub(super) struct Shared {
-    pub(super) inbox: Mutex<Inbox>,
-    pub(super) filled: Notify,
-}
-
-impl Shared {
-    /// Changes the inbox and wakes the subscriber.
-    pub(super) fn fill(&self, fill: impl FnOnce(&mut Inbox)) {
-        fill(&mut self.inbox.lock());
-        self.filled.notify_one();
-    }
+    mailbox: Arc<Mailbox>,
+    store: Store,
+    _keep_alive: Arc<KeepAlive>,
 }
 
 impl Subscription {
-    pub(super) fn new(inbox: Inbox, informer: Informer) -> Self {
+    pub(super) fn new(mailbox: Arc<Mailbox>, store: Store, keep_alive: Arc<KeepAlive>) -> Self {
         Self {
-            informer,
-            shared: Arc::new(Shared {
-                inbox: Mutex::new(inbox),
-                filled: Notify::new(),
-            }),
+            mailbox,
+            store,
+            _keep_alive: keep_alive,
         }
     }
 
-    /// Tells of every object once more, as a change whose old and new state are the same, after
-    /// what waits already. Nobody does this unasked: a subscriber hears of real changes only.
+    /// Delivers every object once more, after the pending changes, as a change whose old and new
+    /// state are equal. An informer never does this by itself: without this call a subscriber
+    /// receives only real changes.
     pub fn replay(&self) {
-        let snapshot = self.informer.store().snapshot();
-        self.shared.fill(|inbox| inbox.repeat(snapshot.delivered()));
+        let snapshot = self.store.snapshot();
+        self.mailbox
+            .update(|buffer| buffer.repeat(snapshot.delivered()));
     }
 
-    /// The next notice; none once the informer has stopped and everything was fetched.
+    /// Waits for the next notification. Returns none after the informer has stopped and all
+    /// notifications were fetched.
     ///
     /// # Cancel safety
     ///
-    /// Dropped while it waits, no notice is lost.
+    /// No notification is lost when the future is dropped.
     pub async fn next(&mut self) -> Option<Notification> {
         loop {
-            let filled = self.shared.filled.notified();
+            let filled = self.mailbox.filled.notified();
             {
-                let mut inbox = self.shared.inbox.lock();
-                if let Some(notice) = inbox.pop() {
-                    return Some(notice);
+                let mut buffer = self.mailbox.buffer.lock();
+                if let Some(notification) = buffer.pop() {
+                    return Some(notification);
                 }
-                if inbox.is_closed() {
+                if buffer.is_closed() {
                     return None;
                 }
             }

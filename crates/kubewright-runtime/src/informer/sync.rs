@@ -1,31 +1,34 @@
+//! Whether an informer has its first list, and what can keep it from that.
+
 use std::sync::Arc;
 
 use crate::Error;
 use crate::client::ErrorReason;
 
-/// Whether the state is in the store; what is there stays when the informer stops.
+/// Whether the first list is in the store. A synced informer stays synced when it stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Phase {
+pub(super) enum SyncPhase {
     Starting,
     Blocked(Obstacle),
     Synced,
-    /// Stopped before it.
+    /// Stopped before the first list.
     Stopped,
 }
 
-/// Why there is no state until somebody does something about it. It is looked for again every few
+/// What keeps an informer from its first list until a user acts. The informer retries every few
 /// seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Obstacle {
-    /// Reading the kind is not permitted.
+    /// The permission to list and watch the kind is missing.
     Forbidden,
-    /// Nobody serves the kind: its CustomResourceDefinition is missing, or was removed.
+    /// The API server does not serve the kind: its CustomResourceDefinition is missing or was
+    /// deleted.
     NotServed,
 }
 
 impl Obstacle {
-    /// What the failure says about it.
+    /// The obstacle that a failure shows.
     pub(super) fn of(error: &Error) -> Option<Self> {
         match ErrorReason::of(error.status()?) {
             ErrorReason::Forbidden => Some(Self::Forbidden),
@@ -42,37 +45,37 @@ impl Obstacle {
     }
 }
 
-/// Why an informer has no state.
+/// Why an informer has no first list.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SyncError {
-    /// It was stopped too early.
+    /// The informer was stopped before its first list.
     #[error("wait for the first list of {what}: the informer was stopped before it")]
     Stopped {
-        /// Of what.
+        /// The collection.
         what: String,
-        /// The latest failure, when there was one.
+        /// The latest failure, if there was one.
         #[source]
         source: Option<Arc<Error>>,
     },
     /// A permission is missing.
-    #[error("read {what}: not permitted; grant list and watch, which is then noticed by itself")]
+    #[error("list {what}: forbidden; grant list and watch, the informer retries until then")]
     Forbidden {
-        /// What was read.
+        /// The collection.
         what: String,
-        /// The API server's answer.
+        /// The response of the API server.
         #[source]
         source: Option<Arc<Error>>,
     },
     /// The kind is missing.
     #[error(
-        "read {what}: the API server does not know it; install its CustomResourceDefinition, \
-         which is then noticed by itself"
+        "list {what}: the API server does not serve it; install its CustomResourceDefinition, the \
+         informer retries until then"
     )]
     NotServed {
-        /// What was read.
+        /// The collection.
         what: String,
-        /// The API server's answer.
+        /// The response of the API server.
         #[source]
         source: Option<Arc<Error>>,
     },

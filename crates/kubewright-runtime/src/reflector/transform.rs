@@ -56,7 +56,7 @@ impl Transform {
 
     /// What is kept of the object that a write was answered with: as much as of one that a watch
     /// brings. None where it does not say which it is.
-    pub(crate) fn of_answer(&self, kind: &Kind, answer: &Record) -> Option<Record> {
+    pub(crate) fn apply_to_response(&self, kind: &Kind, answer: &Record) -> Option<Record> {
         if answer.is_stub() {
             return Some(answer.clone());
         }

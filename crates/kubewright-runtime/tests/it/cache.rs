@@ -128,7 +128,7 @@ async fn what_does_not_decode_is_left_out_of_lists_and_an_error_alone() {
     let error = view.get(&key("bad")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "read Pod shop/bad at revision 2 from the cache: it does not have the expected form"
+        "decode Pod shop/bad at revision 2 from the cache: it does not have the expected type"
     );
 }
 

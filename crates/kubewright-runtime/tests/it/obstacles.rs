@@ -17,7 +17,7 @@ async fn a_missing_kind_is_told_at_once_and_picked_up_within_seconds_when_it_app
     assert!(matches!(error, SyncError::NotServed { .. }), "{error}");
     assert_eq!(
         error.to_string(),
-        "read pods: the API server does not know it; install its CustomResourceDefinition, which is then noticed by itself"
+        "list pods: the API server does not serve it; install its CustomResourceDefinition, the informer retries until then"
     );
     assert_eq!(informer.obstacle(), Some(Obstacle::NotServed));
     assert_eq!(informers.stats()[0].obstacle, Some(Obstacle::NotServed));

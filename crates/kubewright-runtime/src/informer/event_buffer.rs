@@ -1,3 +1,5 @@
+//! The undelivered notifications of one subscriber.
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 
@@ -5,26 +7,26 @@ use imbl::OrdMap;
 use kubewright_core::ObjectKey;
 use kubewright_wire::record::Record;
 
-use super::Notification;
+use super::notification::Notification;
 use crate::store::ChangeEvent;
 
-/// What one subscriber has not fetched yet.
+/// The notifications that one subscriber has not fetched yet.
 ///
-/// Never more than one change per object: its size is bounded by the objects that were there when
-/// the subscriber last looked and those that are there now.
+/// Changes of one object are merged into one. So the size is bounded by the number of objects that
+/// existed when the subscriber last fetched, and of those that exist now.
 #[derive(Debug, Default)]
-pub(super) struct Inbox {
-    /// The state that was there at the beginning, handed out first.
+pub(super) struct EventBuffer {
+    /// The initial state, which is delivered first.
     replay: Option<Replay>,
-    /// Whether the end of the first list is still to be told.
-    synced: Synced,
-    /// Which change comes next: by the time of the first one of its key.
+    /// Whether the end of the initial state was announced.
+    synced: SyncNotice,
+    /// The keys of the pending changes, by the time of the first change of each key.
     order: BTreeMap<u64, ObjectKey>,
-    changes: HashMap<ObjectKey, Change>,
+    changes: HashMap<ObjectKey, PendingChange>,
     received: u64,
-    /// Events of one change that is two: an object gone, another of its name there.
+    /// The events of a change that replaced an object with another of the same name.
     split: VecDeque<ChangeEvent>,
-    closed: bool,
+    is_closed: bool,
 }
 
 #[derive(Debug)]
@@ -35,32 +37,32 @@ struct Replay {
 }
 
 #[derive(Debug, Default, PartialEq)]
-enum Synced {
+enum SyncNotice {
     #[default]
-    NotYet,
-    Due,
-    Told,
+    NotSynced,
+    Pending,
+    Delivered,
 }
 
 #[derive(Debug)]
-struct Change {
+struct PendingChange {
     number: u64,
     old: Option<Record>,
     new: Option<Record>,
 }
 
-impl Inbox {
-    /// Everything in `objects` is new to the subscriber.
+impl EventBuffer {
+    /// Adds objects that are all new to the subscriber.
     pub(super) fn fill(&mut self, objects: &OrdMap<ObjectKey, Record>) {
         if self.is_empty() {
             self.replay = Some(Replay {
                 objects: objects.clone(),
                 last: None,
-                is_initial: self.synced == Synced::NotYet,
+                is_initial: self.synced == SyncNotice::NotSynced,
             });
             return;
         }
-        // Word of former objects still waits, and may be about the same names.
+        // Changes of former objects are still pending and can have the same keys.
         for (key, record) in objects {
             self.push(ChangeEvent {
                 key: key.clone(),
@@ -71,9 +73,9 @@ impl Inbox {
         }
     }
 
-    /// Everything in `objects` is told again; what waits is told anyway.
+    /// Adds an event without a change for each object. Keys with a pending event are left out.
     pub(super) fn repeat(&mut self, objects: &OrdMap<ObjectKey, Record>) {
-        if self.replay.is_some() || self.synced != Synced::Told {
+        if self.replay.is_some() || self.synced != SyncNotice::Delivered {
             return;
         }
         for (key, record) in objects {
@@ -88,24 +90,23 @@ impl Inbox {
         }
     }
 
-    /// The first list has been taken in.
+    /// Announces the end of the initial state, once.
     pub(super) fn sync(&mut self) {
-        if self.synced == Synced::NotYet {
-            self.synced = Synced::Due;
+        if self.synced == SyncNotice::NotSynced {
+            self.synced = SyncNotice::Pending;
         }
     }
 
-    /// Whether nothing waits to be fetched.
     fn is_empty(&self) -> bool {
         self.replay.is_none() && self.changes.is_empty() && self.split.is_empty()
     }
 
-    /// One more change, joined with one of the same object that waits.
+    /// Adds a change and merges it with a pending change of the same object.
     pub(super) fn push(&mut self, event: ChangeEvent) {
         if let Some(change) = self.changes.get_mut(&event.key) {
             change.new = event.new;
             if change.old.is_none() && change.new.is_none() {
-                // Came and went unseen.
+                // Created and deleted before the subscriber saw it.
                 self.order.remove(&change.number);
                 self.changes.remove(&event.key);
             }
@@ -113,7 +114,7 @@ impl Inbox {
         }
         self.received += 1;
         self.order.insert(self.received, event.key.clone());
-        let change = Change {
+        let change = PendingChange {
             number: self.received,
             old: event.old,
             new: event.new,
@@ -122,14 +123,14 @@ impl Inbox {
     }
 
     pub(super) fn close(&mut self) {
-        self.closed = true;
+        self.is_closed = true;
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.closed
+        self.is_closed
     }
 
-    /// What the subscriber hears next.
+    /// The next notification.
     pub(super) fn pop(&mut self) -> Option<Notification> {
         loop {
             if let Some(event) = self.split.pop_front() {
@@ -138,14 +139,14 @@ impl Inbox {
             if let Some(event) = self.pop_replay() {
                 return Some(Notification::Change(event));
             }
-            if self.synced == Synced::Due {
-                self.synced = Synced::Told;
+            if self.synced == SyncNotice::Pending {
+                self.synced = SyncNotice::Delivered;
                 return Some(Notification::Synced);
             }
             let (_, key) = self.order.pop_first()?;
             if let Some(change) = self.changes.remove(&key) {
-                self.split
-                    .extend(ChangeEvent::between(key, change.old, change.new));
+                let events = ChangeEvent::between(key, change.old, change.new);
+                self.split.extend(events);
             }
         }
     }

@@ -1,22 +1,24 @@
+//! The memory that decoded objects may use.
+
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::Limits;
 
-/// The most that is kept by default.
-const MOST: usize = 16 << 20;
-/// The default share of the memory limit.
-const SHARE: usize = 16;
+/// The largest default budget.
+const MAX_DEFAULT: usize = 16 << 20;
+/// The default budget is the memory limit divided by this number.
+const DEFAULT_SHARE: usize = 16;
 
-/// How many bytes of decoded objects all views of a process may keep at hand.
+/// The number of bytes of decoded objects that all views of a process may cache.
 #[derive(Debug)]
-pub struct Budget {
+pub struct MemoryBudget {
     limit: usize,
     used: AtomicUsize,
 }
 
-impl Budget {
-    /// A budget of so many bytes.
+impl MemoryBudget {
+    /// A budget of this number of bytes.
     pub fn new(bytes: usize) -> Self {
         Self {
             limit: bytes,
@@ -29,30 +31,32 @@ impl Budget {
         Self::within(Limits::read(Path::new("/")))
     }
 
-    /// The smaller of 16 MB and a sixteenth of the memory that the limits leave.
+    /// The smaller of 16 MB and a sixteenth of the memory limit.
     pub fn within(limits: Limits) -> Self {
         let limit = limits.memory.and_then(|bytes| usize::try_from(bytes).ok());
-        Self::new(limit.map_or(MOST, |limit| (limit / SHARE).min(MOST)))
+        Self::new(limit.map_or(MAX_DEFAULT, |limit| {
+            (limit / DEFAULT_SHARE).min(MAX_DEFAULT)
+        }))
     }
 
-    /// How many bytes are in use.
+    /// The number of bytes in use.
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 
-    pub(super) fn limit(&self) -> usize {
+    pub(crate) fn limit(&self) -> usize {
         self.limit
     }
 
-    pub(super) fn is_exceeded(&self) -> bool {
+    pub(crate) fn is_exceeded(&self) -> bool {
         self.used() > self.limit
     }
 
-    pub(super) fn charge(&self, bytes: usize) {
+    pub(crate) fn charge(&self, bytes: usize) {
         self.used.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    pub(super) fn refund(&self, bytes: usize) {
+    pub(crate) fn refund(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
