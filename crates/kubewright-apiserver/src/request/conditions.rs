@@ -11,25 +11,39 @@ pub(super) fn condition(kind: &str, is_true: bool, reason: &str, message: &str) 
 
 /// Sets a condition. Its `lastTransitionTime` changes only with its status.
 pub(super) fn set_condition(object: &mut Value, mut condition: Value, now: &str) {
-    let conditions = &mut object["status"]["conditions"];
-    if !conditions.is_array() {
-        *conditions = json!([]);
-    }
     condition["lastTransitionTime"] = json!(now);
-    let Some(conditions) = conditions.as_array_mut() else {
-        return;
-    };
-    let known = conditions
-        .iter_mut()
-        .find(|known| known["type"] == condition["type"]);
-    let Some(known) = known else {
-        conditions.push(condition);
-        return;
-    };
-    if known["status"] == condition["status"] {
-        condition["lastTransitionTime"] = known["lastTransitionTime"].clone();
+    if let Some(known) = condition_mut(object, &condition["type"]) {
+        if known["status"] == condition["status"] {
+            condition["lastTransitionTime"] = known["lastTransitionTime"].clone();
+        }
+        *known = condition;
+    } else {
+        add_condition(object, condition);
     }
-    *known = condition;
+}
+
+/// Sets a condition, unless it has this status already.
+pub(super) fn transition_condition(object: &mut Value, condition: Value) {
+    if let Some(known) = condition_mut(object, &condition["type"]) {
+        if known["status"] != condition["status"] {
+            *known = condition;
+        }
+    } else {
+        add_condition(object, condition);
+    }
+}
+
+fn condition_mut<'a>(object: &'a mut Value, kind: &Value) -> Option<&'a mut Value> {
+    let conditions = object["status"]["conditions"].as_array_mut();
+    let mut known = conditions.into_iter().flatten();
+    known.find(|known| known["type"] == *kind)
+}
+
+fn add_condition(object: &mut Value, condition: Value) {
+    match object["status"]["conditions"].as_array_mut() {
+        Some(conditions) => conditions.push(condition),
+        None => object["status"]["conditions"] = json!([condition]),
+    }
 }
 
 /// Whether a condition is true.

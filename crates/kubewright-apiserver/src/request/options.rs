@@ -1,4 +1,4 @@
-//! The parameters of writes.
+//! The parameters of requests.
 
 use kubewright_wire::route::Query;
 use kubewright_wire::status::{Cause, CauseKind, Status};
@@ -93,6 +93,15 @@ pub(crate) fn dry_run(query: &Query, causes: &mut Vec<Cause>) -> bool {
         causes.push(Cause::not_supported("dryRun", &json!(values), &["All"]));
     }
     !values.is_empty()
+}
+
+/// Parses an integer parameter, with the error of Go's `strconv.ParseInt`.
+pub(crate) fn parse_integer(text: &str) -> Result<i64, Status> {
+    text.parse().map_err(|_| {
+        Status::bad_request(format!(
+            "strconv.ParseInt: parsing {text:?}: invalid syntax"
+        ))
+    })
 }
 
 fn check_manager(name: &str, causes: &mut Vec<Cause>) {

@@ -24,8 +24,8 @@ impl Target {
         resource: Arc<ServedResource>,
         route: &ResourceRoute,
     ) -> Result<Option<Self>, Status> {
-        let makes_named = route.verb == Verb::Create && route.subresource.is_none();
-        if makes_named && route.name.is_some() {
+        let is_object_create = route.verb == Verb::Create && route.subresource.is_none();
+        if is_object_create && route.name.is_some() {
             return Err(Status::method_not_supported());
         }
         let is_namespaces = resource.is(&NAMESPACE);
@@ -34,14 +34,14 @@ impl Target {
             return Err(Status::unknown_resource());
         }
         let namespace = route.namespace.clone().filter(|_| !is_namespaces);
-        let needs_namespace = route.name.is_some() && is_about_one(route.verb)
+        let needs_namespace = route.name.is_some() && is_for_object(route.verb)
             || matches!(route.verb, Verb::Create | Verb::DeleteCollection);
-        let fits = if resource.is_namespaced() {
+        let is_in_scope = if resource.is_namespaced() {
             namespace.is_some() || !needs_namespace
         } else {
             namespace.is_none()
         };
-        if fits {
+        if is_in_scope {
             return Ok(Some(Self {
                 name: route.name.clone(),
                 resource,
@@ -91,7 +91,7 @@ impl Target {
         }
     }
 
-    /// Whether the stored form of its objects may differ from that of the request.
+    /// Whether the stored form of its objects can differ from that of the request.
     pub(crate) fn is_converted(&self) -> bool {
         self.resource.custom().is_some() || self.resource.strategy.stored_as.is_some()
     }
@@ -101,6 +101,6 @@ impl Target {
     }
 }
 
-fn is_about_one(verb: Verb) -> bool {
+fn is_for_object(verb: Verb) -> bool {
     matches!(verb, Verb::Get | Verb::Update | Verb::Patch | Verb::Delete)
 }

@@ -218,10 +218,11 @@ impl Watch {
             (Some(_), false) if change.kind == ChangeKind::Deleted => {
                 ("DELETED", Arc::clone(&change.after))
             }
-            // It left the selection: the last selected state, at the revision of the change.
+            // The object is no longer selected: the event has its last selected state, at the
+            // revision of the change.
             (Some(before), false) => {
-                let gone = Object::new(before.value().clone(), change.revision());
-                ("DELETED", Arc::new(gone))
+                let deselected = Object::new(before.value().clone(), change.revision());
+                ("DELETED", Arc::new(deselected))
             }
         };
         let object = version::in_request(&self.api, &self.target, object).await?;
@@ -254,8 +255,8 @@ impl Watch {
         match &mut self.shaper {
             None => write_line(lines, event, object.bytes()),
             Some(shaper) => {
-                let shown = shaper.event(object.value(), self.api.clock.now());
-                write_line(lines, event, shown.to_string().as_bytes());
+                let shaped = shaper.event(object.value(), self.api.clock.now());
+                write_line(lines, event, shaped.to_string().as_bytes());
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The threads that requests run on.
 //!
-//! Small requests run on the threads that read and write connections. Requests that may take longer
-//! than a few milliseconds run on threads of their own, so that they delay no other request; only a
-//! few of the largest run at once, so that processors are left for the others. Work stops when its
+//! Small requests run on the threads that read and write connections. Requests that can take longer
+//! than a few milliseconds run on blocking threads, so that they delay no other request. Only a few
+//! of the largest run concurrently, so that processors are left for the others. Work stops when its
 //! request ends: when the client disconnects, or at its timeout.
 
 use std::sync::Arc;
@@ -26,9 +26,9 @@ pub(crate) struct Workers {
 pub(crate) enum Place {
     /// On the thread that received it.
     Inline,
-    /// On a thread of its own.
+    /// On a blocking thread.
     Offloaded,
-    /// On a thread of its own, with a permit for large requests.
+    /// On a blocking thread, with a permit for large requests.
     OffloadedLarge,
 }
 
@@ -55,7 +55,7 @@ impl Workers {
     where
         T: Send + 'static,
     {
-        // A runtime with one thread is that of a test with paused time.
+        // Tests with paused time have a runtime with one thread.
         let is_offloaded = Handle::current().runtime_flavor() != RuntimeFlavor::CurrentThread;
         if place == Place::Inline || !is_offloaded {
             return work.await;
@@ -80,7 +80,7 @@ impl Workers {
             Ok(Some(done)) => done,
             Ok(None) => Err(Status::internal("the request was interrupted")),
             Err(error) => {
-                tracing::error!(%error, "a request panicked");
+                tracing::error!(%error, "request panicked");
                 Err(Status::internal(
                     "the server panicked while processing the request",
                 ))
@@ -122,8 +122,8 @@ mod tests {
             while !interrupt::is_requested() {
                 std::thread::yield_now();
             }
-            // The test may have ended.
-            ended.send(()).unwrap_or_default();
+            // The receiver is gone when the test has ended.
+            ended.send(()).ok();
             Poll::Ready(Ok(()))
         })
     }
@@ -134,20 +134,21 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn endless_work_delays_no_other_request_and_stops_with_its_own() {
+    async fn endless_work_delays_no_other_request_and_stops_with_its_request() {
         let workers = Workers::default();
         let (ended, end) = mpsc::channel();
-        let works = (0..20).map(|_| workers.run(Place::OffloadedLarge, endless(ended.clone())));
-        let works = futures_util::future::join_all(works);
+        let endless_work = futures_util::future::join_all(
+            (0..20).map(|_| workers.run(Place::OffloadedLarge, endless(ended.clone()))),
+        );
         let others = async {
             for _ in 0..100 {
                 workers.run(Place::Inline, quick()).await.unwrap();
                 workers.run(Place::Offloaded, quick()).await.unwrap();
             }
         };
-        // The requests end when their client leaves.
+        // Dropping the futures is what happens when clients disconnect.
         tokio::select! {
-            _ = works => unreachable!("they never end"),
+            _ = endless_work => unreachable!("endless work does not end by itself"),
             () = others => {}
         }
         assert!(end.recv_timeout(Duration::from_secs(5)).is_ok());

@@ -127,41 +127,43 @@ impl ServedResource {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use kubewright_wire::protobuf::Layouts;
 
     use super::builtins;
 
     #[test]
-    fn every_kind_that_a_request_may_carry_is_read_from_protobuf() {
+    fn every_kind_in_a_request_body_is_decoded_from_protobuf() {
         let writes = |verbs: &[String]| {
             let is_write = |verb: &String| matches!(verb.as_str(), "create" | "update" | "patch");
             verbs.iter().any(is_write)
         };
-        let mut unread = Vec::new();
+        let mut unreadable = BTreeSet::new();
         for served in builtins().all() {
-            let parts = served.subresources.iter();
-            let parts = parts
-                .filter(|part| writes(&part.verbs))
-                .map(|part| &part.kind);
+            let of_subresources = served
+                .subresources
+                .iter()
+                .filter(|subresource| writes(&subresource.verbs))
+                .map(|subresource| &subresource.kind);
             let main = Some(served.kind()).filter(|_| writes(&served.verbs));
-            let kinds = main.into_iter().chain(parts);
-            unread.extend(kinds.filter(|kind| Layouts::builtin().of_kind(kind).is_none()));
+            let kinds = main.into_iter().chain(of_subresources);
+            let missing = kinds.filter(|kind| Layouts::builtin().of_kind(kind).is_none());
+            unreadable.extend(missing.map(|kind| kind.kind.as_str()));
         }
-        unread.sort();
-        unread.dedup();
-        let unread: Vec<&str> = unread.iter().map(|kind| kind.kind.as_str()).collect();
-        // Streams, whose requests have no body.
+        // Connections, whose requests have no body.
         let streams = ["NodeProxyOptions", "PodAttachOptions", "PodExecOptions"];
         let others = [
             "PodPortForwardOptions",
             "PodProxyOptions",
             "ServiceProxyOptions",
         ];
-        assert_eq!(unread, [streams, others].concat());
+        let expected: BTreeSet<&str> = [streams, others].concat().into_iter().collect();
+        assert_eq!(unreadable, expected);
     }
 
     #[test]
-    fn every_kind_of_kubernetes_is_in_the_table() {
+    fn table_has_the_resources_and_groups_of_kubernetes() {
         let pods = builtins().find("", "v1", "pods").unwrap();
         assert_eq!(pods.kind().kind, "Pod");
         assert!(pods.is_namespaced() && pods.has_status());

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use kubewright_core::Kind;
+use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
 use kubewright_wire::route::ResourceRoute;
 use kubewright_wire::status::Status;
 
 use super::builtin::builtins;
-use super::definition::{DEFINITIONS, Definition};
+use super::definition::Definition;
 use super::served::ServedResource;
 use crate::store::{Key, Object, ParsedCache, Snapshot};
 
-/// Finds the resources of a store. Only compiled definitions are kept: what is served follows from
-/// the stored objects.
+/// Finds the resources of a store. It caches only compiled definitions: the stored objects decide
+/// what is served.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     compiled: ParsedCache<Definition>,
@@ -30,11 +31,7 @@ impl Catalog {
             return Ok(Some(Arc::clone(served)));
         }
         let name = format!("{}.{}", route.plural, route.group);
-        let definition = snapshot
-            .get(&Key::new(DEFINITIONS, None, &name))
-            .map(|object| self.definition(object))
-            .filter(|definition| definition.is_served());
-        if let Some(definition) = definition {
+        if let Some(definition) = self.named(snapshot, &name) {
             return Ok(definition.version(&route.version));
         }
         if builtins.has_group(&route.group) {
@@ -46,7 +43,7 @@ impl Catalog {
     /// Every custom resource that is served, in the order of the definitions' names.
     pub(crate) fn customs(&self, snapshot: &Snapshot) -> Vec<Arc<Definition>> {
         snapshot
-            .list(DEFINITIONS, None)
+            .list(CUSTOM_RESOURCE_DEFINITION.resource_id(), None)
             .map(|object| self.definition(object))
             .filter(|definition| definition.is_served())
             .collect()
@@ -63,33 +60,37 @@ impl Catalog {
 
     /// Every version of a resource (`deployments.apps`) that is served.
     pub(crate) fn versions(&self, snapshot: &Snapshot, id: &str) -> Vec<Arc<ServedResource>> {
-        // Events of the two groups are stored as one, but are resources of their own.
-        let is_meant = |served: &&Arc<ServedResource>| served.resource.qualified_name() == id;
-        let builtin = builtins().all().iter().filter(is_meant);
-        let definition = snapshot
-            .get(&Key::new(DEFINITIONS, None, id))
-            .map(|object| self.definition(object))
-            .filter(|definition| definition.is_served());
+        // Events of both groups are stored as one resource, and served as two.
+        let has_name = |served: &&Arc<ServedResource>| served.resource.qualified_name() == id;
+        let builtin = builtins().all().iter().filter(has_name);
+        let definition = self.named(snapshot, id);
         let custom = definition
             .iter()
             .flat_map(|definition| definition.versions());
         builtin.chain(custom).cloned().collect()
     }
 
-    /// The resource whose objects are stored and are of this kind.
+    /// The resource of a kind whose objects are stored.
     pub(crate) fn stored_as(
         &self,
         snapshot: &Snapshot,
         kind: &Kind,
     ) -> Option<Arc<ServedResource>> {
-        let is_meant = |served: &ServedResource| served.kind() == kind && served.is_stored();
-        let builtin = builtins().all().iter().find(|served| is_meant(served));
+        let is_of_kind = |served: &ServedResource| served.kind() == kind && served.is_stored();
+        let builtin = builtins().all().iter().find(|served| is_of_kind(served));
         if let Some(builtin) = builtin {
             return Some(Arc::clone(builtin));
         }
         let customs = self.customs(snapshot);
         let mut versions = customs.iter().flat_map(|definition| definition.versions());
-        versions.find(|served| is_meant(served)).cloned()
+        versions.find(|served| is_of_kind(served)).cloned()
+    }
+
+    /// The definition of that name, if it is served.
+    fn named(&self, snapshot: &Snapshot, name: &str) -> Option<Arc<Definition>> {
+        let key = Key::new(CUSTOM_RESOURCE_DEFINITION.resource_id(), None, name);
+        let definition = self.definition(snapshot.get(&key)?);
+        definition.is_served().then_some(definition)
     }
 
     fn definition(&self, object: &Arc<Object>) -> Arc<Definition> {

@@ -93,7 +93,7 @@ pub(crate) fn conform_builtin(value: &mut Value, kind: &Kind) -> Result<Vec<Stri
     Ok(unknown)
 }
 
-/// The metadata of a custom resource has the types of all metadata
+/// Makes the metadata of a custom resource conform to ObjectMeta, whose types any built-in kind has
 /// (k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta).
 fn conform_custom_metadata(value: &mut Value) -> Result<Vec<String>, DecodeError> {
     let any = Schema::builtin().kind(&CONFIG_MAP.in_version("v1"));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use kubewright_core::Kind;
+use kubewright_kinds::json::{items, text};
 use kubewright_wire::review::{ConversionRequest, ConversionReview};
 use kubewright_wire::status::{Outcome, Status};
 use serde_json::{Map, Value};
@@ -39,11 +40,9 @@ impl Conversion {
             return Self::None;
         }
         let webhook = &conversion["webhook"];
-        let versions = webhook["conversionReviewVersions"].as_array();
-        let versions = versions.into_iter().flatten();
         Self::Webhook(Box::new(ConversionWebhook {
             client: ClientConfig::read(&webhook["clientConfig"]),
-            review_versions: versions
+            review_versions: items(&webhook["conversionReviewVersions"])
                 .filter_map(Value::as_str)
                 .map(str::to_owned)
                 .collect(),
@@ -106,13 +105,15 @@ impl ConversionWebhook {
         objects: Vec<Value>,
         to: &str,
     ) -> Result<Vec<Value>, String> {
-        let mut versions = self.review_versions.iter();
-        let version = versions.find_map(|version| match version.as_str() {
-            "v1" => Some(ConversionReview::VERSION),
-            "v1beta1" => Some(BETA),
-            _ => None,
-        });
-        let version = version.ok_or("no supported conversion review versions")?;
+        let version = self
+            .review_versions
+            .iter()
+            .find_map(|version| match version.as_str() {
+                "v1" => Some(ConversionReview::VERSION),
+                "v1beta1" => Some(BETA),
+                _ => None,
+            })
+            .ok_or("no supported conversion review versions")?;
         let uid = webhooks.review_uid();
         let review = ConversionReview {
             api_version: version.to_owned(),
@@ -167,8 +168,8 @@ impl ConversionWebhook {
     }
 }
 
-/// Checks a converted object against the one that was sent, and gives it the metadata of that one
-/// but for labels and annotations (`validateConvertedObject`, `restoreObjectMeta`).
+/// Checks a converted object against the original, and restores the metadata of the original
+/// except labels and annotations (`validateConvertedObject`, `restoreObjectMeta`).
 fn accept(original: &Value, object: &mut Value, to: &str) -> Result<(), String> {
     let version = text(&object["apiVersion"]);
     if version != to {
@@ -195,8 +196,8 @@ fn accept(original: &Value, object: &mut Value, to: &str) -> Result<(), String> 
             ));
         }
     }
-    let metadata = restored(&original["metadata"], object.get("metadata"));
-    let metadata = metadata.map_err(|why| format!("returned invalid metadata: {why}"))?;
+    let metadata = restored(&original["metadata"], object.get("metadata"))
+        .map_err(|why| format!("returned invalid metadata: {why}"))?;
     object["metadata"] = Value::Object(metadata);
     Ok(())
 }
@@ -225,7 +226,7 @@ fn restored(original: &Value, converted: Option<&Value>) -> Result<Map<String, V
     Ok(metadata)
 }
 
-/// How Go names the type of a decoded value.
+/// The name of the type of a decoded value in Go.
 fn go_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
@@ -238,10 +239,6 @@ fn go_type(value: &Value) -> &'static str {
     }
 }
 
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -249,7 +246,7 @@ mod tests {
     use super::accept;
 
     #[test]
-    fn only_labels_and_annotations_of_the_metadata_may_change() {
+    fn conversion_changes_only_labels_and_annotations_of_the_metadata() {
         let original = json!({
             "apiVersion": "ex.io/v1", "kind": "Site",
             "metadata": {"name": "s", "uid": "u", "finalizers": ["a.b/c"], "labels": {"a": "b"}},

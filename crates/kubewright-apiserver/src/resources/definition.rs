@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use kubewright_core::{Kind, Resource, Revision, Scope};
+use kubewright_kinds::autoscaling::SCALE;
 use kubewright_kinds::columns::CustomColumn;
 use kubewright_kinds::custom::{CUSTOM_RESOURCE, CustomSchema, ScalePaths, schemas};
+use kubewright_kinds::json::{items, text};
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
 use super::conversion::Conversion;
 use super::custom_version::CustomVersion;
 use super::served::{Origin, ServedResource, Subresource};
-
-/// The name of CustomResourceDefinitions in the store.
-pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 const VERBS: [&str; 8] = [
     "delete",
@@ -38,7 +37,7 @@ impl Definition {
     /// Compiles a definition of the given revision, which was accepted.
     pub(crate) fn compile(value: &Value, since: Revision) -> Self {
         let spec = &value["spec"];
-        let versions: Vec<&Value> = spec["versions"].as_array().into_iter().flatten().collect();
+        let versions: Vec<&Value> = items(&spec["versions"]).collect();
         let storage = versions
             .iter()
             .find(|version| version["storage"] == true)
@@ -47,11 +46,8 @@ impl Definition {
         let kind = text(&value["status"]["acceptedNames"]["kind"]);
         let schemas = schemas(text(&spec["group"]), kind, &spec["versions"]);
         let has = |kind: &str| {
-            let mut conditions = value["status"]["conditions"]
-                .as_array()
-                .into_iter()
-                .flatten();
-            conditions.any(|condition| condition["type"] == kind && condition["status"] == "True")
+            items(&value["status"]["conditions"])
+                .any(|condition| condition["type"] == kind && condition["status"] == "True")
         };
         Self {
             is_served: has("NamesAccepted") || has("Established"),
@@ -130,7 +126,7 @@ fn compile_version(
     if declared["scale"].is_object() {
         subresources.push(Subresource {
             name: "scale".to_owned(),
-            kind: Kind::new("autoscaling", "v1", "Scale"),
+            kind: SCALE.in_version("v1"),
             verbs: verbs(),
         });
     }
@@ -138,8 +134,8 @@ fn compile_version(
     ServedResource {
         singular: text(&names["singular"]).to_owned(),
         list_kind: text(&names["listKind"]).to_owned(),
-        short_names: texts(&names["shortNames"]),
-        categories: texts(&names["categories"]),
+        short_names: strings(&names["shortNames"]),
+        categories: strings(&names["categories"]),
         verbs: VERBS.map(str::to_owned).to_vec(),
         subresources,
         storage_version_hash: storage_version_hash(&stored),
@@ -169,8 +165,7 @@ fn storage_version_hash(stored: &Kind) -> String {
 }
 
 fn selectable(version: &Value) -> Vec<String> {
-    let fields = version["selectableFields"].as_array().into_iter().flatten();
-    fields
+    items(&version["selectableFields"])
         .filter_map(|field| field["jsonPath"].as_str()?.strip_prefix('.'))
         .map(str::to_owned)
         .collect()
@@ -182,13 +177,8 @@ pub(crate) fn terminating_definition(resource: &Resource, name: &str) -> Status 
     Status::forbidden(resource, name, why)
 }
 
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-fn texts(value: &Value) -> Vec<String> {
-    let values = value.as_array().into_iter().flatten();
-    values
+fn strings(list: &Value) -> Vec<String> {
+    items(list)
         .filter_map(Value::as_str)
         .map(str::to_owned)
         .collect()

@@ -15,5 +15,5 @@ pub(crate) use catalog::Catalog;
 pub(crate) use conform::{cannot_handle, conform_builtin, undecodable};
 pub(crate) use conversion::Conversion;
 pub(crate) use custom_version::CustomVersion;
-pub(crate) use definition::{DEFINITIONS, terminating_definition};
+pub(crate) use definition::terminating_definition;
 pub(crate) use served::{Origin, ServedResource, Subresource};

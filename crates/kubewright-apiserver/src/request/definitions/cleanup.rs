@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
 use serde_json::{Value, json};
 
 use crate::request::api::Api;
@@ -11,7 +12,6 @@ use crate::request::deletion::{
     DEFINITION_FINALIZER, DeleteOptions, deletion_step, store_deletion,
 };
 use crate::request::target::Target;
-use crate::resources::DEFINITIONS;
 use crate::store::{Expected, Key, Object, metadata_mut};
 
 const MAX_ATTEMPTS: usize = 16;
@@ -19,7 +19,11 @@ const MAX_OBJECT_ATTEMPTS: usize = 64;
 
 /// Deletes the objects of a definition that is being deleted, and then the definition.
 pub(crate) fn clean_up(api: &Api, name: &str) {
-    let Some(definition) = api.store.get(&Key::new(DEFINITIONS, None, name)) else {
+    let Some(definition) = api.store.get(&Key::new(
+        CUSTOM_RESOURCE_DEFINITION.resource_id(),
+        None,
+        name,
+    )) else {
         return;
     };
     if !definition.is_terminating() || !has_finalizer(&definition) {
@@ -49,7 +53,7 @@ fn is_established(definition: &Object) -> bool {
 /// Sets the condition for a deletion in progress.
 fn report_progress(api: &Api, name: &str) {
     for _ in 0..MAX_ATTEMPTS {
-        let key = Key::new(DEFINITIONS, None, name);
+        let key = Key::new(CUSTOM_RESOURCE_DEFINITION.resource_id(), None, name);
         let Some(definition) = api.store.get(&key) else {
             return;
         };
@@ -95,7 +99,7 @@ fn delete_object(api: &Api, resource: &str, object: &Object) {
 
 /// Removes the finalizer of a definition that is being deleted, if this object was its last.
 pub(crate) fn object_removed(api: &Api, resource: &str) {
-    let key = Key::new(DEFINITIONS, None, resource);
+    let key = Key::new(CUSTOM_RESOURCE_DEFINITION.resource_id(), None, resource);
     let is_waiting = api
         .store
         .get(&key)
@@ -108,7 +112,7 @@ pub(crate) fn object_removed(api: &Api, resource: &str) {
 /// Removes the finalizer once no object is left.
 fn finish(api: &Api, name: &str) {
     for _ in 0..MAX_ATTEMPTS {
-        let key = Key::new(DEFINITIONS, None, name);
+        let key = Key::new(CUSTOM_RESOURCE_DEFINITION.resource_id(), None, name);
         let Some(definition) = api.store.get(&key) else {
             return;
         };

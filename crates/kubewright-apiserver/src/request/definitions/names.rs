@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
 use kubewright_kinds::json::items;
 use serde_json::{Value, json};
 
 use crate::request::conditions::{condition, is_condition_true, set_condition};
-use crate::resources::DEFINITIONS;
 use crate::store::{Object, Store};
 
 /// Accepts the names of a definition that no other definition of its group has
@@ -74,7 +74,7 @@ struct Claimed {
 /// The names of the other definitions of the group.
 fn claimed(store: &Store, value: &Value) -> Claimed {
     let mut claimed = Claimed::default();
-    let definitions = store.list(DEFINITIONS, None);
+    let definitions = store.list(CUSTOM_RESOURCE_DEFINITION.resource_id(), None);
     let is_other = |other: &Object| {
         Some(other.name()) != value["metadata"]["name"].as_str()
             && other.value()["spec"]["group"] == value["spec"]["group"]

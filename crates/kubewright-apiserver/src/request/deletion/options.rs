@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::request::codec::decode::{self, BodyError};
 use crate::request::message::Content;
+use crate::request::options::parse_integer;
 use crate::resources::conform_builtin;
 use crate::store::Object;
 
@@ -81,15 +82,8 @@ impl DeleteOptions {
 
     fn from_query(query: &Query) -> Result<Self, Status> {
         let text = |name| query.get(name).filter(|value| !value.is_empty());
-        let grace_period_seconds = match text("gracePeriodSeconds") {
-            Some(seconds) => Some(seconds.parse().map_err(|_| {
-                let message = format!("strconv.ParseInt: parsing {seconds:?}: invalid syntax");
-                Status::bad_request(message)
-            })?),
-            None => None,
-        };
         Ok(Self {
-            grace_period_seconds,
+            grace_period_seconds: text("gracePeriodSeconds").map(parse_integer).transpose()?,
             preconditions: None,
             orphan_dependents: text("orphanDependents").map(|_| query.is_set("orphanDependents")),
             propagation_policy: text("propagationPolicy").map(str::to_owned),

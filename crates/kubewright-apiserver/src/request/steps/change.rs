@@ -2,6 +2,7 @@
 
 use kubewright_core::Verb;
 use kubewright_kinds::Permission;
+use kubewright_kinds::json::text;
 use kubewright_wire::apply::Force;
 use kubewright_wire::status::{Cause, Reason, Status};
 use serde_json::{Map, Value, json};
@@ -180,11 +181,9 @@ pub(super) fn complete_applied(
     Ok(())
 }
 
-/// A PUT must have a `resourceVersion` where its kind requires one, and may have a uid.
+/// Checks the preconditions of a PUT: a `resourceVersion`, if the kind requires one, and a uid.
 fn check_preconditions(target: &Target, old: &Object, sent: &Value) -> Result<(), Status> {
-    let version = sent["metadata"]["resourceVersion"]
-        .as_str()
-        .unwrap_or_default();
+    let version = text(&sent["metadata"]["resourceVersion"]);
     let is_required = target.resource.strategy.unconditional_update == Permission::Denied;
     if version.is_empty() && is_required {
         let detail = "must be specified for an update";
@@ -192,7 +191,7 @@ fn check_preconditions(target: &Target, old: &Object, sent: &Value) -> Result<()
         let (group, plural) = (target.kind().group(), &target.resource.resource.plural);
         return Err(Status::invalid_as(group, plural, old.name(), vec![cause]));
     }
-    let uid = sent["metadata"]["uid"].as_str().unwrap_or_default();
+    let uid = text(&sent["metadata"]["uid"]);
     if !uid.is_empty() && uid != old.uid() {
         let why = format!(
             "StorageError: invalid object, Code: 4, Key: /registry{}, ResourceVersion: 0, \

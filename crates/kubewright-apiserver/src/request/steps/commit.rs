@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kubewright_kinds::StorageEncoding;
 use kubewright_kinds::core::NAMESPACE;
+use kubewright_kinds::json::text;
 use kubewright_wire::apply::equal_ignoring_times;
 use kubewright_wire::patch::depth;
 use kubewright_wire::schema::{self, Schema};
@@ -68,8 +69,7 @@ fn create(
     guards: &[Seen],
     is_dry_run: bool,
 ) -> Committed {
-    let name = value["metadata"]["name"].as_str().unwrap_or_default();
-    let key = target.key(name);
+    let key = target.key(text(&value["metadata"]["name"]));
     if is_dry_run {
         return match api.store.get(&key) {
             Some(current) => Committed::Exists(current),

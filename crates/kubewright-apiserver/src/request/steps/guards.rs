@@ -1,12 +1,14 @@
 //! The namespace and the definition of a new object, which must exist when it is stored.
 
+use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
+use kubewright_kinds::json::text;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
 use crate::admission::{AdmissionPlugin, check_namespace};
 use crate::request::api::Api;
 use crate::request::target::Target;
-use crate::resources::{DEFINITIONS, terminating_definition};
+use crate::resources::terminating_definition;
 use crate::store::{Key, Seen};
 
 /// The states of the namespace and the definition of a new object, which is stored only while they
@@ -21,7 +23,7 @@ pub(super) fn guards(
     if !is_new {
         return Ok(guards);
     }
-    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    let name = text(&object["metadata"]["name"]);
     guards.extend(definition(api, target, name)?);
     let plugins = api.admission.plugins();
     if let Some(namespace) = &target.namespace
@@ -43,7 +45,7 @@ pub(super) fn check_definition(
     if !is_new {
         return Ok(());
     }
-    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    let name = text(&object["metadata"]["name"]);
     definition(api, target, name).map(drop)
 }
 
@@ -51,7 +53,8 @@ fn definition(api: &Api, target: &Target, name: &str) -> Result<Option<Seen>, St
     if target.resource.custom().is_none() {
         return Ok(None);
     }
-    let key = Key::new(DEFINITIONS, None, &target.resource.id);
+    let definitions = CUSTOM_RESOURCE_DEFINITION.resource_id();
+    let key = Key::new(definitions, None, &target.resource.id);
     let stored = api.store.get(&key).ok_or_else(Status::unknown_resource)?;
     if stored.is_terminating() {
         return Err(terminating_definition(&target.resource.resource, name));

@@ -18,7 +18,8 @@ use crate::webhook_client::WebhookClient;
 /// Field ownership is computed synchronously and cannot wait for a webhook. The first conversion
 /// that is missing is recorded and then requested from the webhook, and ownership is computed
 /// again. Only the first: what is computed after it is based on an object that was not converted,
-/// and a webhook may reject such an object.
+/// and a webhook can reject such an object. `docs/design/why-is-a-merge-repeated.md` has the
+/// reasons.
 #[derive(Debug, Default)]
 pub(super) struct KnownVersions {
     known: Mutex<BTreeMap<(String, String), Value>>,

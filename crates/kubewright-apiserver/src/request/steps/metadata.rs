@@ -2,6 +2,7 @@
 
 use kubewright_core::Revision;
 use kubewright_kinds::core::SERVICE;
+use kubewright_kinds::json::text;
 use kubewright_kinds::{Generation, KeptMetadata, StatusOnCreate, allocate_address};
 use kubewright_wire::schema::Schema;
 use kubewright_wire::status::Status;
@@ -37,7 +38,7 @@ pub(crate) fn accept_namespace(
     target: &Target,
     metadata: &mut Map<String, Value>,
 ) -> Result<(), Status> {
-    let sent = text(metadata, "namespace");
+    let sent = string(metadata, "namespace");
     match &target.namespace {
         Some(namespace) if sent.is_empty() || sent == *namespace => {
             metadata.insert("namespace".to_owned(), json!(namespace));
@@ -55,7 +56,7 @@ pub(crate) fn accept_namespace(
 
 /// Checks that the name of a changed object is that of the URL.
 pub(crate) fn check_name(metadata: &Map<String, Value>, name: &str) -> Result<(), Status> {
-    let sent = text(metadata, "name");
+    let sent = string(metadata, "name");
     if sent.is_empty() {
         return Err(Status::bad_request(format!(
             "the name of the object ({name} based on URL) was undeterminable: name must be provided"
@@ -98,7 +99,7 @@ pub(super) fn set_system_fields(api: &Api, target: &Target, value: &mut Value) {
     }
 }
 
-/// A new object has no status, where that is a subresource.
+/// Removes the status of a new object, if the status is a subresource.
 fn reset_status(target: &Target, value: &mut Value) {
     let kind = target.kind();
     let Some(object) = value.as_object_mut() else {
@@ -123,18 +124,17 @@ fn allocate_service_address(api: &Api, target: &Target, value: &mut Value) -> Re
     let services = api.store.list(SERVICE.resource_id(), None);
     let others: Vec<&Value> = services.iter().map(|other| other.value()).collect();
     let allocated = allocate_address(value, &others, api.random.next());
-    let name = value["metadata"]["name"].as_str().unwrap_or_default();
+    let name = text(&value["metadata"]["name"]);
     allocated.map_err(|causes| Status::invalid(target.kind(), name, causes))
 }
 
 /// Generates a name from `generateName`, when there is no name.
 fn generate_name(random: &Random, value: &mut Value) {
     let metadata = metadata_mut(value);
-    let base = text(metadata, "generateName");
-    if !text(metadata, "name").is_empty() || base.is_empty() {
+    let mut name = string(metadata, "generateName");
+    if name.is_empty() || !string(metadata, "name").is_empty() {
         return;
     }
-    let mut name = base;
     while name.len() > MAX_GENERATED_BASE {
         name.pop();
     }
@@ -177,11 +177,9 @@ pub(super) fn prepare_changed(
     Ok(())
 }
 
-/// A `resourceVersion` in the object is a precondition.
+/// Checks the `resourceVersion` in the object, which is a precondition.
 pub(crate) fn check_revision(target: &Target, old: &Object, value: &Value) -> Result<(), Status> {
-    let version = value["metadata"]["resourceVersion"]
-        .as_str()
-        .unwrap_or_default();
+    let version = text(&value["metadata"]["resourceVersion"]);
     if version.is_empty() {
         return Ok(());
     }
@@ -225,8 +223,8 @@ fn restore(object: &mut Map<String, Value>, old: &Object, field: &str) {
     };
 }
 
-/// The status subresource of most built-in kinds may change metadata as well, that of custom
-/// resources may not.
+/// Takes all but the status from the stored object. The status subresource of most built-in kinds
+/// can change metadata as well; that of custom resources keeps it.
 fn restore_all_but_status(object: &mut Map<String, Value>, old: &Object, keeps_metadata: bool) {
     let stored = old.value().as_object().into_iter().flatten();
     let mut kept: Map<String, Value> = stored
@@ -275,9 +273,8 @@ fn is_generation_incremented(target: &Target, old: &Object, new: &Map<String, Va
             && annotations(stored.get("metadata")) != annotations(new.get("metadata"))
 }
 
-pub(crate) fn text(metadata: &Map<String, Value>, field: &str) -> String {
-    let text = metadata.get(field).and_then(Value::as_str);
-    text.unwrap_or_default().to_owned()
+fn string(metadata: &Map<String, Value>, field: &str) -> String {
+    metadata.get(field).map_or("", text).to_owned()
 }
 
 fn is_empty(value: &Value) -> bool {

@@ -2,8 +2,11 @@
 //!
 //! `write` is the pipeline of all writes; each of its steps is a file here: `change` decodes,
 //! `patch` patches, `ownership` tracks field managers, `metadata` prepares, `validate` validates,
-//! `version` converts, `commit` stores.
+//! `version` converts, `commit` stores. `admit` is admission for requests that store no object.
 
+mod admit;
+mod attributes;
+mod authorize;
 mod change;
 mod commit;
 mod guards;
@@ -20,6 +23,8 @@ mod vectors;
 pub(super) mod version;
 mod write;
 
+pub(super) use admit::{admit, admit_completed};
+pub(super) use attributes::attributes;
 pub(super) use change::{Change, Edit, Ownership};
 pub(super) use metadata::check_name;
 pub(super) use ownership::track_subresource;
@@ -27,4 +32,4 @@ pub(super) use part::Part;
 pub(super) use patch::{check_options, parse_patch, patch_value};
 pub(super) use revision::{parse_revision, wait_for};
 pub(super) use selection::Selection;
-pub(super) use write::{Admission, Current, MAX_ATTEMPTS, Mode, Write, attributes};
+pub(super) use write::{Admission, Current, MAX_ATTEMPTS, Mode, Write};

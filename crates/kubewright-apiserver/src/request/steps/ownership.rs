@@ -63,7 +63,7 @@ pub(super) fn apply(
 }
 
 fn with_write<T>(target: &Target, writer: &Writer, run: impl FnOnce(&Write<'_>) -> T) -> T {
-    let versions = match target.resource.custom() {
+    let served = match target.resource.custom() {
         Some(custom) => custom
             .schemas()
             .filter_map(|schema| Some((schema.kind().api_version(), schema.of_kind()?)))
@@ -75,7 +75,7 @@ fn with_write<T>(target: &Target, writer: &Writer, run: impl FnOnce(&Write<'_>) 
             None => ServedVersions::default(),
         },
     };
-    let versions = TargetVersions::new(target, versions, &writer.versions);
+    let versions = TargetVersions::new(target, served, &writer.versions);
     run(&Write {
         kind: target.kind(),
         versions: &versions,
@@ -95,17 +95,18 @@ fn reset_fields(target: &Target, part: Part) -> FieldSet {
         Part::Status => &["spec"],
         Part::Main | Part::Whole => &[],
     };
-    let more = match part {
+    let of_kind = match part {
         Part::Status if !is_custom => target.resource.strategy.status.reset_fields,
         _ => &[],
     };
-    let top = paths.iter().map(|name| Path::fields(&[name]));
-    top.chain(more.iter().map(|path| Path::fields(path)))
+    let top_level = paths.iter().map(|name| Path::fields(&[name]));
+    top_level
+        .chain(of_kind.iter().map(|path| Path::fields(path)))
         .collect()
 }
 
 /// Removes the times of the writer's entries, which a scale does not have. Entries without a time
-/// come first (k8s.io/apimachinery/pkg/util/managedfields/scalehandler.go).
+/// sort first (k8s.io/apimachinery/pkg/util/managedfields/scalehandler.go).
 pub(super) fn drop_times(value: &mut Value, writer: &Writer) {
     let metadata = metadata_mut(value);
     let Some(entries) = metadata

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use kubewright_core::Kind;
+use kubewright_kinds::json::text;
 use kubewright_wire::json::go_type;
 use kubewright_wire::patch::{
     JsonPatchError, StrategicPatchError, go_display, json_patch, merge, strategic_merge,
@@ -148,8 +149,9 @@ pub(crate) fn patch_value(
     match kind {
         PatchKind::Json => json_patch(value, patch).map_err(json_patch_error),
         PatchKind::StrategicMerge => {
-            let schema = Schema::builtin().kind(of);
-            let schema = schema.unwrap_or_else(|| Schema::builtin().untyped());
+            let schema = Schema::builtin()
+                .kind(of)
+                .unwrap_or_else(|| Schema::builtin().untyped());
             let patch = patch.as_object().cloned().unwrap_or_default();
             strategic_merge(value, patch, schema).map_err(strategic_patch_error)
         }
@@ -174,8 +176,9 @@ pub(super) fn parse_configuration(content: &Content) -> Result<Value, Status> {
     let value = match content {
         Content::Empty => Value::Null,
         content => decode::parse(content).map_err(|error| {
-            let what = "error decoding YAML: error converting YAML to JSON";
-            Status::bad_request(format!("{what}: {error}"))
+            Status::bad_request(format!(
+                "error decoding YAML: error converting YAML to JSON: {error}"
+            ))
         })?,
     };
     match value {
@@ -189,15 +192,16 @@ pub(super) fn parse_configuration(content: &Content) -> Result<Value, Status> {
     }
 }
 
+/// Checks that a configuration that creates an object has no uid.
 pub(super) fn check_absent_uid(target: &Target, applied: &Value) -> Result<(), Status> {
-    let uid = applied["metadata"]["uid"].as_str().unwrap_or_default();
+    let uid = text(&applied["metadata"]["uid"]);
     if uid.is_empty() {
         return Ok(());
     }
     let why = format!(
         "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
     );
-    let name = applied["metadata"]["name"].as_str().unwrap_or_default();
+    let name = text(&applied["metadata"]["name"]);
     Err(Status::conflict_because(
         &target.resource.resource,
         name,
@@ -219,7 +223,7 @@ pub(super) fn drop_duplicate_owners(value: &mut Value) -> Vec<String> {
     owners.retain(|owner| {
         let is_first = seen.insert(owner.to_string());
         if !is_first {
-            duplicates.insert(owner["uid"].as_str().unwrap_or_default().to_owned());
+            duplicates.insert(text(&owner["uid"]).to_owned());
         }
         is_first
     });

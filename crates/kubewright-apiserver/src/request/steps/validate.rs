@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use kubewright_core::format::{label_value, qualified_name};
 use kubewright_kinds::custom::Checked;
+use kubewright_kinds::json::{items, text};
 use kubewright_kinds::{FinalizerRule, core, events};
 use kubewright_wire::status::{Cause, CauseKind, Status};
 use serde_json::{Map, Value, json};
@@ -31,24 +32,16 @@ pub(super) fn validate(
     let checked = match (part, old) {
         (Part::Main, old) => body(target, value, old),
         (Part::Status, Some(old)) => status(target, value, old),
-        // Binding, eviction and finalization check what they write themselves.
+        // The handlers of binding, eviction and finalize validate what they write.
         (Part::Status | Part::Whole, _) => Checked::default(),
     };
     causes.extend(checked.causes);
-    invalid_unless_empty(target, value, causes)?;
-    Ok(checked.warnings)
-}
-
-fn invalid_unless_empty(target: &Target, value: &Value, causes: Vec<Cause>) -> Result<(), Status> {
     if causes.is_empty() {
-        return Ok(());
+        return Ok(checked.warnings);
     }
-    let name = value["metadata"]["name"].as_str().unwrap_or_default();
-    Err(Status::invalid(
-        &target.resource.stored_kind(),
-        name,
-        causes,
-    ))
+    let name = text(&value["metadata"]["name"]);
+    let kind = target.resource.stored_kind();
+    Err(Status::invalid(&kind, name, causes))
 }
 
 fn body(target: &Target, value: &Value, old: Option<&Object>) -> Checked {
@@ -84,23 +77,18 @@ fn metadata(target: &Target, value: &Value) -> Vec<Cause> {
     let empty = Map::new();
     let metadata = value["metadata"].as_object().unwrap_or(&empty);
     let mut causes = Vec::new();
-    let text = |field: &str| {
-        metadata
-            .get(field)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
+    let string = |field: &str| metadata.get(field).map_or("", text);
     let rule = target.resource.strategy.names;
-    let prefix = text("generateName");
+    let prefix = string("generateName");
     for problem in rule
         .prefix_problems(prefix)
         .iter()
         .filter(|_| !prefix.is_empty())
     {
-        let place = "metadata.generateName";
-        causes.push(Cause::invalid(place, &json!(prefix), problem));
+        let field = "metadata.generateName";
+        causes.push(Cause::invalid(field, &json!(prefix), problem));
     }
-    let name = text("name");
+    let name = string("name");
     if name.is_empty() {
         causes.push(Cause::required(
             "metadata.name",
@@ -113,7 +101,7 @@ fn metadata(target: &Target, value: &Value) -> Vec<Cause> {
     labels(metadata.get("labels"), &mut causes);
     annotations(metadata.get("annotations"), &mut causes);
     owners(metadata.get("ownerReferences"), &mut causes);
-    let names = texts(metadata.get("finalizers"));
+    let names = strings(metadata.get("finalizers"));
     finalizers(&names, &mut causes);
     if target.resource.strategy.finalizers == FinalizerRule::Domain {
         finalizer_domains(&names, &mut causes);
@@ -138,7 +126,7 @@ fn labels(labels: Option<&Value>, causes: &mut Vec<Cause>) {
 fn annotations(annotations: Option<&Value>, causes: &mut Vec<Cause>) {
     let mut size = 0;
     for (key, value) in annotations.and_then(Value::as_object).into_iter().flatten() {
-        size += key.len() + value.as_str().unwrap_or_default().len();
+        size += key.len() + text(value).len();
         for problem in qualified_name(&key.to_lowercase()) {
             causes.push(Cause::invalid(
                 "metadata.annotations",
@@ -157,22 +145,24 @@ fn annotations(annotations: Option<&Value>, causes: &mut Vec<Cause>) {
 fn owners(owners: Option<&Value>, causes: &mut Vec<Cause>) {
     const FIELD: &str = "metadata.ownerReferences";
     let mut controllers: Vec<String> = Vec::new();
-    for owner in owners.and_then(Value::as_array).into_iter().flatten() {
-        let text = |field: &str| owner[field].as_str().unwrap_or_default();
-        let mut missing = |field: &str, detail: &str| {
-            if text(field).is_empty() {
+    for owner in owners.into_iter().flat_map(items) {
+        let string = |field: &str| text(&owner[field]);
+        let mut require = |field: &str, detail: &str| {
+            if string(field).is_empty() {
                 let path = format!("{FIELD}.{field}");
                 causes.push(Cause::invalid(&path, &json!(""), detail));
             }
         };
-        missing("apiVersion", "version must not be empty");
-        missing("kind", "must not be empty");
-        missing("name", "must not be empty");
-        missing("uid", "must not be empty");
+        require("apiVersion", "version must not be empty");
+        require("kind", "must not be empty");
+        require("name", "must not be empty");
+        require("uid", "must not be empty");
         if let Some(event) = [&core::EVENT, &events::EVENT]
             .map(|event| event.in_version("v1"))
             .iter()
-            .find(|event| text("kind") == event.kind && text("apiVersion") == event.api_version())
+            .find(|event| {
+                string("kind") == event.kind && string("apiVersion") == event.api_version()
+            })
         {
             let detail = format!(
                 "{}/{}, Kind={} is disallowed from being an owner",
@@ -183,7 +173,7 @@ fn owners(owners: Option<&Value>, causes: &mut Vec<Cause>) {
             causes.push(Cause::invalid(FIELD, owner, &detail));
         }
         if owner["controller"] == true {
-            controllers.push(format!("{}/{}", text("kind"), text("name")));
+            controllers.push(format!("{}/{}", string("kind"), string("name")));
         }
     }
     if let [first, second, ..] = controllers.as_slice() {
@@ -225,7 +215,7 @@ fn finalizer_domains(names: &[&str], causes: &mut Vec<Cause>) {
 /// The warnings about new finalizers of a custom resource (`generateWarningsFromObj` of
 /// k8s.io/apiextensions-apiserver).
 fn finalizer_warnings(value: &Value, old: Option<&Object>) -> Vec<String> {
-    let mut added: BTreeSet<&str> = texts(value.pointer("/metadata/finalizers"))
+    let mut added: BTreeSet<&str> = strings(value.pointer("/metadata/finalizers"))
         .into_iter()
         .collect();
     for name in old.into_iter().flat_map(Object::finalizers) {
@@ -249,9 +239,11 @@ fn finalizer_warnings(value: &Value, old: Option<&Object>) -> Vec<String> {
 }
 
 /// The strings of a list.
-fn texts(list: Option<&Value>) -> Vec<&str> {
-    let items = list.and_then(Value::as_array).into_iter().flatten();
-    items.filter_map(Value::as_str).collect()
+fn strings(list: Option<&Value>) -> Vec<&str> {
+    list.into_iter()
+        .flat_map(items)
+        .filter_map(Value::as_str)
+        .collect()
 }
 
 /// `ValidateObjectMetaUpdate` of k8s.io/apimachinery.
@@ -259,9 +251,9 @@ fn metadata_update(old: &Object, value: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     let metadata = &value["metadata"];
     if old.is_terminating() {
-        let had: BTreeSet<&str> = old.finalizers().collect();
-        let mut added = texts(metadata.get("finalizers"));
-        added.retain(|name| !had.contains(name));
+        let present: BTreeSet<&str> = old.finalizers().collect();
+        let mut added = strings(metadata.get("finalizers"));
+        added.retain(|name| !present.contains(name));
         if !added.is_empty() {
             let names: Vec<String> = added.iter().map(|name| format!("{name:?}")).collect();
             let detail = format!(
@@ -305,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn finalizers_are_qualified_names_and_where_needed_have_a_domain() {
+    fn finalizers_are_qualified_names_with_a_domain_where_required() {
         let count = |names: &[&str]| {
             let (mut plain, mut domains) = (Vec::new(), Vec::new());
             finalizers(names, &mut plain);
@@ -319,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn owners_are_whole_and_only_one_controls() {
+    fn owner_references_are_complete_and_have_one_controller_at_most() {
         let owner = |name: &str| json!({"apiVersion": "v1", "kind": "Node", "name": name, "uid": "u", "controller": true});
         assert_eq!(count(owners, json!([owner("a")])), 0);
         assert_eq!(count(owners, json!([owner("a"), owner("b")])), 1);

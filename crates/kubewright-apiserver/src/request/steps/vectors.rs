@@ -1,5 +1,5 @@
-//! What Kubernetes' own code made of objects of its own kinds, compared with what this server
-//! makes of them (`cargo xtask vectors` writes the answers).
+//! Compares defaults, preparation and validation of built-in kinds with the results of Kubernetes'
+//! own code, which `cargo xtask vectors` writes.
 
 use std::fmt::Write as _;
 
@@ -58,7 +58,7 @@ fn kind_of(object: &Value) -> Kind {
     }
 }
 
-/// Where two values differ, and how.
+/// The paths at which two values differ, with both values.
 fn differences(path: &str, theirs: &Value, ours: &Value, out: &mut Vec<String>) {
     match (theirs, ours) {
         (Value::Object(a), Value::Object(b)) => {
@@ -66,11 +66,11 @@ fn differences(path: &str, theirs: &Value, ours: &Value, out: &mut Vec<String>) 
                 .keys()
                 .chain(b.keys().filter(|name| !a.contains_key(*name)))
             {
-                let at = format!("{path}.{name}");
+                let member_path = format!("{path}.{name}");
                 let member = |map: &serde_json::Map<String, Value>| {
                     map.get(name).cloned().unwrap_or_else(|| json!("(absent)"))
                 };
-                differences(&at, &member(a), &member(b), out);
+                differences(&member_path, &member(a), &member(b), out);
             }
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
@@ -79,11 +79,11 @@ fn differences(path: &str, theirs: &Value, ours: &Value, out: &mut Vec<String>) 
             }
         }
         (a, b) if a == b => {}
-        (a, b) => out.push(format!("{path}: theirs {a}, ours {b}")),
+        (a, b) => out.push(format!("{path}: Kubernetes {a}, Kubewright {b}")),
     }
 }
 
-/// Times that follow from the clock are not compared.
+/// Removes times that depend on the clock.
 fn without_times(mut value: Value) -> Value {
     if let Some(Value::Array(devices)) = value.pointer_mut("/spec/devices") {
         for taint in devices
@@ -140,8 +140,10 @@ fn write(api: &Api, case: &Written) -> Result<Value, Status> {
     let target = target(&case.object);
     let mut value = case.object.clone();
     conform_builtin(&mut value, target.kind()).unwrap();
-    let old = case.old.clone();
-    let old = old.map(|old| Object::new(old, Revision::new(1)));
+    let old = case
+        .old
+        .clone()
+        .map(|old| Object::new(old, Revision::new(1)));
     match &old {
         None => {
             accept_new(&target, &mut value)?;
@@ -156,12 +158,12 @@ fn write(api: &Api, case: &Written) -> Result<Value, Status> {
     Ok(value)
 }
 
-/// The part of a message that is compared: in the following lines Kubernetes prints its Go structs.
+/// The compared part of a message: the lines after it print Go structs.
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-fn shown(message: &str, causes: &[Value]) -> Value {
+fn comparable(message: &str, causes: &[Value]) -> Value {
     let causes: Vec<Value> = causes
         .iter()
         .map(|cause| {
@@ -189,14 +191,14 @@ fn objects_are_prepared_and_rejected_as_by_kubernetes() {
                 json!({"result": value})
             }
             Err(status) => {
-                let causes = status.details.unwrap_or_default().causes;
-                let causes: Vec<Value> = causes.iter().map(|cause| json!(cause)).collect();
-                json!({"error": shown(&status.message, &causes)})
+                let details = status.details.unwrap_or_default();
+                let causes: Vec<Value> = details.causes.iter().map(|cause| json!(cause)).collect();
+                json!({"error": comparable(&status.message, &causes)})
             }
         };
         let theirs = match (&case.result, &case.error) {
             (Some(result), _) => json!({"result": result}),
-            (None, Some(error)) => json!({"error": shown(&error.message, &error.causes)}),
+            (None, Some(error)) => json!({"error": comparable(&error.message, &error.causes)}),
             (None, None) => Value::Null,
         };
         let mut found = Vec::new();

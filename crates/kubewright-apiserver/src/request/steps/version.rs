@@ -36,23 +36,23 @@ pub(crate) async fn all_in_request(
             .map(|object| target.restored(object))
             .collect());
     };
-    let objects: Vec<Arc<Object>> = objects
+    let restored: Vec<Arc<Object>> = objects
         .iter()
         .map(|object| custom.restore(object))
         .collect();
     let is_other = |object: &Arc<Object>| object.value()["apiVersion"] != wanted.as_str();
-    let others: Vec<Value> = objects
+    let others: Vec<Value> = restored
         .iter()
         .filter(|object| is_other(object))
         .map(|object| object.value().clone())
         .collect();
     if others.is_empty() {
-        return Ok(objects);
+        return Ok(restored);
     }
     let mut converted = convert(api, target, custom, others, &wanted)
         .await?
         .into_iter();
-    let shown = objects.into_iter().map(|object| {
+    let in_version = restored.into_iter().map(|object| {
         if !is_other(&object) {
             return object;
         }
@@ -60,7 +60,7 @@ pub(crate) async fn all_in_request(
         custom.schema().conform(&mut value);
         Arc::new(Object::encoded(value, object.revision()))
     });
-    Ok(shown.collect())
+    Ok(in_version.collect())
 }
 
 /// Converts an object to the version that its kind is stored in.

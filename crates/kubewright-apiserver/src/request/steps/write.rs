@@ -5,9 +5,12 @@ use std::sync::Arc;
 use kubewright_core::Operation;
 use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
 use kubewright_kinds::core::NAMESPACE;
+use kubewright_kinds::json::text;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
+use super::attributes::attributes;
+use super::authorize::{authorize_create, authorize_grant};
 use super::change::{Change, Ownership, complete_applied};
 use super::commit::{Committed, Replaced, commit};
 use super::guards::{check_definition, guards};
@@ -16,21 +19,19 @@ use super::ownership::{self, Writer};
 use super::part::Part;
 use super::validate::validate;
 use super::version;
-use crate::admission::{Attributes, OperationOptions};
+use crate::admission::Attributes;
 use crate::authentication::User;
-use crate::authorization::{self, Denied, Grant, ResourceTarget};
 use crate::request::api::Api;
-use crate::request::codec::decode;
 use crate::request::definitions;
 use crate::request::message::ApiRequest;
 use crate::request::options::WriteOptions;
 use crate::request::target::Target;
-use crate::store::Object;
+use crate::store::{Object, Seen};
 use crate::warnings::Warnings;
 
-/// How often a write is tried when other writes come in between.
+/// How often a write is tried while other writes conflict with it.
 pub(crate) const MAX_ATTEMPTS: usize = 64;
-/// How many names are generated when they are taken.
+/// How many names are generated while objects of these names exist.
 const MAX_NAMES: usize = 8;
 
 /// One write of an object.
@@ -60,7 +61,7 @@ pub(crate) enum Admission<'a> {
     Object(&'a ApiRequest),
     /// A view of the object, such as its scale. Admission has mutated it before.
     View(&'a ApiRequest, fn(&Target, &Value) -> Value),
-    /// Nothing: it is a write of the server itself, or was admitted before.
+    /// Nothing: the write is one of the server itself, or was admitted before.
     Nothing,
 }
 
@@ -74,7 +75,7 @@ pub(crate) enum Current {
     },
 }
 
-/// What a write has stored.
+/// The result of a write.
 pub(crate) struct Written {
     pub(crate) object: Arc<Object>,
     pub(crate) is_created: bool,
@@ -142,7 +143,7 @@ impl<'a> Write<'a> {
         &self.writer
     }
 
-    /// Carries out a write, again when another one comes in between.
+    /// Runs a write, and repeats it while other writes conflict with it.
     pub(crate) async fn run(&self, api: &Api, mut change: Change<'_>) -> Result<Written, Status> {
         for _ in 0..MAX_ATTEMPTS {
             let current = self.current(api).await?;
@@ -168,14 +169,16 @@ impl<'a> Write<'a> {
                 Ok(Current::Existing { stored, old })
             }
             None if self.mode == Mode::CreateOrUpdate => {
-                self.authorize_create(api).await?;
+                if let Admission::Object(request) = self.admission {
+                    authorize_create(api, self.target, request).await?;
+                }
                 Ok(Current::New)
             }
             None => Err(self.target.not_found(name)),
         }
     }
 
-    /// One pass through the steps of a write. None when another write came in between.
+    /// One pass through the steps of a write. None when another write conflicts with it.
     pub(crate) async fn attempt(
         &self,
         api: &Api,
@@ -186,11 +189,11 @@ impl<'a> Write<'a> {
         let proposed = self.propose(api, change, old).await?;
         check_definition(api, target, old.is_none(), &proposed)?;
         let mut mutated = self.mutate(api, old, proposed).await?;
-        self.authorize_grant(api, old.map(Arc::as_ref), &mutated)?;
+        authorize_grant(api, target, &self.user, old.map(Arc::as_ref), &mutated)?;
         let is_generated = old.is_none() && is_empty(&mutated["metadata"]["name"]);
         for _ in 0..MAX_NAMES {
             let guards = guards(api, target, old.is_none(), &mutated)?;
-            // Kept where another name may be generated, or where the stored form is another.
+            // Kept if another name may have to be generated, or if the stored form differs.
             let mut object = if is_generated || target.is_converted() {
                 mutated.clone()
             } else {
@@ -215,19 +218,21 @@ impl<'a> Write<'a> {
                 Committed::Exists(_) if self.mode == Mode::CreateOrUpdate => return Ok(None),
                 Committed::Exists(existing) => return Err(already_exists(target, &existing)),
                 Committed::Conflict(_) if old.is_some() => return Ok(None),
-                // The namespace or definition has changed: it is checked again.
+                // The namespace or definition has changed, and is checked again.
                 Committed::Conflict(value) if mutated.is_null() => mutated = value,
                 Committed::Conflict(_) => {}
             }
         }
-        let base = mutated["metadata"]["generateName"].as_str();
-        let resource = &target.resource.resource;
-        Err(Status::already_exists(resource, base.unwrap_or_default()))
+        let base = text(&mutated["metadata"]["generateName"]);
+        Err(Status::already_exists(&target.resource.resource, base))
     }
 
     /// The object that the client wants, with its field owners: the body, or the stored object with
     /// a patch or an applied configuration.
-    async fn propose(
+    ///
+    /// Field ownership needs the object in the versions of other managers. It is computed again
+    /// until no conversion by webhook is missing (`docs/design/why-is-a-merge-repeated.md`).
+    pub(crate) async fn propose(
         &self,
         api: &Api,
         change: &mut Change<'_>,
@@ -242,11 +247,7 @@ impl<'a> Write<'a> {
         }
     }
 
-    /// The object of a create with its field owners, for kinds that are not stored.
-    pub(crate) fn new_object(&self, change: &mut Change<'_>) -> Result<Value, Status> {
-        self.owned(change, None)
-    }
-
+    /// The changed object with its field owners, by the conversions that are known so far.
     fn owned(&self, change: &mut Change<'_>, old: Option<&Object>) -> Result<Value, Status> {
         let mut object = change.object(self.target, old)?;
         if let Change::Apply(apply) = change {
@@ -276,7 +277,7 @@ impl<'a> Write<'a> {
         Ok(owned)
     }
 
-    /// Lets admission change the object.
+    /// Lets admission change the object. A view is mutated before it becomes a change.
     async fn mutate(
         &self,
         api: &Api,
@@ -293,7 +294,8 @@ impl<'a> Write<'a> {
         Ok(attributes.object.unwrap_or_default())
     }
 
-    /// Sets what the server sets, and takes from the stored object what this write cannot change.
+    /// Sets the fields that the server sets, and takes those from the stored object that this write
+    /// cannot change.
     fn prepare(&self, api: &Api, old: Option<&Object>, object: &mut Value) -> Result<(), Status> {
         match old {
             None => prepare_new(api, self.target, object),
@@ -320,24 +322,20 @@ impl<'a> Write<'a> {
         old: Option<&Arc<Object>>,
         object: Value,
     ) -> Result<Value, Status> {
-        let (request, view) = match self.admission {
-            Admission::Object(request) => (request, None),
-            Admission::View(request, view) => (request, Some(view)),
+        let (attributes, kept) = match self.admission {
             Admission::Nothing => return Ok(object),
+            Admission::Object(request) => (self.attributes(request, old.cloned(), object), None),
+            Admission::View(request, view) => {
+                let old_view = old.map(|old| {
+                    let value = view(self.target, old.value());
+                    Arc::new(Object::new(value, old.revision()))
+                });
+                let new_view = view(self.target, &object);
+                (self.attributes(request, old_view, new_view), Some(object))
+            }
         };
-        let Some(view) = view else {
-            let attributes = self.attributes(request, old.cloned(), object);
-            api.admission.validate(&attributes, &self.warnings).await?;
-            return Ok(attributes.object.unwrap_or_default());
-        };
-        let old = old.map(|old| {
-            let viewed = view(self.target, old.value());
-            Arc::new(Object::new(viewed, old.revision()))
-        });
-        let viewed = view(self.target, &object);
-        let attributes = self.attributes(request, old, viewed);
         api.admission.validate(&attributes, &self.warnings).await?;
-        Ok(object)
+        Ok(kept.or(attributes.object).unwrap_or_default())
     }
 
     fn attributes(
@@ -353,8 +351,7 @@ impl<'a> Write<'a> {
         };
         let mut attributes = attributes(self.target, request, operation, self.is_dry_run);
         if attributes.name.is_empty() {
-            let name = object["metadata"]["name"].as_str();
-            name.unwrap_or_default().clone_into(&mut attributes.name);
+            text(&object["metadata"]["name"]).clone_into(&mut attributes.name);
         }
         if self.target.resource.is(&NAMESPACE) {
             attributes.namespace.clone_from(&attributes.name);
@@ -362,44 +359,6 @@ impl<'a> Write<'a> {
         attributes.object = Some(object);
         attributes.old = old;
         attributes
-    }
-
-    /// A PUT or apply that creates needs the permission to create as well.
-    async fn authorize_create(&self, api: &Api) -> Result<(), Status> {
-        let Admission::Object(request) = self.admission else {
-            return Ok(());
-        };
-        let target = self.target;
-        let resource = ResourceTarget {
-            group: target.kind().group(),
-            plural: &target.resource.resource.plural,
-            subresource: "",
-            namespace: target.namespace.as_deref().unwrap_or_default(),
-            name: target.name.as_deref().unwrap_or_default(),
-        };
-        let attributes = authorization::Attributes {
-            user: &self.user,
-            verb: "create",
-            target: authorization::Target::Resource(resource),
-        };
-        let parameters = Some((&request.route, &request.query));
-        let authorized = api.authorizer.authorize(&attributes, parameters);
-        authorized.await.map_err(|denied| match denied {
-            Denied::Forbidden(status) => *status,
-            Denied::Failed(why) => Status::internal(why),
-        })
-    }
-
-    /// A user who writes a role or binding must have the permissions that it grants.
-    fn authorize_grant(&self, api: &Api, old: Option<&Object>, new: &Value) -> Result<(), Status> {
-        api.authorizer.check_grant(&Grant {
-            user: &self.user,
-            kind: self.target.resource.strategy,
-            namespace: self.target.namespace.as_deref().unwrap_or_default(),
-            name: self.target.name.as_deref().unwrap_or_default(),
-            old,
-            new,
-        })
     }
 }
 
@@ -412,7 +371,7 @@ impl Current {
         }
     }
 
-    fn replaced<'a>(&'a self, guards: &'a [crate::store::Seen]) -> Replaced<'a> {
+    fn replaced<'a>(&'a self, guards: &'a [Seen]) -> Replaced<'a> {
         match self {
             Self::New => Replaced::New(guards),
             Self::Existing { stored, .. } => Replaced::Stored(stored),
@@ -424,52 +383,6 @@ impl Current {
             object,
             is_created: matches!(self, Self::New),
         }
-    }
-}
-
-/// The attributes of a request for admission, without its objects.
-pub(crate) fn attributes(
-    target: &Target,
-    request: &ApiRequest,
-    operation: Operation,
-    is_dry_run: bool,
-) -> Attributes {
-    let subresource = request.route.subresource.clone().unwrap_or_default();
-    let kind = match target.resource.subresource(&subresource) {
-        Some(subresource) => subresource.kind.clone(),
-        None => target.kind().clone(),
-    };
-    let parameter = |name: &str| request.query.get(name).unwrap_or_default().to_owned();
-    let options = if operation == Operation::Delete {
-        OperationOptions {
-            delete_options: decode::parse(&request.content).unwrap_or_default(),
-            ..OperationOptions::default()
-        }
-    } else {
-        OperationOptions {
-            field_manager: parameter("fieldManager"),
-            field_validation: parameter("fieldValidation"),
-            delete_options: Value::Null,
-        }
-    };
-    let name = target.name.clone().unwrap_or_default();
-    let namespace = if target.resource.is(&NAMESPACE) {
-        name.clone()
-    } else {
-        target.namespace.clone().unwrap_or_default()
-    };
-    Attributes {
-        resource: Arc::clone(&target.resource),
-        kind,
-        subresource,
-        operation,
-        name,
-        namespace,
-        user: request.user.clone(),
-        is_dry_run,
-        options,
-        object: None,
-        old: None,
     }
 }
 
@@ -491,5 +404,5 @@ fn check_no_revision(object: &Value) -> Result<(), Status> {
 }
 
 fn is_empty(value: &Value) -> bool {
-    value.as_str().unwrap_or_default().is_empty()
+    text(value).is_empty()
 }

@@ -4,14 +4,13 @@ use kubewright_core::Operation;
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
 
-use super::binding::admit_object;
 use crate::request::api::Api;
 use crate::request::message::ApiRequest;
 use crate::request::response::ApiResponse;
-use crate::request::steps::attributes;
+use crate::request::steps::{admit, attributes};
 use crate::request::target::Target;
 
-/// Whether a subresource is a connection to what runs behind the object.
+/// Whether a subresource is a connection to a container or service.
 pub(super) fn is_connection(subresource: &str) -> bool {
     matches!(subresource, "exec" | "attach" | "portforward" | "proxy")
 }
@@ -29,9 +28,9 @@ pub(super) async fn connect(
         return Err(Status::bad_request("dryRun is not supported"));
     }
     let name = target.name()?;
-    let options = options(target, subresource, request)?;
-    let attributes = attributes(target, request, Operation::Connect, false);
-    admit_object(api, attributes, request, options).await?;
+    let mut attributes = attributes(target, request, Operation::Connect, false);
+    attributes.object = Some(options(target, subresource, request)?);
+    admit(api, attributes, &request.warnings).await?;
     if api.store.get(&target.key(name)).is_none() {
         return Err(target.not_found(name));
     }
@@ -47,8 +46,11 @@ fn options(target: &Target, subresource: &str, request: &ApiRequest) -> Result<V
     let mut fields = Map::new();
     match subresource {
         "portforward" => {
-            let ports: Result<Vec<i32>, _> = query.all("ports").map(str::parse).collect();
-            let ports = ports.map_err(|error| Status::bad_request(error.to_string()))?;
+            let ports: Vec<i32> = query
+                .all("ports")
+                .map(str::parse)
+                .collect::<Result<_, _>>()
+                .map_err(|error: std::num::ParseIntError| Status::bad_request(error.to_string()))?;
             if !ports.is_empty() {
                 fields.insert("ports".to_owned(), json!(ports));
             }
@@ -72,13 +74,13 @@ fn options(target: &Target, subresource: &str, request: &ApiRequest) -> Result<V
     }
     if subresource == "exec" {
         let command: Vec<&str> = query.all("command").collect();
-        // As Go encodes a nil slice.
-        let command = if command.is_empty() {
+        // Go encodes a nil slice as null.
+        let value = if command.is_empty() {
             Value::Null
         } else {
             json!(command)
         };
-        fields.insert("command".to_owned(), command);
+        fields.insert("command".to_owned(), value);
     }
     if let Some(served) = target.resource.subresource(subresource) {
         fields.insert("kind".to_owned(), json!(served.kind.kind));

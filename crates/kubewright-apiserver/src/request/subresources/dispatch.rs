@@ -18,7 +18,7 @@ use crate::request::steps::Part;
 use crate::request::target::Target;
 use crate::request::verbs::write;
 
-/// Handles a request about a subresource.
+/// Handles a request for a subresource.
 pub(crate) async fn execute(
     api: &Api,
     target: &Target,

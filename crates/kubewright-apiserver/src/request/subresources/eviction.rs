@@ -4,26 +4,27 @@
 use std::sync::Arc;
 
 use kubewright_core::Operation;
+use kubewright_kinds::json::items;
 use kubewright_kinds::label_selector;
-use kubewright_kinds::policy::POD_DISRUPTION_BUDGET;
+use kubewright_kinds::policy::{EVICTION, POD_DISRUPTION_BUDGET};
 use kubewright_wire::status::{Cause, CauseKind, Status};
 use serde_json::{Value, json};
 
-use super::binding::{admit_object, created, parse_named};
+use super::request_object::{created, parse_named};
 use crate::request::api::Api;
-use crate::request::conditions::is_condition_true;
+use crate::request::conditions::{is_condition_true, transition_condition};
 use crate::request::deletion::{DeleteOptions, Preconditions};
 use crate::request::message::ApiRequest;
 use crate::request::options::WriteOptions;
 use crate::request::response::ApiResponse;
-use crate::request::steps::{Change, Edit, Ownership, Part, Write, attributes};
+use crate::request::steps::{Change, Edit, Ownership, Part, Write, admit, attributes};
 use crate::request::target::Target;
 use crate::request::verbs::delete_evicted;
 use crate::resources::builtins;
 use crate::store::Object;
 
 const VIOLATION: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
-/// How many evicted Pods may wait for the disruption controller.
+/// How many evicted Pods can wait for the disruption controller.
 const MAX_DISRUPTED: usize = 2000;
 
 /// Deletes a Pod if its PodDisruptionBudget allows it.
@@ -34,9 +35,9 @@ pub(super) async fn evict(
 ) -> Result<ApiResponse, Status> {
     let options = WriteOptions::parse(&request.query, "CreateOptions")?;
     let name = target.name()?;
-    let eviction = parse_named(request, name, "Eviction")?;
-    let attributes = attributes(target, request, Operation::Create, options.is_dry_run);
-    let eviction = admit_object(api, attributes, request, eviction).await?;
+    let mut attributes = attributes(target, request, Operation::Create, options.is_dry_run);
+    attributes.object = Some(parse_named(request, name, &EVICTION)?);
+    let eviction = admit(api, attributes, &request.warnings).await?;
     let mut deletion = DeleteOptions::of(&eviction["deleteOptions"])?;
     if options.is_dry_run {
         deletion = deletion.dry_run();
@@ -125,7 +126,8 @@ async fn take_from_budget(
     name: &str,
     options: &DeleteOptions,
 ) -> Result<(), Status> {
-    let Some(served) = builtins().find("policy", "v1", "poddisruptionbudgets") else {
+    let (group, plural) = POD_DISRUPTION_BUDGET.as_resource_tuple();
+    let Some(served) = builtins().find(group, "v1", plural) else {
         return Ok(());
     };
     let budgets = Target {
@@ -161,7 +163,9 @@ fn disruptions_left(budget: &Object) -> Result<i64, Status> {
         let why = format!("The disruption budget {name} is still being processed by the server.");
         return Err(Status::too_many_requests(VIOLATION, 10).with_cause(disruption(why)));
     }
-    let forbidden = |why: &str| Status::forbidden(("policy", "poddisruptionbudget"), name, why);
+    // Kubernetes names the resource in the singular here.
+    let resource = (POD_DISRUPTION_BUDGET.group, "poddisruptionbudget");
+    let forbidden = |why: &str| Status::forbidden(resource, name, why);
     let waiting = status["disruptedPods"].as_object();
     match number("disruptionsAllowed") {
         ..0 => Err(forbidden("pdb disruptions allowed is negative")),
@@ -188,8 +192,7 @@ fn disruption(message: String) -> Cause {
 fn explain(name: &str, status: &Value) -> String {
     let number = |field: &str| status[field].as_i64().unwrap_or_default();
     let (desired, healthy) = (number("desiredHealthy"), number("currentHealthy"));
-    let conditions = status["conditions"].as_array().into_iter().flatten();
-    let condition = conditions
+    let condition = items(&status["conditions"])
         .filter(|known| known["type"] == "DisruptionAllowed" && known["status"] == "False")
         .map(|known| (known["reason"].as_str(), known["message"].as_str()))
         .find_map(|(reason, message)| Some((reason?, message?)))
@@ -216,26 +219,7 @@ fn forbid_disruptions(budget: &mut Value, generation: i64, now: &str) {
         "type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods",
         "message": "", "observedGeneration": generation, "lastTransitionTime": now,
     });
-    put_condition(budget, condition);
-}
-
-/// Sets a condition, unless it has this status already.
-fn put_condition(object: &mut Value, condition: Value) {
-    let conditions = &mut object["status"]["conditions"];
-    if !conditions.is_array() {
-        *conditions = json!([]);
-    }
-    let Some(conditions) = conditions.as_array_mut() else {
-        return;
-    };
-    match conditions
-        .iter_mut()
-        .find(|known| known["type"] == condition["type"])
-    {
-        Some(known) if known["status"] == condition["status"] => {}
-        Some(known) => *known = condition,
-        None => conditions.push(condition),
-    }
+    transition_condition(budget, condition);
 }
 
 /// Sets the reason on the Pod and deletes it.
@@ -272,7 +256,7 @@ async fn mark_evicted(
             "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
             "lastProbeTime": null, "lastTransitionTime": now,
         });
-        put_condition(&mut value, condition);
+        transition_condition(&mut value, condition);
         Ok(value)
     };
     let change = Change::Edit(Edit {

@@ -5,6 +5,7 @@ mod connect;
 mod dispatch;
 mod eviction;
 mod finalize;
+mod request_object;
 mod scale;
 mod token;
 

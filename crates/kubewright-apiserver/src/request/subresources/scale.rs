@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use kubewright_core::{Kind, Operation};
+use kubewright_kinds::autoscaling::SCALE;
+use kubewright_kinds::custom::ScalePaths;
+use kubewright_kinds::json::text;
 use kubewright_wire::status::{Cause, Status};
 use serde_json::{Value, json};
 
@@ -20,25 +23,27 @@ use crate::request::target::Target;
 use crate::resources::conform_builtin;
 use crate::store::{Object, metadata_mut};
 
-/// The replicas of a custom resource without any; no patch sets this.
+/// The replicas of a custom resource that has none. No patch sets this number.
 const UNSET: i64 = -2_147_483_648;
 
 fn kind() -> Kind {
-    Kind::new("autoscaling", "v1", "Scale")
+    SCALE.in_version("v1")
+}
+
+/// The paths of a custom resource; none for built-in kinds.
+fn custom_paths(target: &Target) -> Option<&ScalePaths> {
+    target.resource.custom()?.scale.as_ref()
 }
 
 /// Reads the scale of an object.
 pub(super) async fn get(api: &Api, target: &Target) -> Result<ApiResponse, Status> {
     let name = target.name()?;
-    let object = api
+    let stored = api
         .store
         .get(&target.key(name))
         .ok_or_else(|| target.not_found(name))?;
-    let object = version::in_request(api, target, object).await?;
-    if let Some(paths) = target
-        .resource
-        .custom()
-        .and_then(|custom| custom.scale.as_ref())
+    let object = version::in_request(api, target, stored).await?;
+    if let Some(paths) = custom_paths(target)
         && object.value().pointer(&paths.wanted).is_none()
     {
         return Err(Status::internal(format!(
@@ -103,7 +108,7 @@ fn scaled(target: &Target, old: &Object, scale: &Value) -> Result<Value, Status>
     Ok(value)
 }
 
-/// What a request does to a scale.
+/// The change of a scale by a request.
 struct ScaleChange {
     options: WriteOptions,
     /// The kind of patch; none when `sent` replaces the scale.
@@ -159,13 +164,9 @@ impl ScaleChange {
     }
 }
 
-/// Whether an object has replicas; a built-in one always does.
+/// Whether an object has replicas, as all built-in kinds do.
 fn has_replicas(target: &Target, object: &Object) -> bool {
-    let custom = target
-        .resource
-        .custom()
-        .and_then(|custom| custom.scale.as_ref());
-    custom.is_none_or(|paths| object.value().pointer(&paths.wanted).is_some())
+    custom_paths(target).is_none_or(|paths| object.value().pointer(&paths.wanted).is_some())
 }
 
 /// The scale of an object.
@@ -205,14 +206,15 @@ fn scale_of(target: &Target, object: &Value) -> Value {
             metadata[field] = value.clone();
         }
     }
+    let kind = kind();
     let mut scale = json!({
-        "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata,
+        "kind": kind.kind, "apiVersion": kind.api_version(), "metadata": metadata,
         "spec": {"replicas": wanted},
         "status": {"replicas": present, "selector": selector},
     });
-    // Zero values are left out where Go leaves them out.
-    if let Err(error) = conform_builtin(&mut scale, &kind()) {
-        tracing::error!(%error, "a scale does not conform to its kind");
+    // Drops the zero values that Go omits.
+    if let Err(error) = conform_builtin(&mut scale, &kind) {
+        tracing::error!(%error, "scale does not conform to its kind");
     }
     scale
 }
@@ -226,11 +228,9 @@ fn selector_of(target: &Target, object: &Value) -> String {
 
 fn check(target: &Target, old: &Object, scale: &Value) -> Result<(), Status> {
     let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
-    let custom = target
-        .resource
-        .custom()
-        .and_then(|custom| custom.scale.as_ref());
-    if let Some(paths) = custom.filter(|_| replicas == UNSET) {
+    if let Some(paths) = custom_paths(target)
+        && replicas == UNSET
+    {
         return Err(Status::bad_request(format!(
             "the spec replicas field {:?} cannot be empty",
             paths.declared
@@ -241,14 +241,14 @@ fn check(target: &Target, old: &Object, scale: &Value) -> Result<(), Status> {
         let cause = Cause::invalid("spec.replicas", &json!(replicas), detail);
         return Err(Status::invalid(&kind(), old.name(), vec![cause]));
     }
-    let uid = scale["metadata"]["uid"].as_str().unwrap_or_default();
+    let uid = text(&scale["metadata"]["uid"]);
     if !uid.is_empty() && uid != old.uid() {
-        let part = format!("{}/scale", target.resource.resource.plural);
+        let subresource = format!("{}/scale", target.resource.resource.plural);
         let why = format!(
             "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
             old.uid()
         );
-        let resource = (target.kind().group(), part.as_str());
+        let resource = (target.kind().group(), subresource.as_str());
         return Err(Status::conflict_because(resource, old.name(), &why));
     }
     Ok(())
@@ -256,24 +256,20 @@ fn check(target: &Target, old: &Object, scale: &Value) -> Result<(), Status> {
 
 fn set_replicas(target: &Target, value: &mut Value, scale: &Value) -> Result<(), Status> {
     let replicas = json!(scale["spec"]["replicas"].as_i64().unwrap_or_default());
-    let custom = target
-        .resource
-        .custom()
-        .and_then(|custom| custom.scale.as_ref());
-    let Some(paths) = custom else {
+    let Some(paths) = custom_paths(target) else {
         value["spec"]["replicas"] = replicas;
         return Ok(());
     };
-    let mut at = value;
+    let mut field = value;
     for name in paths.wanted.split('/').filter(|name| !name.is_empty()) {
-        if !at.is_object() && !at.is_null() {
+        if !field.is_object() && !field.is_null() {
             return Err(Status::internal(format!(
-                "the spec replicas field {:?} leads through a value that is no object",
+                "set the spec replicas field {:?}: a value on its path is not an object",
                 paths.declared
             )));
         }
-        at = &mut at[name];
+        field = &mut field[name];
     }
-    *at = replicas;
+    *field = replicas;
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! `token` of ServiceAccounts: issues a token.
 
 use http::StatusCode;
-use kubewright_core::{Kind, Operation};
+use kubewright_core::Operation;
+use kubewright_kinds::authentication::TOKEN_REQUEST;
 use kubewright_wire::status::Status;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::authentication::TokenRequest;
 use crate::request::api::Api;
@@ -11,7 +12,7 @@ use crate::request::codec::decode;
 use crate::request::message::ApiRequest;
 use crate::request::options::WriteOptions;
 use crate::request::response::{ApiBody, ApiResponse};
-use crate::request::steps::{Part, Write, attributes, track_subresource};
+use crate::request::steps::{Part, Write, admit_completed, attributes, track_subresource};
 use crate::request::target::Target;
 
 /// Issues a token for a ServiceAccount.
@@ -21,33 +22,28 @@ pub(super) async fn issue_token(
     request: &ApiRequest,
 ) -> Result<ApiResponse, Status> {
     let options = WriteOptions::parse(&request.query, "CreateOptions")?;
-    let kind = Kind::new("authentication.k8s.io", "v1", "TokenRequest");
+    let kind = TOKEN_REQUEST.in_version("v1");
     let decoded = decode::subresource(&request.content, &kind, options.field_validation)?;
     request.warnings.add(decoded.warnings);
     let write = Write::new(api, target, request, &options, Part::Whole);
-    let body = track_subresource(&kind, decoded.value, write.writer());
+    let sent = track_subresource(&kind, decoded.value, write.writer());
     let mut attributes = attributes(target, request, Operation::Create, options.is_dry_run);
-    attributes.object = Some(body);
-    api.admission
-        .mutate(&mut attributes, &request.warnings)
-        .await?;
-    let body = attributes.object.take().unwrap_or_default();
-    let issued = api.authenticator.issue_token(
-        TokenRequest {
-            namespace: target.namespace.as_deref().unwrap_or_default(),
-            name: target.name()?,
-            now: api.clock.now(),
-            token_id: &api.random.uid(),
-        },
-        body,
-    )?;
-    // Validating admission sees the completed request without the token.
-    let mut shown = issued.clone();
-    shown["status"] = json!({"token": "", "expirationTimestamp": null});
-    attributes.object = Some(shown);
-    api.admission
-        .validate(&attributes, &request.warnings)
-        .await?;
+    attributes.object = Some(sent);
+    let token_request = TokenRequest {
+        namespace: target.namespace.as_deref().unwrap_or_default(),
+        name: target.name()?,
+        now: api.clock.now(),
+        token_id: &api.random.uid(),
+    };
+    let mut issued = Value::Null;
+    let issue = |body: Value| {
+        issued = api.authenticator.issue_token(token_request, body)?;
+        // Validating admission sees the completed request without the token.
+        let mut without_token = issued.clone();
+        without_token["status"] = json!({"token": "", "expirationTimestamp": null});
+        Ok(without_token)
+    };
+    admit_completed(api, attributes, &request.warnings, issue).await?;
     Ok(ApiResponse::new(
         StatusCode::CREATED,
         ApiBody::Value(issued),

@@ -16,7 +16,7 @@ use crate::request::deletion::{
 use crate::request::list::select_all;
 use crate::request::message::ApiRequest;
 use crate::request::response::{ApiBody, ApiResponse};
-use crate::request::steps::{MAX_ATTEMPTS, Selection, attributes, version};
+use crate::request::steps::{MAX_ATTEMPTS, Selection, admit, attributes, version};
 use crate::request::target::Target;
 use crate::store::Object;
 
@@ -83,7 +83,7 @@ pub(crate) async fn delete_evicted(
         .map(drop)
 }
 
-/// Deletes an object. Admission sees the deletion where there is a request.
+/// Deletes an object. Admission sees the deletion if it is that of a request.
 async fn delete_object(
     api: &Api,
     target: &Target,
@@ -101,7 +101,7 @@ async fn delete_object(
         if let Some(request) = request
             && !matches!(step, DeletionStep::Nothing)
         {
-            admit(api, target, request, options, &old).await?;
+            admit_deletion(api, target, request, options, &old).await?;
         }
         if options.is_dry_run() {
             return Ok(simulate_deletion(&old, step));
@@ -114,7 +114,7 @@ async fn delete_object(
     Err(Status::conflict(&target.resource.resource, name))
 }
 
-async fn admit(
+async fn admit_deletion(
     api: &Api,
     target: &Target,
     request: &ApiRequest,
@@ -124,10 +124,7 @@ async fn admit(
     let is_dry_run = options.is_dry_run();
     let mut attributes = attributes(target, request, Operation::Delete, is_dry_run);
     attributes.old = Some(version::in_request(api, target, Arc::clone(old)).await?);
-    api.admission
-        .mutate(&mut attributes, &request.warnings)
-        .await?;
-    api.admission.validate(&attributes, &request.warnings).await
+    admit(api, attributes, &request.warnings).await.map(drop)
 }
 
 /// Deletes the objects of a definition that was marked, and a definition whose last object was

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::request::api::Api;
 use crate::request::list::{Page, select};
 use crate::request::message::ApiRequest;
+use crate::request::options::parse_integer;
 use crate::request::response::{ApiBody, ApiResponse};
 use crate::request::steps::{Selection, parse_revision, wait_for};
 use crate::request::target::Target;
@@ -23,7 +24,7 @@ const TOKEN_EXPIRED: &str = "The provided continue parameter is too old to displ
 
 /// The state that a list shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum At {
+enum ListState {
     Latest,
     NotOlderThan(Revision),
     Exactly(Revision),
@@ -32,7 +33,7 @@ enum At {
 
 #[derive(Debug)]
 struct ListOptions {
-    at: At,
+    state: ListState,
     limit: Option<usize>,
 }
 
@@ -44,7 +45,7 @@ pub(crate) async fn list(
 ) -> Result<ApiResponse, Status> {
     let options = ListOptions::parse(&request.query)?;
     let selection = Selection::parse(target, &request.query)?;
-    let (snapshot, start) = snapshot(api, target, &options.at).await?;
+    let (snapshot, start) = snapshot(api, target, &options.state).await?;
     let limit = options.limit;
     let list = select(target, &selection, &snapshot, &Page { start, limit });
     Ok(ApiResponse::ok(ApiBody::List(list)))
@@ -53,21 +54,21 @@ pub(crate) async fn list(
 async fn snapshot(
     api: &Api,
     target: &Target,
-    at: &At,
+    state: &ListState,
 ) -> Result<(Snapshot, Option<String>), Status> {
     let store = &api.store;
-    match at {
-        At::Latest => Ok((store.snapshot(), None)),
-        At::NotOlderThan(revision) => {
+    match state {
+        ListState::Latest => Ok((store.snapshot(), None)),
+        ListState::NotOlderThan(revision) => {
             wait_for(store, *revision).await?;
             Ok((store.snapshot(), None))
         }
-        At::Exactly(revision) => {
+        ListState::Exactly(revision) => {
             wait_for(store, *revision).await?;
             let expired = |_: Compacted| Status::expired(LIST_EXPIRED);
             Ok((store.snapshot_at(*revision).map_err(expired)?, None))
         }
-        At::Token(token) => {
+        ListState::Token(token) => {
             let start = match &target.namespace {
                 Some(namespace) => format!("{namespace}/{}", token.start),
                 None => token.start.clone(),
@@ -94,18 +95,12 @@ fn expired_token(token: &ContinueToken) -> Status {
 }
 
 impl ListOptions {
-    /// Reads the parameters by the matrix of `ValidateListOptions` and the storage's rules.
+    /// Parses the parameters by the rules of `ValidateListOptions` and of the storage of Kubernetes.
     fn parse(query: &Query) -> Result<Self, Status> {
         let text = |name| query.get(name).filter(|value| !value.is_empty());
-        let limit: Option<i64> = match text("limit") {
-            Some(limit) => Some(limit.parse().map_err(|_| {
-                Status::bad_request(format!(
-                    "strconv.ParseInt: parsing {limit:?}: invalid syntax"
-                ))
-            })?),
-            None => None,
-        };
-        let limit = limit
+        let limit = text("limit")
+            .map(parse_integer)
+            .transpose()?
             .and_then(|limit| usize::try_from(limit).ok())
             .filter(|limit| *limit > 0);
         let version = text("resourceVersion");
@@ -128,7 +123,7 @@ impl ListOptions {
             let token = ContinueToken::decode(token)
                 .map_err(|why| Status::bad_request(format!("invalid continue token: {why}")))?;
             return Ok(Self {
-                at: At::Token(token),
+                state: ListState::Token(token),
                 limit,
             });
         }
@@ -136,20 +131,20 @@ impl ListOptions {
             .map(parse_revision)
             .transpose()
             .map_err(|error| Status::bad_request(format!("invalid resource version: {error}")))?;
-        let at = match (revision, matching) {
-            (None, _) => At::Latest,
-            (Some(revision), Some("Exact")) => At::Exactly(revision),
-            // Any state is fine, and there are no pages.
+        let state = match (revision, matching) {
+            (None, _) => ListState::Latest,
+            (Some(revision), Some("Exact")) => ListState::Exactly(revision),
+            // Any state is acceptable, and the limit is ignored.
             (Some(revision), _) if revision.number() == 0 => {
                 return Ok(Self {
-                    at: At::Latest,
+                    state: ListState::Latest,
                     limit: None,
                 });
             }
-            (Some(revision), None) if limit.is_some() => At::Exactly(revision),
-            (Some(revision), _) => At::NotOlderThan(revision),
+            (Some(revision), None) if limit.is_some() => ListState::Exactly(revision),
+            (Some(revision), _) => ListState::NotOlderThan(revision),
         };
-        Ok(Self { at, limit })
+        Ok(Self { state, limit })
     }
 }
 
@@ -194,30 +189,33 @@ mod tests {
     use kubewright_core::Revision;
     use kubewright_wire::route::Query;
 
-    use super::{At, ListOptions};
+    use super::{ListOptions, ListState};
 
-    fn parse(text: &str) -> Result<(At, Option<usize>), (u16, String)> {
+    fn parse(text: &str) -> Result<(ListState, Option<usize>), (u16, String)> {
         ListOptions::parse(&Query::parse(text))
-            .map(|options| (options.at, options.limit))
+            .map(|options| (options.state, options.limit))
             .map_err(|status| (status.code, status.message))
     }
 
     #[test]
-    fn the_matrix_of_revision_match_and_limit_is_kubernetes_own() {
+    fn state_follows_from_revision_match_and_limit() {
         let five = Revision::new(5);
         for (text, wanted) in [
-            ("", (At::Latest, None)),
-            ("limit=2", (At::Latest, Some(2))),
-            ("resourceVersion=0&limit=2", (At::Latest, None)),
-            ("resourceVersion=5", (At::NotOlderThan(five), None)),
-            ("resourceVersion=5&limit=2", (At::Exactly(five), Some(2))),
+            ("", (ListState::Latest, None)),
+            ("limit=2", (ListState::Latest, Some(2))),
+            ("resourceVersion=0&limit=2", (ListState::Latest, None)),
+            ("resourceVersion=5", (ListState::NotOlderThan(five), None)),
+            (
+                "resourceVersion=5&limit=2",
+                (ListState::Exactly(five), Some(2)),
+            ),
             (
                 "resourceVersion=5&limit=2&resourceVersionMatch=NotOlderThan",
-                (At::NotOlderThan(five), Some(2)),
+                (ListState::NotOlderThan(five), Some(2)),
             ),
             (
                 "resourceVersion=5&resourceVersionMatch=Exact",
-                (At::Exactly(five), None),
+                (ListState::Exactly(five), None),
             ),
         ] {
             assert_eq!(parse(text), Ok(wanted), "{text}");
@@ -225,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_refused_in_kubernetes_words() {
+    fn contradictory_options_fail_with_the_messages_of_kubernetes() {
         for (text, code, message) in [
             (
                 "resourceVersionMatch=Exact",

@@ -1,4 +1,4 @@
-//! The verbs of requests about objects.
+//! The verbs of requests for objects.
 
 mod delete;
 mod get;

@@ -21,7 +21,7 @@ pub(crate) async fn review(
     let options = WriteOptions::parse(&request.query, "CreateOptions")?;
     let mut change = Change::read(target, request, &options)?;
     let write = Write::new(api, target, request, &options, Part::Main).mode(Mode::Create);
-    let sent = write.new_object(&mut change)?;
+    let sent = write.propose(api, &mut change, None).await?;
     let now = api.clock.now();
     let reviewed = if review == Review::Token {
         api.authenticator.review_token(sent, now)?

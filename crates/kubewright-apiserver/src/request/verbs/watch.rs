@@ -11,6 +11,7 @@ use serde_json::json;
 use super::list::list_options_invalid;
 use crate::request::api::Api;
 use crate::request::message::ApiRequest;
+use crate::request::options::parse_integer;
 use crate::request::response::{ApiBody, ApiResponse};
 use crate::request::steps::{Selection, parse_revision};
 use crate::request::target::Target;
@@ -33,8 +34,7 @@ pub(crate) fn watch(
     request: &ApiRequest,
 ) -> Result<ApiResponse, Status> {
     let options = WatchOptions::parse(&request.query)?;
-    let selection = Selection::parse(target, &request.query)?;
-    let selection = selection.named(target.name.as_deref());
+    let selection = Selection::parse(target, &request.query)?.named(target.name.as_deref());
     let spread = Duration::from_secs(api.random.next() % DEFAULT_TIMEOUT.as_secs());
     let is_from_now = !options.sends_state && options.revision == Revision::default();
     let start = WatchStart {
@@ -61,13 +61,7 @@ impl WatchOptions {
             Some(version) => parse_revision(version).map_err(Status::unknown)?,
             None => Revision::default(),
         };
-        let timeout: Option<i64> = match text("timeoutSeconds") {
-            Some(seconds) => Some(seconds.parse().map_err(|_| {
-                let message = format!("strconv.ParseInt: parsing {seconds:?}: invalid syntax");
-                Status::bad_request(message)
-            })?),
-            None => None,
-        };
+        let timeout = text("timeoutSeconds").map(parse_integer).transpose()?;
         Ok(Self {
             revision,
             // Without a revision a watch starts with the current state.

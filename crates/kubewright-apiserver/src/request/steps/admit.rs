@@ -1,0 +1,31 @@
+//! Admission of requests that do not pass the write pipeline.
+
+use kubewright_wire::status::Status;
+use serde_json::Value;
+
+use crate::admission::Attributes;
+use crate::request::api::Api;
+use crate::warnings::Warnings;
+
+/// Lets admission mutate and then validate a request that stores no object: a deletion, a
+/// connection, or a subresource such as `binding`. Returns the mutated object.
+pub(crate) async fn admit(
+    api: &Api,
+    attributes: Attributes,
+    warnings: &Warnings,
+) -> Result<Value, Status> {
+    admit_completed(api, attributes, warnings, Ok).await
+}
+
+/// Like [`admit`], with a step that completes the object between mutation and validation.
+pub(crate) async fn admit_completed(
+    api: &Api,
+    mut attributes: Attributes,
+    warnings: &Warnings,
+    complete: impl FnOnce(Value) -> Result<Value, Status>,
+) -> Result<Value, Status> {
+    api.admission.mutate(&mut attributes, warnings).await?;
+    attributes.object = attributes.object.map(complete).transpose()?;
+    api.admission.validate(&attributes, warnings).await?;
+    Ok(attributes.object.unwrap_or_default())
+}

@@ -1,0 +1,60 @@
+//! The attributes of a request for admission.
+
+use std::sync::Arc;
+
+use kubewright_core::Operation;
+use kubewright_kinds::core::NAMESPACE;
+use serde_json::Value;
+
+use crate::admission::{Attributes, OperationOptions};
+use crate::request::codec::decode;
+use crate::request::message::ApiRequest;
+use crate::request::target::Target;
+
+/// The attributes of a request, without its objects.
+pub(crate) fn attributes(
+    target: &Target,
+    request: &ApiRequest,
+    operation: Operation,
+    is_dry_run: bool,
+) -> Attributes {
+    let subresource = request.route.subresource.clone().unwrap_or_default();
+    let kind = match target.resource.subresource(&subresource) {
+        Some(subresource) => subresource.kind.clone(),
+        None => target.kind().clone(),
+    };
+    let name = target.name.clone().unwrap_or_default();
+    let namespace = if target.resource.is(&NAMESPACE) {
+        name.clone()
+    } else {
+        target.namespace.clone().unwrap_or_default()
+    };
+    Attributes {
+        resource: Arc::clone(&target.resource),
+        kind,
+        subresource,
+        operation,
+        name,
+        namespace,
+        user: request.user.clone(),
+        is_dry_run,
+        options: options(request, operation),
+        object: None,
+        old: None,
+    }
+}
+
+fn options(request: &ApiRequest, operation: Operation) -> OperationOptions {
+    if operation == Operation::Delete {
+        return OperationOptions {
+            delete_options: decode::parse(&request.content).unwrap_or_default(),
+            ..OperationOptions::default()
+        };
+    }
+    let parameter = |name: &str| request.query.get(name).unwrap_or_default().to_owned();
+    OperationOptions {
+        field_manager: parameter("fieldManager"),
+        field_validation: parameter("fieldValidation"),
+        delete_options: Value::Null,
+    }
+}
