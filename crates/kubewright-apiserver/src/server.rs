@@ -52,7 +52,7 @@ pub struct ServerOptions {
     pub authorizer: Option<AuthorizationWebhook>,
 }
 
-/// The system's clock, seed 1, the last 8192 writes within 64 MB, all plugins.
+/// The clock of the system, seed 1, the last 8192 writes within 64 MB, all plugins.
 impl Default for ServerOptions {
     fn default() -> Self {
         Self {
@@ -75,8 +75,8 @@ impl ServerOptions {
     }
 }
 
-/// The parts of a server that a fork shares with it or continues.
-struct Parts {
+/// The components of a server that a fork shares or continues.
+struct ServerParts {
     store: Store,
     random: Random,
     authenticator: Authenticator,
@@ -93,10 +93,10 @@ impl Server {
         Self::start(options, store, authenticator)
     }
 
-    /// A server that stores its objects in a folder, and has those that are there. What a response
-    /// has shown survives the end of the process.
+    /// A server that stores its objects in a folder, and starts with the objects in it. What a
+    /// response has shown survives the end of the process.
     ///
-    /// The seed must differ at each start, or names and uids are used twice.
+    /// Each start needs another seed: an equal seed would generate the same names and uids again.
     #[cfg(feature = "disk")]
     pub fn open(
         options: ServerOptions,
@@ -111,7 +111,7 @@ impl Server {
     }
 
     fn start(options: ServerOptions, store: Store, authenticator: Authenticator) -> Self {
-        let parts = Parts {
+        let parts = ServerParts {
             store,
             random: Random::new(options.seed),
             authenticator,
@@ -124,15 +124,15 @@ impl Server {
         server
     }
 
-    fn assemble(options: ServerOptions, parts: Parts) -> Self {
-        let Parts {
+    fn assemble(options: ServerOptions, parts: ServerParts) -> Self {
+        let ServerParts {
             store,
-            random,
             authenticator,
             bodies,
             workers,
+            ..
         } = parts;
-        let random = Arc::new(random);
+        let random = Arc::new(parts.random);
         let catalog = Arc::new(Catalog::default());
         let webhooks =
             WebhookClient::new(store.clone(), options.clock.clone(), Arc::clone(&random));
@@ -158,9 +158,9 @@ impl Server {
         }
     }
 
-    /// A server with the same objects and history, which shares nothing that changes.
+    /// A server with the same objects and history. Later writes to one are not visible in the other.
     ///
-    /// Costs the same whatever is stored.
+    /// The cost does not depend on the number of objects.
     #[must_use]
     pub fn fork(&self) -> Self {
         let api = &self.api;
@@ -178,7 +178,7 @@ impl Server {
     pub fn fork_with(&self, options: ServerOptions) -> Self {
         let api = &self.api;
         let store = api.store.fork();
-        let parts = Parts {
+        let parts = ServerParts {
             authenticator: api.authenticator.fork(store.clone()),
             store,
             random: api.random.fork(),
@@ -204,10 +204,10 @@ impl Server {
     /// ServiceAccounts; a request with neither fails with 401. The error of a single connection
     /// does not end this: the only errors are those of an identity that cannot be used.
     ///
-    /// As many connections may be open as the process has descriptors for. A new connection beyond
-    /// that closes the one that has been idle longest, an unauthenticated one first; only when all
-    /// of them have requests in flight it receives 429. When cancelled, watches end, and other
-    /// requests in flight have a second and a half.
+    /// The number of connections is limited by the file descriptors of the process. Beyond that a
+    /// new connection closes the connection that has been idle longest, unauthenticated connections
+    /// first. It receives 429 only if all connections have requests in flight. When cancelled,
+    /// watches end, and other requests in flight have a second and a half.
     ///
     /// # Cancel safety
     ///
@@ -224,7 +224,7 @@ impl Server {
         listen(listener, &identity, cancel, service).await
     }
 
-    /// Executes a request of a component of the cluster, past HTTP, authentication and
+    /// Executes a request of a component of the cluster, without HTTP, authentication and
     /// authorization.
     ///
     /// # Cancel safety
@@ -244,7 +244,7 @@ impl Server {
         self.api.store.revisions()
     }
 
-    /// The stored objects, past every rule.
+    /// The stored objects, without authorization, admission and validation.
     pub fn store(&self) -> &Store {
         &self.api.store
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// The warnings of a request, in the order in which they came up. They are sent with the response,
-/// also when it is an error; duplicates are sent once. Clones share the list.
+/// The warnings of a request, in order. They are sent with the response, also when it is an error,
+/// and duplicates are sent once. Clones share the list.
 #[derive(Clone, Debug, Default)]
 pub struct Warnings(Arc<Mutex<Vec<String>>>);
 

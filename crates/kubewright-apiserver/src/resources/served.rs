@@ -18,7 +18,7 @@ pub(crate) struct ServedResource {
     pub(crate) list_kind: String,
     pub(crate) short_names: Vec<String>,
     pub(crate) categories: Vec<String>,
-    /// As roles spell them.
+    /// The verbs that it supports, as in roles.
     pub(crate) verbs: Vec<String>,
     pub(crate) subresources: Vec<Subresource>,
     pub(crate) storage_version_hash: String,

@@ -12,17 +12,16 @@ use tokio::time::timeout;
 
 /// The largest body, as in Kubernetes.
 const MAX_BODY_BYTES: usize = 3 * 1024 * 1024;
-/// How long a client may take to send a body: the timeout of Kubernetes for requests other than
-/// watches.
+/// The timeout of reading a body: that of Kubernetes for requests other than watches.
 const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 /// The memory for the bodies of all requests in flight.
 const TOTAL_BYTES: usize = 256 * 1024 * 1024;
-/// When a client may retry if the memory is used up.
+/// The `Retry-After` when the memory is used up.
 const RETRY_SECONDS: u32 = 1;
 
 /// The memory for the bodies of requests in flight. A request is charged for the bytes that it has
-/// sent, so that one that announces much and sends nothing blocks no other. When the memory is used
-/// up, requests fail with 429.
+/// sent, so that a request that announces a large body and sends nothing blocks no other. When the
+/// memory is used up, requests fail with 429.
 #[derive(Clone, Debug)]
 pub(crate) struct BodyBudget {
     free: Arc<Semaphore>,
@@ -30,7 +29,7 @@ pub(crate) struct BodyBudget {
 
 impl Default for BodyBudget {
     fn default() -> Self {
-        Self::of(TOTAL_BYTES)
+        Self::with_bytes(TOTAL_BYTES)
     }
 }
 
@@ -42,7 +41,7 @@ pub(super) struct ReceivedBody {
 }
 
 impl BodyBudget {
-    fn of(bytes: usize) -> Self {
+    fn with_bytes(bytes: usize) -> Self {
         Self {
             free: Arc::new(Semaphore::new(bytes)),
         }
@@ -54,7 +53,7 @@ impl BodyBudget {
         B: Body + Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        // A body that announces its size need not be read to be rejected.
+        // A body that announces its size is rejected without reading it.
         if body.size_hint().lower() > MAX_BODY_BYTES as u64 {
             return Err(Status::too_large(MAX_BODY_BYTES));
         }
@@ -72,7 +71,7 @@ impl BodyBudget {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let mut body = std::pin::pin!(body);
-        // Copied, because each chunk may keep a whole buffer of the connection alive.
+        // Copied, because each chunk can keep a whole buffer of the connection alive.
         let mut bytes = BytesMut::new();
         let mut permit = None;
         while let Some(frame) = body.frame().await {
@@ -97,12 +96,13 @@ impl BodyBudget {
 
     fn take(&self, bytes: usize, permit: &mut Option<OwnedSemaphorePermit>) -> Result<(), Status> {
         let wanted = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let taken = Arc::clone(&self.free).try_acquire_many_owned(wanted);
-        let taken = taken.map_err(|_| {
-            let message = "Too many requests: their bodies fill the memory for them, please try \
-                           again later";
-            Status::too_many_requests(message, RETRY_SECONDS)
-        })?;
+        let taken = Arc::clone(&self.free)
+            .try_acquire_many_owned(wanted)
+            .map_err(|_| {
+                let message = "Too many requests: their bodies fill the memory for them, please \
+                               try again later";
+                Status::too_many_requests(message, RETRY_SECONDS)
+            })?;
         match permit {
             Some(permit) => permit.merge(taken),
             None => *permit = Some(taken),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn half_a_body_is_waited_for_as_long_as_kubernetes_does() {
+    async fn incomplete_body_times_out_after_60_seconds() {
         let begun = Instant::now();
         let half = stream::iter([Bytes::from_static(b"{")]).chain(stream::pending());
         let status = BodyBudget::default().read(chunked(half)).await.unwrap_err();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_that_is_too_large_is_refused_where_it_becomes_so() {
+    async fn body_is_rejected_at_the_byte_that_exceeds_the_limit() {
         let budget = BodyBudget::default();
         assert_eq!(
             budget.read(full(MAX_BODY_BYTES)).await.unwrap().bytes.len(),
@@ -172,8 +172,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bodies_have_room_together_and_give_it_back() {
-        let budget = BodyBudget::of(100);
+    async fn bodies_share_the_memory_and_release_it() {
+        let budget = BodyBudget::with_bytes(100);
         let first = budget.read(full(60)).await.unwrap();
         let status = budget.read(full(60)).await.unwrap_err();
         assert_eq!(status.code, 429);

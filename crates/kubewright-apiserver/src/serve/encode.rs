@@ -19,9 +19,8 @@ pub(super) fn encode(sent: ApiResponse, format: Format) -> Response<ServerBody> 
         }
         ApiBody::List(list) => {
             let items = list.items.iter().map(|object| object.value().clone());
-            let items = items.collect();
             let mut value = list.head;
-            value.insert("items".to_owned(), Value::Array(items));
+            value.insert("items".to_owned(), items.collect());
             encode_value(code, &Value::Object(value), format)
         }
         ApiBody::Object(object) => encode_value(code, object.value(), format),

@@ -4,28 +4,31 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The text holds no certificate or key that can be read.
-    #[error("read the {what} of the serving identity: give it as PEM")]
+    /// The text has no readable certificate or key.
+    #[error("read the {what} of the serving identity: it must be PEM")]
     Pem {
-        /// Which of its parts.
+        /// The part of the identity.
         what: &'static str,
-        /// Why it cannot be read.
+        /// The error of the parser.
         #[source]
         source: rustls_pki_types::pem::Error,
     },
-    /// There is no certificate in the text.
-    #[error("read the {what} of the serving identity: there is no certificate in it")]
+    /// The text has no certificate.
+    #[error("read the {what} of the serving identity: it has no certificate")]
     NoCertificate {
-        /// Which of its parts.
+        /// The part of the identity.
         what: &'static str,
     },
     /// The certificates and the key cannot be used together.
     #[error("use the serving identity: the key must belong to the first certificate")]
     Identity(#[source] rustls::Error),
     /// The certificate of the authority cannot be used to verify clients.
-    #[error("trust the client authority of the serving identity: give an authority's certificate")]
+    #[error(
+        "trust the client authority of the serving identity: it must be the certificate of an \
+         authority"
+    )]
     Authority(#[source] rustls::Error),
-    /// The verifier of client certificates could not be made.
-    #[error("verify clients by the client authority of the serving identity")]
+    /// The verifier of client certificates cannot be built.
+    #[error("build the verifier of client certificates from the serving identity")]
     Verifier(#[source] rustls::server::VerifierBuilderError),
 }

@@ -20,7 +20,7 @@ impl Gzip {
         }
     }
 
-    /// The output for the next chunk, or for the end when there is none. It may be empty.
+    /// The output for the next chunk, or for the end when there is none. It can be empty.
     pub(super) fn take(&mut self, chunk: Option<Bytes>) -> Option<Bytes> {
         const IN_MEMORY: &str = "compressing in memory does not fail";
         match chunk {

@@ -45,7 +45,7 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let (parts, body) = request.into_parts();
-    let audit_id = parts.headers.get(AUDIT_ID).cloned();
+    let sent_audit_id = parts.headers.get(AUDIT_ID).cloned();
     let accepts_gzip = gzip::is_accepted(&parts);
     let format = accepted(&parts.headers).unwrap_or(Format::Json);
     let mut response = match steps(api, bodies, credentials, parts, body).await {
@@ -54,7 +54,7 @@ where
         Err(status) => failure(&status, format).map(ServerBody::whole),
     };
     let headers = response.headers_mut();
-    let audit_id = audit_id
+    let audit_id = sent_audit_id
         .or_else(|| HeaderValue::from_str(&api.random.uid()).ok())
         .unwrap_or(HeaderValue::from_static("unknown"));
     headers.insert(AUDIT_ID, audit_id);
@@ -127,7 +127,7 @@ async fn with_timeout<T>(
     }
 }
 
-/// The verb as roles spell it; for paths outside the resources it is the method.
+/// The verb in roles; for paths outside the resources it is the method.
 fn verb_of(method: &Method, route: &Route) -> String {
     match route {
         Route::Resource(route) => route.verb.to_string(),
@@ -135,7 +135,7 @@ fn verb_of(method: &Method, route: &Route) -> String {
     }
 }
 
-/// The user of a request, or the one that it impersonates.
+/// The user that a request impersonates, or its sender.
 fn authenticate(
     api: &Api,
     credentials: &Credentials,
@@ -206,7 +206,7 @@ where
     };
     let bytes = received.bytes.clone();
     let content = match body_type {
-        // The options of a delete may be left out.
+        // The options of a delete are optional.
         Some(BodyType::Protobuf) if parts.method != Method::DELETE || !bytes.is_empty() => {
             Content::Protobuf(bytes)
         }
@@ -214,8 +214,11 @@ where
         Some(BodyType::Yaml) if !bytes.is_empty() => Content::Yaml(bytes),
         Some(_) | None => Content::Empty,
     };
-    let agent = parts.headers.get(USER_AGENT);
-    let agent = agent.and_then(|value| value.to_str().ok());
+    let user_agent = parts
+        .headers
+        .get(USER_AGENT)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     let request = ApiRequest {
         user,
         route,
@@ -223,7 +226,7 @@ where
         patch,
         content,
         form: Form::Whole,
-        user_agent: agent.unwrap_or_default().to_owned(),
+        user_agent: user_agent.to_owned(),
         warnings: Warnings::default(),
     };
     Ok((request, received))

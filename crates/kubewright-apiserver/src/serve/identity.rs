@@ -14,7 +14,7 @@ use super::error::Error;
 /// The certificate of a server on a socket, and the authority of its clients.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServingIdentity {
-    /// The certificate, followed by those that lead to its authority, if any (PEM).
+    /// The certificate, followed by intermediate certificates, if any (PEM).
     pub certificate_pem: String,
     /// The private key of the certificate (PEM).
     pub key_pem: String,
@@ -23,8 +23,8 @@ pub struct ServingIdentity {
 }
 
 impl ServingIdentity {
-    /// The TLS configuration. A client certificate is optional, since clients may send a token; one
-    /// of another authority ends the connection.
+    /// The TLS configuration. A client certificate is optional, since clients can send a token. A
+    /// certificate of another authority ends the connection.
     pub(super) fn tls(&self) -> Result<Arc<ServerConfig>, Error> {
         let mut roots = RootCertStore::empty();
         for certificate in certificates("client authority", &self.client_authority_pem)? {
@@ -59,13 +59,13 @@ fn certificates(what: &'static str, pem: &str) -> Result<Vec<CertificateDer<'sta
     let certificates = CertificateDer::pem_slice_iter(pem.as_bytes())
         .collect::<Result<Vec<_>, _>>()
         .map_err(|source| Error::Pem { what, source })?;
-    match certificates.is_empty() {
-        true => Err(Error::NoCertificate { what }),
-        false => Ok(certificates),
+    if certificates.is_empty() {
+        return Err(Error::NoCertificate { what });
     }
+    Ok(certificates)
 }
 
-/// Without the key.
+/// Leaves out the key.
 impl fmt::Debug for ServingIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServingIdentity")
@@ -98,10 +98,10 @@ mod tests {
     }
 
     #[test]
-    fn an_identity_that_cannot_be_used_says_which_part_is_at_fault() {
+    fn error_of_an_invalid_identity_names_the_part() {
         let good = identity();
         assert!(good.tls().is_ok());
-        let fault = |identity: ServingIdentity| identity.tls().unwrap_err().to_string();
+        let error = |identity: ServingIdentity| identity.tls().unwrap_err().to_string();
         let without = |part: &str| {
             let mut identity = good.clone();
             let text = match part {
@@ -110,32 +110,32 @@ mod tests {
                 _ => &mut identity.client_authority_pem,
             };
             text.clear();
-            fault(identity)
+            error(identity)
         };
         assert_eq!(
             without("certificate"),
-            "read the certificate of the serving identity: there is no certificate in it"
+            "read the certificate of the serving identity: it has no certificate"
         );
         assert_eq!(
             without("key"),
-            "read the key of the serving identity: give it as PEM"
+            "read the key of the serving identity: it must be PEM"
         );
         assert_eq!(
             without("authority"),
-            "read the client authority of the serving identity: there is no certificate in it"
+            "read the client authority of the serving identity: it has no certificate"
         );
         let mixed = ServingIdentity {
             key_pem: identity().key_pem,
             ..good.clone()
         };
         assert_eq!(
-            fault(mixed),
+            error(mixed),
             "use the serving identity: the key must belong to the first certificate"
         );
     }
 
     #[test]
-    fn the_key_is_not_printed() {
+    fn key_is_not_in_the_debug_output() {
         let identity = identity();
         let key = identity.key_pem.lines().nth(1).unwrap();
         assert!(!format!("{identity:?}").contains(key));

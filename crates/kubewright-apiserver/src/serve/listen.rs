@@ -26,9 +26,9 @@ const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_HEADER_BYTES: u32 = 64 * 1024;
 /// The grace period of requests in flight when the server stops. Watches end at once.
 const DRAIN: Duration = Duration::from_millis(1500);
-/// How many connections may be open without authentication.
+/// How many connections can be open without authentication.
 const MAX_UNAUTHENTICATED: usize = 1024;
-/// When a client may retry after 429.
+/// The `Retry-After` of 429.
 const RETRY_SECONDS: u32 = 1;
 
 type Body = InFlightBody<ServerBody>;

@@ -29,12 +29,9 @@ pub(super) fn negotiated(
     if ranges.is_empty() {
         return Ok((Format::Json, Form::Whole));
     }
-    let mut offers = ranges
+    let (format, transform) = ranges
         .iter()
-        .filter_map(|range| Some((range.format()?, range.transform())))
-        .filter_map(|(format, transform)| Some((format, transform?)));
-    let (format, transform) = offers
-        .next()
+        .find_map(|range| Some((range.format()?, range.transform()?)))
         .ok_or_else(|| not_acceptable(&ranges, subject))?;
     let form = match transform {
         Transform::None => Form::Whole,
@@ -45,7 +42,7 @@ pub(super) fn negotiated(
     Ok((format, form))
 }
 
-/// What the rows of a table hold of their objects.
+/// What the rows of a table include of their objects.
 fn included(query: &Query) -> Result<Included, Status> {
     match query.get("includeObject").unwrap_or_default() {
         "" | "Metadata" => Ok(Included::Metadata),
@@ -80,11 +77,11 @@ pub(super) fn patch_kind(headers: &HeaderMap) -> Result<(PatchKind, BodyType), S
 }
 
 fn media_type(headers: &HeaderMap) -> &str {
-    let value = headers
+    let content_type = headers
         .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let value = value.unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim()
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    content_type.split(';').next().unwrap_or_default().trim()
 }
 
 #[cfg(test)]
@@ -136,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_no_resource_has_no_other_form() {
+    fn paths_outside_the_resources_have_no_other_representation() {
         let mut headers = HeaderMap::new();
         let value = "application/json;as=Table;v=v1;g=meta.k8s.io, application/yaml";
         headers.insert(ACCEPT, HeaderValue::from_static(value));

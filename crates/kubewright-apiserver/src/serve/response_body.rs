@@ -29,7 +29,13 @@ enum BodyContent {
     Whole(Option<Bytes>),
     List(Box<ListPieces>),
     Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
-    Compressed(Box<(BodyContent, Gzip)>),
+    Compressed(Box<CompressedContent>),
+}
+
+/// A list or whole body that is compressed as it is sent.
+struct CompressedContent {
+    content: BodyContent,
+    gzip: Gzip,
 }
 
 struct ListPieces {
@@ -72,9 +78,12 @@ impl ServerBody {
 
     /// Compresses the body as it is sent.
     pub(super) fn compressed(self) -> Self {
-        let content = Box::new((self.content, Gzip::new()));
+        let compressed = CompressedContent {
+            content: self.content,
+            gzip: Gzip::new(),
+        };
         Self {
-            content: BodyContent::Compressed(content),
+            content: BodyContent::Compressed(Box::new(compressed)),
         }
     }
 
@@ -116,7 +125,7 @@ impl Body for ServerBody {
                 Poll::Ready(data) => data,
                 Poll::Pending => return Poll::Pending,
             },
-            BodyContent::Compressed(content) => next_compressed(content),
+            BodyContent::Compressed(compressed) => compressed.next(),
         };
         Poll::Ready(data.map(|data| Ok(Frame::data(data))))
     }
@@ -150,18 +159,20 @@ impl fmt::Debug for ServerBody {
     }
 }
 
-/// The next compressed bytes.
-fn next_compressed((content, gzip): &mut (BodyContent, Gzip)) -> Option<Bytes> {
-    loop {
-        let piece = match content {
-            BodyContent::Whole(bytes) => bytes.take(),
-            BodyContent::List(pieces) => pieces.next(),
-            // Watches are not compressed, and nothing twice.
-            BodyContent::Stream(_) | BodyContent::Compressed(_) => None,
-        };
-        match gzip.take(piece) {
-            Some(bytes) if bytes.is_empty() => {}
-            other => return other,
+impl CompressedContent {
+    /// The next compressed bytes.
+    fn next(&mut self) -> Option<Bytes> {
+        loop {
+            let piece = match &mut self.content {
+                BodyContent::Whole(bytes) => bytes.take(),
+                BodyContent::List(pieces) => pieces.next(),
+                // Watches are not compressed, and no body is compressed twice.
+                BodyContent::Stream(_) | BodyContent::Compressed(_) => None,
+            };
+            match self.gzip.take(piece) {
+                Some(bytes) if bytes.is_empty() => {}
+                other => return other,
+            }
         }
     }
 }
@@ -189,7 +200,7 @@ impl ListPieces {
     }
 }
 
-/// Everything before the first item.
+/// The beginning of a list, up to the first item.
 fn open(list: &List) -> Vec<u8> {
     let member = |name: &str| list.head.get(name).unwrap_or(&Value::Null);
     let head = format!(

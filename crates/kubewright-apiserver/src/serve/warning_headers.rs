@@ -23,13 +23,13 @@ pub(super) fn add_warnings(headers: &mut HeaderMap, warnings: &[String]) {
         if sent >= MAX_TOTAL {
             return;
         }
-        let text: String = if total > MAX_TOTAL {
+        let shown: String = if total > MAX_TOTAL {
             text.chars().take(MAX_TRUNCATED).collect()
         } else {
             text.clone()
         };
-        sent += text.chars().count();
-        let quoted = text.replace('\\', "\\\\").replace('"', "\\\"");
+        sent += shown.chars().count();
+        let quoted = shown.replace('\\', "\\\\").replace('"', "\\\"");
         let printable: String = quoted.chars().filter(|c| !c.is_control()).collect();
         if let Ok(value) = HeaderValue::from_bytes(format!("299 - \"{printable}\"").as_bytes()) {
             headers.append(WARNING, value);

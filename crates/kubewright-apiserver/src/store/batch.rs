@@ -1,13 +1,13 @@
-//! How much of the log is read at once.
+//! The size of one read of the log.
 
 use super::log::Change;
 
-/// How many changes one call returns, so that a reader far behind does not hold them all.
+/// How many changes a read returns at most, so that a reader far behind does not hold them all.
 const MAX_CHANGES: usize = 128;
-/// About how many bytes it returns, after at least one change.
+/// About how many bytes a read returns at most, but at least one change.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// The free part of a batch.
+/// The rest of a batch that is not filled yet.
 #[derive(Debug)]
 pub(super) struct Batch {
     changes: usize,

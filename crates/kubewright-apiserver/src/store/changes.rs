@@ -7,45 +7,47 @@ use kubewright_core::Revision;
 use tokio::sync::watch;
 
 use super::batch::Batch;
+use super::inner::StoreInner;
 use super::log::{Change, Compacted};
-use super::shared::StoreInner;
 
 /// The writes to a store after a revision, in order.
 pub struct Changes {
     store: Arc<StoreInner>,
     resource: Option<Arc<str>>,
-    at: Revision,
-    wake: watch::Receiver<Revision>,
+    position: Revision,
+    /// Changes with each write to the resource.
+    notified: watch::Receiver<Revision>,
 }
 
 impl Changes {
     pub(super) fn new(
         store: Arc<StoreInner>,
         resource: Option<Arc<str>>,
-        at: Revision,
-        wake: watch::Receiver<Revision>,
+        position: Revision,
+        notified: watch::Receiver<Revision>,
     ) -> Self {
         Self {
             store,
             resource,
-            at,
-            wake,
+            position,
+            notified,
         }
     }
 
     /// The revision up to which changes were returned.
     pub fn position(&self) -> Revision {
-        self.at
+        self.position
     }
 
     /// The changes since the last call, without waiting.
     pub fn now(&mut self) -> Result<Vec<Arc<Change>>, Compacted> {
-        // Marked before reading, so that a write after the read wakes the next wait.
-        self.wake.mark_unchanged();
-        let (changes, at) =
-            self.store
-                .read_log(self.at, self.resource.as_deref(), Batch::default())?;
-        self.at = at;
+        // Marked before the read, so that a later write ends the next wait.
+        self.notified.mark_unchanged();
+        let resource = self.resource.as_deref();
+        let (changes, position) = self
+            .store
+            .read_log(self.position, resource, Batch::default())?;
+        self.position = position;
         Ok(changes)
     }
 
@@ -60,8 +62,8 @@ impl Changes {
             if !changes.is_empty() {
                 return Ok(changes);
             }
-            // The sender is in the store, which this holds.
-            if self.wake.changed().await.is_err() {
+            // The store, which this holds, has the sender.
+            if self.notified.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
         }
@@ -72,7 +74,7 @@ impl fmt::Debug for Changes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Changes")
             .field("resource", &self.resource)
-            .field("at", &self.at)
+            .field("position", &self.position)
             .finish_non_exhaustive()
     }
 }
@@ -93,7 +95,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn followers_see_only_their_resource_in_order() {
+    async fn reader_of_a_resource_sees_only_its_changes_in_order() {
         let store = Store::new(8);
         let mut pods = store.watch_resource_from("pods", Revision::default());
         let node = Key::new("nodes", None, "n");
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_follower_that_falls_behind_the_log_is_told() {
+    async fn reader_behind_the_log_fails_with_compacted() {
         let store = Store::new(1);
         let mut pods = store.watch_resource_from("pods", Revision::default());
         for name in ["a", "b", "c"] {
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_batch_ends_by_bytes_and_nothing_is_left_out() {
+    async fn batch_is_limited_by_bytes_and_skips_no_change() {
         let store = Store::new(100);
         let mut pods = store.watch_resource_from("pods", Revision::default());
         for n in 0..10 {

@@ -10,19 +10,17 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::changes::Changes;
+use super::conflict::{CreateConflict, Expected, ObservedRevision, WriteConflict};
 #[cfg(feature = "disk")]
-use super::disk::{Disk, DiskError};
-#[cfg(feature = "disk")]
-use super::disk_writer::DiskWriter;
-use super::expected::{Expected, NotStored, Race, Seen};
-use super::followers::Followers;
+use super::disk::{Disk, DiskError, DiskWriter};
 use super::history::History;
+use super::inner::StoreInner;
 use super::key::Key;
 use super::log::{Change, ChangeKind, Compacted, Log};
 use super::object::Object;
-use super::shared::StoreInner;
 use super::snapshot::Snapshot;
-use super::state::State;
+use super::state::StoreState;
+use super::subscribers::Subscribers;
 
 /// The objects of a cluster. Clones share them; [`Store::fork`] does not.
 #[derive(Clone)]
@@ -33,7 +31,7 @@ pub struct Store {
 impl Store {
     /// An empty store whose log keeps the given history.
     pub fn new(history: impl Into<History>) -> Self {
-        Self::with_state(State {
+        Self::with_state(StoreState {
             objects: OrdMap::new(),
             revision: Revision::default(),
             latest: OrdMap::new(),
@@ -50,10 +48,10 @@ impl Store {
         Self::with_state(state)
     }
 
-    fn with_state(state: State) -> Self {
+    fn with_state(state: StoreState) -> Self {
         Self {
             inner: Arc::new(StoreInner {
-                followers: Arc::new(Followers::new(state.revision)),
+                subscribers: Arc::new(Subscribers::new(state.revision)),
                 state: Arc::new(Mutex::new(state)),
                 #[cfg(feature = "disk")]
                 disk: None,
@@ -61,37 +59,37 @@ impl Store {
         }
     }
 
-    /// The store on a disk. Its history begins with the objects that are there.
+    /// The store in a data folder. Its history begins with the stored objects.
     #[cfg(feature = "disk")]
     pub(crate) fn on_disk(mut disk: Disk, history: History) -> Result<Self, DiskError> {
-        let kept = disk.load()?;
+        let loaded = disk.load()?;
         let mut latest = OrdMap::new();
-        for key in kept.objects.keys() {
-            latest.insert(Arc::from(key.resource()), kept.revision);
+        for key in loaded.objects.keys() {
+            latest.insert(Arc::from(key.resource()), loaded.revision);
         }
-        let followers = Arc::new(Followers::new(kept.revision));
-        let state = Arc::new(Mutex::new(State {
-            objects: kept.objects,
-            revision: kept.revision,
+        let subscribers = Arc::new(Subscribers::new(loaded.revision));
+        let state = Arc::new(Mutex::new(StoreState {
+            objects: loaded.objects,
+            revision: loaded.revision,
             latest,
-            log: Log::starting_at(kept.revision, history),
+            log: Log::starting_at(loaded.revision, history),
         }));
         let writer = DiskWriter::start(
             disk,
-            kept.revision,
+            loaded.revision,
             Arc::clone(&state),
-            Arc::clone(&followers),
+            Arc::clone(&subscribers),
         )?;
         Ok(Self {
             inner: Arc::new(StoreInner {
                 state,
-                followers,
+                subscribers,
                 disk: Some(writer),
             }),
         })
     }
 
-    /// Waits until everything that is stored now is on the disk, if there is one. Fails with the
+    /// Waits until all changes so far are on the disk, if the store is on one. Fails with the
     /// reason when changes were lost since the count of losses was `losses`.
     #[cfg(feature = "disk")]
     pub(crate) async fn settled(&self, losses: u64) -> Result<(), Arc<str>> {
@@ -123,7 +121,7 @@ impl Store {
 
     /// Changes at each stored write.
     pub fn revisions(&self) -> watch::Receiver<Revision> {
-        self.inner.followers.of_all()
+        self.inner.subscribers.subscribe()
     }
 
     /// The current state.
@@ -148,21 +146,26 @@ impl Store {
         snapshot.list(resource, namespace).cloned().collect()
     }
 
-    /// Follows all writes after `from`.
+    /// The writes after `from`.
     pub fn watch_from(&self, from: Revision) -> Changes {
         Changes::new(Arc::clone(&self.inner), None, from, self.revisions())
     }
 
-    /// Follows the writes to one resource after `from`.
+    /// The writes to one resource after `from`.
     pub fn watch_resource_from(&self, resource: &str, from: Revision) -> Changes {
         let resource: Arc<str> = resource.into();
-        let wake = self.inner.followers.of(&resource);
-        Changes::new(Arc::clone(&self.inner), Some(resource), from, wake)
+        let notified = self.inner.subscribers.subscribe_resource(&resource);
+        Changes::new(Arc::clone(&self.inner), Some(resource), from, notified)
     }
 
-    /// Stores `value` under `key` and gives it the next revision. A value that equals the stored
-    /// one changes nothing and keeps its revision.
-    pub fn put(&self, key: Key, expected: Expected, value: Value) -> Result<Arc<Object>, Race> {
+    /// Stores `value` under `key` with the next revision. A value that equals the stored value
+    /// changes nothing, and the object keeps its revision.
+    pub fn put(
+        &self,
+        key: Key,
+        expected: Expected,
+        value: Value,
+    ) -> Result<Arc<Object>, WriteConflict> {
         self.inner
             .put(self.inner.state.lock(), key, expected, value)
     }
@@ -174,23 +177,23 @@ impl Store {
         state.log.start_at(revision);
     }
 
-    /// Stores a new object, if the objects that its writer has seen are current.
+    /// Stores a new object, if the objects that it depends on are current.
     pub(crate) fn create(
         &self,
         key: Key,
         value: Value,
-        seen: &[Seen],
-    ) -> Result<Arc<Object>, NotStored> {
+        observed: &[ObservedRevision],
+    ) -> Result<Arc<Object>, CreateConflict> {
         let state = self.inner.state.lock();
-        let is_current = |seen: &Seen| {
-            let current = state.objects.get(&seen.key);
-            current.is_some_and(|object| object.revision() == seen.revision)
+        let is_current = |observed: &ObservedRevision| {
+            let current = state.objects.get(&observed.key);
+            current.is_some_and(|object| object.revision() == observed.revision)
         };
-        if !seen.iter().all(is_current) {
-            return Err(NotStored::Moved(value));
+        if !observed.iter().all(is_current) {
+            return Err(CreateConflict::Outdated(value));
         }
         if let Some(current) = state.objects.get(&key) {
-            return Err(NotStored::Taken(Arc::clone(current)));
+            return Err(CreateConflict::Exists(Arc::clone(current)));
         }
         let stored = self.inner.put(state, key, Expected::Absent, value);
         Ok(stored.expect("the key is absent, and the lock is held"))
@@ -198,11 +201,11 @@ impl Store {
 
     /// Removes the object at `key`. Returns the stored state with the revision of the removal, which
     /// watches see as well.
-    pub fn remove(&self, key: Key, expected: Revision) -> Result<Arc<Object>, Race> {
+    pub fn remove(&self, key: Key, expected: Revision) -> Result<Arc<Object>, WriteConflict> {
         let mut state = self.inner.state.lock();
         let before = state.check(&key, Expected::At(expected))?;
         let Some(stored) = &before else {
-            return Err(Race { current: None });
+            return Err(WriteConflict { current: None });
         };
         let last = stored.value().clone();
         let after = Arc::new(Object::new(last, state.revision.next()));
@@ -229,7 +232,7 @@ mod tests {
     use kubewright_core::Revision;
     use serde_json::{Value, json};
 
-    use super::{Expected, Key, NotStored, Seen, Store};
+    use super::{CreateConflict, Expected, Key, ObservedRevision, Store};
 
     fn key(name: &str) -> Key {
         Key::new("pods", Some("ns"), name)
@@ -247,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn each_write_gets_the_next_revision_and_a_no_op_gets_none() {
+    fn each_write_gets_the_next_revision_and_a_no_op_keeps_it() {
         let store = Store::new(8);
         let first = store.put(key("a"), Expected::Absent, pod("a", 1)).unwrap();
         let again = store
@@ -259,42 +262,42 @@ mod tests {
             .unwrap();
         assert_eq!(second.revision(), Revision::new(2));
         assert_eq!(second.metadata("resourceVersion"), Some(&json!("2")));
-        let gone = store.remove(key("a"), second.revision()).unwrap();
-        assert_eq!(gone.metadata("resourceVersion"), Some(&json!("3")));
+        let removed = store.remove(key("a"), second.revision()).unwrap();
+        assert_eq!(removed.metadata("resourceVersion"), Some(&json!("3")));
         assert!(store.get(&key("a")).is_none());
     }
 
     #[test]
-    fn a_writer_that_saw_an_older_state_loses() {
+    fn write_with_an_outdated_revision_is_a_conflict() {
         let store = Store::new(8);
         store.put(key("a"), Expected::Absent, pod("a", 1)).unwrap();
-        let race = store
+        let conflict = store
             .put(key("a"), Expected::Absent, pod("a", 2))
             .unwrap_err();
-        assert_eq!(race.current.unwrap().value()["phase"], 1);
+        assert_eq!(conflict.current.unwrap().value()["phase"], 1);
         assert!(store.remove(key("b"), Revision::new(1)).is_err());
     }
 
     #[test]
-    fn a_new_object_needs_what_it_was_decided_by() {
+    fn new_object_is_stored_only_while_observed_revisions_are_current() {
         let store = Store::new(8);
         let first = store.put(key("a"), Expected::Absent, pod("a", 1)).unwrap();
-        let seen = [Seen {
+        let observed = [ObservedRevision {
             key: key("a"),
             revision: first.revision(),
         }];
-        assert!(store.create(key("b"), pod("b", 1), &seen).is_ok());
-        let taken = store.create(key("b"), pod("b", 1), &seen);
-        assert!(matches!(taken, Err(NotStored::Taken(_))));
-        let at = Expected::At(first.revision());
-        store.put(key("a"), at, pod("a", 2)).unwrap();
-        let moved = store.create(key("c"), pod("c", 1), &seen);
-        assert!(matches!(moved, Err(NotStored::Moved(_))));
+        assert!(store.create(key("b"), pod("b", 1), &observed).is_ok());
+        let exists = store.create(key("b"), pod("b", 1), &observed);
+        assert!(matches!(exists, Err(CreateConflict::Exists(_))));
+        let expected = Expected::At(first.revision());
+        store.put(key("a"), expected, pod("a", 2)).unwrap();
+        let outdated = store.create(key("c"), pod("c", 1), &observed);
+        assert!(matches!(outdated, Err(CreateConflict::Outdated(_))));
         assert!(store.get(&key("c")).is_none());
     }
 
     #[test]
-    fn a_fork_goes_its_own_way() {
+    fn fork_shares_no_later_writes() {
         let store = Store::new(8);
         store.put(key("a"), Expected::Absent, pod("a", 1)).unwrap();
         let fork = store.fork();
@@ -305,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn the_past_can_be_read_as_far_as_the_log_reaches() {
+    fn past_states_are_read_as_far_as_the_log_reaches() {
         let store = Store::new(2);
         for name in ["a", "b"] {
             store
@@ -320,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_is_listed_alone() {
+    fn list_of_a_namespace_has_no_objects_of_others() {
         let store = Store::new(8);
         store.put(key("a"), Expected::Absent, pod("a", 1)).unwrap();
         let other = Key::new("pods", Some("ns2"), "z");

@@ -1,10 +1,12 @@
-/// How far back a store remembers: the last writes, as long as what only they hold is not larger
-/// than a number of bytes. Who wants to go on from before is told to list again.
+//! How many past writes a store keeps.
+
+/// How many past writes the log of a store keeps, and how much memory they can take. A reader that
+/// is further behind has to list again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct History {
-    /// How many writes.
+    /// The number of writes.
     pub writes: usize,
-    /// About how much memory the past states of objects may take.
+    /// About the memory of past states, in bytes.
     pub bytes: usize,
 }
 
@@ -18,7 +20,7 @@ impl Default for History {
     }
 }
 
-/// So many writes, within the usual number of bytes.
+/// A number of writes, within the default number of bytes.
 impl From<usize> for History {
     fn from(writes: usize) -> Self {
         Self {

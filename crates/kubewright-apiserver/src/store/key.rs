@@ -1,12 +1,14 @@
+//! The keys of stored objects.
+
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// Where an object is stored: its resource (`pods`, `deployments.apps`), then `namespace/name` or,
-/// for cluster-scoped kinds, `name`.
+/// The key of an object: its resource (`pods`, `deployments.apps`), then `namespace/name` or, for
+/// cluster-scoped kinds, `name`.
 ///
-/// Keys sort as Kubernetes' storage sorts them, bytewise over `namespace/name`, so that a list in
-/// key order is a list in the order of a real server.
+/// Keys sort like those of etcd, bytewise over `namespace/name`, so that lists have the order of a
+/// real server.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Key {
     resource: Arc<str>,
@@ -14,8 +16,8 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of the named object; `resource` is spelled as
-    /// [`Resource::qualified_name`](kubewright_core::Resource::qualified_name) does.
+    /// The key of an object; `resource` is a
+    /// [`Resource::qualified_name`](kubewright_core::Resource::qualified_name).
     pub fn new(resource: impl Into<Arc<str>>, namespace: Option<&str>, name: &str) -> Self {
         let path = match namespace {
             Some(namespace) if !namespace.is_empty() => format!("{namespace}/{name}").into(),
@@ -27,7 +29,7 @@ impl Key {
         }
     }
 
-    /// A key at the given place, which need not be that of an object: the bounds of a range.
+    /// A key with any path, such as the bound of a range.
     pub fn at(resource: impl Into<Arc<str>>, path: impl Into<Arc<str>>) -> Self {
         Self {
             resource: resource.into(),
@@ -47,7 +49,7 @@ impl Key {
 
     /// The namespace, none for cluster-scoped objects.
     pub fn namespace(&self) -> Option<&str> {
-        // No name of a Kubernetes object holds a slash.
+        // Names of Kubernetes objects have no slash.
         self.path.split_once('/').map(|(namespace, _)| namespace)
     }
 
@@ -71,7 +73,7 @@ impl PartialOrd for Key {
     }
 }
 
-/// As messages of Kubernetes name a place in its storage: `/pods/default/web`.
+/// The key in error messages of Kubernetes: `/pods/default/web`.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "/{}/{}", self.resource, self.path)
@@ -89,7 +91,7 @@ mod tests {
     use super::Key;
 
     #[test]
-    fn parts_come_back_as_they_went_in() {
+    fn namespace_and_name_are_read_from_the_path() {
         let key = Key::new("pods", Some("a"), "b");
         assert_eq!((key.namespace(), key.name()), (Some("a"), "b"));
         let key = Key::new("nodes", None, "n");

@@ -1,27 +1,31 @@
+//! The log of the most recent writes.
+
 use std::sync::Arc;
 
 use imbl::{OrdMap, Vector};
 use kubewright_core::Revision;
 
-use super::{History, Key, Object};
+use super::history::History;
+use super::key::Key;
+use super::object::Object;
 
-/// One write as the log keeps it.
+/// One write.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// Which object.
+    /// The key of the object.
     pub key: Key,
-    /// What was stored before; none when the object is new.
+    /// The object before; none when it is new.
     pub before: Option<Arc<Object>>,
-    /// What is stored now; for a removal the last state, carrying the removal's revision.
+    /// The object after; for a removal its last state, with the revision of the removal.
     pub after: Arc<Object>,
-    /// What the write did.
+    /// The kind of the write.
     pub kind: ChangeKind,
 }
 
-/// What a write did to the store.
+/// The kinds of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// Stored an object that was not there.
+    /// Stored a new object.
     Added,
     /// Replaced an object.
     Modified,
@@ -35,14 +39,14 @@ impl Change {
         self.after.revision()
     }
 
-    /// About how much memory whoever holds it keeps from being freed.
+    /// About the memory of both states.
     pub(super) fn weight(&self) -> usize {
         let before = self.before.as_ref().map_or(0, |before| before.weight());
         before.saturating_add(self.after.weight())
     }
 
-    /// About how much memory the log keeps for its sake: the state it replaced, which is nowhere
-    /// else any more, and of a removal the last state too.
+    /// About the memory that only the log holds: the state before, and for a removal the last state
+    /// as well.
     fn past_weight(&self) -> usize {
         match self.kind {
             ChangeKind::Deleted => self.weight(),
@@ -53,29 +57,29 @@ impl Change {
     }
 }
 
-/// The log no longer holds what was asked for; the reader lists again.
+/// The log no longer has the requested writes. The reader has to list again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("too old resource version: {asked} ({oldest})")]
+#[error("too old resource version: {requested} ({oldest})")]
 pub struct Compacted {
-    /// The revision the reader wanted to go on from.
-    pub asked: Revision,
-    /// The oldest revision from which a reader can go on.
+    /// The revision after which writes were requested.
+    pub requested: Revision,
+    /// The oldest revision after which the log has all writes.
     pub oldest: Revision,
 }
 
-/// The most recent writes. Each write makes exactly one entry and one revision, so that an entry
-/// is found by subtraction.
+/// The most recent writes. Each write adds one entry and one revision, so that the index of an
+/// entry is a difference of revisions.
 #[derive(Clone, Debug)]
 pub(super) struct Log {
     entries: Vector<Arc<Change>>,
     /// The revision before the first entry.
     begin: Revision,
-    /// For each resource that lost entries the revision of the last one lost: a reader of a quiet
-    /// resource need not start again because others were busy.
-    lost: OrdMap<Arc<str>, Revision>,
-    /// Nothing before this was ever in the log.
+    /// The revision of the last dropped entry of each resource: a reader of a quiet resource need
+    /// not list again because of writes to others.
+    dropped: OrdMap<Arc<str>, Revision>,
+    /// The log never had entries before this revision.
     floor: Revision,
-    /// What the entries keep from being freed, in bytes.
+    /// About the memory that only the entries hold, in bytes.
     weight: usize,
     bounds: History,
 }
@@ -85,14 +89,14 @@ impl Log {
         Self {
             entries: Vector::new(),
             begin: Revision::default(),
-            lost: OrdMap::new(),
+            dropped: OrdMap::new(),
             floor: Revision::default(),
             weight: 0,
             bounds,
         }
     }
 
-    /// A log of what comes after a revision.
+    /// An empty log that starts after a revision.
     #[cfg(feature = "disk")]
     pub(super) fn starting_at(revision: Revision, bounds: History) -> Self {
         Self {
@@ -102,13 +106,13 @@ impl Log {
         }
     }
 
-    /// Forgets everything; readers go on from here.
+    /// Drops all entries, and starts after a revision.
     #[cfg(feature = "disk")]
     pub(super) fn restart_at(&mut self, revision: Revision) {
         *self = Self::starting_at(revision, self.bounds);
     }
 
-    /// Readers of one resource go on from here at the earliest.
+    /// Sets the earliest revision after which readers of a resource can start.
     pub(super) fn start_at(&mut self, revision: Revision) {
         self.floor = revision;
     }
@@ -120,19 +124,20 @@ impl Log {
             if let Some(oldest) = self.entries.pop_front() {
                 self.weight = self.weight.saturating_sub(oldest.past_weight());
                 self.begin = oldest.revision();
-                self.lost
+                self.dropped
                     .insert(oldest.key.resource().into(), oldest.revision());
             }
         }
     }
 
-    /// The last write stays, whatever its size: those who follow closely must see it.
+    /// The last write stays whatever its size, so that a reader that is not behind sees it.
     fn is_too_large(&self) -> bool {
         let (length, bounds) = (self.entries.len(), self.bounds);
         length > 1 && (length > bounds.writes || self.weight > bounds.bytes)
     }
 
-    /// Entries after `after`, oldest first, of one resource or of all.
+    /// The entries after a revision, oldest first. With a resource, fails only if entries of that
+    /// resource were dropped; the entries of others are not filtered out.
     pub(super) fn since(
         &self,
         after: Revision,
@@ -140,21 +145,21 @@ impl Log {
     ) -> Result<impl Iterator<Item = &Arc<Change>> + use<'_>, Compacted> {
         let oldest = match resource {
             Some(resource) => {
-                let lost = self.lost.get(resource).copied();
-                lost.unwrap_or_default().max(self.floor)
+                let dropped = self.dropped.get(resource).copied();
+                dropped.unwrap_or_default().max(self.floor)
             }
             None => self.begin,
         };
         if after < oldest {
             return Err(Compacted {
-                asked: after,
+                requested: after,
                 oldest,
             });
         }
-        let skipped = after.number().saturating_sub(self.begin.number());
-        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let distance = after.number().saturating_sub(self.begin.number());
+        let first = usize::try_from(distance).unwrap_or(usize::MAX);
         let length = self.entries.len();
-        Ok((skipped.min(length)..length).filter_map(|index| self.entries.get(index)))
+        Ok((first.min(length)..length).filter_map(|index| self.entries.get(index)))
     }
 }
 
@@ -178,12 +183,12 @@ mod tests {
 
     fn since(log: &Log, after: u64, resource: Option<&str>) -> Result<Vec<u64>, u64> {
         log.since(Revision::new(after), resource)
-            .map(|entries| entries.map(|one| one.revision().number()).collect())
+            .map(|entries| entries.map(|change| change.revision().number()).collect())
             .map_err(|error| error.oldest.number())
     }
 
     #[test]
-    fn a_full_log_forgets_the_oldest_and_says_so() {
+    fn full_log_drops_the_oldest_entries_and_reports_it() {
         let mut log = Log::new(2.into());
         for revision in 1..=4 {
             log.push(change("pods", revision));
@@ -195,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_resource_can_be_followed_from_before_the_log() {
+    fn quiet_resource_can_be_read_from_before_the_log() {
         let mut log = Log::new(1.into());
         for revision in 1..=3 {
             log.push(change("pods", revision));
@@ -215,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn large_states_leave_the_log_before_many_small_ones_would() {
+    fn log_is_limited_by_the_bytes_of_past_states() {
         let bounds = History {
             writes: 100,
             bytes: 1_000_000,
@@ -229,14 +234,14 @@ mod tests {
         }
         let oldest = since(&log, 0, None).unwrap_err();
         let kept = since(&log, oldest, None).unwrap();
-        // Each state is held as a value and as the bytes it was sent as.
+        // Each state counts as a value and as its encoded bytes.
         assert_eq!(kept.len(), 4, "{kept:?}");
         assert_eq!(since(&log, 10, Some("pods")), Err(oldest));
         assert_eq!(since(&log, 10, Some("nodes")).map(|kept| kept.len()), Ok(4));
     }
 
     #[test]
-    fn a_write_larger_than_the_log_may_be_is_still_seen() {
+    fn last_write_stays_even_if_it_exceeds_the_limit() {
         let mut log = Log::new(History {
             writes: 100,
             bytes: 10,

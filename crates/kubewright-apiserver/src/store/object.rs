@@ -1,3 +1,5 @@
+//! Stored objects.
+
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -7,26 +9,31 @@ use kubewright_core::{OwnerReference, Revision};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A stored object: its value and the bytes it is sent as. It never changes; a write stores
-/// another one.
+/// The depth of nested lists and objects that a stored object can have.
+///
+/// Bodies of requests are less deep (127 levels as JSON, 200 as YAML); `managedFields` repeat the
+/// structure of the object some levels below its top.
+pub(crate) const MAX_OBJECT_DEPTH: usize = 256;
+
+/// A stored object: its value and its encoded bytes. It is immutable: a write stores a new object.
 #[derive(Clone)]
 pub struct Object {
     value: Value,
     revision: Revision,
     weight: usize,
-    /// Written when first asked for, outside every lock, and then shared by all who read.
+    /// Encoded when first needed, outside of any lock, and then shared by all readers.
     encoded: OnceLock<Encoded>,
 }
 
 #[derive(Clone)]
 struct Encoded {
     bytes: Bytes,
-    /// Where the first member after `kind` and `apiVersion` begins in `bytes`.
+    /// The index in `bytes` of the first member after `kind` and `apiVersion`.
     body: usize,
 }
 
 impl Object {
-    /// The object with the given value as of the given revision, which it then carries.
+    /// An object at a revision, which becomes its `resourceVersion`.
     pub fn new(mut value: Value, revision: Revision) -> Self {
         metadata_mut(&mut value).insert(
             "resourceVersion".to_owned(),
@@ -35,7 +42,7 @@ impl Object {
         Self::encoded(value, revision)
     }
 
-    /// The value as it is: an answer to a dry run carries the revision of the stored object.
+    /// An object whose `resourceVersion` stays as it is, such as the result of a dry run.
     pub(crate) fn encoded(value: Value, revision: Revision) -> Self {
         Self {
             weight: weight(&value),
@@ -62,8 +69,8 @@ impl Object {
         &self.encoding().bytes
     }
 
-    /// The members after `kind` and `apiVersion` with the closing brace, as items of a list of a
-    /// built-in kind show them (after an opening brace).
+    /// The members after `kind` and `apiVersion` with the closing brace, for items of lists of
+    /// built-in kinds, which have neither.
     pub(crate) fn bytes_without_kind(&self) -> Bytes {
         let Encoded { bytes, body } = self.encoding();
         bytes.slice(*body..)
@@ -74,7 +81,7 @@ impl Object {
         self.revision
     }
 
-    /// About how much memory it takes, once it was sent to somebody.
+    /// About its memory, with the encoded bytes.
     pub(crate) fn weight(&self) -> usize {
         self.weight
     }
@@ -116,7 +123,7 @@ impl Object {
         self.metadata("annotations")?.get(key)?.as_str()
     }
 
-    /// The finalizers, in their order.
+    /// The finalizers, in order.
     pub fn finalizers(&self) -> impl Iterator<Item = &str> {
         self.metadata("finalizers")
             .and_then(Value::as_array)
@@ -125,7 +132,7 @@ impl Object {
             .filter_map(Value::as_str)
     }
 
-    /// The owners, in their order; entries that do not read as one are left out.
+    /// The owners, in order, without malformed entries.
     pub fn owner_references(&self) -> Vec<OwnerReference> {
         self.metadata("ownerReferences")
             .and_then(Value::as_array)
@@ -135,12 +142,12 @@ impl Object {
             .collect()
     }
 
-    /// When a deletion was asked for; none when none was.
+    /// The time of its deletion; none unless it is being deleted.
     pub fn deletion_timestamp(&self) -> Option<Timestamp> {
         self.metadata("deletionTimestamp")?.as_str()?.parse().ok()
     }
 
-    /// Whether a deletion was asked for.
+    /// Whether it is being deleted.
     pub fn is_terminating(&self) -> bool {
         self.metadata("deletionTimestamp")
             .is_some_and(|time| !time.is_null())
@@ -159,9 +166,9 @@ impl fmt::Debug for Object {
     }
 }
 
-/// About what a value and its JSON take: each text is in both.
+/// About the memory of a value and its JSON: each string is in both.
 fn weight(value: &Value) -> usize {
-    const PLACE: usize = size_of::<Value>();
+    const VALUE: usize = size_of::<Value>();
     const NAME: usize = size_of::<String>();
     let parts: usize = match value {
         Value::String(text) => 2 * text.len(),
@@ -172,27 +179,29 @@ fn weight(value: &Value) -> usize {
             .sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     };
-    PLACE + parts
+    VALUE + parts
 }
 
-/// The metadata of an object under construction; made when it is absent.
+/// The metadata of an object. It is created when it is absent.
 pub(crate) fn metadata_mut(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
     }
     let metadata = value
         .as_object_mut()
-        .expect("made an object above")
+        .expect("it was made an object above")
         .entry("metadata")
         .or_insert_with(|| Value::Object(Map::new()));
     if !metadata.is_object() {
         *metadata = Value::Object(Map::new());
     }
-    metadata.as_object_mut().expect("made an object above")
+    metadata
+        .as_object_mut()
+        .expect("it was made an object above")
 }
 
-/// `kind` and `apiVersion` come first, so that lists of built-in kinds, whose items carry
-/// neither, copy the rest.
+/// Encodes an object, with `kind` and `apiVersion` first. Returns the index of the next member: the
+/// items of lists of built-in kinds are copied from there.
 fn encode(value: &Value) -> (Bytes, usize) {
     const IN_MEMORY: &str = "JSON values are written to memory, which does not fail";
     let mut bytes = Vec::with_capacity(512);
@@ -202,7 +211,7 @@ fn encode(value: &Value) -> (Bytes, usize) {
         members.partition(|(name, _)| matches!(name.as_str(), "kind" | "apiVersion"));
     let mut body = 1;
     let head_members = head.len();
-    // Sorted, `apiVersion` stands before `kind`; Kubernetes writes them the other way round.
+    // Members are sorted; Kubernetes writes `kind` before `apiVersion`.
     for (index, (name, member)) in head.into_iter().rev().chain(rest).enumerate() {
         if index > 0 {
             bytes.push(b',');
@@ -229,7 +238,7 @@ mod tests {
     use super::Object;
 
     #[test]
-    fn the_kind_comes_first_and_can_be_left_out() {
+    fn kind_is_encoded_first_and_can_be_left_out() {
         let object = Object::new(
             json!({"metadata": {"name": "a"}, "apiVersion": "v1", "kind": "Pod", "data": 1}),
             Revision::new(7),
@@ -243,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_reads_without_decoding_the_object() {
+    fn metadata_is_read_by_accessors() {
         let object = Object::new(
             json!({"metadata": {
                 "name": "a", "namespace": "n", "uid": "u", "labels": {"k": "v"}, "finalizers": ["x/y"],

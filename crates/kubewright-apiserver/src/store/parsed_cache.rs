@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use kubewright_core::Revision;
 use parking_lot::Mutex;
 
-use super::Object;
+use super::object::Object;
 
 /// Values by the revision of their object.
 type Parsed<T> = BTreeMap<Revision, (Weak<Object>, Arc<T>)>;

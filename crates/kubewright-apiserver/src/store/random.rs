@@ -1,7 +1,9 @@
+//! Uids, names and other numbers that follow from a seed.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The server's only source of chance: splitmix64 from a seed, so that two runs of a test make the
-/// same uids and names.
+/// The only random numbers of the server: splitmix64 from a seed, so that runs with equal seeds
+/// have equal uids and names.
 #[derive(Debug)]
 pub(crate) struct Random {
     state: AtomicU64,
@@ -19,7 +21,7 @@ impl Random {
         }
     }
 
-    /// A source that goes on as this one would.
+    /// A generator that continues with the same numbers as this one.
     pub(crate) fn fork(&self) -> Self {
         Self::new(self.state.load(Ordering::Relaxed))
     }
@@ -36,9 +38,10 @@ impl Random {
 
     /// A version 4 UUID.
     pub(crate) fn uid(&self) -> String {
-        let bits = (u128::from(self.next()) << 64) | u128::from(self.next());
-        let bits = bits & !(0xF << 76) | (0x4 << 76);
-        let bits = bits & !(0x3 << 62) | (0x2 << 62);
+        let mut bits = (u128::from(self.next()) << 64) | u128::from(self.next());
+        // The bits of the version, and those of the variant.
+        bits = bits & !(0xF << 76) | (0x4 << 76);
+        bits = bits & !(0x3 << 62) | (0x2 << 62);
         let hex = format!("{bits:032x}");
         let mut uid = String::with_capacity(36);
         for (index, digit) in hex.chars().enumerate() {
@@ -50,7 +53,7 @@ impl Random {
         uid
     }
 
-    /// What the server appends to a `generateName`.
+    /// The suffix of a generated name.
     pub(crate) fn suffix(&self) -> String {
         let mut bits = self.next();
         (0..SUFFIX_LENGTH)
@@ -68,7 +71,7 @@ mod tests {
     use super::Random;
 
     #[test]
-    fn a_uid_is_a_version_four_uuid() {
+    fn uid_is_a_version_4_uuid() {
         let uid = Random::new(3).uid();
         let lengths: Vec<_> = uid.split('-').map(str::len).collect();
         assert_eq!(lengths, [8, 4, 4, 4, 12]);
@@ -77,10 +80,10 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_names() {
-        let (one, two) = (Random::new(9), Random::new(9));
-        assert_eq!(one.suffix(), two.suffix());
-        assert_ne!(one.suffix(), one.suffix());
-        assert_eq!(one.fork().uid(), one.uid());
+    fn equal_seeds_give_equal_names() {
+        let (first, second) = (Random::new(9), Random::new(9));
+        assert_eq!(first.suffix(), second.suffix());
+        assert_ne!(first.suffix(), first.suffix());
+        assert_eq!(first.fork().uid(), first.uid());
     }
 }

@@ -1,3 +1,5 @@
+//! The objects of a store at one revision.
+
 use std::fmt;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -5,9 +7,10 @@ use std::sync::Arc;
 use imbl::OrdMap;
 use kubewright_core::Revision;
 
-use super::{Key, Object};
+use super::key::Key;
+use super::object::Object;
 
-/// All objects as they were at one revision. Taking one costs nothing and holds nobody up.
+/// All objects at one revision. Taking a snapshot is cheap and blocks no writer.
 #[derive(Clone)]
 pub struct Snapshot {
     pub(super) objects: OrdMap<Key, Arc<Object>>,
@@ -16,13 +19,13 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The revision of the last write it contains.
+    /// The revision of the last write in it.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// The revision of the last write to a resource (`deployments.apps`); zero when there was
-    /// none. What was computed from a resource's objects holds as long as this stays.
+    /// The revision of the last write to a resource (`deployments.apps`); zero when there was none.
+    /// What was computed from the objects of the resource is valid until this changes.
     pub fn last_change(&self, resource: &str) -> Revision {
         self.latest.get(resource).copied().unwrap_or_default()
     }
@@ -47,7 +50,7 @@ impl Snapshot {
             .map(|(_, object)| object)
     }
 
-    /// Like [`Snapshot::list`] with the keys, from `start` (a path as in [`Key::path`]) on.
+    /// Like [`Snapshot::list`], with the keys, and beginning with the path `start`.
     pub(crate) fn range<'a>(
         &'a self,
         resource: &str,
@@ -65,8 +68,8 @@ impl Snapshot {
         self.objects
             .range((from, Bound::Unbounded))
             .take_while(move |(key, _)| {
-                let inside = |prefix: &String| key.path().starts_with(prefix.as_str());
-                key.resource() == &*resource && prefix.as_ref().is_none_or(inside)
+                let has_prefix = |prefix: &String| key.path().starts_with(prefix.as_str());
+                key.resource() == &*resource && prefix.as_ref().is_none_or(has_prefix)
             })
     }
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use imbl::OrdMap;
 use kubewright_core::Revision;
 
-use super::expected::{Expected, Race};
+use super::conflict::{Expected, WriteConflict};
 use super::key::Key;
 use super::log::{Change, Compacted, Log};
 use super::object::Object;
 use super::snapshot::Snapshot;
 
-/// Everything that a store holds.
+/// The objects, revision and log of a store.
 #[derive(Clone)]
-pub(super) struct State {
+pub(super) struct StoreState {
     pub(super) objects: OrdMap<Key, Arc<Object>>,
     pub(super) revision: Revision,
     /// The last write to each resource.
@@ -21,7 +21,7 @@ pub(super) struct State {
     pub(super) log: Log,
 }
 
-impl State {
+impl StoreState {
     pub(super) fn snapshot(&self) -> Snapshot {
         Snapshot {
             objects: self.objects.clone(),
@@ -48,7 +48,11 @@ impl State {
     }
 
     /// The object at a key, if it is as expected.
-    pub(super) fn check(&self, key: &Key, expected: Expected) -> Result<Option<Arc<Object>>, Race> {
+    pub(super) fn check(
+        &self,
+        key: &Key,
+        expected: Expected,
+    ) -> Result<Option<Arc<Object>>, WriteConflict> {
         let current = self.objects.get(key).cloned();
         let found = match &current {
             Some(object) => Expected::At(object.revision()),
@@ -57,7 +61,7 @@ impl State {
         if found == expected {
             Ok(current)
         } else {
-            Err(Race { current })
+            Err(WriteConflict { current })
         }
     }
 
@@ -72,7 +76,7 @@ impl State {
     /// Undoes the newest changes. Their revisions are not used again, and readers of the log must
     /// list again. Returns the revision from which they continue.
     #[cfg(feature = "disk")]
-    pub(super) fn take_back(&mut self, changes: &[Arc<Change>]) -> Revision {
+    pub(super) fn undo(&mut self, changes: &[Arc<Change>]) -> Revision {
         if changes.is_empty() {
             return self.revision;
         }

@@ -3,10 +3,10 @@
 /// The representation of objects in a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// As they are.
+    /// Whole objects.
     #[default]
     Whole,
-    /// As the rows of a `Table`.
+    /// The rows of a `Table`.
     Table(Included),
     /// A `PartialObjectMetadata`: only the metadata.
     Metadata,
@@ -14,7 +14,7 @@ pub enum Form {
     MetadataList,
 }
 
-/// What a row of a table carries of its object besides the cells.
+/// What a row of a table includes of its object besides the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Included {
     /// Its metadata.

@@ -6,6 +6,8 @@ use jiff::Timestamp;
 use kubewright_kinds::BuiltinKind;
 use kubewright_kinds::autoscaling::SCALE;
 use kubewright_kinds::columns::{Column, CustomColumn, NAME, Row};
+use kubewright_kinds::groups::{CORE, EVENTS};
+use kubewright_kinds::json::text;
 use kubewright_wire::status::{Reason, Status};
 use serde_json::{Map, Value, json};
 
@@ -39,7 +41,7 @@ impl Shaper {
         }
     }
 
-    /// Transforms the object of a watch event. One that cannot be transformed is sent as it is.
+    /// Transforms the object of a watch event. An object that cannot be transformed stays as it is.
     pub(crate) fn event(&mut self, object: &Value, now: Timestamp) -> Value {
         let mut value = self.object(object, now).unwrap_or_else(|_| object.clone());
         if let Form::Table(_) = self.form {
@@ -90,17 +92,17 @@ impl Shaper {
             }
             Form::Whole | Form::MetadataList => {
                 let items: Vec<Value> = objects.map(partial).collect();
-                // Go encodes an empty slice that was never allocated as null.
-                let items = Some(items).filter(|items| !items.is_empty());
                 Ok(json!({
                     "kind": "PartialObjectMetadataList", "apiVersion": META,
-                    "metadata": metadata, "items": items,
+                    "metadata": metadata,
+                    // Go encodes an empty slice that was never allocated as null.
+                    "items": Some(items).filter(|items| !items.is_empty()),
                 }))
             }
         }
     }
 
-    /// The scale of an object has columns of its own.
+    /// The columns of an object. A scale has other columns than the object that is scaled.
     fn columns(&self, object: &Value) -> Columns<'_> {
         if object["kind"] == SCALE.kind && self.resource.kind().kind != SCALE.kind {
             return Columns::Builtin(&SCALE);
@@ -118,7 +120,7 @@ impl Shaper {
         }
         let kind = self.resource.kind();
         let package = match kind.group() {
-            "" | "events.k8s.io" => "core",
+            CORE | EVENTS => "core",
             group => group.split('.').next().unwrap_or_default(),
         };
         format!("*{package}.{}{suffix}", kind.kind)
@@ -133,13 +135,13 @@ fn table(columns: &Columns<'_>, metadata: Value, rows: Vec<Value>) -> Value {
             std::iter::once(NAME.definition()).chain(declared).collect()
         }
     };
-    // Go encodes an empty slice that was never allocated as null. The default convertor allocates
-    // none; those of kinds with columns of their own do.
     let is_default = matches!(columns, Columns::Builtin(kind) if kind.declared_columns.is_empty());
-    let rows = Some(rows).filter(|rows| !is_default || !rows.is_empty());
     json!({
         "kind": "Table", "apiVersion": META, "metadata": metadata,
-        "columnDefinitions": definitions, "rows": rows,
+        "columnDefinitions": definitions,
+        // Go encodes an empty slice that was never allocated as null. The default convertor
+        // allocates none; those of kinds with declared columns do.
+        "rows": Some(rows).filter(|rows| !is_default || !rows.is_empty()),
     })
 }
 
@@ -148,8 +150,10 @@ fn row(columns: &Columns<'_>, object: &Value, included: Included, now: Timestamp
         Columns::Builtin(kind) => {
             // Columns read the stored form.
             let stored = kind.stored_as.map(|stored| (stored.encode)(object.clone()));
-            let object = stored.as_ref().unwrap_or(object);
-            let row = Row { object, now };
+            let row = Row {
+                object: stored.as_ref().unwrap_or(object),
+                now,
+            };
             kind.columns()
                 .iter()
                 .map(|column| column.cell(&row))
@@ -157,18 +161,18 @@ fn row(columns: &Columns<'_>, object: &Value, included: Included, now: Timestamp
         }
         Columns::Custom(columns) => {
             let declared = columns.iter().map(|column| column.cell(object, now));
-            let name = object["metadata"]["name"].as_str().unwrap_or_default();
-            std::iter::once(json!(name)).chain(declared).collect()
+            let name = json!(text(&object["metadata"]["name"]));
+            std::iter::once(name).chain(declared).collect()
         }
     };
-    let shown = match included {
+    let included_object = match included {
         Included::Metadata => partial(object),
         Included::Object => object.clone(),
-        // Those who wait for the end of the present state know it by an annotation.
-        Included::Nothing if is_end_of_state(object) => partial(object),
+        // Clients recognize the end of the initial events by an annotation.
+        Included::Nothing if is_end_of_initial_events(object) => partial(object),
         Included::Nothing => Value::Null,
     };
-    let mut row = json!({"cells": cells, "object": shown});
+    let mut row = json!({"cells": cells, "object": included_object});
     if let Columns::Builtin(kind) = columns
         && let Some(conditions) = kind.row_conditions(object)
     {
@@ -177,12 +181,12 @@ fn row(columns: &Columns<'_>, object: &Value, included: Included, now: Timestamp
     row
 }
 
-fn is_end_of_state(object: &Value) -> bool {
+fn is_end_of_initial_events(object: &Value) -> bool {
     let annotations = &object["metadata"]["annotations"];
     annotations["k8s.io/initial-events-end"] == "true"
 }
 
-/// Only the metadata of an object.
+/// The metadata of an object, as a PartialObjectMetadata.
 fn partial(object: &Value) -> Value {
     let metadata = object.get("metadata").cloned();
     json!({
@@ -198,7 +202,7 @@ fn version_of(metadata: &Value) -> Value {
     }
 }
 
-/// The metadata of a list, without a token that is empty.
+/// The metadata of a list, without an empty continue token.
 fn list_metadata(head: &Map<String, Value>) -> Value {
     let mut metadata = head.get("metadata").cloned().unwrap_or_else(|| json!({}));
     if let Some(members) = metadata.as_object_mut() {

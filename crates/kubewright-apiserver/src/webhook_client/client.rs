@@ -18,10 +18,10 @@ use super::error::CallError;
 use super::messages::{ResponseFormat, error_message, post, undecodable};
 use crate::store::{Random, Store};
 
-/// What Go reports of a connection that the other side has broken.
+/// The error of Go for a connection that the webhook has reset.
 const RESET: &str = "connection reset by peer";
 
-/// Calls webhooks over connections that are kept. Clones share the connections.
+/// Calls webhooks over connections that it reuses. Clones share the connections.
 #[derive(Clone, Debug)]
 pub(crate) struct WebhookClient {
     inner: Arc<Inner>,
@@ -45,7 +45,7 @@ pub(crate) struct WebhookCall<'a> {
 }
 
 impl WebhookClient {
-    /// Finds Services in the given store and checks certificates by the given clock.
+    /// A client that finds Services in the store and verifies certificates by the clock.
     pub(crate) fn new(store: Store, clock: Clock, random: Arc<Random>) -> Self {
         let dialer = Dialer {
             store,
@@ -71,7 +71,8 @@ impl WebhookClient {
         &self.inner.dialer.registered
     }
 
-    /// Sends a review and reads the response. The error is what follows `failed to call webhook: `.
+    /// Sends a review and reads the response. Callers prefix the error with `failed to call
+    /// webhook: `.
     pub(crate) async fn call<Q: Serialize, A: DeserializeOwned>(
         &self,
         call: &WebhookCall<'_>,
@@ -109,8 +110,8 @@ impl WebhookClient {
             }
         };
         let uri: Uri = url.parse().map_err(|_| failed("invalid URL".to_owned()))?;
-        let body = serde_json::to_vec(review).map_err(|error| failed(error.to_string()))?;
-        let body = Bytes::from(body);
+        let json = serde_json::to_vec(review).map_err(|error| failed(error.to_string()))?;
+        let body = Bytes::from(json);
         let Inner {
             dialer,
             connections,

@@ -1,5 +1,6 @@
-//! How a webhook is reached: the `clientConfig` of configurations.
+//! The address of a webhook: the `clientConfig` of configurations.
 
+use kubewright_kinds::json::text;
 use serde_json::Value;
 
 const DEFAULT_PORT: u64 = 443;
@@ -30,9 +31,9 @@ impl ClientConfig {
         let target = match value["url"].as_str() {
             Some(url) => WebhookTarget::Url(url.to_owned()),
             None => WebhookTarget::Service {
-                namespace: text(&service["namespace"]),
-                name: text(&service["name"]),
-                path: text(&service["path"]),
+                namespace: text(&service["namespace"]).to_owned(),
+                name: text(&service["name"]).to_owned(),
+                path: text(&service["path"]).to_owned(),
                 port: service["port"].as_u64().unwrap_or(DEFAULT_PORT),
             },
         };
@@ -57,8 +58,4 @@ impl ClientConfig {
             ),
         }
     }
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
 }

@@ -22,7 +22,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::config::{ClientConfig, WebhookTarget};
 use super::endpoints::WebhookEndpoints;
-use super::service::{ServiceReference, endpoints};
+use super::service::{Endpoint, ServiceReference, endpoints};
 use crate::store::Store;
 
 /// A TCP or in-process connection, before TLS.
@@ -36,16 +36,16 @@ pub(super) type Encrypted = TlsStream<Box<dyn Stream>>;
 /// Opens connections to webhooks.
 #[derive(Debug)]
 pub(super) struct Dialer {
-    /// Where Services and their endpoints are found.
+    /// Has the Services and their endpoints.
     pub(super) store: Store,
-    /// Decides whether a certificate has expired.
+    /// The time for the verification of certificates.
     pub(super) clock: Clock,
     /// Webhook servers of this process.
     pub(super) registered: WebhookEndpoints,
 }
 
 impl Dialer {
-    /// Connects to a webhook and verifies its certificate. Errors are worded as Go words them.
+    /// Connects to a webhook and verifies its certificate. Error messages are those of Go.
     pub(super) async fn connect(
         &self,
         client: &ClientConfig,
@@ -85,7 +85,7 @@ impl Dialer {
     ) -> Result<Box<dyn Stream>, String> {
         let mut last = format!("no endpoints available for service {name:?}");
         let service = ServiceReference { namespace, name };
-        for (host, port) in endpoints(&self.store, service, port)? {
+        for Endpoint { host, port } in endpoints(&self.store, service, port)? {
             match tcp(&host, port).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) => last = error,
@@ -132,10 +132,11 @@ async fn tcp(host: &str, port: u16) -> Result<Box<dyn Stream>, String> {
 fn tls(clock: &Clock, client: &ClientConfig) -> Result<Arc<TlsConfig>, String> {
     let bundle = client.ca_bundle.as_deref().unwrap_or_default();
     let pem = STANDARD.decode(bundle).map_err(|error| error.to_string())?;
-    let certificates = CertificateDer::pem_slice_iter(&pem).collect::<Result<_, _>>();
-    let certificates = certificates.map_err(|_| UNLOADABLE.to_owned())?;
+    let certificates = CertificateDer::pem_slice_iter(&pem)
+        .collect::<Result<_, _>>()
+        .map_err(|_| UNLOADABLE.to_owned())?;
     let verifier = BundleVerifier::new(certificates).map_err(|_| UNLOADABLE.to_owned())?;
-    // The server's clock can differ from the machine's.
+    // The clock of the server can differ from that of the machine.
     let time = Arc::new(ServerTime(clock.clone()));
     let config = TlsConfig::builder_with_details(Arc::new(default_provider()), time)
         .with_safe_default_protocol_versions()
@@ -167,7 +168,7 @@ fn io_error(error: &io::Error) -> String {
     }
 }
 
-/// The message of Go's `crypto/tls`, as far as rustls tells the cause.
+/// The message of Go's `crypto/tls` for an error of rustls.
 fn tls_error(error: &io::Error) -> String {
     let tls = error.get_ref().and_then(|inner| inner.downcast_ref());
     let why = match tls {

@@ -1,4 +1,4 @@
-//! Idle connections to webhooks, which later calls use again.
+//! Idle connections to webhooks, which later calls reuse.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,8 +25,8 @@ const MAX_RESPONSE_BYTES: usize = 16 * 1024 * 1024;
 
 /// The idle connections.
 ///
-/// No task reads from an idle connection: one that the webhook has closed is noticed when it is
-/// used again, before anything is sent.
+/// No task reads from an idle connection. That the webhook has closed it is noticed when it is
+/// reused, before anything is sent.
 #[derive(Default)]
 pub(super) struct Connections {
     idle: Mutex<BTreeMap<Destination, Vec<Idle>>>,
@@ -44,7 +44,7 @@ struct Destination {
     ca_bundle: Option<String>,
 }
 
-/// A connection that takes one request after another.
+/// A connection, for one request at a time.
 struct Connection {
     sender: SendRequest<Full<Bytes>>,
     driver: http1::Connection<TokioIo<Encrypted>, Full<Bytes>>,
@@ -57,11 +57,11 @@ pub(super) struct WebhookResponse {
     pub(super) body: Bytes,
 }
 
-/// Why there is no response.
+/// Why a request has no response.
 enum ExchangeError {
-    /// The connection was closed before the request was sent; another connection may be tried.
-    Unsent(String),
-    /// The webhook may have read the request.
+    /// The connection was closed before the request was sent: another connection can be tried.
+    NotSent(String),
+    /// The webhook can have read the request: it is not sent again.
     Sent(String),
 }
 
@@ -91,8 +91,8 @@ impl Connections {
                     self.keep(destination, connection);
                     return Ok(response);
                 }
-                Err(ExchangeError::Unsent(_)) if !is_new => {}
-                Err(ExchangeError::Unsent(why) | ExchangeError::Sent(why)) => return Err(why),
+                Err(ExchangeError::NotSent(_)) if !is_new => {}
+                Err(ExchangeError::NotSent(why) | ExchangeError::Sent(why)) => return Err(why),
             }
         }
     }
@@ -137,11 +137,11 @@ impl Connection {
     ) -> Result<WebhookResponse, ExchangeError> {
         let sender = &mut self.sender;
         let exchange = async {
-            let unsent = |error: hyper::Error| ExchangeError::Unsent(message(&error));
-            sender.ready().await.map_err(unsent)?;
+            let not_sent = |error: hyper::Error| ExchangeError::NotSent(message(&error));
+            sender.ready().await.map_err(not_sent)?;
             let sent = sender.try_send_request(request).await;
             let response = sent.map_err(|mut failed| match failed.take_message() {
-                Some(_) => ExchangeError::Unsent(message(failed.error())),
+                Some(_) => ExchangeError::NotSent(message(failed.error())),
                 None => ExchangeError::Sent(message(failed.error())),
             })?;
             let (parts, body) = response.into_parts();
@@ -160,7 +160,7 @@ impl Connection {
             // What the connection delivered before it ended is available at once.
             Either::Right((_, exchange)) => exchange
                 .now_or_never()
-                .unwrap_or_else(|| Err(ExchangeError::Unsent("EOF".to_owned()))),
+                .unwrap_or_else(|| Err(ExchangeError::NotSent("EOF".to_owned()))),
         }
     }
 }

@@ -17,8 +17,8 @@ pub type WebhookConnector =
 /// Webhook servers in this process, by the host that configurations name: `NAME.NAMESPACE.svc` for
 /// a Service, the host of a `url` otherwise. Clones share them.
 ///
-/// A host that is registered here is reached through its connectors, over TLS like any other. What
-/// is not is reached over TCP: a `url` at its host, a Service at its EndpointSlices on loopback.
+/// A registered host is reached through its connectors, over TLS like any other. Other hosts are
+/// reached over TCP: a `url` at its host, a Service at its EndpointSlices on loopback.
 #[derive(Clone, Default)]
 pub struct WebhookEndpoints {
     endpoints: Arc<RwLock<BTreeMap<String, Replicas>>>,
@@ -31,18 +31,18 @@ pub struct WebhookEndpoint {
     number: usize,
 }
 
-/// The servers of one host, which take turns.
+/// The servers of one host, which are used in rotation.
 #[derive(Default)]
 struct Replicas {
     connectors: Vec<(usize, WebhookConnector)>,
-    /// How many were ever registered: the number of the next one.
-    registered: usize,
-    /// Counts lookups, so that connections take turns.
-    turn: AtomicUsize,
+    /// The number of the next connector. Numbers are not reused.
+    next_number: usize,
+    /// Counts lookups, for the rotation.
+    lookups: AtomicUsize,
 }
 
 impl WebhookEndpoints {
-    /// Connects to `host` through `connector` only, from now on.
+    /// Replaces the connectors of `host` with `connector`.
     pub fn register(
         &self,
         host: impl Into<String>,
@@ -53,14 +53,14 @@ impl WebhookEndpoints {
         self.add(host, connector)
     }
 
-    /// Connects to `host` through `connector` as well. New connections take turns; one that fails
-    /// goes to the next connector.
+    /// Adds a connector of `host`. New connections use the connectors in rotation; when a connector
+    /// fails, the next is tried.
     pub fn add(&self, host: impl Into<String>, connector: WebhookConnector) -> WebhookEndpoint {
         let host = host.into();
         let mut endpoints = self.endpoints.write();
         let replicas = endpoints.entry(host.clone()).or_default();
-        let number = replicas.registered;
-        replicas.registered += 1;
+        let number = replicas.next_number;
+        replicas.next_number += 1;
         replicas.connectors.push((number, connector));
         WebhookEndpoint { host, number }
     }
@@ -80,7 +80,7 @@ impl WebhookEndpoints {
         }
     }
 
-    /// The connectors of a host, beginning with the one whose turn it is.
+    /// The connectors of a host, in the order in which to try them.
     pub(super) fn find(&self, host: &str) -> Vec<WebhookConnector> {
         let endpoints = self.endpoints.read();
         let Some(replicas) = endpoints.get(host) else {
@@ -91,8 +91,8 @@ impl WebhookEndpoints {
             .map(|(_, connector)| Arc::clone(connector))
             .collect();
         if all.len() > 1 {
-            let turn = replicas.turn.fetch_add(1, Ordering::Relaxed);
-            let first = turn % all.len();
+            let lookups = replicas.lookups.fetch_add(1, Ordering::Relaxed);
+            let first = lookups % all.len();
             all.rotate_left(first);
         }
         all
@@ -122,15 +122,17 @@ mod tests {
         Arc::new(move || async move { Err(io::Error::other(name)) }.boxed())
     }
 
-    /// Who is tried, in order.
+    /// The names of the connectors, in the order in which they are tried.
     fn tried(endpoints: &WebhookEndpoints) -> Vec<String> {
-        let all = endpoints.find("h").into_iter();
-        let answered = all.map(|connector| connector().now_or_never().unwrap());
-        answered.map(|one| one.unwrap_err().to_string()).collect()
+        let connectors = endpoints.find("h").into_iter();
+        let results = connectors.map(|connector| connector().now_or_never().unwrap());
+        results
+            .map(|result| result.unwrap_err().to_string())
+            .collect()
     }
 
     #[test]
-    fn replicas_take_turns_and_one_that_is_forgotten_is_not_sought() {
+    fn connectors_of_a_host_are_used_in_rotation_until_unregistered() {
         let endpoints = WebhookEndpoints::default();
         assert!(tried(&endpoints).is_empty());
         endpoints.register("h", named("a"));
@@ -141,7 +143,7 @@ mod tests {
         assert_eq!(tried(&endpoints), ["a"]);
         endpoints.add("h", named("c"));
         endpoints.unregister(&b);
-        assert_eq!(tried(&endpoints).len(), 2, "it is not the next one's name");
+        assert_eq!(tried(&endpoints).len(), 2, "numbers are not reused");
         endpoints.register("h", named("d"));
         assert_eq!(tried(&endpoints), ["d"]);
         endpoints.remove("h");

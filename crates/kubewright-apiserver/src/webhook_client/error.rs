@@ -1,4 +1,4 @@
-//! Why a webhook call failed.
+//! Errors of webhook calls.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CallError {
     message: String,
-    /// Whether a retry may succeed (`DefaultShouldRetry` of k8s.io/apiserver/pkg/util/webhook).
+    /// Whether a retry can succeed (`DefaultShouldRetry` of k8s.io/apiserver/pkg/util/webhook).
     pub(crate) is_retryable: bool,
 }
 
@@ -19,7 +19,7 @@ impl CallError {
         }
     }
 
-    /// A retry may succeed.
+    /// A retry can succeed.
     pub(crate) fn transient(message: String) -> Self {
         Self {
             message,

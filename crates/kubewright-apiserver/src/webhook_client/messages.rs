@@ -1,4 +1,4 @@
-//! Requests to webhooks, and client-go's wording of the responses that are errors.
+//! Requests to webhooks, and the messages of client-go for responses that are errors.
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST, USER_AGENT};
@@ -8,7 +8,7 @@ use http_body_util::Full;
 /// How many bytes of a text response an error shows.
 const MAX_SHOWN: usize = 2048;
 
-/// How Kubernetes decodes a response; the errors for other content differ.
+/// How Kubernetes decodes a response. The messages for malformed responses differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResponseFormat {
     Json,
@@ -27,7 +27,7 @@ pub(super) fn post(uri: &Uri, body: Bytes) -> Result<Request<Full<Bytes>>, http:
         .body(Full::new(body))
 }
 
-/// The error that client-go makes of a response without success (`NewGenericServerResponse`).
+/// The error of client-go for a response that is not a success (`NewGenericServerResponse`).
 pub(super) fn error_message(code: StatusCode, headers: &HeaderMap, bytes: &[u8]) -> String {
     let media_type = headers
         .get(CONTENT_TYPE)

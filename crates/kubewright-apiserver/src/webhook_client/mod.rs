@@ -1,7 +1,8 @@
 //! Calls to webhooks for admission, conversion and authorization.
 //!
-//! `config` reads where a webhook is, `connect` opens a TLS connection to it, `connections` keeps
-//! idle ones, and `client` sends a review and decodes the response.
+//! `config` has the address of a webhook, `service` resolves Services, `connect` opens TLS
+//! connections, `connections` reuses idle ones, and `client` sends a review and decodes the
+//! response. `endpoints` are webhook servers in this process.
 
 mod client;
 mod config;

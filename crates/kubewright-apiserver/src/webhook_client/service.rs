@@ -2,15 +2,21 @@
 
 use std::net::IpAddr;
 
+use kubewright_kinds::core::SERVICE;
+use kubewright_kinds::discovery::ENDPOINT_SLICE;
+use kubewright_kinds::json::{items, text};
 use serde_json::Value;
 
 use crate::store::{Key, Store};
 
-const SLICES: &str = "endpointslices.discovery.k8s.io";
 const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
-/// A host and a port.
-pub(super) type Endpoint = (String, u16);
+/// An address of a Service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Endpoint {
+    pub(super) host: String,
+    pub(super) port: u16,
+}
 
 /// Names a Service.
 #[derive(Clone, Copy, Debug)]
@@ -19,11 +25,12 @@ pub(super) struct ServiceReference<'a> {
     pub(super) name: &'a str,
 }
 
-/// The endpoints of a Service that this process can reach. Errors are worded as Kubernetes words them
+/// The endpoints of a Service that this process can reach. Error messages are those of Kubernetes
 /// (`k8s.io/apiserver/pkg/util/proxy`).
 ///
-/// Kubernetes goes to the Service's own address, which leads to its Pods. There is no such network
-/// here: an endpoint on loopback is a program on this machine, and all others are only objects.
+/// Kubernetes connects to the address of the Service, which is routed to its Pods. An embedded
+/// cluster has no such network: an endpoint on loopback is a program on this machine, and nothing
+/// runs behind all others.
 pub(super) fn endpoints(
     store: &Store,
     service: ServiceReference<'_>,
@@ -31,13 +38,15 @@ pub(super) fn endpoints(
 ) -> Result<Vec<Endpoint>, String> {
     let ServiceReference { namespace, name } = service;
     let snapshot = store.snapshot();
-    let key = Key::new("services", Some(namespace), name);
+    let key = Key::new(SERVICE.resource_id(), Some(namespace), name);
     let Some(service) = snapshot.get(&key) else {
         return Err(format!("service {name:?} not found"));
     };
-    let slices = snapshot.list(SLICES, Some(namespace));
-    let slices = slices.filter(|slice| slice.label(SERVICE_NAME) == Some(name));
-    resolve(service.value(), slices.map(|slice| slice.value()), port)
+    let slices = snapshot
+        .list(ENDPOINT_SLICE.resource_id(), Some(namespace))
+        .filter(|slice| slice.label(SERVICE_NAME) == Some(name))
+        .map(|slice| slice.value());
+    resolve(service.value(), slices, port)
 }
 
 fn resolve<'a>(
@@ -48,8 +57,10 @@ fn resolve<'a>(
     let (name, spec) = (text(&service["metadata"]["name"]), &service["spec"]);
     match text(&spec["type"]) {
         "ExternalName" => {
-            let port = u16::try_from(port).unwrap_or_default();
-            return Ok(vec![(text(&spec["externalName"]).to_owned(), port)]);
+            return Ok(vec![Endpoint {
+                host: text(&spec["externalName"]).to_owned(),
+                port: u16::try_from(port).unwrap_or_default(),
+            }]);
         }
         "" | "ClusterIP" if spec["clusterIP"] == "None" => {
             return Err("cannot route to service with ClusterIP \"None\"".to_owned());
@@ -57,52 +68,50 @@ fn resolve<'a>(
         "" | "ClusterIP" | "LoadBalancer" | "NodePort" => {}
         other => return Err(format!("unsupported service type {other:?}")),
     }
-    let mut ports = items(&spec["ports"]);
-    let Some(found) = ports.find(|one| one["port"].as_u64() == Some(port)) else {
+    let mut service_ports = items(&spec["ports"]);
+    let Some(service_port) = service_ports.find(|known| known["port"].as_u64() == Some(port))
+    else {
         return Err(format!("no service port {port} found for service {name:?}"));
     };
-    let all: Vec<Endpoint> = slices
-        .flat_map(|slice| ready(slice, text(&found["name"])))
+    let ready: Vec<Endpoint> = slices
+        .flat_map(|slice| ready_endpoints(slice, text(&service_port["name"])))
         .collect();
-    if all.is_empty() {
+    if ready.is_empty() {
         return Err(format!("no endpoints available for service {name:?}"));
     }
-    let near: Vec<Endpoint> = all.into_iter().filter(is_near).collect();
-    if near.is_empty() {
+    let reachable: Vec<Endpoint> = ready.into_iter().filter(Endpoint::is_reachable).collect();
+    if reachable.is_empty() {
         return Err(format!(
-            "the endpoints of service {name:?} are only objects in an embedded cluster: serve the \
-             webhook in this process, or give the service an EndpointSlice on loopback"
+            "nothing runs behind the endpoints of service {name:?} in an embedded cluster: serve \
+             the webhook in this process, or give the service an EndpointSlice on loopback"
         ));
     }
-    Ok(near)
+    Ok(reachable)
 }
 
-/// The endpoints of a slice that are ready, at the port of that name.
-fn ready(slice: &Value, port_name: &str) -> Vec<Endpoint> {
-    let mut ports = items(&slice["ports"]).filter(|one| text(&one["name"]) == port_name);
-    let number = ports.find_map(|one| u16::try_from(one["port"].as_u64()?).ok());
-    let Some(number) = number else {
+/// The ready endpoints of a slice, at the port of that name.
+fn ready_endpoints(slice: &Value, port_name: &str) -> Vec<Endpoint> {
+    let Some(port) = items(&slice["ports"])
+        .filter(|port| text(&port["name"]) == port_name)
+        .find_map(|port| u16::try_from(port["port"].as_u64()?).ok())
+    else {
         return Vec::new();
     };
     items(&slice["endpoints"])
-        .filter(|one| one["conditions"]["ready"] != false)
-        .filter_map(|one| one["addresses"][0].as_str())
-        .map(|address| (address.to_owned(), number))
+        .filter(|endpoint| endpoint["conditions"]["ready"] != false)
+        .filter_map(|endpoint| endpoint["addresses"][0].as_str())
+        .map(|address| Endpoint {
+            host: address.to_owned(),
+            port,
+        })
         .collect()
 }
 
-fn is_near((address, _): &Endpoint) -> bool {
-    address
-        .parse()
-        .is_ok_and(|address: IpAddr| address.is_loopback())
-}
-
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+impl Endpoint {
+    fn is_reachable(&self) -> bool {
+        let address = self.host.parse();
+        address.is_ok_and(|address: IpAddr| address.is_loopback())
+    }
 }
 
 #[cfg(test)]
@@ -117,6 +126,13 @@ mod tests {
 
     fn slice(port: Value, endpoints: Value) -> Value {
         json!({"ports": [port], "endpoints": endpoints})
+    }
+
+    fn endpoint(host: &str, port: u16) -> Endpoint {
+        Endpoint {
+            host: host.to_owned(),
+            port,
+        }
     }
 
     fn resolved(spec: Value, slices: &[Value]) -> Result<Vec<Endpoint>, String> {
@@ -147,15 +163,12 @@ mod tests {
         ];
         assert_eq!(
             resolved(spec, &slices),
-            Ok(vec![
-                ("127.0.0.1".to_owned(), 9443),
-                ("::1".to_owned(), 9444)
-            ])
+            Ok(vec![endpoint("127.0.0.1", 9443), endpoint("::1", 9444)])
         );
     }
 
     #[test]
-    fn a_service_that_leads_nowhere_says_why() {
+    fn service_without_reachable_endpoints_fails_with_the_reason() {
         let port = json!([{"port": 443}]);
         let pod = slice(json!({"port": 9443}), json!([{"addresses": ["10.0.0.1"]}]));
         for (spec, slices, why) in [
@@ -177,8 +190,9 @@ mod tests {
             (
                 json!({"ports": port}),
                 vec![pod],
-                "the endpoints of service \"guard\" are only objects in an embedded cluster: serve \
-                 the webhook in this process, or give the service an EndpointSlice on loopback",
+                "nothing runs behind the endpoints of service \"guard\" in an embedded cluster: \
+                 serve the webhook in this process, or give the service an EndpointSlice on \
+                 loopback",
             ),
         ] {
             assert_eq!(resolved(spec, &slices), Err(why.to_owned()));
@@ -186,8 +200,8 @@ mod tests {
     }
 
     #[test]
-    fn an_external_name_is_the_host() {
+    fn external_name_is_the_host() {
         let spec = json!({"type": "ExternalName", "externalName": "localhost"});
-        assert_eq!(resolved(spec, &[]), Ok(vec![("localhost".to_owned(), 443)]));
+        assert_eq!(resolved(spec, &[]), Ok(vec![endpoint("localhost", 443)]));
     }
 }

@@ -8,7 +8,7 @@ use kubewright_wire::status::{Cause, CauseKind, Status};
 
 use crate::admission::attributes::Attributes;
 use crate::admission::context::AdmissionContext;
-use crate::store::{Key, Seen, Store};
+use crate::store::{Key, ObservedRevision, Store};
 
 pub(super) fn mutate(
     context: &AdmissionContext,
@@ -45,13 +45,13 @@ pub(crate) fn check_namespace(
     resource: &Resource,
     namespace: &str,
     name: &str,
-) -> Result<Seen, Status> {
+) -> Result<ObservedRevision, Status> {
     let key = Key::new(NAMESPACE.resource_id(), None, namespace);
     let Some(stored) = store.get(&key) else {
         return Err(Status::not_found(NAMESPACE.as_resource_tuple(), namespace));
     };
     if !stored.is_terminating() {
-        return Ok(Seen {
+        return Ok(ObservedRevision {
             revision: stored.revision(),
             key,
         });

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::options::DeleteOptions;
 use crate::request::conditions::{condition, set_condition};
 use crate::request::target::Target;
-use crate::store::{Expected, Object, Race, Store, metadata_mut, timestamp};
+use crate::store::{Expected, Object, Store, WriteConflict, metadata_mut, timestamp};
 
 /// The finalizer that a definition has until its objects are deleted.
 pub(crate) const DEFINITION_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -200,7 +200,7 @@ pub(crate) fn store_deletion(
     target: &Target,
     old: &Arc<Object>,
     step: DeletionStep,
-) -> Result<Deleted, Race> {
+) -> Result<Deleted, WriteConflict> {
     let key = target.key(old.name());
     match step {
         DeletionStep::Nothing => Ok(Deleted::Marked(Arc::clone(old))),

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::request::api::Api;
 use crate::request::definitions::object_removed;
 use crate::request::target::Target;
-use crate::store::{DEEPEST, Expected, NotStored, Object, Seen};
+use crate::store::{CreateConflict, Expected, MAX_OBJECT_DEPTH, Object, ObservedRevision};
 
 /// The result of a commit.
 pub(super) enum Committed {
@@ -29,7 +29,7 @@ pub(super) enum Committed {
 #[derive(Clone, Copy)]
 pub(super) enum Replaced<'a> {
     /// None: the object is new, and is stored only while these objects are current.
-    New(&'a [Seen]),
+    New(&'a [ObservedRevision]),
     /// The stored object.
     Stored(&'a Object),
 }
@@ -53,11 +53,11 @@ pub(super) fn commit(
 /// Checks that an object can be stored and read again.
 fn check_depth(value: &Value) -> Result<(), Status> {
     let depth = depth(value);
-    if depth <= DEEPEST {
+    if depth <= MAX_OBJECT_DEPTH {
         return Ok(());
     }
     Err(Status::bad_request(format!(
-        "the object with its managedFields is nested {depth} levels deep; at most {DEEPEST} can \
+        "the object with its managedFields is nested {depth} levels deep; at most {MAX_OBJECT_DEPTH} can \
          be stored"
     )))
 }
@@ -66,7 +66,7 @@ fn create(
     api: &Api,
     target: &Target,
     value: Value,
-    guards: &[Seen],
+    guards: &[ObservedRevision],
     is_dry_run: bool,
 ) -> Committed {
     let key = target.key(text(&value["metadata"]["name"]));
@@ -78,8 +78,8 @@ fn create(
     }
     match api.store.create(key, value, guards) {
         Ok(object) => Committed::Stored(object),
-        Err(NotStored::Taken(current)) => Committed::Exists(current),
-        Err(NotStored::Moved(value)) => Committed::Conflict(value),
+        Err(CreateConflict::Exists(current)) => Committed::Exists(current),
+        Err(CreateConflict::Outdated(value)) => Committed::Conflict(value),
     }
 }
 

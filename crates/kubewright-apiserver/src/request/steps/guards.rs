@@ -9,7 +9,7 @@ use crate::admission::{AdmissionPlugin, check_namespace};
 use crate::request::api::Api;
 use crate::request::target::Target;
 use crate::resources::terminating_definition;
-use crate::store::{Key, Seen};
+use crate::store::{Key, ObservedRevision};
 
 /// The states of the namespace and the definition of a new object, which is stored only while they
 /// are current. An error when one of them is missing or being deleted.
@@ -18,7 +18,7 @@ pub(super) fn guards(
     target: &Target,
     is_new: bool,
     object: &Value,
-) -> Result<Vec<Seen>, Status> {
+) -> Result<Vec<ObservedRevision>, Status> {
     let mut guards = Vec::new();
     if !is_new {
         return Ok(guards);
@@ -49,7 +49,7 @@ pub(super) fn check_definition(
     definition(api, target, name).map(drop)
 }
 
-fn definition(api: &Api, target: &Target, name: &str) -> Result<Option<Seen>, Status> {
+fn definition(api: &Api, target: &Target, name: &str) -> Result<Option<ObservedRevision>, Status> {
     if target.resource.custom().is_none() {
         return Ok(None);
     }
@@ -59,7 +59,7 @@ fn definition(api: &Api, target: &Target, name: &str) -> Result<Option<Seen>, St
     if stored.is_terminating() {
         return Err(terminating_definition(&target.resource.resource, name));
     }
-    Ok(Some(Seen {
+    Ok(Some(ObservedRevision {
         revision: stored.revision(),
         key,
     }))

@@ -26,7 +26,7 @@ use crate::request::definitions;
 use crate::request::message::ApiRequest;
 use crate::request::options::WriteOptions;
 use crate::request::target::Target;
-use crate::store::{Object, Seen};
+use crate::store::{Object, ObservedRevision};
 use crate::warnings::Warnings;
 
 /// How often a write is tried while other writes conflict with it.
@@ -371,7 +371,7 @@ impl Current {
         }
     }
 
-    fn replaced<'a>(&'a self, guards: &'a [Seen]) -> Replaced<'a> {
+    fn replaced<'a>(&'a self, guards: &'a [ObservedRevision]) -> Replaced<'a> {
         match self {
             Self::New => Replaced::New(guards),
             Self::Existing { stored, .. } => Replaced::Stored(stored),

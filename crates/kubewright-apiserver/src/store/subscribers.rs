@@ -1,3 +1,5 @@
+//! Notifies readers of the log about writes.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -5,17 +7,17 @@ use kubewright_core::Revision;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use super::Change;
+use super::log::Change;
 
-/// Those who wait for writes.
+/// The readers that wait for writes.
 #[derive(Debug)]
-pub(super) struct Followers {
+pub(super) struct Subscribers {
     revisions: watch::Sender<Revision>,
-    /// One sender for each resource that somebody follows: a write wakes only its followers.
+    /// One sender for each resource with readers: a write notifies only the readers of its resource.
     by_resource: Mutex<BTreeMap<Arc<str>, watch::Sender<Revision>>>,
 }
 
-impl Followers {
+impl Subscribers {
     pub(super) fn new(revision: Revision) -> Self {
         Self {
             revisions: watch::Sender::new(revision),
@@ -23,13 +25,13 @@ impl Followers {
         }
     }
 
-    /// Waits for every write.
-    pub(super) fn of_all(&self) -> watch::Receiver<Revision> {
+    /// Subscribes to every write.
+    pub(super) fn subscribe(&self) -> watch::Receiver<Revision> {
         self.revisions.subscribe()
     }
 
-    /// Waits for the writes to a resource.
-    pub(super) fn of(&self, resource: &Arc<str>) -> watch::Receiver<Revision> {
+    /// Subscribes to the writes to a resource.
+    pub(super) fn subscribe_resource(&self, resource: &Arc<str>) -> watch::Receiver<Revision> {
         let mut senders = self.by_resource.lock();
         let sender = senders
             .entry(Arc::clone(resource))
@@ -37,33 +39,25 @@ impl Followers {
         sender.subscribe()
     }
 
-    /// Tells of writes.
-    #[cfg(feature = "disk")]
-    pub(super) fn announce(&self, changes: &[Arc<Change>]) {
-        for change in changes {
-            self.announce_one(change);
-        }
-    }
-
-    /// Tells of a write.
-    pub(super) fn announce_one(&self, change: &Change) {
+    /// Notifies the readers of a write.
+    pub(super) fn notify(&self, change: &Change) {
         let revision = change.revision();
-        // Two writers may get here in either order; a receiver must not see time go back.
-        let forward = |seen: &mut Revision| {
-            let later = revision > *seen;
-            if later {
-                *seen = revision;
+        // Writers can get here in any order, and revisions must not decrease for a reader.
+        let advance = |current: &mut Revision| {
+            let is_later = revision > *current;
+            if is_later {
+                *current = revision;
             }
-            later
+            is_later
         };
-        self.revisions.send_if_modified(forward);
+        self.revisions.send_if_modified(advance);
         let mut senders = self.by_resource.lock();
         let resource = change.key.resource();
         if let Some(sender) = senders.get(resource) {
             if sender.receiver_count() == 0 {
                 senders.remove(resource);
             } else {
-                sender.send_if_modified(forward);
+                sender.send_if_modified(advance);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What the handles of a store share.
+//! The state that the handles of a store share.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use super::batch::Batch;
+use super::conflict::{Expected, WriteConflict};
 #[cfg(feature = "disk")]
-use super::disk_writer::DiskWriter;
-use super::expected::{Expected, Race};
-use super::followers::Followers;
+use super::disk::DiskWriter;
 use super::key::Key;
 use super::log::{Change, ChangeKind, Compacted};
 use super::object::Object;
-use super::state::State;
+use super::state::StoreState;
+use super::subscribers::Subscribers;
 
-/// The state of a store and those who follow it.
+/// The state of a store and its subscribers.
 pub(super) struct StoreInner {
-    pub(super) state: Arc<Mutex<State>>,
-    pub(super) followers: Arc<Followers>,
-    /// Writes changes to a disk, where there is one.
+    pub(super) state: Arc<Mutex<StoreState>>,
+    pub(super) subscribers: Arc<Subscribers>,
+    /// Writes changes to the disk, if the store is on one.
     #[cfg(feature = "disk")]
     pub(super) disk: Option<DiskWriter>,
 }
@@ -29,14 +29,14 @@ impl StoreInner {
     /// Stores a value, under the lock.
     pub(super) fn put(
         &self,
-        mut state: MutexGuard<'_, State>,
+        mut state: MutexGuard<'_, StoreState>,
         key: Key,
         expected: Expected,
         value: Value,
-    ) -> Result<Arc<Object>, Race> {
+    ) -> Result<Arc<Object>, WriteConflict> {
         let before = state.check(&key, expected)?;
         if let Some(before) = &before
-            && equals_but_revision(before.value(), &value)
+            && is_equal_except_revision(before.value(), &value)
         {
             return Ok(Arc::clone(before));
         }
@@ -57,22 +57,22 @@ impl StoreInner {
     }
 
     /// Records a change, under the lock.
-    pub(super) fn record(&self, mut state: MutexGuard<'_, State>, change: Change) {
+    pub(super) fn record(&self, mut state: MutexGuard<'_, StoreState>, change: Change) {
         let change = Arc::new(change);
         state.record(Arc::clone(&change));
         #[cfg(feature = "disk")]
         if let Some(disk) = &self.disk {
-            // Under the lock, so that writes reach the disk in order. Followers see them when they
-            // are on the disk.
+            // Under the lock, so that writes reach the disk in order. Subscribers are notified when
+            // they are on the disk.
             disk.push(change);
             return;
         }
         drop(state);
-        self.followers.announce_one(&change);
+        self.subscribers.notify(&change);
     }
 
-    /// The last revision that followers may see: what is not on the disk yet may be lost.
-    fn visible(&self, state: &State) -> Revision {
+    /// The last revision that readers can see: changes that are not on the disk yet can be lost.
+    fn visible(&self, state: &StoreState) -> Revision {
         #[cfg(feature = "disk")]
         if let Some(disk) = &self.disk {
             return disk.settled();
@@ -106,8 +106,8 @@ impl StoreInner {
     }
 }
 
-/// Whether values are equal but for the revision, which a new value does not have yet.
-fn equals_but_revision(stored: &Value, new: &Value) -> bool {
+/// Whether values are equal except for the revision, which a new value does not have yet.
+fn is_equal_except_revision(stored: &Value, new: &Value) -> bool {
     let (Some(stored), Some(new)) = (stored.as_object(), new.as_object()) else {
         return stored == new;
     };
