@@ -14,7 +14,7 @@ use crate::store::Object;
 ///
 /// The object moves into the attributes for a step of the chain, and out again afterwards.
 #[derive(Clone, Debug)]
-pub(crate) struct Attributes {
+pub(crate) struct AdmissionAttributes {
     /// The resource, in the version of the request.
     pub(crate) resource: Arc<ServedResource>,
     /// The kind of `object`, in the version of the request.
@@ -44,7 +44,7 @@ pub(crate) struct OperationOptions {
     pub(crate) delete_options: Value,
 }
 
-impl Attributes {
+impl AdmissionAttributes {
     pub(crate) fn is_create(&self) -> bool {
         self.operation == Operation::Create
     }

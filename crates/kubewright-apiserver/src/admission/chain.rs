@@ -3,7 +3,7 @@
 use kubewright_core::WebhookKind;
 use kubewright_wire::status::Status;
 
-use super::attributes::Attributes;
+use super::attributes::AdmissionAttributes;
 use super::context::AdmissionContext;
 use super::plugin::{AdmissionPlugin, AdmissionPlugins};
 use super::plugins::{PLUGINS, resource_quota};
@@ -53,7 +53,7 @@ impl AdmissionChain {
     /// (k8s.io/apiserver/pkg/admission/reinvocation.go).
     pub(crate) async fn mutate(
         &self,
-        attributes: &mut Attributes,
+        attributes: &mut AdmissionAttributes,
         warnings: &Warnings,
     ) -> Result<(), Status> {
         self.mutate_builtin(attributes)?;
@@ -78,7 +78,7 @@ impl AdmissionChain {
         Ok(())
     }
 
-    fn mutate_builtin(&self, attributes: &mut Attributes) -> Result<(), Status> {
+    fn mutate_builtin(&self, attributes: &mut AdmissionAttributes) -> Result<(), Status> {
         for plugin in PLUGINS {
             if let Some(mutate) = plugin.mutate
                 && self.enabled.is_enabled(plugin.name)
@@ -92,7 +92,7 @@ impl AdmissionChain {
     /// Lets the plugins deny a request, with the object as it would be stored.
     pub(crate) async fn validate(
         &self,
-        attributes: &Attributes,
+        attributes: &AdmissionAttributes,
         warnings: &Warnings,
     ) -> Result<(), Status> {
         for plugin in PLUGINS {

@@ -14,7 +14,7 @@ mod policy;
 mod round;
 mod webhook;
 
-pub(crate) use attributes::{Attributes, OperationOptions};
+pub(crate) use attributes::{AdmissionAttributes, OperationOptions};
 pub(crate) use chain::AdmissionChain;
 pub(crate) use context::AdmissionContext;
 pub use plugin::{AdmissionPlugin, AdmissionPlugins, UnknownAdmissionPlugin};

@@ -6,16 +6,16 @@ use crate::authentication::User;
 
 /// The user, verb and target of a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Attributes<'a> {
+pub(crate) struct AccessAttributes<'a> {
     pub(crate) user: &'a User,
     /// As roles spell it: `get`, `deletecollection`, `impersonate`.
     pub(crate) verb: &'a str,
-    pub(crate) target: Target<'a>,
+    pub(crate) target: AccessTarget<'a>,
 }
 
 /// The target of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target<'a> {
+pub(crate) enum AccessTarget<'a> {
     Resource(ResourceTarget<'a>),
     /// A path outside the resources, such as `/version`.
     Path(&'a str),
@@ -31,13 +31,13 @@ pub(crate) struct ResourceTarget<'a> {
     pub(crate) name: &'a str,
 }
 
-impl<'a> Attributes<'a> {
+impl<'a> AccessAttributes<'a> {
     /// The attributes of an HTTP request. The verb is as roles spell it; for paths outside the
     /// resources it is the method.
     pub(crate) fn of_route(user: &'a User, verb: &'a str, route: &'a Route) -> Self {
         let target = match route {
-            Route::Path(path) => Target::Path(path),
-            Route::Resource(route) => Target::Resource(ResourceTarget {
+            Route::Path(path) => AccessTarget::Path(path),
+            Route::Resource(route) => AccessTarget::Resource(ResourceTarget {
                 group: &route.group,
                 plural: &route.plural,
                 subresource: route.subresource.as_deref().unwrap_or_default(),
@@ -51,8 +51,8 @@ impl<'a> Attributes<'a> {
     /// The namespace whose bindings apply; empty for none.
     pub(crate) fn namespace(&self) -> &'a str {
         match self.target {
-            Target::Resource(resource) => resource.namespace,
-            Target::Path(_) => "",
+            AccessTarget::Resource(resource) => resource.namespace,
+            AccessTarget::Path(_) => "",
         }
     }
 }

@@ -7,7 +7,7 @@ use kubewright_wire::route::{Query, ResourceRoute};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
-use super::attributes::Attributes;
+use super::attributes::AccessAttributes;
 use super::forbidden::forbidden;
 use super::grant::Grant;
 use super::impersonation::Impersonation;
@@ -63,7 +63,7 @@ impl Authorizer {
     pub(crate) fn impersonate(
         &self,
         headers: &HeaderMap,
-        attributes: &Attributes<'_>,
+        attributes: &AccessAttributes<'_>,
     ) -> Result<User, Status> {
         match Impersonation::from_headers(headers)? {
             None => Ok(attributes.user.clone()),
@@ -75,7 +75,7 @@ impl Authorizer {
     /// selectors of a list, which webhooks see.
     pub(crate) async fn authorize(
         &self,
-        attributes: &Attributes<'_>,
+        attributes: &AccessAttributes<'_>,
         request: Option<(&ResourceRoute, &Query)>,
     ) -> Result<(), Denied> {
         let by_roles = || self.decide(attributes);
@@ -102,7 +102,7 @@ impl Authorizer {
     }
 
     /// The decision of RBAC.
-    fn decide(&self, attributes: &Attributes<'_>) -> Decision {
+    fn decide(&self, attributes: &AccessAttributes<'_>) -> Decision {
         // Roles only grant, so that none needs to be read.
         if attributes.user.is_master() {
             return Decision {

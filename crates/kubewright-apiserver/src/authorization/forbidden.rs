@@ -2,29 +2,31 @@
 
 use kubewright_wire::status::Status;
 
-use super::attributes::{Attributes, Target};
+use super::attributes::{AccessAttributes, AccessTarget};
 
 /// The 403 for a request, with the reason of the authorizer, if any. The message is that of
 /// k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go.
-pub(crate) fn forbidden(attributes: &Attributes<'_>, reason: &str) -> Status {
+pub(crate) fn forbidden(attributes: &AccessAttributes<'_>, reason: &str) -> Status {
     let mut why = sanitized(&sentence(attributes));
     if !reason.is_empty() {
         why.push_str(": ");
         why.push_str(reason);
     }
     match attributes.target {
-        Target::Resource(resource) => {
+        AccessTarget::Resource(resource) => {
             Status::forbidden((resource.group, resource.plural), resource.name, &why)
         }
-        Target::Path(_) => Status::forbidden(("", ""), "", &why),
+        AccessTarget::Path(_) => Status::forbidden(("", ""), "", &why),
     }
 }
 
-fn sentence(attributes: &Attributes<'_>) -> String {
-    let Attributes { user, verb, target } = attributes;
+fn sentence(attributes: &AccessAttributes<'_>) -> String {
+    let AccessAttributes { user, verb, target } = attributes;
     let resource = match target {
-        Target::Path(path) => return format!("User {:?} cannot {verb} path {path:?}", user.name),
-        Target::Resource(resource) => resource,
+        AccessTarget::Path(path) => {
+            return format!("User {:?} cannot {verb} path {path:?}", user.name);
+        }
+        AccessTarget::Resource(resource) => resource,
     };
     let scope = match resource.namespace {
         "" => "at the cluster scope".to_owned(),
@@ -45,7 +47,7 @@ fn sanitized(text: &str) -> String {
 mod tests {
     use super::forbidden;
     use crate::authentication::User;
-    use crate::authorization::{Attributes, ResourceTarget, Target};
+    use crate::authorization::{AccessAttributes, AccessTarget, ResourceTarget};
 
     #[test]
     fn message_is_that_of_kubernetes() {
@@ -66,7 +68,7 @@ mod tests {
             ..ResourceTarget::default()
         };
         let message = |verb, target| {
-            let attributes = Attributes {
+            let attributes = AccessAttributes {
                 user: &user,
                 verb,
                 target,
@@ -74,19 +76,19 @@ mod tests {
             forbidden(&attributes, "").message
         };
         assert_eq!(
-            message("list", Target::Resource(pods)),
+            message("list", AccessTarget::Resource(pods)),
             r#"pods is forbidden: User "bob" cannot list resource "pods" in API group "" in the namespace "default""#
         );
         assert_eq!(
-            message("get", Target::Resource(log)),
+            message("get", AccessTarget::Resource(log)),
             r#"pods "x" is forbidden: User "bob" cannot get resource "pods/log" in API group "" in the namespace "default""#
         );
         assert_eq!(
-            message("watch", Target::Resource(roles)),
+            message("watch", AccessTarget::Resource(roles)),
             r#"clusterroles.rbac.authorization.k8s.io is forbidden: User "bob" cannot watch resource "clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope"#
         );
         assert_eq!(
-            message("get", Target::Path("/metrics?<a>")),
+            message("get", AccessTarget::Path("/metrics?<a>")),
             r#"forbidden: User "bob" cannot get path "/metrics?&lt;a&gt;""#
         );
     }

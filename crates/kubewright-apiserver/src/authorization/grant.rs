@@ -9,7 +9,7 @@ use kubewright_wire::status::Status;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::attributes::{Attributes, ResourceTarget, Target};
+use super::attributes::{AccessAttributes, AccessTarget, ResourceTarget};
 use super::cover::{describe, quoted, uncovered};
 use super::rbac::Rbac;
 use super::rbac_cache::RbacCache;
@@ -112,10 +112,10 @@ impl Grant<'_> {
     }
 
     fn is_allowed(&self, rbac: &Rbac, verb: &str, target: ResourceTarget<'_>) -> bool {
-        let attributes = Attributes {
+        let attributes = AccessAttributes {
             user: self.user,
             verb,
-            target: Target::Resource(target),
+            target: AccessTarget::Resource(target),
         };
         rbac.decide(&attributes).is_allowed
     }

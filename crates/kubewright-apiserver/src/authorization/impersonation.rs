@@ -6,7 +6,7 @@ use kubewright_kinds::groups::AUTHENTICATION;
 use kubewright_wire::route::percent_decode;
 use kubewright_wire::status::Status;
 
-use super::attributes::{Attributes, ResourceTarget, Target};
+use super::attributes::{AccessAttributes, AccessTarget, ResourceTarget};
 use super::forbidden::forbidden;
 use super::rbac::Rbac;
 use crate::authentication::User;
@@ -74,7 +74,11 @@ impl Impersonation {
     }
 
     /// The impersonated user, if RBAC allows the sender in `attributes` to impersonate that user.
-    pub(super) fn check(self, attributes: &Attributes<'_>, rbac: &Rbac) -> Result<User, Status> {
+    pub(super) fn check(
+        self,
+        attributes: &AccessAttributes<'_>,
+        rbac: &Rbac,
+    ) -> Result<User, Status> {
         let mut first_error = None;
         for mode in self.modes() {
             match self.check_mode(mode, attributes, rbac) {
@@ -101,12 +105,12 @@ impl Impersonation {
     fn check_mode(
         &self,
         mode: Mode,
-        attributes: &Attributes<'_>,
+        attributes: &AccessAttributes<'_>,
         rbac: &Rbac,
     ) -> Result<(), Status> {
         let user = attributes.user;
-        let decide = |verb: &str, target: Target<'_>| {
-            let attributes = Attributes { user, verb, target };
+        let decide = |verb: &str, target: AccessTarget<'_>| {
+            let attributes = AccessAttributes { user, verb, target };
             let decision = rbac.decide(&attributes);
             if decision.is_allowed {
                 Ok(())
@@ -126,8 +130,8 @@ impl Impersonation {
         };
         for target in self.targets(mode) {
             if mode != Mode::Legacy && target.name == "system:masters" {
-                let target = Target::Resource(target);
-                let attributes = Attributes {
+                let target = AccessTarget::Resource(target);
+                let attributes = AccessAttributes {
                     user,
                     verb: &verb,
                     target,
@@ -135,7 +139,7 @@ impl Impersonation {
                 let why = "impersonating the system:masters group is not allowed";
                 return Err(forbidden(&attributes, why));
             }
-            decide(&verb, Target::Resource(target))?;
+            decide(&verb, AccessTarget::Resource(target))?;
         }
         Ok(())
     }
@@ -255,7 +259,7 @@ mod tests {
 
     use super::Impersonation;
     use crate::authentication::User;
-    use crate::authorization::{Attributes, Rbac, ResourceTarget, Target};
+    use crate::authorization::{AccessAttributes, AccessTarget, Rbac, ResourceTarget};
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -288,10 +292,10 @@ mod tests {
 
     fn impersonate(rbac: &Rbac, pairs: &[(&'static str, &'static str)]) -> Result<User, String> {
         let bob = User::new("bob", [""; 0]);
-        let attributes = Attributes {
+        let attributes = AccessAttributes {
             user: &bob,
             verb: "list",
-            target: Target::Resource(ResourceTarget {
+            target: AccessTarget::Resource(ResourceTarget {
                 plural: "pods",
                 ..ResourceTarget::default()
             }),

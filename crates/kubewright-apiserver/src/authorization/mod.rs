@@ -21,7 +21,7 @@ mod subject;
 mod webhook;
 mod webhook_cache;
 
-pub(crate) use attributes::{Attributes, ResourceTarget, Target};
+pub(crate) use attributes::{AccessAttributes, AccessTarget, ResourceTarget};
 pub(crate) use authorizer::{Authorizer, Denied};
 pub(crate) use bootstrap::bootstrap_objects;
 pub(crate) use grant::Grant;

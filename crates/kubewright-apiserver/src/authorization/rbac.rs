@@ -9,7 +9,7 @@ use kubewright_kinds::rbac::{CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BIND
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::attributes::{Attributes, Target};
+use super::attributes::{AccessAttributes, AccessTarget};
 use super::rule::allows;
 use super::subject::Subject;
 use crate::aggregate::aggregate;
@@ -60,14 +60,14 @@ impl Rbac {
     }
 
     /// Whether a user is allowed to do what the attributes describe.
-    pub(crate) fn decide(&self, attributes: &Attributes<'_>) -> Decision {
+    pub(crate) fn decide(&self, attributes: &AccessAttributes<'_>) -> Decision {
         if attributes.user.is_master() {
             return Decision::allowed(String::new());
         }
         let mut errors = Vec::new();
         let namespace = attributes.namespace();
         let mut scopes = vec![""];
-        if !namespace.is_empty() && matches!(attributes.target, Target::Resource(_)) {
+        if !namespace.is_empty() && matches!(attributes.target, AccessTarget::Resource(_)) {
             scopes.push(namespace);
         }
         for (binding, subject) in self.bindings_of(attributes.user, &scopes) {
@@ -228,7 +228,7 @@ mod tests {
 
     use super::Rbac;
     use crate::authentication::User;
-    use crate::authorization::{Attributes, ResourceTarget, Target, bootstrap_objects};
+    use crate::authorization::{AccessAttributes, AccessTarget, ResourceTarget, bootstrap_objects};
 
     fn role(name: &str, namespace: &str) -> Value {
         json!({
@@ -251,10 +251,10 @@ mod tests {
             namespace,
             ..ResourceTarget::default()
         };
-        let decision = rbac.decide(&Attributes {
+        let decision = rbac.decide(&AccessAttributes {
             user,
             verb: "list",
-            target: Target::Resource(target),
+            target: AccessTarget::Resource(target),
         });
         (decision.is_allowed, decision.reason)
     }
@@ -325,8 +325,8 @@ mod tests {
         }
         let bob = User::new("bob", [""; 0]);
         let can_get = |user: &User, path| {
-            let target = Target::Path(path);
-            rbac.decide(&Attributes {
+            let target = AccessTarget::Path(path);
+            rbac.decide(&AccessAttributes {
                 user,
                 verb: "get",
                 target,

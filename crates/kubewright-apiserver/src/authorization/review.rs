@@ -14,7 +14,7 @@ use kubewright_wire::status::{Cause, Status};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::attributes::{Attributes, ResourceTarget, Target};
+use super::attributes::{AccessAttributes, AccessTarget, ResourceTarget};
 use super::rbac::Decision;
 use crate::authentication::{User, user_info};
 
@@ -121,7 +121,7 @@ impl Review {
 /// The review with its `status` filled in.
 pub(super) fn review_access(
     request: ReviewRequest<'_>,
-    decide: impl FnOnce(&Attributes<'_>) -> Decision,
+    decide: impl FnOnce(&AccessAttributes<'_>) -> Decision,
 ) -> Result<Value, Status> {
     let ReviewRequest {
         review,
@@ -221,12 +221,12 @@ fn problems(review: Review, namespace: &str, spec: &Spec) -> Vec<Cause> {
 }
 
 impl Spec {
-    fn attributes<'a>(&'a self, user: &'a User) -> Attributes<'a> {
+    fn attributes<'a>(&'a self, user: &'a User) -> AccessAttributes<'a> {
         match (&self.resource_attributes, &self.non_resource_attributes) {
-            (Some(resource), _) => Attributes {
+            (Some(resource), _) => AccessAttributes {
                 user,
                 verb: &resource.verb,
-                target: Target::Resource(ResourceTarget {
+                target: AccessTarget::Resource(ResourceTarget {
                     group: &resource.group,
                     plural: &resource.resource,
                     subresource: &resource.subresource,
@@ -234,15 +234,15 @@ impl Spec {
                     name: &resource.name,
                 }),
             },
-            (None, Some(path)) => Attributes {
+            (None, Some(path)) => AccessAttributes {
                 user,
                 verb: &path.verb,
-                target: Target::Path(&path.path),
+                target: AccessTarget::Path(&path.path),
             },
-            (None, None) => Attributes {
+            (None, None) => AccessAttributes {
                 user,
                 verb: "",
-                target: Target::Path(""),
+                target: AccessTarget::Path(""),
             },
         }
     }
@@ -255,11 +255,11 @@ mod tests {
 
     use super::{Review, ReviewRequest, review_access};
     use crate::authentication::User;
-    use crate::authorization::attributes::{Attributes, Target};
+    use crate::authorization::attributes::{AccessAttributes, AccessTarget};
     use crate::authorization::rbac::Decision;
 
-    fn allow_bob_to_get_pods(attributes: &Attributes<'_>) -> Decision {
-        let Target::Resource(resource) = attributes.target else {
+    fn allow_bob_to_get_pods(attributes: &AccessAttributes<'_>) -> Decision {
+        let AccessTarget::Resource(resource) = attributes.target else {
             return Decision {
                 is_allowed: false,
                 reason: String::new(),

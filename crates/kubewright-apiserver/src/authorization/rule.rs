@@ -2,16 +2,16 @@
 
 use kubewright_core::PolicyRule;
 
-use super::attributes::{Attributes, ResourceTarget, Target};
+use super::attributes::{AccessAttributes, AccessTarget, ResourceTarget};
 
 /// Whether a rule allows a request (`RuleAllows` of plugin/pkg/auth/authorizer/rbac).
 ///
 /// A rule with resourceNames does not allow requests without a name, such as create and list.
-pub(super) fn allows(rule: &PolicyRule, attributes: &Attributes<'_>) -> bool {
+pub(super) fn allows(rule: &PolicyRule, attributes: &AccessAttributes<'_>) -> bool {
     contains(&rule.verbs, attributes.verb)
         && match attributes.target {
-            Target::Resource(resource) => allows_resource(rule, &resource),
-            Target::Path(path) => {
+            AccessTarget::Resource(resource) => allows_resource(rule, &resource),
+            AccessTarget::Path(path) => {
                 let mut paths = rule.non_resource_urls.iter();
                 paths.any(|pattern| covers_path(pattern, path))
             }
@@ -55,7 +55,7 @@ mod tests {
 
     use super::allows;
     use crate::authentication::User;
-    use crate::authorization::{Attributes, ResourceTarget, Target};
+    use crate::authorization::{AccessAttributes, AccessTarget, ResourceTarget};
 
     fn rule(value: serde_json::Value) -> PolicyRule {
         serde_json::from_value(value).unwrap()
@@ -96,10 +96,10 @@ mod tests {
             (false, &by_name, "create", pods),
             (false, &by_name, "list", pods),
         ] {
-            let attributes = Attributes {
+            let attributes = AccessAttributes {
                 user: &user,
                 verb,
-                target: Target::Resource(target),
+                target: AccessTarget::Resource(target),
             };
             let allowed = allows(&rule(rule_value.clone()), &attributes);
             assert_eq!(allowed, wanted, "{rule_value} {verb} {target:?}");
@@ -117,8 +117,8 @@ mod tests {
             (false, "get", "/api/v1"),
             (false, "post", "/api"),
         ] {
-            let target = Target::Path(path);
-            let attributes = Attributes {
+            let target = AccessTarget::Path(path);
+            let attributes = AccessAttributes {
                 user: &user,
                 verb,
                 target,

@@ -14,7 +14,7 @@ use kubewright_wire::route::{Query, ResourceRoute};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::attributes::{Attributes, Target};
+use super::attributes::{AccessAttributes, AccessTarget};
 use super::rbac::Decision;
 use super::webhook_cache::WebhookCache;
 use crate::webhook_client::{CallError, ClientConfig, ResponseFormat, WebhookCall, WebhookClient};
@@ -217,7 +217,7 @@ impl Opinion {
 
 /// The spec of the SubjectAccessReview of a request.
 pub(super) fn review_spec(
-    attributes: &Attributes<'_>,
+    attributes: &AccessAttributes<'_>,
     request: Option<(&ResourceRoute, &Query)>,
 ) -> SubjectAccessReviewSpec {
     let user = attributes.user;
@@ -229,13 +229,13 @@ pub(super) fn review_spec(
         ..SubjectAccessReviewSpec::default()
     };
     match attributes.target {
-        Target::Path(path) => {
+        AccessTarget::Path(path) => {
             spec.non_resource_attributes = Some(NonResourceAttributes {
                 path: path.to_owned(),
                 verb: attributes.verb.to_owned(),
             });
         }
-        Target::Resource(resource) => {
+        AccessTarget::Resource(resource) => {
             let mut sent = ResourceAttributes {
                 namespace: resource.namespace.to_owned(),
                 verb: attributes.verb.to_owned(),

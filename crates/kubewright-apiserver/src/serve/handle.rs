@@ -20,7 +20,7 @@ use super::negotiate::{BodyType, body_type, negotiated, patch_kind};
 use super::response_body::ServerBody;
 use super::warning_headers::add_warnings;
 use crate::authentication::{Credentials, User};
-use crate::authorization::{Attributes, Denied};
+use crate::authorization::{AccessAttributes, Denied};
 use crate::discovery;
 use crate::encoding::{Format, Subject, accepted, text_response, value_response};
 use crate::request::{Api, ApiRequest, Content, execute};
@@ -146,7 +146,7 @@ fn authenticate(
     let now = api.clock.now();
     let sender = api.authenticator.authenticate(credentials, headers, now)?;
     let verb = verb_of(&parts.method, route);
-    let attributes = Attributes::of_route(&sender, &verb, route);
+    let attributes = AccessAttributes::of_route(&sender, &verb, route);
     api.authorizer.impersonate(headers, &attributes)
 }
 
@@ -164,7 +164,7 @@ async fn authorize(
         Route::Path(_) => None,
     };
     let verb = verb_of(&parts.method, route);
-    let attributes = Attributes::of_route(user, &verb, route);
+    let attributes = AccessAttributes::of_route(user, &verb, route);
     match api.authorizer.authorize(&attributes, request).await {
         Ok(()) => Ok(None),
         Err(Denied::Forbidden(status)) => Err(*status),

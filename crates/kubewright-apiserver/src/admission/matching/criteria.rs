@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::rule::rule_matches;
 use super::selector::{matches_namespace, matches_object};
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::resources::ServedResource;
 
@@ -50,7 +50,7 @@ impl Criteria {
     pub(crate) fn invocation(
         &self,
         context: &AdmissionContext,
-        attributes: &Attributes,
+        attributes: &AdmissionAttributes,
     ) -> Result<Option<Invocation>, Status> {
         let in_namespaces = matches_namespace(context, &self.namespaces, attributes);
         if matches!(in_namespaces, Ok(false)) || !matches_object(&self.objects, attributes) {
@@ -74,7 +74,7 @@ impl Criteria {
         &self,
         context: &AdmissionContext,
         rules: &[Value],
-        attributes: &Attributes,
+        attributes: &AdmissionAttributes,
     ) -> Option<Invocation> {
         let matches =
             |rule: &Value, served: &ServedResource| rule_matches(rule, served, attributes);
@@ -102,7 +102,7 @@ impl Criteria {
 }
 
 impl Invocation {
-    fn in_request_version(attributes: &Attributes) -> Self {
+    fn in_request_version(attributes: &AdmissionAttributes) -> Self {
         Self {
             served: Arc::clone(&attributes.resource),
             kind: attributes.kind.clone(),

@@ -5,10 +5,13 @@ use kubewright_wire::status::Status;
 use serde_json::Value;
 
 use super::criteria::Invocation;
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 
 /// The AdmissionRequest of a request, without its objects and uid.
-pub(crate) fn request(invocation: &Invocation, attributes: &Attributes) -> AdmissionRequest {
+pub(crate) fn request(
+    invocation: &Invocation,
+    attributes: &AdmissionAttributes,
+) -> AdmissionRequest {
     let user = &attributes.user;
     AdmissionRequest {
         kind: GroupVersionKind::from(&invocation.kind),
@@ -36,7 +39,7 @@ pub(crate) fn request(invocation: &Invocation, attributes: &Attributes) -> Admis
 /// request, not of the matching rule.
 pub(crate) fn condition_request(
     invocation: &Invocation,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
 ) -> Result<Value, Status> {
     let mut request = request(invocation, attributes);
     request.resource = GroupVersionResource::from(&attributes.resource.resource);

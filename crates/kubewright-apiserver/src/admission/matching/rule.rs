@@ -3,12 +3,16 @@
 use kubewright_kinds::json::items;
 use serde_json::Value;
 
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::resources::ServedResource;
 
 /// Whether a rule matches a request (`Matcher.Matches` of `predicates/rules`), with the
 /// `resourceNames` that only rules of policies have.
-pub(super) fn rule_matches(rule: &Value, served: &ServedResource, attributes: &Attributes) -> bool {
+pub(super) fn rule_matches(
+    rule: &Value,
+    served: &ServedResource,
+    attributes: &AdmissionAttributes,
+) -> bool {
     let has = |field: &str, wanted: &str| {
         items(&rule[field])
             .filter_map(Value::as_str)

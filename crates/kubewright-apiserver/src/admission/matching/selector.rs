@@ -5,7 +5,7 @@ use kubewright_kinds::core::NAMESPACE;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::store::Key;
 
@@ -14,7 +14,7 @@ use crate::store::Key;
 pub(super) fn matches_namespace(
     context: &AdmissionContext,
     selector: &LabelSelector,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
 ) -> Result<bool, Status> {
     let is_namespace = attributes.resource.is(&NAMESPACE);
     if selector.is_empty() || attributes.namespace.is_empty() && !is_namespace {
@@ -38,7 +38,7 @@ pub(super) fn matches_namespace(
 ///
 /// The options of a connection have no metadata. No selector matches them, not even one for the
 /// absence of a label.
-pub(super) fn matches_object(selector: &LabelSelector, attributes: &Attributes) -> bool {
+pub(super) fn matches_object(selector: &LabelSelector, attributes: &AdmissionAttributes) -> bool {
     if selector.is_empty() {
         return true;
     }

@@ -5,7 +5,7 @@ use kubewright_wire::status::Status;
 use serde_json::Value;
 
 use super::criteria::Invocation;
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::resources::CustomVersion;
 
@@ -42,7 +42,7 @@ pub(crate) async fn objects(
     context: &AdmissionContext,
     requester: &str,
     invocation: &Invocation,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
 ) -> Result<VersionedObjects, ConversionFailure> {
     let is_builtin = attributes.resource.custom().is_none();
     if is_builtin && invocation.kind != attributes.kind {
@@ -63,7 +63,7 @@ pub(crate) async fn objects(
 /// An object of a request in the version of a kind. Only objects of custom resources are converted.
 pub(crate) async fn in_version(
     context: &AdmissionContext,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
     object: Option<&Value>,
     kind: &Kind,
 ) -> Result<Option<Value>, ConversionFailure> {

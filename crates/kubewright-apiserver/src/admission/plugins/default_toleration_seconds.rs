@@ -5,13 +5,16 @@ use kubewright_kinds::core::POD;
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
-pub(super) fn mutate(_: &AdmissionContext, attributes: &mut Attributes) -> Result<(), Status> {
+pub(super) fn mutate(
+    _: &AdmissionContext,
+    attributes: &mut AdmissionAttributes,
+) -> Result<(), Status> {
     if !attributes.is_write() || !attributes.is_main() || !attributes.resource.is(&POD) {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use kubewright_kinds::pod_resources;
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
 
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::aggregate::aggregate;
 
@@ -18,7 +18,7 @@ const CONTAINER: &str = "Container";
 /// Sets the resources that LimitRanges give to containers without their own.
 pub(super) fn mutate(
     context: &AdmissionContext,
-    attributes: &mut Attributes,
+    attributes: &mut AdmissionAttributes,
 ) -> Result<(), Status> {
     if !is_new_pod(attributes) {
         return Ok(());
@@ -30,7 +30,7 @@ pub(super) fn mutate(
     Ok(())
 }
 
-fn is_new_pod(attributes: &Attributes) -> bool {
+fn is_new_pod(attributes: &AdmissionAttributes) -> bool {
     attributes.is_create() && attributes.is_main() && attributes.resource.is(&POD)
 }
 
@@ -98,7 +98,10 @@ fn merge(container: &mut Value, limits: &Value, what: &str) -> Vec<String> {
 }
 
 /// Denies an object beyond the limits of its namespace.
-pub(super) fn validate(context: &AdmissionContext, attributes: &Attributes) -> Result<(), Status> {
+pub(super) fn validate(
+    context: &AdmissionContext,
+    attributes: &AdmissionAttributes,
+) -> Result<(), Status> {
     let is_claim = attributes.is_write()
         && attributes.is_main()
         && attributes.resource.is(&PERSISTENT_VOLUME_CLAIM);

@@ -6,13 +6,13 @@ use kubewright_kinds::core::NAMESPACE;
 use kubewright_kinds::json::text;
 use kubewright_wire::status::{Cause, CauseKind, Status};
 
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::store::{Key, ObservedRevision, Store};
 
 pub(super) fn mutate(
     context: &AdmissionContext,
-    attributes: &mut Attributes,
+    attributes: &mut AdmissionAttributes,
 ) -> Result<(), Status> {
     if !attributes.is_main() {
         return Ok(());

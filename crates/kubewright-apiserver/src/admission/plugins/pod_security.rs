@@ -5,7 +5,7 @@ use kubewright_kinds::json::text;
 use kubewright_wire::status::{Cause, Status};
 use serde_json::{Value, json};
 
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 
 const PREFIX: &str = "pod-security.kubernetes.io/";
@@ -16,7 +16,10 @@ const LEVELS: [&str; 3] = ["privileged", "baseline", "restricted"];
 /// Checks the labels of a Namespace. An unknown level is an error as in Kubernetes
 /// (`PolicyToEvaluate` of k8s.io/pod-security-admission). Enforcing a level is not implemented: a
 /// Namespace with such a label is rejected.
-pub(super) fn validate(_: &AdmissionContext, attributes: &Attributes) -> Result<(), Status> {
+pub(super) fn validate(
+    _: &AdmissionContext,
+    attributes: &AdmissionAttributes,
+) -> Result<(), Status> {
     if !attributes.is_write() || !attributes.is_main() || !attributes.resource.is(&NAMESPACE) {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use kubewright_kinds::scheduling::PRIORITY_CLASS;
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::store::{Key, Object};
 
@@ -42,7 +42,7 @@ pub(crate) fn system_classes() -> [Value; 2] {
 /// Gives a new Pod the priority of its class; an update keeps it.
 pub(super) fn mutate(
     context: &AdmissionContext,
-    attributes: &mut Attributes,
+    attributes: &mut AdmissionAttributes,
 ) -> Result<(), Status> {
     if !attributes.is_write() || !attributes.is_main() || !attributes.resource.is(&POD) {
         return Ok(());
@@ -127,7 +127,10 @@ fn default_class(context: &AdmissionContext) -> Option<Arc<Object>> {
 }
 
 /// Denies a second default class.
-pub(super) fn validate(context: &AdmissionContext, attributes: &Attributes) -> Result<(), Status> {
+pub(super) fn validate(
+    context: &AdmissionContext,
+    attributes: &AdmissionAttributes,
+) -> Result<(), Status> {
     let is_class = attributes.resource.is(&PRIORITY_CLASS);
     let class = attributes.object();
     if !attributes.is_write() || !is_class || class["globalDefault"] != Value::Bool(true) {

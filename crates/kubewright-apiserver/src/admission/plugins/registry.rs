@@ -6,14 +6,14 @@ use super::{
     default_toleration_seconds, limit_ranger, namespace_lifecycle, pod_security, priority,
     service_account, taint_nodes_by_condition,
 };
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::plugin::AdmissionPlugin;
 
 /// Changes the object of a request, or denies the request.
-type Mutate = fn(&AdmissionContext, &mut Attributes) -> Result<(), Status>;
+type Mutate = fn(&AdmissionContext, &mut AdmissionAttributes) -> Result<(), Status>;
 /// Denies a request.
-type Validate = fn(&AdmissionContext, &Attributes) -> Result<(), Status>;
+type Validate = fn(&AdmissionContext, &AdmissionAttributes) -> Result<(), Status>;
 
 /// A built-in plugin with the steps that it takes part in.
 pub(crate) struct Plugin {

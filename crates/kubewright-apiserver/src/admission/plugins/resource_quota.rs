@@ -10,7 +10,7 @@ use kubewright_kinds::quota::{Usage, is_in_scope, quota_usage};
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
 
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::store::{Expected, Key, Object};
 
@@ -18,7 +18,10 @@ use crate::store::{Expected, Key, Object};
 const MAX_ATTEMPTS: usize = 16;
 
 /// Denies an object that exceeds a quota of its namespace, and counts any other in the quotas.
-pub(crate) fn charge(context: &AdmissionContext, attributes: &Attributes) -> Result<(), Status> {
+pub(crate) fn charge(
+    context: &AdmissionContext,
+    attributes: &AdmissionAttributes,
+) -> Result<(), Status> {
     let resource = &attributes.resource;
     let is_quota_update = resource.is(&RESOURCE_QUOTA) && attributes.old.is_some();
     if !attributes.is_main() || !resource.is_namespaced() || is_quota_update {
@@ -58,7 +61,7 @@ fn subtract(usage: &mut Usage, before: &Usage) {
 /// controller corrects the count if the object is not stored in the end.
 fn charge_quota(
     context: &AdmissionContext,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
     key: &Key,
     usage: &Usage,
 ) -> Result<(), Status> {
@@ -83,7 +86,7 @@ fn charge_quota(
 
 /// The quota with the usage added; none if it counts none of the used resources.
 fn charged(
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
     quota: &Object,
     usage: &Usage,
 ) -> Result<Option<Value>, Status> {
@@ -140,7 +143,7 @@ fn charged(
 
 /// Where a quota counts a resource, each container of a new Pod must specify it
 /// (`podEvaluator.Constraints`).
-fn require_resources(attributes: &Attributes, quota: &Object) -> Result<(), Status> {
+fn require_resources(attributes: &AdmissionAttributes, quota: &Object) -> Result<(), Status> {
     if !attributes.is_create() || !attributes.resource.is(&POD) {
         return Ok(());
     }

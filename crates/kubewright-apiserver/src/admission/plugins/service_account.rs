@@ -5,7 +5,7 @@ use kubewright_kinds::json::{items, text};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::store::Key;
 
@@ -16,7 +16,7 @@ const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 /// Gives a new Pod its account, the account's token, and the account's image pull secrets.
 pub(super) fn mutate(
     context: &AdmissionContext,
-    attributes: &mut Attributes,
+    attributes: &mut AdmissionAttributes,
 ) -> Result<(), Status> {
     if !attributes.is_create() || !attributes.is_main() || !attributes.resource.is(&POD) {
         return Ok(());

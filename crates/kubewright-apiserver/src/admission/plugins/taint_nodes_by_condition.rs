@@ -5,10 +5,13 @@ use kubewright_kinds::core::NODE;
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 
-pub(super) fn mutate(_: &AdmissionContext, attributes: &mut Attributes) -> Result<(), Status> {
+pub(super) fn mutate(
+    _: &AdmissionContext,
+    attributes: &mut AdmissionAttributes,
+) -> Result<(), Status> {
     if !attributes.is_create() || !attributes.is_main() || !attributes.resource.is(&NODE) {
         return Ok(());
     }

@@ -13,7 +13,7 @@ use kubewright_kinds::json::{items, text};
 use serde_json::Value;
 
 use super::compiled::{Mutations, Validations};
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::matching::Criteria;
 use crate::store::{Key, Object, ParsedCache};
@@ -73,7 +73,7 @@ impl PolicyKinds {
 
 /// Policies never see policies and bindings: a broken policy could not be repaired
 /// (`admissionResources`).
-pub(super) fn is_exempt(attributes: &Attributes) -> bool {
+pub(super) fn is_exempt(attributes: &AdmissionAttributes) -> bool {
     let resource = &attributes.resource;
     [WebhookKind::Mutating, WebhookKind::Validating]
         .map(PolicyKinds::of)

@@ -4,7 +4,7 @@ use kubewright_wire::status::{Cause, Reason, Status};
 
 use super::definition::{Binding, Policy};
 use super::verdict::Failure;
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 
 /// The denial of a request by a validating policy.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Denial<'a> {
 
 impl Denial<'_> {
     /// The error of the request.
-    pub(super) fn status(&self, attributes: &Attributes) -> Status {
+    pub(super) fn status(&self, attributes: &AdmissionAttributes) -> Status {
         let policy = &self.policy.name;
         let by = match self.binding {
             Some(binding) => format!("'{policy}' with binding '{}'", binding.name),
@@ -61,7 +61,10 @@ impl PolicyError {
 
 /// Fails a request with the errors of mutating policies, if any: the message of the first, and all
 /// as causes. The code is 403 whatever the reason, as in Kubernetes.
-pub(super) fn check_errors(attributes: &Attributes, errors: &[PolicyError]) -> Result<(), Status> {
+pub(super) fn check_errors(
+    attributes: &AdmissionAttributes,
+    errors: &[PolicyError],
+) -> Result<(), Status> {
     let Some(first) = errors.first() else {
         return Ok(());
     };

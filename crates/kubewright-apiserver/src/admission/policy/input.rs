@@ -5,7 +5,7 @@ use kubewright_kinds::core::NAMESPACE;
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value};
 
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::matching::{Invocation, condition_request, request};
 use crate::store::Key;
@@ -29,7 +29,7 @@ const METADATA: [&str; 12] = [
 /// The input of the expressions of a policy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input<'a> {
-    pub(super) attributes: &'a Attributes,
+    pub(super) attributes: &'a AdmissionAttributes,
     pub(super) invocation: &'a Invocation,
     /// The new object, in the version of the invocation.
     pub(super) object: Option<&'a Value>,
@@ -75,7 +75,7 @@ fn untyped(value: &Value) -> CelValue {
 /// The Namespace of the object of a request, as expressions see it.
 pub(super) fn namespace(
     context: &AdmissionContext,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
 ) -> Result<Value, Status> {
     let name = attributes.namespace.as_str();
     if NAMESPACE.is(&attributes.kind) || name.is_empty() {

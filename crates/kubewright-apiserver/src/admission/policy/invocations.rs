@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::definition::{Binding, BoundPolicy, Policy};
 use super::denial::PolicyError;
 use super::params::{ParamsFailure, collect, unknown_kind};
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::matching::{ConversionFailure, Invocation, objects};
 
@@ -66,7 +66,7 @@ pub(super) fn error(
 pub(super) async fn relevant<'a>(
     context: &AdmissionContext,
     policies: &'a [BoundPolicy],
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
     errors: &mut Vec<PolicyError>,
 ) -> Result<Vec<Relevant<'a>>, Status> {
     let mut relevant = Vec::new();
@@ -121,7 +121,7 @@ async fn bound_params(
     policy: &Policy,
     binding: &Binding,
     invocation: &Invocation,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
 ) -> Result<Result<Vec<Params>, Misconfigured>, Status> {
     match is_bound(context, binding, attributes) {
         Ok(true) => {}
@@ -144,7 +144,7 @@ async fn bound_params(
 pub(super) fn is_bound(
     context: &AdmissionContext,
     binding: &Binding,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
 ) -> Result<bool, String> {
     let Some(criteria) = &binding.criteria else {
         return Ok(true);
@@ -160,7 +160,7 @@ pub(super) async fn params(
     context: &AdmissionContext,
     policy: &Policy,
     binding: &Binding,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
 ) -> Result<Result<Vec<Params>, String>, Status> {
     match collect(context, policy, binding, attributes).await {
         Ok(params) => Ok(Ok(params)),

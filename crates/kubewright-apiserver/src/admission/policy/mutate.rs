@@ -12,7 +12,7 @@ use super::denial::{PolicyError, check_errors};
 use super::input::{Input, namespace};
 use super::invocations::{InvocationKey, Relevant, error, relevant};
 use super::mutation::{MutationFailure, conform, mutated};
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::matching::{VersionedObjects, in_version, objects};
 use crate::admission::round::Round;
@@ -55,7 +55,7 @@ impl MutatingPolicies {
     pub(in crate::admission) async fn run(
         &mut self,
         context: &AdmissionContext,
-        attributes: &mut Attributes,
+        attributes: &mut AdmissionAttributes,
         round: Round,
     ) -> Result<bool, Status> {
         let is_relevant = attributes.operation != Operation::Delete && !is_exempt(attributes);
@@ -103,7 +103,7 @@ impl PolicyRunner<'_> {
     async fn run(
         &mut self,
         relevant: &Relevant<'_>,
-        attributes: &mut Attributes,
+        attributes: &mut AdmissionAttributes,
     ) -> Result<bool, Status> {
         let compiled = relevant.policy.mutations();
         if !self.conditions_hold(relevant, compiled, attributes).await? {
@@ -132,7 +132,7 @@ impl PolicyRunner<'_> {
         &mut self,
         relevant: &Relevant<'_>,
         compiled: &Mutations,
-        attributes: &Attributes,
+        attributes: &AdmissionAttributes,
     ) -> Result<bool, Status> {
         if compiled.conditions.is_empty() {
             return Ok(true);
@@ -161,7 +161,7 @@ impl PolicyRunner<'_> {
         &mut self,
         relevant: &Relevant<'_>,
         mutation: &Mutation,
-        attributes: &mut Attributes,
+        attributes: &mut AdmissionAttributes,
     ) -> Result<bool, Status> {
         let VersionedObjects { object, old } = self.objects(relevant, attributes).await?;
         let Some(object) = object else {
@@ -210,7 +210,7 @@ impl PolicyRunner<'_> {
     async fn objects(
         &self,
         relevant: &Relevant<'_>,
-        attributes: &Attributes,
+        attributes: &AdmissionAttributes,
     ) -> Result<VersionedObjects, Status> {
         let requester = format!("MutatingAdmissionPolicy {:?}", relevant.policy.name);
         let objects = objects(self.context, &requester, &relevant.invocation, attributes);

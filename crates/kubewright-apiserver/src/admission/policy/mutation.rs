@@ -8,7 +8,7 @@ use super::apply_configuration::{apply, schema_of};
 use super::compiled::{Expression, Mutation, Mutations};
 use super::input::Input;
 use super::operations::operations;
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::json_patch::{JsonPatchFailure, patched};
 
 /// Why a mutation was not applied.
@@ -60,9 +60,9 @@ pub(super) fn mutated(
 pub(super) fn conform(
     mutation: &Mutation,
     changed: &mut Value,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
 ) -> Result<(), MutationFailure> {
-    let Attributes { resource, kind, .. } = attributes;
+    let AdmissionAttributes { resource, kind, .. } = attributes;
     match mutation {
         Mutation::JsonPatch(_) => resource
             .conform_strictly(changed, kind)

@@ -8,7 +8,7 @@ use kubewright_wire::status::Status;
 use serde_json::Value;
 
 use super::definition::{Binding, Policy};
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::matching::converted;
 use crate::resources::ServedResource;
@@ -45,7 +45,7 @@ pub(super) async fn collect(
     context: &AdmissionContext,
     policy: &Policy,
     binding: &Binding,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
 ) -> Result<Vec<Option<Value>>, ParamsFailure> {
     let reference = &binding.param_ref;
     let param_kind = policy.param_kind.as_ref();
@@ -80,7 +80,7 @@ fn served(context: &AdmissionContext, kind: &Kind) -> Option<Arc<ServedResource>
 fn namespace<'a>(
     reference: &'a Value,
     served: &ServedResource,
-    attributes: &'a Attributes,
+    attributes: &'a AdmissionAttributes,
 ) -> Result<Option<&'a str>, ParamsFailure> {
     let namespace = text(&reference["namespace"]);
     if !served.is_namespaced() {

@@ -6,7 +6,7 @@ use kubewright_wire::status::Status;
 use super::definition::{Policy, PolicyKinds, bound_policies};
 use super::mutate::MutatingPolicies;
 use super::validate::validate;
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::plugin::{AdmissionPlugin, AdmissionPlugins};
 use crate::store::ParsedCache;
@@ -45,7 +45,7 @@ impl Policies {
     pub(in crate::admission) async fn validate(
         &self,
         context: &AdmissionContext,
-        attributes: &Attributes,
+        attributes: &AdmissionAttributes,
         warnings: &Warnings,
     ) -> Result<(), Status> {
         let policies = bound_policies(context, &self.parsed, WebhookKind::Validating);

@@ -11,7 +11,7 @@ use super::input::{Input, namespace};
 use super::invocations::{is_bound, params};
 use super::params::unknown_kind;
 use super::verdict::{Failure, Verdict};
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::matching::{ConversionFailure, Invocation, VersionedObjects, objects};
 use crate::warnings::Warnings;
@@ -21,7 +21,7 @@ use crate::warnings::Warnings;
 pub(super) async fn validate(
     context: &AdmissionContext,
     policies: &[BoundPolicy],
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
     warnings: &Warnings,
 ) -> Result<(), Status> {
     if is_exempt(attributes) {
@@ -41,7 +41,7 @@ pub(super) async fn validate(
 async fn evaluate<'a>(
     context: &AdmissionContext,
     bound: &'a BoundPolicy,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
     warnings: &Warnings,
 ) -> Result<Vec<Denial<'a>>, Status> {
     let policy: &Policy = &bound.policy;
@@ -108,7 +108,7 @@ struct Evaluation<'a, 'r> {
     policy: &'a Policy,
     binding: &'a Binding,
     compiled: &'r Validations,
-    attributes: &'r Attributes,
+    attributes: &'r AdmissionAttributes,
     invocation: &'r Invocation,
 }
 

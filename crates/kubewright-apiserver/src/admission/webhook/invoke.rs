@@ -6,7 +6,7 @@ use kubewright_wire::status::Status;
 
 use super::hook::Hook;
 use super::review::{denial, review_for, verify};
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::matching::{Invocation, objects};
 use crate::warnings::Warnings;
@@ -28,7 +28,7 @@ pub(super) async fn invoke(
     context: &AdmissionContext,
     hook: &Hook,
     invocation: &Invocation,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
     warnings: &Warnings,
 ) -> Result<AdmissionResponse, InvokeError> {
     if attributes.is_dry_run && !hook.has_no_side_effects {

@@ -12,7 +12,7 @@ use super::hook::Hook;
 use super::invoke::{InvokeError, apply_failure_policy, invoke};
 use super::patch::{PatchFailure, patched};
 use super::relevant::invocation;
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::matching::{Invocation, in_version};
 use crate::admission::round::Round;
@@ -46,7 +46,7 @@ impl MutatingWebhooks {
     pub(in crate::admission) async fn run(
         &mut self,
         context: &AdmissionContext,
-        attributes: &mut Attributes,
+        attributes: &mut AdmissionAttributes,
         warnings: &Warnings,
         round: Round,
     ) -> Result<bool, Status> {
@@ -80,7 +80,7 @@ async fn mutate(
     context: &AdmissionContext,
     hook: &Hook,
     invocation: &Invocation,
-    attributes: &mut Attributes,
+    attributes: &mut AdmissionAttributes,
     warnings: &Warnings,
 ) -> Result<bool, InvokeError> {
     let response = invoke(context, hook, invocation, attributes, warnings).await?;

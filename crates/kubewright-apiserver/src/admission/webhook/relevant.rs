@@ -6,7 +6,7 @@ use kubewright_kinds::groups::ADMISSION_REGISTRATION;
 use kubewright_wire::status::Status;
 
 use super::hook::Hook;
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::matching::{Invocation, all_hold, condition_request, objects};
 
@@ -14,7 +14,7 @@ use crate::admission::matching::{Invocation, all_hold, condition_request, object
 pub(super) async fn invocation(
     context: &AdmissionContext,
     hook: &Hook,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
 ) -> Result<Option<Invocation>, Status> {
     if is_exempt(attributes) {
         return Ok(None);
@@ -30,7 +30,7 @@ pub(super) async fn invocation(
 }
 
 /// Webhooks never see webhook configurations and policies: a broken one could not be repaired.
-fn is_exempt(attributes: &Attributes) -> bool {
+fn is_exempt(attributes: &AdmissionAttributes) -> bool {
     attributes.kind.group() == ADMISSION_REGISTRATION
 }
 
@@ -40,7 +40,7 @@ async fn conditions_hold(
     context: &AdmissionContext,
     hook: &Hook,
     invocation: &Invocation,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
 ) -> Result<bool, Status> {
     let objects = objects(context, &hook.display_name(), invocation, attributes).await?;
     let request = condition_request(invocation, attributes)?;

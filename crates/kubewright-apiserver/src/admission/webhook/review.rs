@@ -6,7 +6,7 @@ use kubewright_wire::status::{Outcome, Reason, Status};
 use serde_json::Value;
 
 use super::hook::Hook;
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::matching::{Invocation, VersionedObjects, request};
 
 const BETA: &str = "admission.k8s.io/v1beta1";
@@ -16,7 +16,7 @@ const LOWEST_ERROR: u16 = 400;
 pub(super) fn review_for(
     hook: &Hook,
     invocation: &Invocation,
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
     objects: VersionedObjects,
     uid: String,
 ) -> Option<AdmissionReview> {

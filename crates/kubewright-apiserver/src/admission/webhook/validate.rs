@@ -8,7 +8,7 @@ use kubewright_wire::status::Status;
 use super::hook::Hook;
 use super::invoke::{apply_failure_policy, invoke};
 use super::relevant::invocation;
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::warnings::Warnings;
 
@@ -17,7 +17,7 @@ use crate::warnings::Warnings;
 pub(super) async fn validate(
     context: &AdmissionContext,
     configurations: &[Arc<Vec<Hook>>],
-    attributes: &Attributes,
+    attributes: &AdmissionAttributes,
     warnings: &Warnings,
 ) -> Result<(), Status> {
     let mut relevant = Vec::new();

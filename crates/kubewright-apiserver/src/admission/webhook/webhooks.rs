@@ -8,7 +8,7 @@ use kubewright_wire::status::Status;
 use super::hook::{Hook, configurations, hooks_of};
 use super::mutate::MutatingWebhooks;
 use super::validate::validate;
-use crate::admission::attributes::Attributes;
+use crate::admission::attributes::AdmissionAttributes;
 use crate::admission::context::AdmissionContext;
 use crate::admission::plugin::{AdmissionPlugin, AdmissionPlugins};
 use crate::store::ParsedCache;
@@ -45,7 +45,7 @@ impl Webhooks {
     pub(in crate::admission) async fn validate(
         &self,
         context: &AdmissionContext,
-        attributes: &Attributes,
+        attributes: &AdmissionAttributes,
         warnings: &Warnings,
     ) -> Result<(), Status> {
         let hooks = self.hooks(context, WebhookKind::Validating);

@@ -3,7 +3,7 @@
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
-use crate::admission::Attributes;
+use crate::admission::AdmissionAttributes;
 use crate::request::api::Api;
 use crate::warnings::Warnings;
 
@@ -11,7 +11,7 @@ use crate::warnings::Warnings;
 /// connection, or a subresource such as `binding`. Returns the mutated object.
 pub(crate) async fn admit(
     api: &Api,
-    attributes: Attributes,
+    attributes: AdmissionAttributes,
     warnings: &Warnings,
 ) -> Result<Value, Status> {
     admit_completed(api, attributes, warnings, Ok).await
@@ -20,7 +20,7 @@ pub(crate) async fn admit(
 /// Like [`admit`], with a step that completes the object between mutation and validation.
 pub(crate) async fn admit_completed(
     api: &Api,
-    mut attributes: Attributes,
+    mut attributes: AdmissionAttributes,
     warnings: &Warnings,
     complete: impl FnOnce(Value) -> Result<Value, Status>,
 ) -> Result<Value, Status> {

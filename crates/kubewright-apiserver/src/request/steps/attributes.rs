@@ -6,7 +6,7 @@ use kubewright_core::Operation;
 use kubewright_kinds::core::NAMESPACE;
 use serde_json::Value;
 
-use crate::admission::{Attributes, OperationOptions};
+use crate::admission::{AdmissionAttributes, OperationOptions};
 use crate::request::codec::decode;
 use crate::request::message::ApiRequest;
 use crate::request::target::Target;
@@ -17,7 +17,7 @@ pub(crate) fn attributes(
     request: &ApiRequest,
     operation: Operation,
     is_dry_run: bool,
-) -> Attributes {
+) -> AdmissionAttributes {
     let subresource = request.route.subresource.clone().unwrap_or_default();
     let kind = match target.resource.subresource(&subresource) {
         Some(subresource) => subresource.kind.clone(),
@@ -29,7 +29,7 @@ pub(crate) fn attributes(
     } else {
         target.namespace.clone().unwrap_or_default()
     };
-    Attributes {
+    AdmissionAttributes {
         resource: Arc::clone(&target.resource),
         kind,
         subresource,

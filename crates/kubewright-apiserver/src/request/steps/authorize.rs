@@ -4,7 +4,7 @@ use kubewright_wire::status::Status;
 use serde_json::Value;
 
 use crate::authentication::User;
-use crate::authorization::{self, Denied, Grant, ResourceTarget};
+use crate::authorization::{AccessAttributes, AccessTarget, Denied, Grant, ResourceTarget};
 use crate::request::api::Api;
 use crate::request::message::ApiRequest;
 use crate::request::target::Target;
@@ -23,10 +23,10 @@ pub(super) async fn authorize_create(
         namespace: target.namespace.as_deref().unwrap_or_default(),
         name: target.name.as_deref().unwrap_or_default(),
     };
-    let attributes = authorization::Attributes {
+    let attributes = AccessAttributes {
         user: &request.user,
         verb: "create",
-        target: authorization::Target::Resource(resource),
+        target: AccessTarget::Resource(resource),
     };
     let parameters = Some((&request.route, &request.query));
     let authorized = api.authorizer.authorize(&attributes, parameters);

@@ -19,7 +19,7 @@ use super::ownership::{self, Writer};
 use super::part::Part;
 use super::validate::validate;
 use super::version;
-use crate::admission::Attributes;
+use crate::admission::AdmissionAttributes;
 use crate::authentication::User;
 use crate::request::api::Api;
 use crate::request::definitions;
@@ -343,7 +343,7 @@ impl<'a> Write<'a> {
         request: &ApiRequest,
         old: Option<Arc<Object>>,
         object: Value,
-    ) -> Attributes {
+    ) -> AdmissionAttributes {
         let operation = if old.is_some() {
             Operation::Update
         } else {
