@@ -1,20 +1,19 @@
-//! The assembled cluster: an API server and what acts on its objects.
+//! The assembled cluster: an API server with controllers, scheduler and kubelets.
 
 use kubewright_apiserver::{Server, ServerOptions};
 use tokio_util::sync::CancellationToken;
 
-use super::Controllers;
-use super::orders::{NodeControl, OrderBook, PodControl};
-use super::run::run;
+use crate::controller_manager::{Controllers, run};
+use crate::kubelet::{NodeControl, PodControl, SharedKubeletSettings};
 
 /// An API server with the controllers, the scheduler and the kubelets of a cluster. Clones are
 /// handles to the same cluster.
 ///
-/// Nothing acts before [`Cluster::run`].
+/// The controllers start with [`Cluster::run`].
 #[derive(Clone, Debug)]
 pub struct Cluster {
     server: Server,
-    orders: OrderBook,
+    kubelet_settings: SharedKubeletSettings,
 }
 
 impl Cluster {
@@ -22,7 +21,7 @@ impl Cluster {
     pub fn new(server: Server) -> Self {
         Self {
             server,
-            orders: OrderBook::default(),
+            kubelet_settings: SharedKubeletSettings::default(),
         }
     }
 
@@ -31,33 +30,33 @@ impl Cluster {
         &self.server
     }
 
-    /// Decides what becomes of Pods: which are held, fail, crash, are never ready.
+    /// Changes the behavior of Pods: which are held, fail, crash or are never ready.
     pub fn pods(&self) -> PodControl {
-        PodControl::new(self.orders.clone())
+        PodControl::new(self.kubelet_settings.clone())
     }
 
     /// Stops and starts the kubelets of nodes.
     pub fn nodes(&self) -> NodeControl {
-        NodeControl::new(self.orders.clone())
+        NodeControl::new(self.kubelet_settings.clone())
     }
 
-    /// A cluster with the same objects, history and orders, which shares nothing that changes.
-    /// See [`Server::fork_with`].
+    /// A cluster with the same objects, history and kubelet settings, which shares no state with
+    /// this one. See [`Server::fork_with`].
     #[must_use]
     pub fn fork_with(&self, options: ServerOptions) -> Self {
         Self {
             server: self.server.fork_with(options),
-            orders: self.orders.fork(),
+            kubelet_settings: self.kubelet_settings.fork(),
         }
     }
 
-    /// Runs controllers until it is cancelled.
+    /// Runs controllers until they are cancelled. A controller that panics is restarted.
     ///
     /// # Cancel safety
     ///
-    /// Dropping this stops everything. Each write has then happened whole or not at all, and a
-    /// later run continues from what is stored.
+    /// Dropping the future stops all controllers. Each write has then happened completely or not
+    /// at all, and a later run continues from the stored state.
     pub async fn run(&self, controllers: &Controllers, cancel: CancellationToken) {
-        run(&self.server, &self.orders, controllers, cancel).await;
+        run(&self.server, &self.kubelet_settings, controllers, cancel).await;
     }
 }

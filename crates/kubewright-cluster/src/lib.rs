@@ -1,48 +1,26 @@
 //! What runs on top of the API server: controllers, scheduler, kubelet, nodes; the assembled cluster.
 //!
-//! Each follows the log, keeps an index of what concerns it, and does one piece of work at a time
-//! through the server's own door under the name that Kubernetes gives it. Nothing polls: a
-//! controller that has nothing to do waits for the next write or for its next deadline, so that
-//! paused time can jump. What is lost with the log is read again from a snapshot.
+//! Every controller is a control loop over the changes of the store. It keeps an index of the
+//! objects that it needs, processes one key of its work queue at a time, and writes through the
+//! API server as the user that it is in Kubernetes.
 //!
-//! Not there yet: StatefulSets, DaemonSets, Jobs and CronJobs, what Pods only prefer of their
-//! place, preemption, probes.
+//! - `framework`: the control loop, its work queue and its client.
+//! - `controllers`: the controllers of kube-controller-manager, one module each.
+//! - `scheduler` and `kubelet`: binding Pods to nodes, and the status of simulated nodes and Pods.
+//! - `controller_manager`: the table of all of them, and which are enabled.
+//!
+//! StatefulSets, DaemonSets, Jobs and CronJobs have no controller yet. Preferred scheduling
+//! constraints, preemption and probes are not implemented.
 
-mod accounts;
-mod budget;
-mod claim;
-mod client;
 mod cluster;
-mod controller;
-mod deployment;
-mod endpoints;
-mod events;
-mod garbage;
+mod controller_manager;
+mod controllers;
+mod framework;
 mod kubelet;
-mod namespaces;
 mod node;
-mod node_health;
-mod node_taints;
-mod options;
-mod orders;
-mod owned;
-mod pod_cleanup;
-mod portion;
-mod replica_set;
-mod resource_quota;
-mod role_aggregation;
-mod run;
 mod scheduler;
-mod selection;
-mod taint_eviction;
-mod view;
-mod work;
 
-use client::Client;
 pub use cluster::Cluster;
-use controller::{Controller, Event, Step};
-use work::Work;
-
+pub use controller_manager::{ControllerName, Controllers, UnknownController};
+pub use kubelet::{NodeControl, PodBehavior, PodControl, PodSelector};
 pub use node::node;
-pub use options::{ControllerName, Controllers};
-pub use orders::{NodeControl, PodControl, PodFate, PodSelector};

@@ -1,9 +1,11 @@
+//! The manifest of a simulated node.
+
 use serde_json::{Value, json};
 
-/// A Node that is only an object, as a kubelet registers one: with the labels that every node
-/// has, and with room for 110 Pods. The cluster's kubelet makes it ready.
+/// The Node object of a simulated node, as a kubelet registers it: with the labels that every node
+/// has, and with a capacity of 110 Pods. The cluster's kubelet makes it ready.
 pub fn node(name: &str) -> Value {
-    let room = json!({"cpu": "8", "memory": "16Gi", "pods": "110"});
+    let resources = json!({"cpu": "8", "memory": "16Gi", "pods": "110"});
     json!({
         "apiVersion": "v1",
         "kind": "Node",
@@ -18,6 +20,6 @@ pub fn node(name: &str) -> Value {
             },
         },
         "spec": {},
-        "status": {"allocatable": room, "capacity": room},
+        "status": {"allocatable": resources, "capacity": resources},
     })
 }

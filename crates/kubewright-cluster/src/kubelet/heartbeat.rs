@@ -1,56 +1,58 @@
+//! The heartbeats of nodes: Leases and periodic reports of their status.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use kubewright_apiserver::store::{Key, Object};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::client::{LEASES, NODES};
-use crate::orders::{OrderBook, Orders};
-use crate::view::{is_true, items, status_patch, text};
-use crate::{Client, Controller, Event, Step, Work};
-use kubewright_apiserver::store::{Key, Object};
+use super::settings::{KubeletSettings, SharedKubeletSettings};
+use crate::framework::{
+    Client, ControlLoop, LEASES, NODES, ObjectChange, Step, WorkQueue, is_true, items,
+    status_patch, text,
+};
 
-/// Where the Leases of nodes are.
+/// The namespace of the Leases of nodes.
 pub(crate) const LEASE_NAMESPACE: &str = "kube-node-lease";
 
-/// How often a kubelet renews its Lease, how long the Lease holds, and how often the kubelet
-/// reports a status that has not changed (`NodeLeaseDurationSeconds`, a quarter of it, and
-/// `NodeStatusReportFrequency` of pkg/kubelet).
-const RENEWAL: Duration = Duration::from_secs(10);
+/// `NodeLeaseDurationSeconds` of pkg/kubelet. The Lease is renewed after a quarter of it.
 const LEASE_SECONDS: u64 = 40;
-const REPORT: Duration = Duration::from_secs(300);
+const RENEW_INTERVAL: Duration = Duration::from_secs(10);
+/// How often a kubelet reports an unchanged status (`NodeStatusReportFrequency` of pkg/kubelet).
+const REPORT_INTERVAL: Duration = Duration::from_secs(300);
 
-/// What a kubelet says while nothing happens: its Lease is renewed, its conditions still hold.
+/// Renews the Lease of each node, and reports its conditions from time to time.
 #[derive(Debug)]
-pub(crate) struct Heartbeats {
-    orders: watch::Receiver<Orders>,
+pub(crate) struct Heartbeat {
+    settings: watch::Receiver<KubeletSettings>,
     /// When each node last reported its status.
     reported: BTreeMap<String, Instant>,
-    nodes: Work<String>,
+    nodes: WorkQueue<String>,
 }
 
-impl Heartbeats {
-    pub(crate) fn new(orders: &OrderBook) -> Self {
+impl Heartbeat {
+    pub(crate) fn new(settings: &SharedKubeletSettings) -> Self {
         Self {
-            orders: orders.subscribe(),
+            settings: settings.subscribe(),
             reported: BTreeMap::new(),
-            nodes: Work::default(),
+            nodes: WorkQueue::default(),
         }
     }
 
-    async fn beat(&mut self, cluster: &Client, node: &Object) -> Result<(), Status> {
+    async fn send(&mut self, client: &Client, node: &Object) -> Result<(), Status> {
         let name = node.name();
-        if self.orders.borrow().is_stopped(name) {
+        if self.settings.borrow().is_stopped(name) {
             return Ok(());
         }
-        let kubelet = cluster.acting_as(&format!("system:node:{name}"));
-        renew(&kubelet, node).await?;
-        let is_due = |last: &Instant| last.elapsed() >= REPORT;
+        let kubelet = client.as_node(name);
+        renew_lease(&kubelet, node).await?;
+        let is_due = |last: &Instant| last.elapsed() >= REPORT_INTERVAL;
         if self.reported.get(name).is_some_and(is_due) && is_true(node.value(), "Ready") {
-            let status = json!({"conditions": still_true(node.value(), &cluster.timestamp())});
-            let patch = status_patch(node.value(), &status);
+            let conditions = refreshed_conditions(node.value(), &client.timestamp());
+            let patch = status_patch(node.value(), &json!({"conditions": conditions}));
             kubelet.patch_status(&NODES, node, patch).await?;
             self.reported.insert(name.to_owned(), Instant::now());
         }
@@ -58,13 +60,13 @@ impl Heartbeats {
     }
 }
 
-impl Controller for Heartbeats {
-    fn observe(&mut self, event: &Event<'_>) {
-        if event.key.resource() != "nodes" {
+impl ControlLoop for Heartbeat {
+    fn observe(&mut self, change: &ObjectChange<'_>) {
+        if change.key.resource() != "nodes" {
             return;
         }
-        let name = event.key.name();
-        match event.now {
+        let name = change.key.name();
+        match change.after {
             None => {
                 self.reported.remove(name);
             }
@@ -77,7 +79,8 @@ impl Controller for Heartbeats {
     }
 
     async fn signal(&mut self) {
-        if self.orders.changed().await.is_err() {
+        // The sender is dropped only when the cluster is, and this loop with it.
+        if self.settings.changed().await.is_err() {
             std::future::pending::<()>().await;
         }
         for name in self.reported.keys() {
@@ -85,24 +88,25 @@ impl Controller for Heartbeats {
         }
     }
 
-    async fn step(&mut self, cluster: &Client) -> Step {
-        let Some(name) = self.nodes.next() else {
+    async fn step(&mut self, client: &Client) -> Step {
+        let Some(name) = self.nodes.pop() else {
             return self.nodes.idle();
         };
-        let Some(node) = cluster.store().get(&Key::new("nodes", None, &name)) else {
+        let Some(node) = client.store().get(&Key::new("nodes", None, &name)) else {
             return Step::Worked;
         };
-        let result = self.beat(cluster, &node).await;
-        self.nodes.put_off(Instant::now() + RENEWAL, name.clone());
+        let result = self.send(client, &node).await;
+        let next = Instant::now() + RENEW_INTERVAL;
+        self.nodes.reschedule(next, name.clone());
         if let Err(failure) = result {
-            tracing::debug!(node = name, %failure.message, "a heartbeat was lost");
+            tracing::debug!(node = name, %failure.message, "a heartbeat failed");
         }
         Step::Worked
     }
 }
 
-/// Makes the node's Lease, or says that it still holds.
-async fn renew(kubelet: &Client, node: &Object) -> Result<(), Status> {
+/// Creates the node's Lease, or renews it.
+async fn renew_lease(kubelet: &Client, node: &Object) -> Result<(), Status> {
     let now = kubelet.now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string();
     let key = Key::new(
         "leases.coordination.k8s.io",
@@ -129,14 +133,15 @@ async fn renew(kubelet: &Client, node: &Object) -> Result<(), Status> {
             "renewTime": now,
         },
     });
-    kubelet.create(&LEASES, Some(LEASE_NAMESPACE), lease).await
+    let created = kubelet.create(&LEASES, Some(LEASE_NAMESPACE), lease);
+    created.await.map(drop)
 }
 
-/// The conditions as they are, seen just now.
-fn still_true(node: &Value, now: &str) -> Vec<Value> {
+/// The conditions with a new heartbeat time.
+fn refreshed_conditions(node: &Value, now: &str) -> Vec<Value> {
     let mut conditions = items(node, "/status/conditions").to_vec();
     for condition in &mut conditions {
-        // The network is reported by others.
+        // The network condition is not the kubelet's: route controllers report it.
         if text(condition, "/type") != "NetworkUnavailable" {
             condition["lastHeartbeatTime"] = now.into();
         }

@@ -1,20 +1,28 @@
-//! The kubelet of nodes that are only objects: says that nodes are ready, and of their Pods what
-//! a kubelet would say if containers ran.
+//! The simulated kubelets: report the status of nodes and their Pods as kubelets do, without
+//! running containers.
 //!
-//! Pods run at once, restart when an image changes, and end as soon as they are told to. Probes
-//! count as passed, and no container ends by itself but those of Jobs. What else may become of a
-//! Pod is said by orders: it is held, fails, crashes, completes, is never ready, or lingers.
+//! Pods run at once, restart when an image changes, and end as soon as they are deleted. Probes
+//! count as passed, and no container exits by itself but those of Jobs. [`PodControl`] sets another
+//! behavior: a Pod is held, fails, crashes, completes, is never ready, or ignores its termination.
 
 mod addresses;
-mod containers;
+mod container_status;
+mod control;
+mod controller;
 mod heartbeat;
 mod node_status;
+mod pod_behavior;
 mod pod_conditions;
-mod pod_fate;
+mod pod_context;
+mod pod_selector;
 mod pod_status;
-mod report;
+mod settings;
 #[cfg(test)]
 mod test_pod;
 
-pub(super) use heartbeat::{Heartbeats, LEASE_NAMESPACE};
-pub(super) use report::Kubelet;
+pub use control::{NodeControl, PodControl};
+pub(crate) use controller::Kubelet;
+pub(crate) use heartbeat::{Heartbeat, LEASE_NAMESPACE};
+pub use pod_selector::PodSelector;
+pub use settings::PodBehavior;
+pub(crate) use settings::SharedKubeletSettings;

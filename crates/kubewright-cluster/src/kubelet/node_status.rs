@@ -1,15 +1,17 @@
+//! The status of a node that its kubelet reports.
+
 use serde_json::{Value, json};
 
-use crate::view::{is_true, items, text};
+use crate::framework::{is_true, items, text};
 
 /// The address of a node that has none of its own.
-const ADDRESS: &str = "127.0.0.1";
+const DEFAULT_ADDRESS: &str = "127.0.0.1";
 
-/// What the kubelet says it is.
-const VERSION: &str = "v1.36.3";
+/// The version that the kubelet reports.
+const KUBELET_VERSION: &str = "v1.36.3";
 
-/// The status that makes a node ready; none when it is.
-pub(super) fn ready(node: &Value, now: &str) -> Option<Value> {
+/// The status that makes a node ready; `None` when it is ready already.
+pub(super) fn ready_status(node: &Value, now: &str) -> Option<Value> {
     if is_true(node, "Ready") {
         return None;
     }
@@ -17,91 +19,101 @@ pub(super) fn ready(node: &Value, now: &str) -> Option<Value> {
         "" => now,
         time => time,
     };
-    let condition = |(kind, status, reason, message): (&str, &str, &str, &str)| {
-        json!({
-            "type": kind,
-            "status": status,
-            "reason": reason,
-            "message": message,
-            "lastHeartbeatTime": now,
-            "lastTransitionTime": since,
+    let conditions: Vec<_> = CONDITIONS
+        .into_iter()
+        .map(|condition| {
+            json!({
+                "type": condition.kind,
+                "status": condition.status,
+                "reason": condition.reason,
+                "message": condition.message,
+                "lastHeartbeatTime": now,
+                "lastTransitionTime": since,
+            })
         })
-    };
-    let conditions: Vec<_> = CONDITIONS.into_iter().map(condition).collect();
-    let room = |field: &str| {
+        .collect();
+    let resources = |field: &str| {
         let given = node.pointer(&format!("/status/{field}"));
-        let given = given.filter(|room| room.as_object().is_some_and(|room| !room.is_empty()));
         given
+            .filter(|given| given.as_object().is_some_and(|given| !given.is_empty()))
             .cloned()
             .unwrap_or_else(|| json!({"cpu": "1k", "memory": "1Ti", "pods": "1M"}))
     };
     Some(json!({
         "addresses": addresses(node),
-        "allocatable": room("allocatable"),
-        "capacity": room("capacity"),
+        "allocatable": resources("allocatable"),
+        "capacity": resources("capacity"),
         "conditions": conditions,
-        // Nothing listens: logs and exec of such a node have nowhere to go.
+        // Nothing listens: simulated nodes serve neither logs nor exec.
         "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
-        "nodeInfo": info(node),
+        "nodeInfo": node_info(node),
         "phase": "Running",
     }))
 }
 
-/// The address that Pods of the node report as their host's.
+/// The address that the node's Pods report as `hostIP`.
 pub(super) fn host_address(node: &Value) -> &str {
     let mut addresses = items(node, "/status/addresses").iter();
-    let internal = addresses.find(|one| text(one, "/type") == "InternalIP");
-    internal.map_or(ADDRESS, |one| text(one, "/address"))
+    let internal = addresses.find(|entry| text(entry, "/type") == "InternalIP");
+    internal.map_or(DEFAULT_ADDRESS, |entry| text(entry, "/address"))
 }
 
-const CONDITIONS: [(&str, &str, &str, &str); 5] = [
-    (
-        "Ready",
-        "True",
-        "KubeletReady",
-        "kubelet is posting ready status",
-    ),
-    (
-        "MemoryPressure",
-        "False",
-        "KubeletHasSufficientMemory",
-        "kubelet has sufficient memory available",
-    ),
-    (
-        "DiskPressure",
-        "False",
-        "KubeletHasNoDiskPressure",
-        "kubelet has no disk pressure",
-    ),
-    (
-        "PIDPressure",
-        "False",
-        "KubeletHasSufficientPID",
-        "kubelet has sufficient PID available",
-    ),
-    (
-        "NetworkUnavailable",
-        "False",
-        "RouteCreated",
-        "RouteController created a route",
-    ),
+/// A condition of a ready node.
+struct NodeCondition {
+    kind: &'static str,
+    status: &'static str,
+    reason: &'static str,
+    message: &'static str,
+}
+
+const CONDITIONS: [NodeCondition; 5] = [
+    NodeCondition {
+        kind: "Ready",
+        status: "True",
+        reason: "KubeletReady",
+        message: "kubelet is posting ready status",
+    },
+    NodeCondition {
+        kind: "MemoryPressure",
+        status: "False",
+        reason: "KubeletHasSufficientMemory",
+        message: "kubelet has sufficient memory available",
+    },
+    NodeCondition {
+        kind: "DiskPressure",
+        status: "False",
+        reason: "KubeletHasNoDiskPressure",
+        message: "kubelet has no disk pressure",
+    },
+    NodeCondition {
+        kind: "PIDPressure",
+        status: "False",
+        reason: "KubeletHasSufficientPID",
+        message: "kubelet has sufficient PID available",
+    },
+    NodeCondition {
+        kind: "NetworkUnavailable",
+        status: "False",
+        reason: "RouteCreated",
+        message: "RouteController created a route",
+    },
 ];
 
-/// The addresses it has, and those of both types that it lacks.
+/// The node's addresses, and a default for each type that it lacks.
 fn addresses(node: &Value) -> Vec<Value> {
     let mut addresses = items(node, "/status/addresses").to_vec();
     for (kind, address) in [
-        ("InternalIP", ADDRESS),
+        ("InternalIP", DEFAULT_ADDRESS),
         ("Hostname", text(node, "/metadata/name")),
     ] {
-        if !addresses.iter().any(|one| text(one, "/type") == kind) {
+        if !addresses.iter().any(|entry| text(entry, "/type") == kind) {
             addresses.push(json!({"type": kind, "address": address}));
         }
     }
     addresses
 }
 
-fn info(node: &Value) -> Value {
+fn node_info(node: &Value) -> Value {
     let field = |name: &str, default: &str| {
         let given = text(node, &format!("/status/nodeInfo/{name}"));
         if given.is_empty() {
@@ -116,7 +128,7 @@ fn info(node: &Value) -> Value {
         "containerRuntimeVersion": field("containerRuntimeVersion", "sim://1"),
         "kernelVersion": field("kernelVersion", ""),
         "kubeProxyVersion": field("kubeProxyVersion", ""),
-        "kubeletVersion": field("kubeletVersion", VERSION),
+        "kubeletVersion": field("kubeletVersion", KUBELET_VERSION),
         "machineID": field("machineID", ""),
         "operatingSystem": field("operatingSystem", "linux"),
         "osImage": field("osImage", ""),
@@ -128,15 +140,15 @@ fn info(node: &Value) -> Value {
 mod tests {
     use serde_json::json;
 
-    use super::{host_address, ready};
+    use super::{host_address, ready_status};
 
     #[test]
-    fn a_new_node_becomes_ready_once_and_keeps_its_room() {
+    fn new_node_becomes_ready_once_and_keeps_its_capacity() {
         let node = json!({
             "metadata": {"name": "n1", "creationTimestamp": "2026-01-01T00:00:00Z"},
             "status": {"capacity": {"pods": "5"}},
         });
-        let status = ready(&node, "2026-01-01T00:00:09Z").unwrap();
+        let status = ready_status(&node, "2026-01-01T00:00:09Z").unwrap();
         assert_eq!(status["capacity"], json!({"pods": "5"}));
         assert_eq!(status["allocatable"]["pods"], "1M");
         assert_eq!(status["conditions"][0]["type"], "Ready");
@@ -148,16 +160,16 @@ mod tests {
             status["conditions"][0]["lastTransitionTime"],
             "2026-01-01T00:00:00Z"
         );
-        let node = json!({"status": status});
-        assert_eq!(host_address(&node), "127.0.0.1");
-        assert_eq!(ready(&node, "2026-01-01T00:00:10Z"), None);
+        let ready_node = json!({"status": status});
+        assert_eq!(host_address(&ready_node), "127.0.0.1");
+        assert_eq!(ready_status(&ready_node, "2026-01-01T00:00:10Z"), None);
     }
 
     #[test]
-    fn an_address_of_its_own_is_kept() {
+    fn internal_address_of_the_node_is_kept() {
         let address = json!({"type": "InternalIP", "address": "10.1.1.1"});
         let node = json!({"metadata": {"name": "n1"}, "status": {"addresses": [address]}});
-        let status = ready(&node, "2026-01-01T00:00:09Z").unwrap();
+        let status = ready_status(&node, "2026-01-01T00:00:09Z").unwrap();
         assert_eq!(
             status["addresses"],
             json!([address, {"type": "Hostname", "address": "n1"}])

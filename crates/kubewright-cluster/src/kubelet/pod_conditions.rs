@@ -1,47 +1,48 @@
+//! The conditions of a Pod.
+
 use serde_json::{Value, json};
 
-use super::pod_status::generation;
-use crate::view::{condition, is_true, items, text};
+use crate::framework::{condition, generation, is_true, items, text};
 
-/// How far the containers of a Pod are.
+/// The state of a Pod's containers, as its conditions report it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Readiness {
-    /// All run and are ready.
+    /// All containers run and are ready.
     Ready,
-    /// Those that come first have not ended.
+    /// The init containers have not completed.
     Uninitialized,
-    /// The named ones are not ready.
+    /// The named containers are not ready.
     Unready(Vec<String>),
-    /// All have ended, which is the reason that is given.
+    /// All containers have exited, for this reason.
     Ended(&'static str),
 }
 
 impl Readiness {
-    /// None of the Pod's containers is ready.
+    /// No container of the Pod is ready.
     pub(super) fn unready(pod: &Value) -> Self {
         let containers = items(pod, "/spec/containers").iter();
         Self::Unready(
             containers
-                .map(|one| text(one, "/name").to_owned())
+                .map(|container| text(container, "/name").to_owned())
                 .collect(),
         )
     }
 }
 
-/// The order in which a kubelet writes conditions; what it does not write comes after them.
-const CONDITIONS: [&str; 4] = [
+/// The conditions that a kubelet writes, in its order.
+const KUBELET_CONDITIONS: [&str; 4] = [
     "PodReadyToStartContainers",
     "Initialized",
     "Ready",
     "ContainersReady",
 ];
 
-/// The conditions of a Pod whose containers are so far; those of others are kept.
+/// The conditions of a Pod. Those that other components have written stay behind the kubelet's.
 pub(super) fn conditions(pod: &Value, readiness: &Readiness, now: &str) -> Vec<Value> {
-    let mut conditions: Vec<Value> = CONDITIONS
+    let mut conditions: Vec<Value> = KUBELET_CONDITIONS
         .iter()
         .map(|kind| {
-            let mut new = said(pod, kind, readiness, now);
+            let mut new = kubelet_condition(pod, kind, readiness, now);
             if let Some(old) = condition(pod, kind)
                 && old["status"] == new["status"]
             {
@@ -50,18 +51,19 @@ pub(super) fn conditions(pod: &Value, readiness: &Readiness, now: &str) -> Vec<V
             new
         })
         .collect();
-    let others = items(pod, "/status/conditions").iter();
-    let others = others.filter(|one| !CONDITIONS.contains(&text(one, "/type")));
+    let others = items(pod, "/status/conditions")
+        .iter()
+        .filter(|condition| !KUBELET_CONDITIONS.contains(&text(condition, "/type")));
     conditions.extend(others.cloned());
     if condition(pod, "PodScheduled").is_none() {
-        conditions.push(fulfilled(pod, "PodScheduled", now));
+        conditions.push(true_condition(pod, "PodScheduled", now));
     }
     conditions
 }
 
-fn said(pod: &Value, kind: &str, readiness: &Readiness, now: &str) -> Value {
-    let mut new = fulfilled(pod, kind, now);
-    let mut refuse = |reason: &str, message: &str| {
+fn kubelet_condition(pod: &Value, kind: &str, readiness: &Readiness, now: &str) -> Value {
+    let mut new = true_condition(pod, kind, now);
+    let mut set_false = |reason: &str, message: &str| {
         new["status"] = "False".into();
         new["reason"] = reason.into();
         if !message.is_empty() {
@@ -72,19 +74,19 @@ fn said(pod: &Value, kind: &str, readiness: &Readiness, now: &str) -> Value {
         ("Initialized", Readiness::Uninitialized) => {
             let names = names(items(pod, "/spec/initContainers"));
             let message = format!("containers with incomplete status: [{names}]");
-            refuse("ContainersNotInitialized", &message);
+            set_false("ContainersNotInitialized", &message);
         }
         ("Ready" | "ContainersReady", Readiness::Uninitialized) => {
             let names = names(items(pod, "/spec/containers"));
             let message = format!("containers with unready status: [{names}]");
-            refuse("ContainersNotReady", &message);
+            set_false("ContainersNotReady", &message);
         }
         ("Ready" | "ContainersReady", Readiness::Unready(names)) => {
             let message = format!("containers with unready status: [{}]", names.join(" "));
-            refuse("ContainersNotReady", &message);
+            set_false("ContainersNotReady", &message);
         }
-        ("Ready" | "ContainersReady", Readiness::Ended(reason)) => refuse(reason, ""),
-        ("Ready", Readiness::Ready) if !gates_are_open(pod) => refuse(
+        ("Ready" | "ContainersReady", Readiness::Ended(reason)) => set_false(reason, ""),
+        ("Ready", Readiness::Ready) if !are_gates_open(pod) => set_false(
             "ReadinessGatesNotReady",
             "the status of pod readiness gates is not \"True\"",
         ),
@@ -94,11 +96,14 @@ fn said(pod: &Value, kind: &str, readiness: &Readiness, now: &str) -> Value {
 }
 
 fn names(containers: &[Value]) -> String {
-    let names: Vec<_> = containers.iter().map(|one| text(one, "/name")).collect();
+    let names: Vec<_> = containers
+        .iter()
+        .map(|container| text(container, "/name"))
+        .collect();
     names.join(" ")
 }
 
-fn fulfilled(pod: &Value, kind: &str, now: &str) -> Value {
+fn true_condition(pod: &Value, kind: &str, now: &str) -> Value {
     json!({
         "type": kind,
         "status": "True",
@@ -108,8 +113,8 @@ fn fulfilled(pod: &Value, kind: &str, now: &str) -> Value {
     })
 }
 
-/// Whether everything that others report and that the Pod waits for is true.
-pub(super) fn gates_are_open(pod: &Value) -> bool {
+/// Whether the conditions of all readiness gates are true.
+pub(super) fn are_gates_open(pod: &Value) -> bool {
     let mut gates = items(pod, "/spec/readinessGates").iter();
     gates.all(|gate| is_true(pod, text(gate, "/conditionType")))
 }

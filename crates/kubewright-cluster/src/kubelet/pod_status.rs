@@ -1,150 +1,120 @@
+//! The next status of a Pod.
+
 use serde_json::{Value, json};
 
-use super::containers::{Crash, completed, initialized, replaced, started};
+use super::container_status::{self, Exit, completed, initialized, started};
+use super::pod_behavior::{crash, fail, held, settled};
 use super::pod_conditions::{Readiness, conditions};
-use super::pod_fate::{crash, fail, held, settled};
-use crate::orders::PodFate;
-use crate::view::{items, text};
+use super::pod_context::PodContext;
+use super::settings::PodBehavior;
+use crate::framework::{generation, items, text};
 
-/// What the kubelet knows besides the Pod.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Surroundings<'a> {
-    pub(super) now: &'a str,
-    pub(super) host_address: &'a str,
-    pub(super) pod_address: &'a str,
-    pub(super) fate: &'a PodFate,
-    /// Whether the wait after the last crash is over.
-    pub(super) may_crash: bool,
-}
-
-/// What the kubelet says of a Pod that its node has taken on; none when nothing is new.
-pub(super) fn next_status(pod: &Value, around: Surroundings<'_>) -> Option<Value> {
+/// The status that the kubelet reports of a bound Pod; `None` when the Pod has it already.
+pub(super) fn next_status(pod: &Value, context: PodContext<'_>) -> Option<Value> {
     let phase = text(pod, "/status/phase");
-    match (phase, around.fate) {
-        ("" | "Pending" | "Running", PodFate::Fail(reason)) => Some(fail(pod, reason, around)),
-        ("" | "Pending", PodFate::Hold) => held(pod, around),
-        ("" | "Pending", _) => Some(running(pod, around)),
-        ("Running", PodFate::CrashLoop) if around.may_crash => {
-            Some(crash(pod, Crash::Error, around))
+    match (phase, context.behavior) {
+        ("" | "Pending" | "Running", PodBehavior::Fail(reason)) => Some(fail(pod, reason, context)),
+        ("" | "Pending", PodBehavior::Hold) => held(pod, context),
+        ("" | "Pending", _) => Some(running(pod, context)),
+        ("Running", PodBehavior::CrashLoop) => {
+            context.may_exit.then(|| crash(pod, Exit::Error, context))
         }
-        ("Running", PodFate::CrashLoop) => None,
-        ("Running", PodFate::Complete) if !is_restarted(pod) => Some(succeeded(pod, around)),
-        ("Running", PodFate::Complete) => around
-            .may_crash
-            .then(|| crash(pod, Crash::Completed, around)),
-        ("Running", PodFate::Normal) if is_of_job(pod) => Some(succeeded(pod, around)),
-        ("Running", _) if is_image_changed(pod) => Some(restarted(pod, around)),
-        ("Running", _) => settled(pod, around),
+        ("Running", PodBehavior::Complete) if !is_always_restarted(pod) => {
+            Some(succeeded(pod, context))
+        }
+        ("Running", PodBehavior::Complete) => context
+            .may_exit
+            .then(|| crash(pod, Exit::Completed, context)),
+        ("Running", PodBehavior::Normal) if is_of_job(pod) => Some(succeeded(pod, context)),
+        ("Running", _) if is_image_changed(pod) => Some(restarted(pod, context)),
+        ("Running", _) => settled(pod, context),
         _ => None,
     }
 }
 
-fn running(pod: &Value, around: Surroundings<'_>) -> Value {
-    let is_ready = is_ready(around);
-    let containers = items(pod, "/spec/containers").iter();
-    let containers: Vec<_> = containers
-        .map(|one| started(pod, one, is_ready, around.now))
+fn running(pod: &Value, context: PodContext<'_>) -> Value {
+    let containers: Vec<_> = items(pod, "/spec/containers")
+        .iter()
+        .map(|container| started(pod, container, context.is_ready(), context.now))
         .collect();
-    let mut status = placed(pod, around);
-    status["conditions"] = conditions(pod, &readiness(pod, is_ready), around.now).into();
+    let init_containers: Vec<_> = items(pod, "/spec/initContainers")
+        .iter()
+        .map(|container| initialized(pod, container, context.now))
+        .collect();
+    let mut status = context.base_status(pod);
+    status["conditions"] = conditions(pod, &context.readiness(pod), context.now).into();
     status["containerStatuses"] = containers.into();
     status["phase"] = "Running".into();
-    status["podIP"] = around.pod_address.into();
-    status["podIPs"] = json!([{"ip": around.pod_address}]);
-    let initial = items(pod, "/spec/initContainers").iter();
-    let initial: Vec<_> = initial
-        .map(|one| initialized(pod, one, around.now))
-        .collect();
-    if !initial.is_empty() {
-        status["initContainerStatuses"] = initial.into();
+    status["podIP"] = context.pod_address.into();
+    status["podIPs"] = json!([{"ip": context.pod_address}]);
+    if !init_containers.is_empty() {
+        status["initContainerStatuses"] = init_containers.into();
     }
     status
 }
 
-/// What is said of every Pod that a node has taken on.
-pub(super) fn placed(pod: &Value, around: Surroundings<'_>) -> Value {
-    let start = match text(pod, "/status/startTime") {
-        "" => around.now,
-        time => time,
-    };
-    json!({
-        "hostIP": around.host_address,
-        "hostIPs": [{"ip": around.host_address}],
-        "observedGeneration": generation(pod),
-        "startTime": start,
-    })
-}
-
-/// Containers whose image changed are restarted, the others stay as they are.
-fn restarted(pod: &Value, around: Surroundings<'_>) -> Value {
-    let is_ready = is_ready(around);
-    let containers = items(pod, "/spec/containers").iter().enumerate();
-    let containers = containers.map(
-        |(index, container)| match status_of(pod, index, container) {
-            None => started(pod, container, is_ready, around.now),
-            Some(old) if has_image_of(old, container) => old.clone(),
-            Some(old) => {
-                let mut new = replaced(pod, container, old, around.now);
-                new["ready"] = is_ready.into();
-                new
-            }
-        },
-    );
+/// The status after containers whose image changed were restarted. The others are unchanged.
+fn restarted(pod: &Value, context: PodContext<'_>) -> Value {
+    let containers =
+        items(pod, "/spec/containers").iter().enumerate().map(
+            |(index, container)| match status_of(pod, index, container) {
+                None => started(pod, container, context.is_ready(), context.now),
+                Some(old) if has_image_of(old, container) => old.clone(),
+                Some(old) => {
+                    let mut new = container_status::restarted(pod, container, old, context.now);
+                    new["ready"] = context.is_ready().into();
+                    new
+                }
+            },
+        );
     let mut status = json!({
         "containerStatuses": containers.collect::<Vec<_>>(),
         "observedGeneration": generation(pod),
     });
     if changed_sidecars(pod).next().is_some() {
-        let initial = items(pod, "/status/initContainerStatuses").iter();
-        let initial = initial.map(|old| {
-            let mut changed = changed_sidecars(pod);
-            let changed = changed.find(|one| text(one, "/name") == text(old, "/name"));
-            changed.map_or_else(
-                || old.clone(),
-                |container| replaced(pod, container, old, around.now),
-            )
-        });
-        status["initContainerStatuses"] = initial.collect::<Vec<_>>().into();
+        let init_containers = items(pod, "/status/initContainerStatuses")
+            .iter()
+            .map(|old| restarted_sidecar(pod, old, context.now));
+        status["initContainerStatuses"] = init_containers.collect::<Vec<_>>().into();
     }
     status
 }
 
-/// The sidecars among the containers that come first whose image changed: a kubelet restarts them
-/// as it does the others.
-fn changed_sidecars(pod: &Value) -> impl Iterator<Item = &Value> {
-    let statuses = items(pod, "/status/initContainerStatuses");
-    let initial = items(pod, "/spec/initContainers").iter();
-    let sidecars = initial.filter(|one| text(one, "/restartPolicy") == "Always");
-    sidecars.filter(|one| {
-        let mut statuses = statuses.iter();
-        let status = statuses.find(|old| text(old, "/name") == text(one, "/name"));
-        status.is_some_and(|old| !has_image_of(old, one))
-    })
+/// The status of an init container, restarted when it is a sidecar whose image changed.
+fn restarted_sidecar(pod: &Value, old: &Value, now: &str) -> Value {
+    let mut changed = changed_sidecars(pod);
+    match changed.find(|container| text(container, "/name") == text(old, "/name")) {
+        Some(container) => container_status::restarted(pod, container, old, now),
+        None => old.clone(),
+    }
 }
 
-/// The containers have nothing to do and are done with it.
-fn succeeded(pod: &Value, around: Surroundings<'_>) -> Value {
-    let containers = items(pod, "/status/containerStatuses").iter();
-    let containers: Vec<_> = containers.map(|one| completed(one, around.now)).collect();
+/// The sidecars whose image changed. A kubelet restarts them like other containers.
+fn changed_sidecars(pod: &Value) -> impl Iterator<Item = &Value> {
+    let statuses = items(pod, "/status/initContainerStatuses");
+    let init_containers = items(pod, "/spec/initContainers").iter();
+    init_containers
+        .filter(|container| text(container, "/restartPolicy") == "Always")
+        .filter(|container| {
+            let mut statuses = statuses.iter();
+            let status = statuses.find(|old| text(old, "/name") == text(container, "/name"));
+            status.is_some_and(|old| !has_image_of(old, container))
+        })
+}
+
+/// The status of a Pod whose containers have exited with code 0.
+fn succeeded(pod: &Value, context: PodContext<'_>) -> Value {
+    let containers: Vec<_> = items(pod, "/status/containerStatuses")
+        .iter()
+        .map(|container| completed(container, context.now))
+        .collect();
     let ended = Readiness::Ended("PodCompleted");
     json!({
-        "conditions": conditions(pod, &ended, around.now),
+        "conditions": conditions(pod, &ended, context.now),
         "containerStatuses": containers,
         "observedGeneration": generation(pod),
         "phase": "Succeeded",
     })
-}
-
-/// Whether the containers become ready.
-pub(super) fn is_ready(around: Surroundings<'_>) -> bool {
-    !matches!(around.fate, PodFate::NeverReady)
-}
-
-pub(super) fn readiness(pod: &Value, is_ready: bool) -> Readiness {
-    match is_ready {
-        true => Readiness::Ready,
-        false => Readiness::unready(pod),
-    }
 }
 
 fn is_of_job(pod: &Value) -> bool {
@@ -152,51 +122,46 @@ fn is_of_job(pod: &Value) -> bool {
     owners.any(|owner| text(owner, "/kind") == "Job")
 }
 
-/// Whether containers that have ended are started again whatever they ended with.
-fn is_restarted(pod: &Value) -> bool {
+/// Whether containers are restarted whatever they exited with.
+fn is_always_restarted(pod: &Value) -> bool {
     matches!(text(pod, "/spec/restartPolicy"), "" | "Always")
 }
 
 fn is_image_changed(pod: &Value) -> bool {
     let mut containers = items(pod, "/spec/containers").iter().enumerate();
-    containers.any(|(index, one)| {
-        let status = status_of(pod, index, one);
-        status.is_none_or(|old| !has_image_of(old, one))
+    containers.any(|(index, container)| {
+        let status = status_of(pod, index, container);
+        status.is_none_or(|old| !has_image_of(old, container))
     }) || changed_sidecars(pod).next().is_some()
 }
 
-/// An image that is absent on one side and empty on the other is the same.
+/// Whether a status has the image of its container. An absent image equals an empty one.
 fn has_image_of(status: &Value, container: &Value) -> bool {
     text(status, "/image") == text(container, "/image")
 }
 
-/// What was said of a container: at its own place first, for nothing keeps names apart yet.
+/// The status of a container: the entry at its index first, because names may be equal.
 fn status_of<'a>(pod: &'a Value, index: usize, container: &Value) -> Option<&'a Value> {
     let statuses = items(pod, "/status/containerStatuses");
-    let is_of = |one: &&Value| text(one, "/name") == text(container, "/name");
-    let at_place = statuses.get(index).filter(is_of);
-    at_place.or_else(|| statuses.iter().find(is_of))
-}
-
-pub(super) fn generation(pod: &Value) -> i64 {
-    let generation = pod.pointer("/metadata/generation").and_then(Value::as_i64);
-    generation.unwrap_or_default()
+    let is_of = |status: &&Value| text(status, "/name") == text(container, "/name");
+    let at_index = statuses.get(index).filter(is_of);
+    at_index.or_else(|| statuses.iter().find(is_of))
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use crate::kubelet::test_pod::{after, next, pod};
+    use super::super::test_pod::{next, pod, with_status};
 
     #[test]
-    fn a_pending_pod_runs_with_the_conditions_of_a_kubelet() {
+    fn pending_pod_runs_with_the_conditions_of_a_kubelet() {
         let status = next(&pod("a:1"), "T1").unwrap();
         let kinds: Vec<_> = status["conditions"]
             .as_array()
             .unwrap()
             .iter()
-            .map(|one| &one["type"])
+            .map(|condition| &condition["type"])
             .collect();
         assert_eq!(
             kinds,
@@ -220,12 +185,12 @@ mod tests {
             container["imageID"],
             "sim@sha256:2b2c40a6706d9e5f320d553628313833e3668d8b0c8f5b0a25a2ca7d926df6d4"
         );
-        assert_eq!(next(&after(pod("a:1"), status), "T2"), None);
+        assert_eq!(next(&with_status(pod("a:1"), status), "T2"), None);
     }
 
     #[test]
-    fn a_changed_image_restarts_that_container_only() {
-        let first = after(pod("a:1"), next(&pod("a:1"), "T1").unwrap());
+    fn changed_image_restarts_only_its_container() {
+        let first = with_status(pod("a:1"), next(&pod("a:1"), "T1").unwrap());
         let mut changed = first.clone();
         changed["spec"]["containers"][0]["image"] = "a:2".into();
         changed["metadata"]["generation"] = 2.into();
@@ -250,17 +215,17 @@ mod tests {
         );
         assert_eq!(side, &first["status"]["containerStatuses"][1]);
         assert_eq!(status["observedGeneration"], 2);
-        assert_eq!(next(&after(changed, status), "T3"), None);
+        assert_eq!(next(&with_status(changed, status), "T3"), None);
     }
 
     #[test]
-    fn a_changed_image_restarts_a_sidecar_that_came_first() {
+    fn changed_image_restarts_a_sidecar() {
         let mut first = pod("a:1");
         first["spec"]["initContainers"] = json!([
             {"name": "once", "image": "i:1"},
             {"name": "side", "image": "i:1", "restartPolicy": "Always"},
         ]);
-        let mut changed = after(first.clone(), next(&first, "T1").unwrap());
+        let mut changed = with_status(first.clone(), next(&first, "T1").unwrap());
         let before = changed["status"]["initContainerStatuses"].clone();
         for place in 0..2 {
             changed["spec"]["initContainers"][place]["image"] = "i:2".into();
@@ -272,24 +237,24 @@ mod tests {
             (&statuses[1]["image"], &statuses[1]["restartCount"]),
             (&json!("i:2"), &json!(1))
         );
-        assert_eq!(next(&after(changed, status), "T3"), None);
+        assert_eq!(next(&with_status(changed, status), "T3"), None);
     }
 
     #[test]
-    fn containers_without_image_or_with_one_name_are_started_once() {
+    fn containers_without_image_or_with_equal_names_are_started_once() {
         let mut odd = pod("a:1");
         odd["spec"]["containers"] = json!([
             {"name": "app"}, {"name": "two", "image": "a:1"}, {"name": "two", "image": "a:2"},
             {"image": "a:3"},
         ]);
         let mut status = next(&odd, "T1").unwrap();
-        // As it is stored: an absent name and an empty one are the same.
+        // An absent name is stored as an empty one.
         status["containerStatuses"][3]["name"] = "".into();
-        assert_eq!(next(&after(odd, status), "T2"), None);
+        assert_eq!(next(&with_status(odd, status), "T2"), None);
     }
 
     #[test]
-    fn containers_that_come_first_have_ended_unless_they_are_sidecars() {
+    fn init_containers_have_completed_unless_they_are_sidecars() {
         let mut pod = pod("a:1");
         pod["spec"]["initContainers"] = json!([{"name": "i", "image": "i:1"}, {"name": "s", "image": "s:1", "restartPolicy": "Always"}]);
         let status = next(&pod, "T1").unwrap();
@@ -299,10 +264,10 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_with_readiness_gates_is_ready_when_they_are_open() {
+    fn pod_with_readiness_gates_is_ready_when_they_are_true() {
         let mut gated = pod("a:1");
         gated["spec"]["readinessGates"] = json!([{"conditionType": "ex.io/lb"}]);
-        let mut waiting = after(gated.clone(), next(&gated, "T1").unwrap());
+        let mut waiting = with_status(gated.clone(), next(&gated, "T1").unwrap());
         assert_eq!(waiting["status"]["conditions"][2]["status"], "False");
         assert_eq!(next(&waiting, "T2"), None);
         let gate = json!({"type": "ex.io/lb", "status": "True"});
@@ -314,14 +279,14 @@ mod tests {
         assert_eq!(status["conditions"][2]["status"], "True");
         assert_eq!(status["conditions"][2]["lastTransitionTime"], "T3");
         assert_eq!(status["conditions"][1]["lastTransitionTime"], "T1");
-        assert_eq!(next(&after(waiting, status), "T4"), None);
+        assert_eq!(next(&with_status(waiting, status), "T4"), None);
     }
 
     #[test]
-    fn a_pod_of_a_job_succeeds_after_it_ran() {
+    fn pod_of_a_job_succeeds_after_it_ran() {
         let mut of_job = pod("a:1");
         of_job["metadata"]["ownerReferences"] = json!([{"kind": "Job", "name": "j"}]);
-        let ran = after(of_job.clone(), next(&of_job, "T1").unwrap());
+        let ran = with_status(of_job.clone(), next(&of_job, "T1").unwrap());
         let status = next(&ran, "T2").unwrap();
         assert_eq!(status["phase"], "Succeeded");
         assert_eq!(status["conditions"][2]["reason"], "PodCompleted");
@@ -333,11 +298,11 @@ mod tests {
             ),
             (&json!("T1"), &json!("T2"))
         );
-        assert_eq!(next(&after(ran, status), "T3"), None);
+        assert_eq!(next(&with_status(ran, status), "T3"), None);
     }
 
     #[test]
-    fn a_pod_that_has_ended_is_left_alone() {
+    fn ended_pod_is_not_changed() {
         let mut ended = pod("a:1");
         ended["status"]["phase"] = "Failed".into();
         assert_eq!(next(&ended, "T1"), None);

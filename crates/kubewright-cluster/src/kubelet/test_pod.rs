@@ -1,23 +1,25 @@
-//! A Pod for the tests of what a kubelet says of it.
+//! A Pod for the tests of Pod statuses.
 
 use serde_json::{Value, json};
 
-use super::pod_status::{Surroundings, next_status};
-use crate::orders::PodFate;
+use super::pod_context::PodContext;
+use super::pod_status::next_status;
+use super::settings::PodBehavior;
 
+/// The next status of a Pod that behaves normally.
 pub(super) fn next(pod: &Value, now: &str) -> Option<Value> {
-    next_of(&PodFate::Normal, pod, now)
+    next_with(&PodBehavior::Normal, pod, now)
 }
 
-pub(super) fn next_of(fate: &PodFate, pod: &Value, now: &str) -> Option<Value> {
-    let around = Surroundings {
+pub(super) fn next_with(behavior: &PodBehavior, pod: &Value, now: &str) -> Option<Value> {
+    let context = PodContext {
         now,
         host_address: "127.0.0.1",
         pod_address: "10.64.0.1",
-        fate,
-        may_crash: true,
+        behavior,
+        may_exit: true,
     };
-    next_status(pod, around)
+    next_status(pod, context)
 }
 
 pub(super) fn pod(image: &str) -> Value {
@@ -28,8 +30,8 @@ pub(super) fn pod(image: &str) -> Value {
     })
 }
 
-/// The Pod with the status laid over the one it had.
-pub(super) fn after(mut pod: Value, status: Value) -> Value {
+/// The Pod after a merge patch of its status.
+pub(super) fn with_status(mut pod: Value, status: Value) -> Value {
     for (name, value) in status.as_object().unwrap() {
         pod["status"][name] = value.clone();
     }

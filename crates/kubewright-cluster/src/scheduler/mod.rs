@@ -1,20 +1,23 @@
-//! The scheduler: which node a Pod goes to.
+//! The scheduler: binds Pods to nodes.
 //!
-//! Node selector, required node affinity, taints, cordons, the number of Pods and what they ask of
-//! each resource, required affinity between Pods and how they must be spread are looked at; of the
-//! nodes that fit, the one with the fewest Pods is taken, then the first by name.
+//! It filters nodes by node selector, required node affinity, taints, cordons, the number of Pods,
+//! requested resources, required Pod affinity and anti-affinity, and required topology spread. Of
+//! the nodes that are left it takes the one with the fewest Pods, then the first by name. Preferred
+//! constraints and preemption are not implemented.
 
-mod affinity;
-mod amounts;
-mod assign;
-mod fit;
-mod neighbour;
+mod controller;
+mod filter;
+mod filter_failure;
+mod labels;
+mod node_affinity;
 mod node_facts;
-mod pod_needs;
+mod placed_pod;
+mod pod_requirements;
 mod pod_term;
-mod spread;
-mod surroundings;
+mod resource_amounts;
+mod topology;
+mod topology_spread;
 
-pub(super) use assign::Scheduler;
-pub(super) use node_facts::NodeFacts;
-pub(super) use pod_needs::PodNeeds;
+pub(crate) use controller::Scheduler;
+pub(crate) use node_facts::NodeFacts;
+pub(crate) use pod_requirements::PodRequirements;

@@ -1,13 +1,13 @@
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+//! The garbage collector, the namespace controller, and what every namespace has.
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::test_cluster::TestCluster;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
-/// A ConfigMap owned by others.
-async fn add_map(world: &World, name: &str, owners: &[&Value]) -> Value {
+/// Creates a ConfigMap with owners.
+async fn add_map(cluster: &TestCluster, name: &str, owners: &[&Value]) -> Value {
     let owners: Vec<_> = owners
         .iter()
         .map(|owner| {
@@ -21,82 +21,87 @@ async fn add_map(world: &World, name: &str, owners: &[&Value]) -> Value {
         })
         .collect();
     let map = json!({"metadata": {"name": name, "ownerReferences": owners}});
-    world.admin.post(MAPS, &map).await.ok()
+    cluster.admin.post(MAPS, &map).await.ok()
 }
 
-async fn names(world: &World) -> Vec<String> {
-    let maps = world.admin.list(MAPS).await;
-    let names = maps
-        .iter()
-        .map(|map| map["metadata"]["name"].as_str().unwrap().to_owned());
+async fn names(cluster: &TestCluster) -> Vec<String> {
+    let maps = cluster.admin.list(MAPS).await;
+    let names = maps.iter().map(|map| {
+        map["metadata"]["name"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    });
     names.filter(|name| name != "kube-root-ca.crt").collect()
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_loses_its_last_owner_is_deleted_down_to_the_leaves() {
-    let world = World::new();
-    let one = add_map(&world, "one", &[]).await;
-    let two = add_map(&world, "two", &[]).await;
-    let child = add_map(&world, "child", &[&one]).await;
-    add_map(&world, "grandchild", &[&child]).await;
-    add_map(&world, "shared", &[&one, &two]).await;
-    world.settle().await;
-    world.admin.delete(&format!("{MAPS}/one")).await.ok();
-    world
+async fn objects_without_owners_are_deleted_with_their_dependents() {
+    let cluster = TestCluster::new();
+    let one = add_map(&cluster, "one", &[]).await;
+    let two = add_map(&cluster, "two", &[]).await;
+    let child = add_map(&cluster, "child", &[&one]).await;
+    add_map(&cluster, "grandchild", &[&child]).await;
+    add_map(&cluster, "shared", &[&one, &two]).await;
+    cluster.settle().await;
+    cluster.admin.delete(&format!("{MAPS}/one")).await.ok();
+    cluster
         .eventually("two are left", async || {
-            names(&world).await == ["shared", "two"]
+            names(&cluster).await == ["shared", "two"]
         })
         .await;
     let owners = async || {
-        let shared = world.admin.get(&format!("{MAPS}/shared")).await.ok();
-        shared["metadata"]["ownerReferences"]
-            .as_array()
-            .unwrap()
-            .len()
+        let shared = cluster.admin.get(&format!("{MAPS}/shared")).await.ok();
+        let references = shared["metadata"]["ownerReferences"].as_array();
+        references.map(Vec::len)
     };
-    world
-        .eventually("the reference is gone", async || owners().await == 1)
+    cluster
+        .eventually("the reference is removed", async || {
+            owners().await == Some(1)
+        })
         .await;
-    world.stop().await;
+    cluster.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_owner_that_never_was_or_has_another_uid_is_no_owner() {
-    let world = World::new();
-    let mut stranger = add_map(&world, "owner", &[]).await;
-    stranger["metadata"]["uid"] = "00000000-0000-4000-8000-000000000000".into();
-    add_map(&world, "orphan", &[&stranger]).await;
-    world
-        .eventually("it is gone", async || names(&world).await == ["owner"])
+async fn owner_reference_with_another_uid_does_not_count() {
+    let cluster = TestCluster::new();
+    let mut other = add_map(&cluster, "owner", &[]).await;
+    other["metadata"]["uid"] = "00000000-0000-4000-8000-000000000000".into();
+    add_map(&cluster, "orphan", &[&other]).await;
+    cluster
+        .eventually("the orphan is deleted", async || {
+            names(&cluster).await == ["owner"]
+        })
         .await;
-    world.stop().await;
+    cluster.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_owner_of_an_unknown_kind_is_waited_for() {
-    let world = World::new();
+async fn object_with_an_owner_of_an_unknown_kind_is_not_deleted() {
+    let cluster = TestCluster::new();
     let owner = json!({"apiVersion": "ex.io/v1", "kind": "Later", "name": "l", "uid": "u"});
     let map = json!({"metadata": {"name": "early", "ownerReferences": [owner]}});
-    world.admin.post(MAPS, &map).await.ok();
-    world.settle().await;
-    assert_eq!(names(&world).await, ["early"]);
-    world.stop().await;
+    cluster.admin.post(MAPS, &map).await.ok();
+    cluster.settle().await;
+    assert_eq!(names(&cluster).await, ["early"]);
+    cluster.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn in_the_foreground_the_owner_goes_last() {
-    let world = World::new();
-    let owner = add_map(&world, "owner", &[]).await;
-    let child = add_map(&world, "child", &[&owner]).await;
-    add_map(&world, "grandchild", &[&child]).await;
+async fn foreground_deletion_deletes_the_owner_last() {
+    let cluster = TestCluster::new();
+    let owner = add_map(&cluster, "owner", &[]).await;
+    let child = add_map(&cluster, "child", &[&owner]).await;
+    add_map(&cluster, "grandchild", &[&child]).await;
     let hold = json!({"metadata": {"finalizers": ["ex.io/hold"]}});
-    world
+    cluster
         .admin
         .patch(&format!("{MAPS}/grandchild"), &hold)
         .await
         .ok();
-    world.settle().await;
-    let deleted = world
+    cluster.settle().await;
+    let deleted = cluster
         .admin
         .delete(&format!("{MAPS}/owner?propagationPolicy=Foreground"))
         .await;
@@ -104,101 +109,103 @@ async fn in_the_foreground_the_owner_goes_last() {
         deleted.ok()["metadata"]["finalizers"],
         json!(["foregroundDeletion"])
     );
-    world.settle().await;
-    assert_eq!(names(&world).await, ["child", "grandchild", "owner"]);
+    cluster.settle().await;
+    assert_eq!(names(&cluster).await, ["child", "grandchild", "owner"]);
     let release = json!({"metadata": {"finalizers": null}});
-    world
+    cluster
         .admin
         .patch(&format!("{MAPS}/grandchild"), &release)
         .await
         .ok();
-    world
-        .eventually("all are gone", async || names(&world).await.is_empty())
+    cluster
+        .eventually("all are deleted", async || names(&cluster).await.is_empty())
         .await;
-    world.stop().await;
+    cluster.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn orphans_stay_and_forget_their_owner() {
-    let world = World::new();
-    let owner = add_map(&world, "owner", &[]).await;
-    add_map(&world, "child", &[&owner]).await;
-    world.settle().await;
-    world
+async fn orphaned_dependents_stay_without_owner_references() {
+    let cluster = TestCluster::new();
+    let owner = add_map(&cluster, "owner", &[]).await;
+    add_map(&cluster, "child", &[&owner]).await;
+    cluster.settle().await;
+    cluster
         .admin
         .delete(&format!("{MAPS}/owner?propagationPolicy=Orphan"))
         .await
         .ok();
-    world
-        .eventually("the owner is gone", async || {
-            names(&world).await == ["child"]
+    cluster
+        .eventually("the owner is deleted", async || {
+            names(&cluster).await == ["child"]
         })
         .await;
-    world.settle().await;
-    let child = world.admin.get(&format!("{MAPS}/child")).await.ok();
+    cluster.settle().await;
+    let child = cluster.admin.get(&format!("{MAPS}/child")).await.ok();
     assert_eq!(child["metadata"]["ownerReferences"], Value::Null);
-    world.stop().await;
+    cluster.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_namespace_has_its_account_and_certificate_and_gets_them_back() {
-    let world = World::new();
+async fn default_account_and_root_certificate_of_a_namespace_are_recreated() {
+    let cluster = TestCluster::new();
     let new = json!({"metadata": {"name": "x"}});
-    world.admin.post("/api/v1/namespaces", &new).await.ok();
+    cluster.admin.post("/api/v1/namespaces", &new).await.ok();
     let account = "/api/v1/namespaces/x/serviceaccounts/default";
     let certificate = "/api/v1/namespaces/x/configmaps/kube-root-ca.crt";
     for path in [account, certificate] {
-        world
-            .eventually(path, async || world.admin.get(path).await.code == 200)
+        cluster
+            .eventually(path, async || cluster.admin.get(path).await.code == 200)
             .await;
-        let first = world.admin.get(path).await.ok();
-        world.admin.delete(path).await.ok();
-        let is_back = async || {
-            let again = world.admin.get(path).await;
+        let first = cluster.admin.get(path).await.ok();
+        cluster.admin.delete(path).await.ok();
+        let is_recreated = async || {
+            let again = cluster.admin.get(path).await;
             again.code == 200 && again.body["metadata"]["uid"] != first["metadata"]["uid"]
         };
-        world.eventually(path, is_back).await;
+        cluster.eventually(path, is_recreated).await;
     }
-    world.stop().await;
+    cluster.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_deleted_namespace_goes_with_all_it_holds() {
-    let world = World::new();
-    world.add_nodes(&["n1"]).await;
-    world
+async fn deleted_namespace_is_removed_after_its_content() {
+    let cluster = TestCluster::new();
+    cluster.add_nodes(&["n1"]).await;
+    cluster
         .admin
         .post("/api/v1/namespaces", &json!({"metadata": {"name": "x"}}))
         .await
         .ok();
     let map = json!({"metadata": {"name": "held", "finalizers": ["ex.io/hold"]}});
-    world
+    cluster
         .admin
         .post("/api/v1/namespaces/x/configmaps", &map)
         .await
         .ok();
     let pod =
         json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "a"}]}});
-    world
+    cluster
         .admin
         .post("/api/v1/namespaces/x/pods", &pod)
         .await
         .ok();
-    let pods = async || world.admin.list("/api/v1/namespaces/x/pods").await;
-    world
+    let pods = async || cluster.admin.list("/api/v1/namespaces/x/pods").await;
+    cluster
         .eventually("the pod runs", async || {
             pods().await[0]["status"]["phase"] == "Running"
         })
         .await;
-    world.admin.delete("/api/v1/namespaces/x").await.ok();
-    let told = async || {
-        let namespace = world.admin.get("/api/v1/namespaces/x").await.ok();
+    cluster.admin.delete("/api/v1/namespaces/x").await.ok();
+    let is_reported = async || {
+        let namespace = cluster.admin.get("/api/v1/namespaces/x").await.ok();
         let conditions = namespace["status"]["conditions"].to_string();
         conditions.contains("finalizers remaining: ex.io/hold in 1 resource instances")
     };
-    world.eventually("what keeps it is told", told).await;
+    cluster
+        .eventually("the finalizer is reported", is_reported)
+        .await;
     assert!(pods().await.is_empty());
-    let late = world
+    let late = cluster
         .admin
         .post(
             "/api/v1/namespaces/x/configmaps",
@@ -207,12 +214,14 @@ async fn a_deleted_namespace_goes_with_all_it_holds() {
         .await;
     assert_eq!(late.code, 403);
     let release = json!({"metadata": {"finalizers": null}});
-    world
+    cluster
         .admin
         .patch("/api/v1/namespaces/x/configmaps/held", &release)
         .await
         .ok();
-    let is_gone = async || world.admin.get("/api/v1/namespaces/x").await.code == 404;
-    world.eventually("it is gone", is_gone).await;
-    world.stop().await;
+    let is_deleted = async || cluster.admin.get("/api/v1/namespaces/x").await.code == 404;
+    cluster
+        .eventually("the namespace is deleted", is_deleted)
+        .await;
+    cluster.stop().await;
 }

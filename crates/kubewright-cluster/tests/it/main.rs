@@ -1,13 +1,14 @@
-//! The cluster as its clients see it: plain HTTP requests to the API server, virtual time.
+//! The cluster as its clients see it: plain HTTP requests to the API server, on paused time.
 
-#[path = "../../../kubewright-apiserver/tests/it/caller.rs"]
-mod caller;
-mod controllers;
+mod client;
 mod deletion;
-mod grants;
-mod many;
+mod deployment;
+mod disruption;
+mod endpointslice;
+mod many_clusters;
 mod nodes;
-mod placing;
-mod traffic;
-mod workloads;
-mod world;
+mod pods;
+mod rbac;
+mod resourcequota;
+mod scheduler;
+mod test_cluster;
