@@ -1,3 +1,5 @@
+//! Authentication, authorization and impersonation.
+
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use std::time::Duration;
@@ -8,7 +10,7 @@ use kubewright_apiserver::{
 use kubewright_core::Clock;
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
+use crate::client::Client;
 
 const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1";
 
@@ -20,7 +22,7 @@ fn server() -> Server {
 }
 
 /// Lets a subject do something with pods of the namespace `default`.
-async fn grant(admin: &Caller, subject: Value, verbs: &[&str]) {
+async fn grant(admin: &Client, subject: Value, verbs: &[&str]) {
     let role = json!({
         "metadata": {"name": "r"},
         "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": verbs}],
@@ -39,36 +41,39 @@ async fn grant(admin: &Caller, subject: Value, verbs: &[&str]) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_user_may_do_what_a_role_grants_from_the_next_request_on() {
+async fn role_takes_effect_with_the_next_request() {
     let server = server();
-    let admin = Caller::new(&server, User::admin());
-    let bob = Caller::new(&server, User::new("bob", [""; 0]));
+    let admin = Client::admin(&server);
+    let bob = Client::new(&server, User::new("bob", [""; 0]));
     let pods = "/api/v1/namespaces/default/pods";
-    let refused = bob.get(pods).await;
+    let rejected = bob.get(pods).await;
     assert_eq!(
-        refused.failure(),
+        rejected.failure(),
         (
             403,
             r#"pods is forbidden: User "bob" cannot list resource "pods" in API group "" in the namespace "default""#
         )
     );
-    assert_eq!(refused.body["details"], json!({"kind": "pods"}));
+    assert_eq!(rejected.body["details"], json!({"kind": "pods"}));
     grant(&admin, json!({"kind": "User", "name": "bob"}), &["list"]).await;
     bob.get(pods).await.ok();
     assert_eq!(bob.get("/api/v1/pods").await.code, 403);
     assert_eq!(bob.get(&format!("{pods}/x")).await.code, 403);
     admin
-        .delete(&format!("{ROLES}/namespaces/default/rolebindings/b"))
+        .delete(
+            &format!("{ROLES}/namespaces/default/rolebindings/b"),
+            json!({}),
+        )
         .await
         .ok();
     assert_eq!(bob.get(pods).await.code, 403);
 }
 
 #[tokio::test(start_paused = true)]
-async fn rights_in_one_namespace_do_not_reach_another_through_its_path() {
+async fn permissions_in_a_namespace_do_not_extend_to_others_through_its_path() {
     let server = server();
-    let admin = Caller::new(&server, User::admin());
-    let bob = Caller::new(&server, User::new("bob", [""; 0]));
+    let admin = Client::admin(&server);
+    let bob = Client::new(&server, User::new("bob", [""; 0]));
     let path = format!("{ROLES}/namespaces/default");
     let role = json!({
         "metadata": {"name": "all"},
@@ -87,10 +92,15 @@ async fn rights_in_one_namespace_do_not_reach_another_through_its_path() {
     let inside = "/api/v1/namespaces/default/namespaces";
     assert_eq!(bob.get(inside).await.code, 404);
     assert_eq!(bob.get(&format!("{inside}/kube-public")).await.code, 404);
-    assert_eq!(bob.delete(&format!("{inside}/kube-public")).await.code, 404);
+    assert_eq!(
+        bob.delete(&format!("{inside}/kube-public"), json!({}))
+            .await
+            .code,
+        404
+    );
     let label = json!({"metadata": {"labels": {"a": "b"}}});
     let status = format!("{inside}/kube-public/status");
-    assert_eq!(bob.patch(&status, &label).await.code, 404);
+    assert_eq!(bob.merge(&status, &label).await.code, 404);
     let new = json!({"metadata": {"name": "mine"}});
     assert_eq!(bob.post(inside, &new).await.code, 404);
     bob.get("/api/v1/namespaces/default").await.ok();
@@ -98,23 +108,23 @@ async fn rights_in_one_namespace_do_not_reach_another_through_its_path() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_binding_keeps_its_role() {
-    let admin = Caller::new(&server(), User::admin());
+async fn role_ref_of_a_binding_is_immutable() {
+    let admin = Client::admin(&server());
     grant(&admin, json!({"kind": "User", "name": "bob"}), &["list"]).await;
     let binding = format!("{ROLES}/namespaces/default/rolebindings/b");
     let other = json!({"roleRef": {"kind": "ClusterRole", "name": "cluster-admin"}});
-    let refused = admin.patch(&binding, &other).await;
-    let (code, message) = refused.failure();
+    let rejected = admin.merge(&binding, &other).await;
+    let (code, message) = rejected.failure();
     assert_eq!(code, 422, "{message}");
     assert!(message.ends_with("cannot change roleRef"), "{message}");
     let subjects = json!({"subjects": [{"kind": "User", "name": "eve"}]});
-    admin.patch(&binding, &subjects).await.ok();
+    admin.merge(&binding, &subjects).await.ok();
 }
 
 #[tokio::test(start_paused = true)]
-async fn everyone_may_discover_and_ask_about_himself() {
+async fn every_user_can_use_discovery_and_review_own_access() {
     let server = server();
-    let bob = Caller::new(&server, User::new("bob", [""; 0]));
+    let bob = Client::new(&server, User::new("bob", [""; 0]));
     bob.get("/version").await.ok();
     bob.get("/apis").await.ok();
     let metrics = bob.get("/metrics").await;
@@ -128,29 +138,29 @@ async fn everyone_may_discover_and_ask_about_himself() {
         "spec": {"resourceAttributes": {"verb": "list", "resource": "pods", "namespace": "default"}},
     });
     let reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    let answer = bob.post(reviews, &asked).await;
+    let response = bob.post(reviews, &asked).await;
     assert_eq!(
-        (answer.code, &answer.body["status"]["allowed"]),
+        (response.code, &response.body["status"]["allowed"]),
         (201, &json!(false))
     );
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     grant(&admin, json!({"kind": "User", "name": "bob"}), &["list"]).await;
-    let answer = bob.post(reviews, &asked).await.ok();
+    let response = bob.post(reviews, &asked).await.ok();
     assert_eq!(
-        answer["status"],
+        response["status"],
         json!({"allowed": true, "reason": r#"RBAC: allowed by RoleBinding "b/default" of Role "r" to User "bob""#})
     );
     let other = json!({"spec": {"user": "bob", "nonResourceAttributes": {"path": "/metrics", "verb": "get"}}});
-    let answer = admin
+    let response = admin
         .post("/apis/authorization.k8s.io/v1/subjectaccessreviews", &other)
         .await;
-    assert_eq!(answer.ok()["status"]["allowed"], false);
+    assert_eq!(response.ok()["status"]["allowed"], false);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_stands_for_its_account_while_both_live() {
+async fn token_authenticates_until_it_expires_or_its_account_is_deleted() {
     let server = server();
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     let accounts = "/api/v1/namespaces/default/serviceaccounts";
     admin
         .post(accounts, &json!({"metadata": {"name": "robot"}}))
@@ -172,7 +182,7 @@ async fn a_token_stands_for_its_account_while_both_live() {
     let token = issued.body["status"]["token"].as_str().unwrap().to_owned();
     let nobody = User::new("nobody", [""; 0]);
     let bearer = |token: &str| {
-        Caller::new(&server, nobody.clone())
+        Client::new(&server, nobody.clone())
             .with_header("authorization", &format!("Bearer {token}"))
     };
     let robot = bearer(&token);
@@ -188,15 +198,18 @@ async fn a_token_stands_for_its_account_while_both_live() {
         review["status"]["userInfo"]["username"],
         "system:serviceaccount:default:robot"
     );
-    let refused = bearer("no.such.token").get("/version").await;
-    assert_eq!(refused.failure(), (401, "Unauthorized"));
+    let rejected = bearer("no.such.token").get("/version").await;
+    assert_eq!(rejected.failure(), (401, "Unauthorized"));
 
     tokio::time::advance(Duration::from_secs(700)).await;
     assert_eq!(robot.get("/version").await.code, 401);
     let issued = admin.post(&path, &json!({})).await.ok();
     let robot = bearer(issued["status"]["token"].as_str().unwrap());
     robot.get("/version").await.ok();
-    admin.delete(&format!("{accounts}/robot")).await.ok();
+    admin
+        .delete(&format!("{accounts}/robot"), json!({}))
+        .await
+        .ok();
     assert_eq!(robot.get("/version").await.code, 401);
     admin
         .post(accounts, &json!({"metadata": {"name": "robot"}}))
@@ -206,9 +219,9 @@ async fn a_token_stands_for_its_account_while_both_live() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_impersonated_user_has_his_own_rights_only() {
+async fn impersonated_request_has_only_the_permissions_of_that_user() {
     let server = server();
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     let as_bob = admin.clone().with_header("impersonate-user", "bob");
     assert_eq!(as_bob.get("/api/v1/pods").await.code, 403);
     let review = as_bob
@@ -222,7 +235,7 @@ async fn an_impersonated_user_has_his_own_rights_only() {
         review["status"]["userInfo"],
         json!({"username": "bob", "groups": ["system:authenticated"]})
     );
-    let bob = Caller::new(&server, User::new("bob", [""; 0]));
+    let bob = Client::new(&server, User::new("bob", [""; 0]));
     let as_admin = bob.with_header("impersonate-user", "admin");
     assert_eq!(as_admin.get("/api/v1/pods").await.code, 403);
     let groups_only = admin.with_header("impersonate-group", "devs");
@@ -230,9 +243,9 @@ async fn an_impersonated_user_has_his_own_rights_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tokens_hold_at_a_fork_as_well() {
+async fn tokens_stay_valid_in_a_fork() {
     let server = server();
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     let accounts = "/api/v1/namespaces/default/serviceaccounts";
     admin
         .post(accounts, &json!({"metadata": {"name": "robot"}}))
@@ -245,9 +258,12 @@ async fn tokens_hold_at_a_fork_as_well() {
     let bearer = format!("Bearer {}", issued["status"]["token"].as_str().unwrap());
     let nobody = User::new("nobody", [""; 0]);
     let fork = server.fork();
-    let robot = |server| Caller::new(server, nobody.clone()).with_header("authorization", &bearer);
+    let robot = |server| Client::new(server, nobody.clone()).with_header("authorization", &bearer);
     robot(&fork).get("/version").await.ok();
-    admin.delete(&format!("{accounts}/robot")).await.ok();
+    admin
+        .delete(&format!("{accounts}/robot"), json!({}))
+        .await
+        .ok();
     assert_eq!(robot(&server).get("/version").await.code, 401);
     robot(&fork).get("/version").await.ok();
 }
@@ -267,22 +283,22 @@ fn unreachable_authorizer(on_failure: AuthorizationFailure) -> Server {
 }
 
 #[tokio::test]
-async fn an_authorizer_that_is_down_leaves_it_to_the_roles_or_denies_what_they_allow() {
+async fn unreachable_authorization_webhook_leaves_the_decision_to_rbac_or_denies() {
     for (on_failure, allowed) in [
         (AuthorizationFailure::NoOpinion, true),
         (AuthorizationFailure::Deny, false),
     ] {
         let server = unreachable_authorizer(on_failure);
-        let admin = Caller::new(&server, User::admin());
+        let admin = Client::admin(&server);
         let bob = json!({"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "bob"});
         grant(&admin, bob, &["list"]).await;
-        let bob = Caller::new(&server, User::new("bob", [""; 0]));
-        let answer = bob.get("/api/v1/namespaces/default/pods").await;
+        let bob = Client::new(&server, User::new("bob", [""; 0]));
+        let response = bob.get("/api/v1/namespaces/default/pods").await;
         let wanted = if allowed { 200 } else { 500 };
-        assert_eq!(answer.code, wanted, "{on_failure:?}: {}", answer.body);
-        // What no role gives is refused either way.
-        let answer = bob.get("/api/v1/namespaces/default/secrets").await;
-        assert_eq!(answer.code, 500, "{on_failure:?}: {}", answer.body);
+        assert_eq!(response.code, wanted, "{on_failure:?}: {}", response.body);
+        // What no role gives is rejected either way.
+        let response = bob.get("/api/v1/namespaces/default/secrets").await;
+        assert_eq!(response.code, 500, "{on_failure:?}: {}", response.body);
         // Administrators are never asked about.
         assert_eq!(admin.get("/api/v1/namespaces/default/pods").await.code, 200);
     }

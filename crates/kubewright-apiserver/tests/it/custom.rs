@@ -1,3 +1,5 @@
+//! CustomResourceDefinitions and custom resources.
+
 use serde_json::{Value, json};
 
 use crate::client::{Client, server};
@@ -11,7 +13,7 @@ fn version(name: &str, storage: bool) -> Value {
         "schema": {"openAPIV3Schema": {"type": "object", "properties": {
             "spec": {"type": "object", "required": ["size"], "properties": {
                 "size": {"type": "integer", "minimum": 1},
-                "colour": {"type": "string", "default": "red"},
+                "color": {"type": "string", "default": "red"},
                 "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
                 "port": {"x-kubernetes-int-or-string": true},
             }},
@@ -44,7 +46,7 @@ async fn defined() -> Client {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_definition_is_served_at_once() {
+async fn new_definition_is_served_at_once() {
     let client = Client::admin(&server());
     assert_eq!(client.get(FOOS).await.text, "404 page not found\n");
     let created = client.post(DEFINITIONS, definition()).await;
@@ -67,14 +69,14 @@ async fn a_definition_is_served_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_are_pruned_defaulted_and_checked() {
+async fn custom_resources_are_pruned_defaulted_and_validated() {
     let client = defined().await;
-    let spec = json!({"size": 1, "colour": null, "other": 1, "free": {"any": [1]}, "port": "80%"});
+    let spec = json!({"size": 1, "color": null, "other": 1, "free": {"any": [1]}, "port": "80%"});
     let created = client.post(FOOS, foo(json!({"name": "a"}), spec)).await;
     assert_eq!(created.code, 201, "{}", created.text);
     assert_eq!(
         created.body["spec"],
-        json!({"size": 1, "colour": "red", "free": {"any": [1]}, "port": "80%"})
+        json!({"size": 1, "color": "red", "free": {"any": [1]}, "port": "80%"})
     );
     assert_eq!(
         created.warnings(),
@@ -98,13 +100,13 @@ async fn objects_are_pruned_defaulted_and_checked() {
         ),
     ] {
         let body = foo(json!({"name": "b"}), spec);
-        let refused = client.post(FOOS, body).await;
-        assert_eq!((refused.code, refused.message()), (422, message));
+        let rejected = client.post(FOOS, body).await;
+        assert_eq!((rejected.code, rejected.message()), (422, message));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_served_version_shows_the_same_object() {
+async fn custom_resource_is_served_in_every_version() {
     let client = defined().await;
     let beta = FOOS.replace("v1", "v1beta1");
     let mut body = foo(json!({"name": "a"}), json!({"size": 1}));
@@ -123,7 +125,7 @@ async fn every_served_version_shows_the_same_object() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn status_and_spec_go_separate_ways() {
+async fn status_and_spec_are_written_separately() {
     let client = defined().await;
     let path = format!("{FOOS}/a");
     let mut body = foo(json!({"name": "a"}), json!({"size": 1}));
@@ -145,31 +147,31 @@ async fn status_and_spec_go_separate_ways() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn apply_works_by_the_schema() {
+async fn apply_uses_the_schema_of_the_definition() {
     let client = defined().await;
     let path = format!("{FOOS}/a?fieldManager=m");
     let intent = foo(json!({"name": "a"}), json!({"size": 1}));
     let applied = client.apply(&path, intent).await;
     assert_eq!(applied.code, 201, "{}", applied.text);
-    assert_eq!(applied.body["spec"]["colour"], "red");
+    assert_eq!(applied.body["spec"]["color"], "red");
     assert_eq!(
         applied.body["metadata"]["managedFields"][0]["fieldsV1"],
         json!({"f:spec": {"f:size": {}}})
     );
     let intent = foo(json!({"name": "a"}), json!({"nope": 1}));
-    let refused = client.apply(&path, intent).await;
-    assert_eq!(refused.code, 500);
+    let rejected = client.apply(&path, intent).await;
+    assert_eq!(rejected.code, 500);
     assert!(
-        refused
+        rejected
             .message()
             .ends_with(".spec.nope: field not declared in schema"),
         "{}",
-        refused.message()
+        rejected.message()
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_definition_takes_its_objects_along() {
+async fn deletion_of_a_definition_deletes_its_objects_first() {
     let client = defined().await;
     for (name, finalizers) in [("a", json!([])), ("b", json!(["ex.io/f"]))] {
         let metadata = json!({"name": name, "finalizers": finalizers});
@@ -184,9 +186,9 @@ async fn a_definition_takes_its_objects_along() {
     let going = &waiting.body["status"]["conditions"][2];
     assert_eq!(going["reason"], "InstanceDeletionInProgress");
     let body = foo(json!({"name": "c"}), json!({"size": 1}));
-    let refused = client.post(FOOS, body).await;
+    let rejected = client.post(FOOS, body).await;
     assert_eq!(
-        (refused.code, refused.message()),
+        (rejected.code, rejected.message()),
         (
             403,
             "foos.ex.io \"c\" is forbidden: create not allowed while custom resource definition \
@@ -200,7 +202,7 @@ async fn a_definition_takes_its_objects_along() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_definition_that_clashes_is_not_accepted() {
+async fn definition_with_taken_names_is_not_accepted() {
     let client = defined().await;
     let mut other = definition();
     other["metadata"]["name"] = json!("bars.ex.io");
@@ -213,7 +215,7 @@ async fn a_definition_that_clashes_is_not_accepted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_says_its_kind() {
+async fn custom_resource_without_kind_or_of_another_kind_is_rejected() {
     let client = defined().await;
     let nameless = client.post(FOOS, json!({"metadata": {"name": "a"}})).await;
     assert_eq!(nameless.code, 400);
@@ -224,9 +226,9 @@ async fn an_object_says_its_kind() {
     );
     let mut other = foo(json!({"name": "a"}), json!({"size": 1}));
     other["kind"] = json!("Bar");
-    let refused = client.post(FOOS, other.clone()).await;
+    let rejected = client.post(FOOS, other.clone()).await;
     assert_eq!(
-        (refused.code, refused.message()),
+        (rejected.code, rejected.message()),
         (
             422,
             "Bar.ex.io \"a\" is invalid: kind: Invalid value: \"Bar\": must be Foo"
@@ -237,10 +239,10 @@ async fn an_object_says_its_kind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_patch_cannot_change_the_kind_of_a_custom_object() {
+async fn patch_cannot_change_the_kind_of_a_custom_resource() {
     let client = defined().await;
-    let made = client.post(FOOS, foo(json!({"name": "a"}), json!({"size": 1})));
-    assert_eq!(made.await.code, 201);
+    let created = client.post(FOOS, foo(json!({"name": "a"}), json!({"size": 1})));
+    assert_eq!(created.await.code, 201);
     let path = format!("{FOOS}/a");
     assert_eq!(client.merge(&path, json!({"kind": "Bar"})).await.code, 422);
     let other = json!({"apiVersion": "ex.io/v1beta1"});
@@ -255,12 +257,12 @@ async fn a_patch_cannot_change_the_kind_of_a_custom_object() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn metadata_of_custom_objects_has_the_types_of_all_metadata() {
+async fn metadata_of_custom_resources_is_checked_against_object_meta() {
     let client = defined().await;
     let labels = foo(json!({"name": "a", "labels": {"l": 1}}), json!({"size": 1}));
-    let refused = client.post(FOOS, labels).await;
+    let rejected = client.post(FOOS, labels).await;
     assert_eq!(
-        (refused.code, refused.message()),
+        (rejected.code, rejected.message()),
         (
             400,
             "Foo in version \"v1\" cannot be handled as a Foo: json: cannot unmarshal number into \
@@ -273,17 +275,17 @@ async fn metadata_of_custom_objects_has_the_types_of_all_metadata() {
         json!({"name": "a", "finalizers": "ex.io/f"}),
         json!({"name": "a", "ownerReferences": [{"controller": "yes"}]}),
     ] {
-        let answer = client
+        let response = client
             .post(FOOS, foo(metadata.clone(), json!({"size": 1})))
             .await;
-        assert_eq!(answer.code, 400, "{metadata}: {}", answer.text);
+        assert_eq!(response.code, 400, "{metadata}: {}", response.text);
     }
-    let strange = foo(json!({"name": "a", "colour": "red"}), json!({"size": 1}));
-    let made = client.post(FOOS, strange).await;
-    assert_eq!(made.code, 201, "{}", made.text);
+    let strange = foo(json!({"name": "a", "color": "red"}), json!({"size": 1}));
+    let created = client.post(FOOS, strange).await;
+    assert_eq!(created.code, 201, "{}", created.text);
     assert_eq!(
-        made.warnings(),
-        ["299 - \"unknown field \\\"metadata.colour\\\"\""]
+        created.warnings(),
+        ["299 - \"unknown field \\\"metadata.color\\\"\""]
     );
     let path = format!("{FOOS}/a");
     let bad = json!({"metadata": {"annotations": {"a": {}}}});
@@ -291,7 +293,7 @@ async fn metadata_of_custom_objects_has_the_types_of_all_metadata() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rule_refuses_what_breaks_it_and_lets_old_faults_be() {
+async fn validation_rules_reject_new_violations_and_ratchet_old_ones() {
     let client = defined().await;
     let path = format!("{FOOS}/a");
     client
@@ -308,11 +310,11 @@ async fn a_rule_refuses_what_breaks_it_and_lets_old_faults_be() {
         .merge(&format!("{DEFINITIONS}/foos.ex.io"), versions)
         .await;
     assert_eq!(changed.code, 200, "{}", changed.text);
-    let refused = client
+    let rejected = client
         .post(FOOS, foo(json!({"name": "b"}), json!({"size": 4})))
         .await;
     assert_eq!(
-        (refused.code, refused.message()),
+        (rejected.code, rejected.message()),
         (
             422,
             "Foo.ex.io \"b\" is invalid: spec: Invalid value: too big"
@@ -331,7 +333,7 @@ async fn a_rule_refuses_what_breaks_it_and_lets_old_faults_be() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_default_that_comes_later_is_shown_at_once() {
+async fn new_default_applies_to_stored_objects_at_once() {
     let client = defined().await;
     client
         .post(FOOS, foo(json!({"name": "a"}), json!({"size": 1})))

@@ -1,3 +1,5 @@
+//! Deletion: finalizers, preconditions, grace periods, propagation.
+
 use std::time::Duration;
 
 use serde_json::json;
@@ -8,7 +10,7 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
 #[tokio::test(start_paused = true)]
-async fn a_finalizer_holds_an_object_back() {
+async fn object_with_a_finalizer_is_deleted_when_it_is_removed() {
     let client = Client::admin(&server());
     let path = format!("{MAPS}/a");
     let body = json!({"metadata": {"name": "a", "finalizers": ["ex.io/f"]}});
@@ -24,9 +26,9 @@ async fn a_finalizer_holds_an_object_back() {
     assert_eq!(marked.body["metadata"]["deletionGracePeriodSeconds"], 0);
     assert_eq!(events.brief().await, "MODIFIED a");
     let more = json!({"metadata": {"finalizers": ["ex.io/f", "ex.io/g"]}});
-    let refused = client.merge(&path, more).await;
+    let rejected = client.merge(&path, more).await;
     assert_eq!(
-        (refused.code, refused.message()),
+        (rejected.code, rejected.message()),
         (
             422,
             "ConfigMap \"a\" is invalid: metadata.finalizers: Forbidden: no new finalizers can be \
@@ -50,7 +52,7 @@ async fn a_finalizer_holds_an_object_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn preconditions_name_the_object_that_is_meant() {
+async fn delete_with_failed_preconditions_is_a_conflict() {
     let client = Client::admin(&server());
     let path = format!("{MAPS}/a");
     client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
@@ -70,7 +72,7 @@ async fn preconditions_name_the_object_that_is_meant() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_running_pod_is_given_its_time() {
+async fn delete_of_a_running_pod_respects_its_grace_period() {
     let client = Client::admin(&server());
     let path = format!("{PODS}/p");
     let spec = json!({
@@ -104,7 +106,7 @@ async fn a_running_pod_is_given_its_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn orphaning_and_foreground_leave_their_finalizer() {
+async fn orphan_and_foreground_propagation_add_a_finalizer() {
     let client = Client::admin(&server());
     for (name, policy, finalizer) in [
         ("a", "Orphan", "orphan"),
@@ -118,7 +120,7 @@ async fn orphaning_and_foreground_leave_their_finalizer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_collection_is_deleted_by_selector() {
+async fn delete_of_a_collection_respects_the_selector() {
     let client = Client::admin(&server());
     for (name, tier) in [("a", "x"), ("b", "y")] {
         let body = json!({"metadata": {"name": name, "labels": {"tier": tier}}});
@@ -133,7 +135,7 @@ async fn a_collection_is_deleted_by_selector() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_waits_for_its_finalizers() {
+async fn namespace_is_removed_after_its_finalizers() {
     let client = Client::admin(&server());
     let path = "/api/v1/namespaces/n";
     let created = client
@@ -145,14 +147,14 @@ async fn a_namespace_waits_for_its_finalizers() {
     assert_eq!(labels["kubernetes.io/metadata.name"], "n");
     let marked = client.delete(path, json!({})).await;
     assert_eq!(marked.body["status"]["phase"], "Terminating");
-    let refused = client
+    let rejected = client
         .post(
             "/api/v1/namespaces/n/configmaps",
             json!({"metadata": {"name": "a"}}),
         )
         .await;
     assert_eq!(
-        (refused.code, refused.message()),
+        (rejected.code, rejected.message()),
         (
             403,
             "configmaps \"a\" is forbidden: unable to create new content in namespace n because \
@@ -174,7 +176,7 @@ async fn a_namespace_waits_for_its_finalizers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_grace_beyond_all_time_is_as_long_as_time() {
+async fn overflowing_grace_period_saturates() {
     let client = Client::admin(&server());
     let path = format!("{PODS}/p");
     let pod = json!({"metadata": {"name": "p"}, "spec": {

@@ -1,3 +1,5 @@
+//! Discovery and health endpoints.
+
 use kubewright_apiserver::User;
 use serde_json::{Value, json};
 
@@ -28,17 +30,17 @@ async fn groups_versions_and_resources_are_listed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_document_tells_it_all_and_is_sent_once() {
+async fn aggregated_discovery_is_one_document_with_an_etag() {
     let client = Client::admin(&server());
     let accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
                   application/json";
-    let answer = client.accept("/apis", accept).await;
+    let response = client.accept("/apis", accept).await;
     assert_eq!(
-        answer.headers["content-type"],
+        response.headers["content-type"],
         "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
     );
-    assert_eq!(answer.body["kind"], "APIGroupDiscoveryList");
-    let etag = answer.headers["etag"].to_str().unwrap().to_owned();
+    assert_eq!(response.body["kind"], "APIGroupDiscoveryList");
+    let etag = response.headers["etag"].to_str().unwrap().to_owned();
     let again = client
         .get_with("/apis", &[("accept", accept), ("if-none-match", &etag)])
         .await;
@@ -47,16 +49,20 @@ async fn one_document_tells_it_all_and_is_sent_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn health_is_plain_text() {
+async fn health_endpoints_respond_with_plain_text() {
     let client = Client::new(&server(), User::new("bob", [""; 0]));
     for path in ["/healthz", "/livez", "/readyz"] {
-        let answer = client.get(path).await;
-        assert_eq!((answer.code, answer.text.as_str()), (200, "ok"), "{path}");
+        let response = client.get(path).await;
+        assert_eq!(
+            (response.code, response.text.as_str()),
+            (200, "ok"),
+            "{path}"
+        );
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn health_is_told_check_by_check() {
+async fn health_checks_are_listed_and_can_be_excluded() {
     let client = Client::admin(&server());
     for path in [
         "/healthz",
@@ -65,8 +71,12 @@ async fn health_is_told_check_by_check() {
         "/readyz/ping",
         "/livez/etcd",
     ] {
-        let answer = client.get(path).await;
-        assert_eq!((answer.code, answer.text.as_str()), (200, "ok"), "{path}");
+        let response = client.get(path).await;
+        assert_eq!(
+            (response.code, response.text.as_str()),
+            (200, "ok"),
+            "{path}"
+        );
     }
     let told = client.get("/livez?verbose&exclude=etcd&exclude=moon").await;
     assert_eq!(
@@ -82,9 +92,9 @@ async fn health_is_told_check_by_check() {
         told.text
     );
     for path in ["/readyz/moon", "/livez/shutdown", "/healthz/ping/more"] {
-        let answer = client.get(path).await;
+        let response = client.get(path).await;
         assert_eq!(
-            (answer.code, answer.text.as_str()),
+            (response.code, response.text.as_str()),
             (404, "404 page not found\n"),
             "{path}"
         );

@@ -1,15 +1,17 @@
-use kubewright_apiserver::{Server, ServerOptions, User};
+//! Evictions and PodDisruptionBudgets.
+
+use kubewright_apiserver::{Server, ServerOptions};
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
+use crate::client::Client;
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const BUDGETS: &str = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 
 /// A running, ready Pod, and a budget with the given status.
-async fn guarded(status: Value) -> Caller {
+async fn guarded(status: Value) -> Client {
     let server = Server::new(ServerOptions::default());
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     let account = json!({"metadata": {"name": "default"}});
     let accounts = "/api/v1/namespaces/default/serviceaccounts";
     admin.post(accounts, &account).await;
@@ -22,7 +24,7 @@ async fn guarded(status: Value) -> Caller {
         "phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
     }});
     admin
-        .patch(&format!("{PODS}/p/status"), &running)
+        .merge(&format!("{PODS}/p/status"), &running)
         .await
         .ok();
     let budget = json!({
@@ -31,7 +33,7 @@ async fn guarded(status: Value) -> Caller {
     });
     admin.post(BUDGETS, &budget).await.ok();
     let path = format!("{BUDGETS}/b/status");
-    admin.patch(&path, &json!({"status": status})).await.ok();
+    admin.merge(&path, &json!({"status": status})).await.ok();
     admin
 }
 
@@ -40,22 +42,22 @@ fn eviction() -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_budget_with_nothing_left_refuses_an_eviction_and_says_why() {
+async fn eviction_without_allowed_disruptions_fails_with_429_and_the_reason() {
     let admin = guarded(json!({
         "observedGeneration": 1, "disruptionsAllowed": 0, "desiredHealthy": 1,
         "currentHealthy": 1, "expectedPods": 1,
     }))
     .await;
-    let answer = admin.post(&format!("{PODS}/p/eviction"), &eviction()).await;
+    let response = admin.post(&format!("{PODS}/p/eviction"), &eviction()).await;
     assert_eq!(
-        answer.failure(),
+        response.failure(),
         (
             429,
             "Cannot evict pod as it would violate the pod's disruption budget."
         )
     );
     assert_eq!(
-        answer.body["details"]["causes"],
+        response.body["details"]["causes"],
         json!([{
             "reason": "DisruptionBudget",
             "message": "The disruption budget b needs 1 healthy pods and has 1 currently",
@@ -64,15 +66,15 @@ async fn a_budget_with_nothing_left_refuses_an_eviction_and_says_why() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_eviction_spends_a_disruption_and_deletes_the_pod() {
+async fn eviction_consumes_a_disruption_and_deletes_the_pod() {
     let admin = guarded(json!({
         "observedGeneration": 1, "disruptionsAllowed": 1, "desiredHealthy": 0,
         "currentHealthy": 1, "expectedPods": 1,
     }))
     .await;
-    let answer = admin.post(&format!("{PODS}/p/eviction"), &eviction()).await;
+    let response = admin.post(&format!("{PODS}/p/eviction"), &eviction()).await;
     assert_eq!(
-        (answer.code, &answer.body["status"]),
+        (response.code, &response.body["status"]),
         (201, &json!("Success"))
     );
     assert_eq!(admin.get(&format!("{PODS}/p")).await.code, 404);
@@ -82,16 +84,16 @@ async fn an_eviction_spends_a_disruption_and_deletes_the_pod() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_budget_that_was_not_looked_at_yet_refuses_for_now() {
+async fn eviction_before_the_budget_is_observed_fails_with_retry_after() {
     let admin = guarded(json!({"observedGeneration": 0, "disruptionsAllowed": 1})).await;
-    let answer = admin.post(&format!("{PODS}/p/eviction"), &eviction()).await;
-    assert_eq!(answer.code, 429);
-    assert_eq!(answer.body["details"]["retryAfterSeconds"], 10);
+    let response = admin.post(&format!("{PODS}/p/eviction"), &eviction()).await;
+    assert_eq!(response.code, 429);
+    assert_eq!(response.body["details"]["retryAfterSeconds"], 10);
     let mut other = eviction();
     other["metadata"]["name"] = json!("q");
-    let answer = admin.post(&format!("{PODS}/p/eviction"), &other).await;
+    let response = admin.post(&format!("{PODS}/p/eviction"), &other).await;
     assert_eq!(
-        answer.failure(),
+        response.failure(),
         (400, "name in URL does not match name in Eviction object")
     );
 }

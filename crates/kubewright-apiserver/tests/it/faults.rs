@@ -1,3 +1,5 @@
+//! Malformed requests and unsupported features.
+
 use http::{Method, Request};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
@@ -7,7 +9,7 @@ use crate::client::{Client, server};
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_read_is_refused_with_a_status() {
+async fn malformed_bodies_fail_with_400() {
     let client = Client::admin(&server());
     let deep = format!("{{\"data\":{}", "[".repeat(200_000));
     let deep_yaml = "[".repeat(50_000);
@@ -28,15 +30,15 @@ async fn what_cannot_be_read_is_refused_with_a_status() {
         ("application/json", b"{\"data\":{\"a\":1}}".to_vec()),
     ] {
         let shown = String::from_utf8_lossy(body.get(..40).unwrap_or(&body)).into_owned();
-        let answer = client.send(Method::POST, MAPS, kind, body).await;
-        assert_eq!(answer.code, 400, "{kind} {shown}: {}", answer.text);
-        assert_eq!(answer.body["kind"], "Status");
-        assert_eq!(answer.body["reason"], "BadRequest");
+        let response = client.send(Method::POST, MAPS, kind, body).await;
+        assert_eq!(response.code, 400, "{kind} {shown}: {}", response.text);
+        assert_eq!(response.body["kind"], "Status");
+        assert_eq!(response.body["reason"], "BadRequest");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn patches_that_cannot_be_read_are_refused_with_a_status() {
+async fn malformed_patches_fail_with_400() {
     let client = Client::admin(&server());
     client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
     let path = format!("{MAPS}/a?fieldManager=m");
@@ -46,8 +48,8 @@ async fn patches_that_cannot_be_read_are_refused_with_a_status() {
         "application/apply-patch+yaml",
     ] {
         for body in ["", "{", "3", "\"x\"", "{}}"] {
-            let answer = client.send(Method::PATCH, &path, kind, body).await;
-            assert_eq!(answer.code, 400, "{kind} {body}: {}", answer.text);
+            let response = client.send(Method::PATCH, &path, kind, body).await;
+            assert_eq!(response.code, 400, "{kind} {body}: {}", response.text);
         }
     }
     let wrong = client
@@ -59,24 +61,24 @@ async fn patches_that_cannot_be_read_are_refused_with_a_status() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_beyond_the_limit_is_not_read() {
+async fn body_beyond_the_limit_fails_with_413() {
     let client = Client::admin(&server());
     let large = vec![b' '; 3 * 1024 * 1024 + 1];
-    let answer = client
+    let response = client
         .send(Method::POST, MAPS, "application/json", large)
         .await;
     assert_eq!(
-        (answer.code, answer.message()),
+        (response.code, response.message()),
         (413, "Request entity too large: limit is 3145728")
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_forms_than_json_and_yaml_are_refused() {
+async fn protobuf_of_unknown_kinds_and_protobuf_responses_are_unsupported() {
     let client = Client::admin(&server());
     let protobuf = "application/vnd.kubernetes.protobuf";
-    let answer = client.send(Method::POST, MAPS, protobuf, "k8s\0").await;
-    assert_eq!(answer.code, 415);
+    let response = client.send(Method::POST, MAPS, protobuf, "k8s\0").await;
+    assert_eq!(response.code, 415);
     assert_eq!(
         client.accept(MAPS, protobuf).await.code,
         406,
@@ -87,7 +89,7 @@ async fn other_forms_than_json_and_yaml_are_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unknown_places_are_told_apart() {
+async fn unknown_resources_paths_and_methods_have_different_errors() {
     let client = Client::admin(&server());
     let unknown = client.get("/api/v1/unicorns").await;
     assert_eq!(
@@ -95,8 +97,8 @@ async fn unknown_places_are_told_apart() {
         (404, "the server could not find the requested resource")
     );
     for path in ["/apis/nope/v1/things", "/nope", "/api/v1/a/b/c/d/e"] {
-        let answer = client.get(path).await;
-        assert_eq!(answer.code, 404, "{path}");
+        let response = client.get(path).await;
+        assert_eq!(response.code, 404, "{path}");
     }
     let wrong = client
         .send(Method::POST, "/api/v1/pods", "application/json", "{}")
@@ -113,7 +115,7 @@ async fn unknown_places_are_told_apart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_there_yet_names_itself() {
+async fn unimplemented_endpoints_fail_with_501() {
     let client = Client::admin(&server());
     for path in [
         "/openapi/v2",
@@ -121,14 +123,14 @@ async fn what_is_not_there_yet_names_itself() {
         "/apis/autoscaling/v1/horizontalpodautoscalers",
         "/api/v1/componentstatuses",
     ] {
-        let answer = client.get(path).await;
-        assert_eq!(answer.code, 501, "{path}: {}", answer.text);
-        assert!(answer.message().contains("not implemented yet"), "{path}");
+        let response = client.get(path).await;
+        assert_eq!(response.code, 501, "{path}: {}", response.text);
+        assert!(response.message().contains("not implemented yet"), "{path}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn guards_that_would_never_act_are_not_taken() {
+async fn policy_with_an_unsupported_variable_fails_with_501() {
     let client = Client::admin(&server());
     let path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
     let body = json!({
@@ -142,9 +144,9 @@ async fn guards_that_would_never_act_are_not_taken() {
             "validations": [{"expression": "authorizer.path('/').check('get').allowed()"}],
         },
     });
-    let answer = client.post(path, body.clone()).await;
-    assert_eq!(answer.code, 501, "{}", answer.text);
-    assert!(answer.message().contains("the variable authorizer"));
+    let response = client.post(path, body.clone()).await;
+    assert_eq!(response.code, 501, "{}", response.text);
+    assert!(response.message().contains("the variable authorizer"));
     let applied = client
         .apply(&format!("{path}/x?fieldManager=m"), body.clone())
         .await;
@@ -153,7 +155,7 @@ async fn guards_that_would_never_act_are_not_taken() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_kind_survives_an_empty_object() {
+async fn empty_object_of_every_kind_is_handled() {
     let server = server();
     let client = Client::admin(&server);
     for (index, resource) in server.resources().into_iter().enumerate() {
@@ -164,11 +166,11 @@ async fn every_kind_survives_an_empty_object() {
             _ => format!("x{index}"),
         };
         let body = json!({"metadata": {"name": name}});
-        let answer = client.post(&path, body).await;
+        let response = client.post(&path, body).await;
         assert!(
-            matches!(answer.code, 201 | 400 | 405 | 422 | 501),
+            matches!(response.code, 201 | 400 | 405 | 422 | 501),
             "{path}: {}",
-            answer.text
+            response.text
         );
         let listed = client.get(&path).await;
         assert!(
@@ -180,7 +182,7 @@ async fn every_kind_survives_an_empty_object() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn headers_are_those_of_kubernetes() {
+async fn response_headers_are_those_of_kubernetes() {
     let client = Client::admin(&server());
     let request = Request::get("/version")
         .header("audit-id", "mine")
@@ -195,27 +197,27 @@ async fn headers_are_those_of_kubernetes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn options_that_cannot_be_read_delete_nothing() {
+async fn delete_with_malformed_options_deletes_nothing() {
     let client = Client::admin(&server());
     client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
     let path = format!("{MAPS}/a");
     for body in ["{", "[]", "3", "\"x\"", "{\"gracePeriodSeconds\":\"x\"}"] {
         let kind = "application/json";
-        let answer = client.send(Method::DELETE, &path, kind, body).await;
-        assert_eq!(answer.code, 400, "{body}: {}", answer.text);
+        let response = client.send(Method::DELETE, &path, kind, body).await;
+        assert_eq!(response.code, 400, "{body}: {}", response.text);
     }
     assert_eq!(client.get(&path).await.code, 200);
 }
 
 #[tokio::test(start_paused = true)]
-async fn fields_that_stand_twice_are_told_or_refused() {
+async fn duplicate_fields_are_warned_about_or_rejected() {
     let client = Client::admin(&server());
     let body = r#"{"metadata":{"name":"a"},"data":{"k":"1","k":"2"}}"#;
     let kind = "application/json";
     let strict = format!("{MAPS}?fieldValidation=Strict");
-    let refused = client.send(Method::POST, &strict, kind, body).await;
+    let rejected = client.send(Method::POST, &strict, kind, body).await;
     assert_eq!(
-        (refused.code, refused.message()),
+        (rejected.code, rejected.message()),
         (
             400,
             "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: \

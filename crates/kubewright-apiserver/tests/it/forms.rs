@@ -1,8 +1,10 @@
-use kubewright_apiserver::{Server, ServerOptions, User};
+//! Tables and metadata-only representations.
+
+use kubewright_apiserver::{Server, ServerOptions};
 use kubewright_core::Clock;
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
+use crate::client::Client;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
@@ -15,8 +17,8 @@ fn server() -> Server {
     })
 }
 
-fn accepting(server: &Server, accept: &str) -> Caller {
-    Caller::new(server, User::admin()).with_header("accept", accept)
+fn accepting(server: &Server, accept: &str) -> Client {
+    Client::admin(server).with_header("accept", accept)
 }
 
 fn names(table: &Value) -> Vec<&str> {
@@ -26,9 +28,9 @@ fn names(table: &Value) -> Vec<&str> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_table_has_the_columns_of_its_kind_and_a_row_for_each_object() {
+async fn table_has_the_columns_of_the_kind_and_a_row_for_each_object() {
     let server = server();
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     let map = json!({"metadata": {"name": "a"}, "data": {"k": "v", "l": "w"}});
     admin.post(MAPS, &map).await.ok();
     tokio::time::advance(std::time::Duration::from_secs(125)).await;
@@ -55,9 +57,9 @@ async fn a_table_has_the_columns_of_its_kind_and_a_row_for_each_object() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn metadata_comes_alone_where_no_more_is_accepted() {
+async fn partial_object_metadata_has_only_metadata() {
     let server = server();
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     let map = json!({"metadata": {"name": "a", "labels": {"x": "y"}}, "data": {"k": "v"}});
     admin.post(MAPS, &map).await.ok();
     let accept = |kind: &str| format!("application/json;as={kind};v=v1;g=meta.k8s.io");
@@ -81,9 +83,9 @@ async fn metadata_comes_alone_where_no_more_is_accepted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_of_a_table_names_its_columns_once() {
+async fn watch_of_tables_sends_the_columns_once() {
     let server = server();
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     for name in ["a", "b"] {
         admin
             .post(MAPS, &json!({"metadata": {"name": name}}))

@@ -1,5 +1,5 @@
 //! Clients that send what they should not, or not what they should, or do not read: each is
-//! answered or left, costs little, and disturbs nobody.
+//! response or left, costs little, and disturbs nobody.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -16,7 +16,7 @@ use tokio::time::{Instant, pause, resume, sleep, timeout};
 use tokio_rustls::client::TlsStream;
 use tower::ServiceExt;
 
-use crate::caller::Caller;
+use crate::client::Client;
 use crate::socket::{Socket, get};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -53,7 +53,7 @@ async fn rest(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
 }
 
 async fn add_large_maps(server: &Server, count: usize) {
-    let admin = Caller::new(server, User::admin());
+    let admin = Client::admin(server);
     let data = "x".repeat(MEGABYTE);
     for n in 0..count {
         let map = json!({"metadata": {"name": format!("m{n}")}, "data": {"d": data}});
@@ -62,7 +62,7 @@ async fn add_large_maps(server: &Server, count: usize) {
 }
 
 #[tokio::test]
-async fn half_a_body_is_answered_after_a_minute_and_leaves_no_connection_behind() {
+async fn incomplete_body_fails_with_504_after_a_minute() {
     let server = Server::new(ServerOptions::default());
     let socket = Socket::open(&server).await;
     let mut stream = connected(&socket).await;
@@ -73,19 +73,19 @@ async fn half_a_body_is_answered_after_a_minute_and_leaves_no_connection_behind(
     pause();
     sleep(Duration::from_secs(61)).await;
     resume();
-    let answer = rest(&mut stream).await;
-    assert!(answer.starts_with("HTTP/1.1 504 "), "{answer}");
+    let response = rest(&mut stream).await;
+    assert!(response.starts_with("HTTP/1.1 504 "), "{response}");
     assert!(
-        answer.contains(
+        response.contains(
             "\"message\":\"Timeout: request did not complete within the allotted timeout\""
         ),
-        "{answer}"
+        "{response}"
     );
     socket.close().await;
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_creates_nothing_and_disturbs_nobody() {
+async fn truncated_body_creates_nothing() {
     let server = Server::new(ServerOptions::default());
     let socket = Socket::open(&server).await;
     let whole = json!({"metadata": {"name": "a"}}).to_string();
@@ -103,29 +103,29 @@ async fn a_body_that_breaks_off_creates_nothing_and_disturbs_nobody() {
         rest(&mut stream).await;
     }
     serves_others(&socket).await;
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     assert_eq!(admin.get(&format!("{MAPS}/a")).await.code, 404);
     socket.close().await;
 }
 
 #[tokio::test]
-async fn a_body_that_says_it_has_100_megabytes_is_refused_unread() {
+async fn announced_body_of_100_megabytes_is_rejected_unread() {
     let server = Server::new(ServerOptions::default());
     let socket = Socket::open(&server).await;
     let mut stream = connected(&socket).await;
     let head = create("content-length: 104857600");
     stream.write_all(head.as_bytes()).await.unwrap();
-    let answer = rest(&mut stream).await;
-    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    let response = rest(&mut stream).await;
+    assert!(response.starts_with("HTTP/1.1 413 "), "{response}");
     assert!(
-        answer.contains("Request entity too large: limit is 3145728"),
-        "{answer}"
+        response.contains("Request entity too large: limit is 3145728"),
+        "{response}"
     );
     socket.close().await;
 }
 
 #[tokio::test]
-async fn a_body_of_100_megabytes_in_pieces_is_refused_after_three_and_not_kept() {
+async fn chunked_body_of_100_megabytes_is_rejected_after_three() {
     let server = Server::new(ServerOptions::default());
     let socket = Socket::open(&server).await;
     serves_others(&socket).await;
@@ -133,7 +133,7 @@ async fn a_body_of_100_megabytes_in_pieces_is_refused_after_three_and_not_kept()
     let (mut reader, mut writer) = split(connected(&socket).await);
     let head = create("transfer-encoding: chunked");
     writer.write_all(head.as_bytes()).await.unwrap();
-    let (answer, sent) = tokio::join!(rest(&mut reader), async {
+    let (response, sent) = tokio::join!(rest(&mut reader), async {
         let mut piece = b"10000\r\n".to_vec();
         piece.extend([b' '; 0x10000]);
         piece.extend(b"\r\n");
@@ -143,7 +143,7 @@ async fn a_body_of_100_megabytes_in_pieces_is_refused_after_three_and_not_kept()
         }
         sent
     });
-    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}, {sent}");
+    assert!(response.starts_with("HTTP/1.1 413 "), "{response}, {sent}");
     let grown = resident().saturating_sub(before);
     assert!(grown < 64 * MEGABYTE, "{grown}");
     serves_others(&socket).await;
@@ -151,7 +151,7 @@ async fn a_body_of_100_megabytes_in_pieces_is_refused_after_three_and_not_kept()
 }
 
 #[tokio::test]
-async fn a_watch_whose_client_closed_its_half_ends() {
+async fn watch_ends_when_its_client_closes_its_half() {
     let server = Server::new(ServerOptions::default());
     let socket = Socket::open(&server).await;
     let mut stream = connected(&socket).await;
@@ -168,7 +168,7 @@ async fn a_watch_whose_client_closed_its_half_ends() {
 }
 
 #[tokio::test]
-async fn a_client_that_never_reads_its_watch_is_left_after_a_minute() {
+async fn watch_that_is_never_read_is_closed_after_a_minute() {
     let server = Server::new(ServerOptions::default());
     add_large_maps(&server, 16).await;
     let socket = Socket::open(&server).await;
@@ -186,7 +186,7 @@ async fn a_client_that_never_reads_its_watch_is_left_after_a_minute() {
 }
 
 #[tokio::test]
-async fn many_half_bodies_and_silent_watches_leave_the_others_served() {
+async fn incomplete_bodies_and_unread_watches_do_not_block_other_clients() {
     let server = Server::new(ServerOptions::default());
     add_large_maps(&server, 8).await;
     let socket = Socket::open(&server).await;
@@ -219,7 +219,7 @@ async fn many_half_bodies_and_silent_watches_leave_the_others_served() {
 
 /// More connections than the server lets wait without credentials, and than it once had in all.
 #[tokio::test]
-async fn idle_connections_lock_nobody_out() {
+async fn idle_connections_do_not_block_new_clients() {
     kubewright_http::raise_descriptor_limit();
     let server = Server::new(ServerOptions::default());
     let socket = Socket::open(&server).await;
@@ -248,7 +248,7 @@ async fn idle_connections_lock_nobody_out() {
 
 /// A request that takes seconds: thousands of operations on a long list.
 async fn long_request(server: &Server) -> Request<Full<Bytes>> {
-    let admin = Caller::new(server, User::admin());
+    let admin = Client::admin(server);
     let definition = json!({
         "metadata": {"name": "pots.ex.io"},
         "spec": {
@@ -276,7 +276,7 @@ async fn long_request(server: &Server) -> Request<Full<Bytes>> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn long_request_delays_no_other() {
+async fn long_request_does_not_delay_others() {
     let server = Server::new(ServerOptions::default());
     let long = long_request(&server).await;
     let socket = Socket::open(&server).await;
@@ -354,13 +354,13 @@ async fn server_with_an_open_watch_stops_at_once() {
 
 /// Of a watch that is behind, only the piece that is being sent is in memory.
 #[tokio::test(start_paused = true)]
-async fn large_objects_come_to_a_watch_in_small_pieces() {
+async fn watch_sends_large_objects_in_separate_chunks() {
     let server = Server::new(ServerOptions::default());
     add_large_maps(&server, 6).await;
     let pieces = async |path: &str| {
         let request = Request::get(path).body(Full::<Bytes>::default()).unwrap();
-        let answer = server.service(User::admin()).oneshot(request).await;
-        let mut body = answer.unwrap().into_body();
+        let response = server.service(User::admin()).oneshot(request).await;
+        let mut body = response.unwrap().into_body();
         let mut pieces = Vec::new();
         while let Some(frame) = body.frame().await {
             pieces.push(frame.unwrap().into_data().unwrap().len() / MEGABYTE);
@@ -375,18 +375,18 @@ async fn large_objects_come_to_a_watch_in_small_pieces() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_falls_behind_large_writes_is_told_to_list_again() {
+async fn watch_behind_the_byte_limit_of_the_history_fails_with_410() {
     let server = Server::new(ServerOptions {
         history_bytes: 10 * MEGABYTE,
         ..ServerOptions::default()
     });
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     add_large_maps(&server, 1).await;
     let begin = server.store().revision();
     let path = format!("{MAPS}/m0");
     for n in 0..8 {
         let data = format!("{n}").repeat(MEGABYTE);
-        admin.patch(&path, &json!({"data": {"d": data}})).await.ok();
+        admin.merge(&path, &json!({"data": {"d": data}})).await.ok();
     }
     let events = |from: u64| {
         let path = format!("{MAPS}?watch=1&timeoutSeconds=1&resourceVersion={from}");
@@ -409,7 +409,7 @@ fn resident() -> usize {
 
 #[cfg(feature = "http2")]
 #[tokio::test]
-async fn a_client_of_http2_that_answers_nothing_is_left() {
+async fn http2_connection_without_responses_to_pings_is_closed() {
     let server = Server::new(ServerOptions::default());
     let socket = Socket::open(&server).await;
     let admin = socket.client("root", &["system:masters"]);

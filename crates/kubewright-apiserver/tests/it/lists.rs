@@ -1,3 +1,5 @@
+//! Lists: selectors, pages, past states, encodings.
+
 use http::Request;
 use http_body_util::{BodyExt as _, Full};
 use kubewright_apiserver::{Server, ServerOptions};
@@ -22,7 +24,7 @@ fn names(list: &Value) -> Vec<&str> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn items_of_built_in_kinds_do_not_repeat_their_kind() {
+async fn list_items_of_built_in_kinds_have_no_kind() {
     let client = Client::admin(&server());
     three(&client).await;
     let list = client.get(MAPS).await;
@@ -36,7 +38,7 @@ async fn items_of_built_in_kinds_do_not_repeat_their_kind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn selectors_choose_by_labels_and_fields() {
+async fn lists_are_filtered_by_label_and_field_selectors() {
     let client = Client::admin(&server());
     three(&client).await;
     let chosen = client.get(&format!("{MAPS}?labelSelector=tier%3Dx")).await;
@@ -54,7 +56,7 @@ async fn selectors_choose_by_labels_and_fields() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_in_pieces_shows_one_state() {
+async fn pages_of_a_list_show_one_state() {
     let client = Client::admin(&server());
     three(&client).await;
     let first = client.get(&format!("{MAPS}?limit=2")).await;
@@ -76,7 +78,7 @@ async fn a_list_in_pieces_shows_one_state() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_revision_that_never_comes_times_out() {
+async fn list_at_a_future_revision_times_out() {
     let client = Client::admin(&server());
     let begin = tokio::time::Instant::now();
     let late = client.get(&format!("{MAPS}?resourceVersion=999999")).await;
@@ -91,7 +93,7 @@ async fn a_revision_that_never_comes_times_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_past_is_listed_exactly() {
+async fn exact_list_shows_a_past_state() {
     let client = Client::admin(&server());
     three(&client).await;
     let then = client.get(MAPS).await;
@@ -102,18 +104,22 @@ async fn the_past_is_listed_exactly() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn yaml_is_answered_when_asked_for() {
+async fn response_is_yaml_when_accepted() {
     let client = Client::admin(&server());
     three(&client).await;
-    let answer = client
+    let response = client
         .accept(&format!("{MAPS}/a"), "application/yaml")
         .await;
-    assert_eq!(answer.headers["content-type"], "application/yaml");
-    assert!(answer.text.contains("kind: ConfigMap"), "{}", answer.text);
+    assert_eq!(response.headers["content-type"], "application/yaml");
+    assert!(
+        response.text.contains("kind: ConfigMap"),
+        "{}",
+        response.text
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_large_list_is_compressed_when_asked_for() {
+async fn large_list_is_compressed_when_accepted() {
     use std::io::Read as _;
 
     let server = server();
@@ -129,9 +135,9 @@ async fn a_large_list_is_compressed_when_asked_for() {
         .header("accept-encoding", "gzip")
         .body(Full::default())
         .expect("a request");
-    let answer = client.open(request).await;
-    assert_eq!(answer.headers()["content-encoding"], "gzip");
-    let bytes = answer
+    let response = client.open(request).await;
+    assert_eq!(response.headers()["content-encoding"], "gzip");
+    let bytes = response
         .into_body()
         .collect()
         .await
@@ -147,7 +153,7 @@ async fn a_large_list_is_compressed_when_asked_for() {
 
 /// A server that remembers four writes, and two pieces of a list that were begun before five more.
 #[tokio::test(start_paused = true)]
-async fn a_list_of_the_forgotten_past_is_gone_and_a_token_leads_to_the_present() {
+async fn expired_list_fails_with_410_and_a_token_for_the_current_state() {
     let client = Client::admin(&Server::new(ServerOptions {
         history: 4,
         ..ServerOptions::default()

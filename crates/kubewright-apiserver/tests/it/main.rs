@@ -1,8 +1,6 @@
 //! The server as its clients see it: plain HTTP requests to the service, virtual time.
 
 mod access;
-mod caller;
-mod caller_streams;
 mod client;
 mod custom;
 mod deletes;

@@ -1,3 +1,5 @@
+//! Creation, update, status and ownership of objects.
+
 use http::Method;
 use serde_json::json;
 
@@ -6,7 +8,7 @@ use crate::client::{Client, server};
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 #[tokio::test(start_paused = true)]
-async fn an_object_lives_from_create_to_delete() {
+async fn object_is_created_read_patched_and_deleted() {
     let client = Client::admin(&server());
     let body = json!({"metadata": {"name": "a"}, "data": {"k": "v"}});
     let created = client.post(MAPS, body).await;
@@ -36,7 +38,7 @@ async fn an_object_lives_from_create_to_delete() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_create_owns_its_fields() {
+async fn creator_owns_the_fields_of_a_new_object() {
     let client = Client::admin(&server());
     let body = json!({"metadata": {"name": "a"}, "data": {"k": "v"}});
     let created = client.post(MAPS, body).await;
@@ -51,7 +53,7 @@ async fn a_create_owns_its_fields() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_only_the_server_sets_cannot_be_sent() {
+async fn system_fields_of_a_create_are_ignored_or_rejected() {
     let client = Client::admin(&server());
     let metadata = json!({
         "name": "a", "uid": "mine", "creationTimestamp": "2001-01-01T00:00:00Z",
@@ -65,19 +67,19 @@ async fn what_only_the_server_sets_cannot_be_sent() {
     // A kind that does not count its generations keeps what it was given.
     assert_eq!(metadata["generation"], 7);
     let versioned = json!({"metadata": {"name": "b", "resourceVersion": "3"}});
-    let refused = client.post(MAPS, versioned).await;
+    let rejected = client.post(MAPS, versioned).await;
     assert_eq!(
-        (refused.code, refused.message()),
+        (rejected.code, rejected.message()),
         (
             500,
             "resourceVersion should not be set on objects to be created"
         )
     );
-    assert!(refused.body.get("reason").is_none());
+    assert!(rejected.body.get("reason").is_none());
 }
 
 #[tokio::test(start_paused = true)]
-async fn names_are_generated_and_checked() {
+async fn names_are_generated_and_validated() {
     let client = Client::admin(&server());
     let generated = client
         .post(MAPS, json!({"metadata": {"generateName": "a-"}}))
@@ -108,7 +110,7 @@ async fn names_are_generated_and_checked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_update_with_an_old_revision_conflicts() {
+async fn update_with_an_outdated_revision_is_a_conflict() {
     let client = Client::admin(&server());
     let path = format!("{MAPS}/a");
     let created = client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
@@ -142,7 +144,7 @@ async fn an_update_with_an_old_revision_conflicts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_that_changes_nothing_keeps_its_revision() {
+async fn write_without_a_change_keeps_the_revision() {
     let client = Client::admin(&server());
     let path = format!("{MAPS}/a");
     let body = json!({"metadata": {"name": "a"}, "data": {"k": "v"}});
@@ -155,7 +157,7 @@ async fn a_write_that_changes_nothing_keeps_its_revision() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_status_is_written_apart() {
+async fn status_is_written_only_by_its_subresource() {
     let client = Client::admin(&server());
     let pods = "/api/v1/namespaces/default/pods";
     let pod = json!({
@@ -177,7 +179,7 @@ async fn the_status_is_written_apart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dry_run_stores_nothing() {
+async fn dry_run_stores_nothing() {
     let client = Client::admin(&server());
     let path = format!("{MAPS}?dryRun=All");
     let shown = client.post(&path, json!({"metadata": {"name": "a"}})).await;
@@ -188,22 +190,22 @@ async fn a_dry_run_stores_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unknown_fields_are_dropped_told_or_refused() {
+async fn unknown_fields_are_dropped_with_a_warning_or_rejected() {
     let client = Client::admin(&server());
-    let body = |name: &str| json!({"metadata": {"name": name}, "colour": 1});
+    let body = |name: &str| json!({"metadata": {"name": name}, "color": 1});
     let warned = client.post(MAPS, body("a")).await;
-    assert!(warned.body.get("colour").is_none());
+    assert!(warned.body.get("color").is_none());
     assert!(
         warned
             .warnings()
-            .contains(&"299 - \"unknown field \\\"colour\\\"\""),
+            .contains(&"299 - \"unknown field \\\"color\\\"\""),
         "{:?}",
         warned.warnings()
     );
-    let refused = client.post(MAPS, body("-")).await;
+    let rejected = client.post(MAPS, body("-")).await;
     assert_eq!(
-        (refused.code, refused.warnings()),
-        (422, vec!["299 - \"unknown field \\\"colour\\\"\""])
+        (rejected.code, rejected.warnings()),
+        (422, vec!["299 - \"unknown field \\\"color\\\"\""])
     );
     let strict = client
         .post(&format!("{MAPS}?fieldValidation=Strict"), body("b"))
@@ -213,7 +215,7 @@ async fn unknown_fields_are_dropped_told_or_refused() {
         (
             400,
             "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: \
-             unknown field \"colour\""
+             unknown field \"color\""
         )
     );
     let silent = client
@@ -223,7 +225,7 @@ async fn unknown_fields_are_dropped_told_or_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn put_creates_what_kubernetes_lets_it_create() {
+async fn put_creates_only_kinds_that_allow_it() {
     let client = Client::admin(&server());
     let lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l";
     let created = client.put(lease, json!({"metadata": {"name": "l"}})).await;
@@ -245,18 +247,18 @@ async fn put_creates_what_kubernetes_lets_it_create() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_created_in_a_namespace_that_is_not_there() {
+async fn create_in_a_missing_or_other_namespace_fails() {
     let client = Client::admin(&server());
     let path = "/api/v1/namespaces/gone/configmaps";
-    let refused = client.post(path, json!({"metadata": {"name": "a"}})).await;
+    let rejected = client.post(path, json!({"metadata": {"name": "a"}})).await;
     assert_eq!(
-        (refused.code, refused.message()),
+        (rejected.code, rejected.message()),
         (404, "namespaces \"gone\" not found")
     );
     let other = json!({"metadata": {"name": "a", "namespace": "other"}});
-    let refused = client.post(MAPS, other).await;
+    let rejected = client.post(MAPS, other).await;
     assert_eq!(
-        (refused.code, refused.message()),
+        (rejected.code, rejected.message()),
         (
             400,
             "the namespace of the provided object does not match the namespace sent on the request"
@@ -265,7 +267,7 @@ async fn nothing_is_created_in_a_namespace_that_is_not_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fork_shares_the_past_and_not_the_future() {
+async fn fork_does_not_see_later_writes() {
     let server = server();
     let client = Client::admin(&server);
     client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
@@ -276,7 +278,7 @@ async fn a_fork_shares_the_past_and_not_the_future() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_in_protobuf_is_read_as_its_json() {
+async fn protobuf_bodies_are_decoded() {
     let field = |number: u8, inside: &[u8]| {
         let length = u8::try_from(inside.len()).expect("short");
         [&[number << 3 | 2, length], inside].concat()
@@ -289,10 +291,13 @@ async fn a_body_in_protobuf_is_read_as_its_json() {
     };
     let client = Client::admin(&server());
     let protobuf = "application/vnd.kubernetes.protobuf";
-    let made = client
+    let created = client
         .send(Method::POST, MAPS, protobuf, body(b"ConfigMap"))
         .await;
-    assert_eq!((made.code, &made.body["data"]), (201, &json!({"k": "v"})));
+    assert_eq!(
+        (created.code, &created.body["data"]),
+        (201, &json!({"k": "v"}))
+    );
     let other = client
         .send(Method::POST, MAPS, protobuf, body(b"Toy"))
         .await;
@@ -302,18 +307,18 @@ async fn a_body_in_protobuf_is_read_as_its_json() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_namespace_whose_pod_security_would_not_be_enforced_is_refused() {
+async fn namespace_with_an_unsupported_pod_security_level_fails_with_501() {
     let client = Client::admin(&server());
     let namespace = |label: &str, value: &str| {
         let label = format!("pod-security.kubernetes.io/{label}");
         json!({"metadata": {"name": "safe", "labels": {label: value}}})
     };
     let namespaces = "/api/v1/namespaces";
-    let refused = client
+    let rejected = client
         .post(namespaces, namespace("enforce", "restricted"))
         .await;
-    assert_eq!(refused.code, 501, "{}", refused.text);
-    assert!(refused.message().contains("PodSecurity level restricted"));
+    assert_eq!(rejected.code, 501, "{}", rejected.text);
+    assert!(rejected.message().contains("PodSecurity level restricted"));
     let wrong = client.post(namespaces, namespace("enforce", "foo")).await;
     assert_eq!(wrong.code, 422, "{}", wrong.text);
     assert_eq!(
@@ -330,6 +335,6 @@ async fn a_namespace_whose_pod_security_would_not_be_enforced_is_refused() {
         .await;
     assert_eq!(fine.code, 201, "{}", fine.text);
     let later = namespace("enforce", "baseline");
-    let refused = client.merge("/api/v1/namespaces/safe", later).await;
-    assert_eq!(refused.code, 501, "{}", refused.text);
+    let rejected = client.merge("/api/v1/namespaces/safe", later).await;
+    assert_eq!(rejected.code, 501, "{}", rejected.text);
 }

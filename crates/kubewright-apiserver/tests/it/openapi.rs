@@ -1,12 +1,14 @@
-use kubewright_apiserver::{Server, ServerOptions, User};
+//! OpenAPI documents.
+
+use kubewright_apiserver::{Server, ServerOptions};
 use serde_json::json;
 
-use crate::caller::Caller;
+use crate::client::Client;
 
 #[tokio::test(start_paused = true)]
-async fn every_version_has_a_document_that_the_index_names() {
+async fn index_lists_a_document_for_every_version() {
     let server = Server::new(ServerOptions::default());
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     let index = admin.get("/openapi/v3").await.ok();
     let paths = index["paths"].as_object().expect("paths");
     assert!(paths.contains_key("api/v1") && paths.contains_key("apis/apps/v1"));
@@ -19,9 +21,9 @@ async fn every_version_has_a_document_that_the_index_names() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_document_says_what_a_client_must_know_to_validate_and_patch() {
+async fn document_has_what_clients_need_to_validate_and_patch() {
     let server = Server::new(ServerOptions::default());
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     let document = admin.get("/openapi/v3/apis/apps/v1").await.ok();
     let patch =
         &document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"];
@@ -41,9 +43,9 @@ async fn a_document_says_what_a_client_must_know_to_validate_and_patch() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_defined_kind_gets_a_document_of_its_own() {
+async fn custom_resource_has_a_document() {
     let server = Server::new(ServerOptions::default());
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     let definition = json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": "toys.example.com"},

@@ -1,3 +1,5 @@
+//! Patches and server-side apply.
+
 use http::Method;
 use serde_json::json;
 
@@ -6,7 +8,7 @@ use crate::client::{Client, server};
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 #[tokio::test(start_paused = true)]
-async fn a_json_patch_changes_what_it_names() {
+async fn json_patch_changes_or_tests_paths() {
     let client = Client::admin(&server());
     client
         .post(MAPS, json!({"metadata": {"name": "a"}, "data": {"k": "v"}}))
@@ -30,19 +32,19 @@ async fn a_json_patch_changes_what_it_names() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_patch_of_a_type_that_is_not_there_says_so() {
+async fn patch_of_an_unknown_type_fails_with_415() {
     let client = Client::admin(&server());
     client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
     let path = format!("{MAPS}/a");
-    let answer = client.send(Method::PATCH, &path, "text/plain", "{}").await;
+    let response = client.send(Method::PATCH, &path, "text/plain", "{}").await;
     assert_eq!(
-        (answer.code, answer.message()),
+        (response.code, response.message()),
         (415, "415: Unsupported Media Type")
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_revision_in_a_patch_is_a_condition() {
+async fn revision_in_a_patch_is_a_precondition() {
     let client = Client::admin(&server());
     client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
     let path = format!("{MAPS}/a");
@@ -53,7 +55,7 @@ async fn a_revision_in_a_patch_is_a_condition() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_json_patch_sees_the_revision() {
+async fn json_patch_can_test_and_change_the_revision() {
     let client = Client::admin(&server());
     let created = client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
     let revision = &created.body["metadata"]["resourceVersion"];
@@ -66,15 +68,15 @@ async fn a_json_patch_sees_the_revision() {
     ] {
         let patch = json!([operation]).to_string();
         let kind = "application/json-patch+json";
-        let answer = client
+        let response = client
             .send(Method::PATCH, &format!("{MAPS}/a"), kind, patch)
             .await;
-        assert_eq!(answer.code, code, "{operation}: {}", answer.text);
+        assert_eq!(response.code, code, "{operation}: {}", response.text);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_patch_cannot_change_the_kind_of_an_object() {
+async fn patch_cannot_change_the_kind_of_an_object() {
     let client = Client::admin(&server());
     client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
     let path = format!("{MAPS}/a");
@@ -98,7 +100,7 @@ async fn a_patch_cannot_change_the_kind_of_an_object() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn apply_creates_changes_and_takes_back() {
+async fn apply_creates_changes_and_removes_fields() {
     let client = Client::admin(&server());
     let path = format!("{MAPS}/a?fieldManager=m1");
     let intent = |data| {
@@ -154,7 +156,7 @@ async fn apply_conflicts_with_another_owner_unless_forced() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn apply_needs_a_manager_and_others_no_force() {
+async fn apply_requires_a_field_manager_and_other_patches_forbid_force() {
     let client = Client::admin(&server());
     let path = format!("{MAPS}/a");
     let intent = json!({"apiVersion": "v1", "kind": "ConfigMap"});

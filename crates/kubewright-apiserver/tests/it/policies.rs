@@ -1,3 +1,5 @@
+//! Admission policies, and their order among plugins.
+
 use serde_json::{Value, json};
 
 use crate::client::{Client, server};
@@ -28,14 +30,14 @@ async fn validate_of(
         "matchConstraints": rules(resource), "validations": validations,
     }});
     let path = format!("{GROUP}/validatingadmissionpolicies");
-    let made = client.post(&path, policy).await;
-    assert_eq!(made.code, 201, "{}", made.text);
+    let created = client.post(&path, policy).await;
+    assert_eq!(created.code, 201, "{}", created.text);
     let binding = json!({"metadata": {"name": name}, "spec": {
         "policyName": name, "validationActions": actions,
     }});
     let path = format!("{GROUP}/validatingadmissionpolicybindings");
-    let made = client.post(&path, binding).await;
-    assert_eq!(made.code, 201, "{}", made.text);
+    let created = client.post(&path, binding).await;
+    assert_eq!(created.code, 201, "{}", created.text);
 }
 
 /// Makes a mutating policy and its binding.
@@ -46,12 +48,12 @@ async fn mutate(client: &Client, name: &str, resource: &str, mutations: Value) {
         "matchConstraints": constraints, "mutations": mutations, "reinvocationPolicy": "Never",
     }});
     let path = format!("{GROUP}/mutatingadmissionpolicies");
-    let made = client.post(&path, policy).await;
-    assert_eq!(made.code, 201, "{}", made.text);
+    let created = client.post(&path, policy).await;
+    assert_eq!(created.code, 201, "{}", created.text);
     let binding = json!({"metadata": {"name": name}, "spec": {"policyName": name}});
     let path = format!("{GROUP}/mutatingadmissionpolicybindings");
-    let made = client.post(&path, binding).await;
-    assert_eq!(made.code, 201, "{}", made.text);
+    let created = client.post(&path, binding).await;
+    assert_eq!(created.code, 201, "{}", created.text);
 }
 
 fn patch(expression: &str) -> Value {
@@ -63,7 +65,7 @@ fn map(name: &str, data: Value) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_policy_refuses_from_its_binding_on_until_it_is_gone() {
+async fn policy_denies_requests_while_its_binding_exists() {
     let client = Client::admin(&server());
     let rule = json!([{"expression": "object == null || object.data.size() < 2",
         "message": "too large"}]);
@@ -72,12 +74,12 @@ async fn a_policy_refuses_from_its_binding_on_until_it_is_gone() {
         client.post(MAPS, map("a", json!({"x": "1"}))).await.code,
         201
     );
-    let refused = client
+    let rejected = client
         .post(MAPS, map("b", json!({"x": "1", "y": "2"})))
         .await;
-    assert_eq!(refused.code, 422, "{}", refused.text);
+    assert_eq!(rejected.code, 422, "{}", rejected.text);
     assert_eq!(
-        refused.message(),
+        rejected.message(),
         "configmaps \"b\" is forbidden: ValidatingAdmissionPolicy 'small' with binding 'small' \
          denied request: too large"
     );
@@ -99,36 +101,39 @@ async fn a_policy_refuses_from_its_binding_on_until_it_is_gone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_policy_can_only_warn() {
+async fn policy_with_the_action_warn_only_warns() {
     let client = Client::admin(&server());
     let rule =
         json!([{"expression": "false", "messageExpression": "'not ' + object.metadata.name"}]);
     validate(&client, "never", rule, json!(["Warn"])).await;
-    let made = client.post(MAPS, map("a", json!({}))).await;
-    assert_eq!(made.code, 201, "{}", made.text);
+    let created = client.post(MAPS, map("a", json!({}))).await;
+    assert_eq!(created.code, 201, "{}", created.text);
     let told =
         "Validation failed for ValidatingAdmissionPolicy 'never' with binding 'never': not a";
     assert!(
-        made.warnings().iter().any(|warning| warning.contains(told)),
+        created
+            .warnings()
+            .iter()
+            .any(|warning| warning.contains(told)),
         "{:?}",
-        made.warnings()
+        created.warnings()
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_policy_guards_deletions_by_what_is_stored() {
+async fn policy_sees_the_stored_object_of_a_deletion() {
     let client = Client::admin(&server());
     client.post(MAPS, map("kept", json!({"keep": "yes"}))).await;
     let rule = json!([{"expression": "object != null || oldObject.data.keep != 'yes'",
         "reason": "Forbidden"}]);
     validate(&client, "keep", rule, json!(["Deny"])).await;
-    let refused = client.delete(&format!("{MAPS}/kept"), json!({})).await;
-    assert_eq!(refused.code, 403, "{}", refused.text);
+    let rejected = client.delete(&format!("{MAPS}/kept"), json!({})).await;
+    assert_eq!(rejected.code, 403, "{}", rejected.text);
     assert_eq!(client.get(&format!("{MAPS}/kept")).await.code, 200);
 }
 
 #[tokio::test(start_paused = true)]
-async fn policies_are_not_asked_about_policies() {
+async fn policies_do_not_see_policies() {
     let client = Client::admin(&server());
     let path = format!("{GROUP}/validatingadmissionpolicies");
     let policy = json!({"metadata": {"name": "all"}, "spec": {
@@ -150,7 +155,7 @@ async fn policies_are_not_asked_about_policies() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_policy_injects_a_container() {
+async fn mutating_policy_injects_a_container() {
     let client = Client::admin(&server());
     let inject = patch(
         "[JSONPatch{op: 'add', path: '/spec/containers/0', value: Object.spec.containers{\
@@ -162,77 +167,77 @@ async fn a_policy_injects_a_container() {
     mutate(&client, "inject", "pods", json!([inject, label])).await;
     let pod = json!({"metadata": {"name": "a"}, "spec": {"containers": [
         {"name": "main", "image": "main:1"}]}});
-    let made = client.post("/api/v1/namespaces/default/pods", pod).await;
-    assert_eq!(made.code, 201, "{}", made.text);
-    let containers = made.body["spec"]["containers"].as_array().unwrap();
+    let created = client.post("/api/v1/namespaces/default/pods", pod).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    let containers = created.body["spec"]["containers"].as_array().unwrap();
     let names: Vec<&Value> = containers.iter().map(|one| &one["name"]).collect();
     assert_eq!(names, ["side", "main", "last"]);
     assert_eq!(containers[0]["imagePullPolicy"], "IfNotPresent");
-    assert_eq!(made.body["metadata"]["labels"]["injected"], "yes");
+    assert_eq!(created.body["metadata"]["labels"]["injected"], "yes");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_mutating_policy_cannot_do_refuses_the_request() {
+async fn failed_mutation_denies_the_request() {
     let client = Client::admin(&server());
     let mutations = json!([
         patch("[JSONPatch{op: 'remove', path: '/data/none'}]"),
         patch("[JSONPatch{op: 'add', path: '/data/a', value: object.data.none}]"),
     ]);
     mutate(&client, "broken", "configmaps", mutations).await;
-    let refused = client.post(MAPS, map("a", json!({"b": "c"}))).await;
-    assert_eq!(refused.code, 403, "{}", refused.text);
-    assert_eq!(refused.body["reason"], "Invalid");
+    let rejected = client.post(MAPS, map("a", json!({"b": "c"}))).await;
+    assert_eq!(rejected.code, 403, "{}", rejected.text);
+    assert_eq!(rejected.body["reason"], "Invalid");
     assert_eq!(
-        refused.message(),
+        rejected.message(),
         "policy 'broken' with binding 'broken' denied request: JSON Patch: error in remove for \
          path: '/data/none': Unable to remove nonexistent key: none: missing value"
     );
-    let causes = refused.body["details"]["causes"].as_array().unwrap();
+    let causes = rejected.body["details"]["causes"].as_array().unwrap();
     assert_eq!(causes.len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_mutation_that_the_kind_does_not_have_ends_the_request() {
+async fn mutation_with_an_unknown_field_fails_the_request() {
     let client = Client::admin(&server());
     let mutations = json!([patch("[JSONPatch{op: 'add', path: '/nope', value: 1}]")]);
     mutate(&client, "strict", "configmaps", mutations).await;
-    let refused = client.post(MAPS, map("a", json!({}))).await;
-    assert_eq!(refused.code, 500, "{}", refused.text);
+    let rejected = client.post(MAPS, map("a", json!({}))).await;
+    assert_eq!(rejected.code, 500, "{}", rejected.text);
     assert_eq!(
-        refused.message(),
+        rejected.message(),
         "Internal error occurred: strict decoding error: unknown field \"nope\""
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_quota_does_not_count_what_a_policy_refuses() {
+async fn quota_does_not_count_objects_that_a_policy_denies() {
     let client = Client::admin(&server());
     let quotas = "/api/v1/namespaces/default/resourcequotas";
     let quota = json!({"metadata": {"name": "q"}, "spec": {"hard": {"configmaps": "5"}}});
-    let made = client.post(quotas, quota).await;
-    assert_eq!(made.code, 201, "{}", made.text);
+    let created = client.post(quotas, quota).await;
+    assert_eq!(created.code, 201, "{}", created.text);
     let status = json!({"status": {"hard": {"configmaps": "5"}, "used": {"configmaps": "1"}}});
     let counted = client.merge(&format!("{quotas}/q/status"), status).await;
     assert_eq!(counted.code, 200, "{}", counted.text);
     let rule = json!([{"expression": "object.metadata.name != 'bad'"}]);
     validate(&client, "named", rule, json!(["Deny"])).await;
     for (name, code, used) in [("bad", 422, "1"), ("good", 201, "2")] {
-        let answered = client.post(MAPS, map(name, json!({}))).await;
-        assert_eq!(answered.code, code, "{}", answered.text);
+        let response = client.post(MAPS, map(name, json!({}))).await;
+        assert_eq!(response.code, code, "{}", response.text);
         let quota = client.get(&format!("{quotas}/q")).await;
         assert_eq!(quota.body["status"]["used"]["configmaps"], used, "{name}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_limit_range_is_heard_before_a_policy() {
+async fn limit_range_is_evaluated_before_policies() {
     let client = Client::admin(&server());
     let range = json!({"metadata": {"name": "small"}, "spec": {"limits": [
         {"type": "Container", "max": {"cpu": "1"}}]}});
-    let made = client
+    let created = client
         .post("/api/v1/namespaces/default/limitranges", range)
         .await;
-    assert_eq!(made.code, 201, "{}", made.text);
+    assert_eq!(created.code, 201, "{}", created.text);
     let never = json!([{"expression": "false"}]);
     validate_of(&client, ("never", "pods"), never, json!(["Deny"])).await;
     let pod = |cpu: &str| {
@@ -248,12 +253,12 @@ async fn a_limit_range_is_heard_before_a_policy() {
         "{}",
         both.message()
     );
-    let refused = client.post(pods, pod("1")).await;
-    assert_eq!(refused.code, 422, "{}", refused.text);
+    let rejected = client.post(pods, pod("1")).await;
+    assert_eq!(rejected.code, 422, "{}", rejected.text);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_is_not_converted_for_a_policy_is_a_fault_of_the_policy() {
+async fn failed_conversion_for_a_policy_is_subject_to_its_failure_policy() {
     let client = Client::admin(&server());
     let version = |name: &str, storage: bool| {
         json!({"name": name, "served": true, "storage": storage,
@@ -266,8 +271,8 @@ async fn an_object_that_is_not_converted_for_a_policy_is_a_fault_of_the_policy()
             "clientConfig": {"service": {"namespace": "default", "name": "nobody"}}}},
     }});
     let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-    let made = client.post(definitions, definition).await;
-    assert_eq!(made.code, 201, "{}", made.text);
+    let created = client.post(definitions, definition).await;
+    assert_eq!(created.code, 201, "{}", created.text);
     let mutations = json!([patch("[JSONPatch{op: 'add', path: '/x', value: 1}]")]);
     mutate(&client, "second", "foos", mutations).await;
     let policy = format!("{GROUP}/mutatingadmissionpolicies/second");
@@ -278,11 +283,15 @@ async fn an_object_that_is_not_converted_for_a_policy_is_a_fault_of_the_policy()
     assert_eq!(changed.code, 200, "{}", changed.text);
     let foos = "/apis/ex.io/v1/namespaces/default/foos";
     let foo = json!({"apiVersion": "ex.io/v1", "kind": "Foo", "metadata": {"name": "a"}});
-    let refused = client.post(foos, foo.clone()).await;
-    assert_eq!(refused.code, 403, "{}", refused.text);
+    let rejected = client.post(foos, foo.clone()).await;
+    assert_eq!(rejected.code, 403, "{}", rejected.text);
     let told = "policy \"second\" denied request: failed to configure policy: conversion webhook \
                 for ex.io/v1, Kind=Foo failed: ";
-    assert!(refused.message().starts_with(told), "{}", refused.message());
+    assert!(
+        rejected.message().starts_with(told),
+        "{}",
+        rejected.message()
+    );
     let forgiving = json!({"spec": {"failurePolicy": "Ignore"}});
     let changed = client.merge(&policy, forgiving).await;
     assert_eq!(changed.code, 200, "{}", changed.text);

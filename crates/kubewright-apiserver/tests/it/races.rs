@@ -1,3 +1,5 @@
+//! Concurrent writes.
+
 use http::Method;
 use kubewright_apiserver::{Server, ServerOptions, User};
 use serde_json::{Value, json};
@@ -24,7 +26,7 @@ async fn at_once(server: &Server, each: fn(usize) -> (String, Value)) -> Vec<u16
 }
 
 #[tokio::test]
-async fn applies_of_one_new_object_at_once_all_succeed() {
+async fn concurrent_applies_of_a_new_object_all_succeed() {
     for round in 0..20 {
         let server = Server::new(ServerOptions {
             seed: round,

@@ -1,13 +1,15 @@
-use kubewright_apiserver::{Server, ServerOptions, User};
+//! The scale subresource.
+
+use kubewright_apiserver::{Server, ServerOptions};
 use serde_json::{Value, json};
 
-use crate::caller::Caller;
+use crate::client::Client;
 
 const SETS: &str = "/apis/apps/v1/namespaces/default/replicasets";
 
-async fn world() -> (Server, Caller) {
+async fn world() -> (Server, Client) {
     let server = Server::new(ServerOptions::default());
-    let admin = Caller::new(&server, User::admin());
+    let admin = Client::admin(&server);
     let labels = json!({"app": "web"});
     let set = json!({
         "metadata": {"name": "web"},
@@ -24,7 +26,7 @@ async fn world() -> (Server, Caller) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_scale_is_read_and_written_apart() {
+async fn scale_reads_and_writes_replicas() {
     let (_server, admin) = world().await;
     let path = format!("{SETS}/web/scale");
     let scale = admin.get(&path).await.ok();
@@ -32,7 +34,7 @@ async fn a_scale_is_read_and_written_apart() {
     assert_eq!(scale["spec"], json!({"replicas": 2}));
     assert_eq!(scale["status"]["selector"], "app=web");
     let scaled = admin
-        .patch(&path, &json!({"spec": {"replicas": 5}}))
+        .merge(&path, &json!({"spec": {"replicas": 5}}))
         .await
         .ok();
     assert_eq!(scaled["spec"]["replicas"], 5);
@@ -52,12 +54,12 @@ async fn a_scale_is_read_and_written_apart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_scale_below_zero_or_of_another_state_is_refused() {
+async fn negative_scale_is_invalid_and_outdated_scale_is_a_conflict() {
     let (_server, admin) = world().await;
     let path = format!("{SETS}/web/scale");
     assert_eq!(
         admin
-            .patch(&path, &json!({"spec": {"replicas": -1}}))
+            .merge(&path, &json!({"spec": {"replicas": -1}}))
             .await
             .failure(),
         (
@@ -67,5 +69,5 @@ async fn a_scale_below_zero_or_of_another_state_is_refused() {
         )
     );
     let stale = json!({"metadata": {"resourceVersion": "1"}, "spec": {"replicas": 3}});
-    assert_eq!(admin.patch(&path, &stale).await.code, 409);
+    assert_eq!(admin.merge(&path, &stale).await.code, 409);
 }

@@ -1,40 +1,42 @@
+//! The server on a socket: certificates, tokens, HTTP/2.
+
 use http::Request;
 use http_body_util::Full;
-use kubewright_apiserver::{Server, ServerOptions, User};
+use kubewright_apiserver::{Server, ServerOptions};
 use kubewright_http::pki::{Authority, Subject};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::caller::Caller;
+use crate::client::Client;
 use crate::socket::{Socket, get};
 
 #[tokio::test]
-async fn a_certificate_names_the_user_and_his_groups() {
+async fn client_certificate_has_user_and_groups() {
     let server = Server::new(ServerOptions::default());
     let socket = Socket::open(&server).await;
     let admin = socket.client("root", &["devs", "system:masters"]);
     let (code, list) = socket.call(Some(admin), get("/api/v1/namespaces")).await;
     assert_eq!((code, &list["kind"]), (200, &json!("NamespaceList")));
     let bob = socket.client("bob", &["devs"]);
-    let (code, refused) = socket.call(Some(bob), get("/api/v1/namespaces")).await;
+    let (code, rejected) = socket.call(Some(bob), get("/api/v1/namespaces")).await;
     assert_eq!(code, 403);
     assert!(
-        refused["message"]
+        rejected["message"]
             .to_string()
             .contains("User \\\"bob\\\" cannot list"),
-        "{refused}"
+        "{rejected}"
     );
     socket.close().await;
 }
 
 #[tokio::test]
-async fn without_a_certificate_a_token_is_needed() {
+async fn request_without_certificate_needs_a_token() {
     let server = Server::new(ServerOptions::default());
     let socket = Socket::open(&server).await;
-    let (code, refused) = socket.call(None, get("/version")).await;
-    assert_eq!((code, &refused["reason"]), (401, &json!("Unauthorized")));
-    let admin = Caller::new(&server, User::admin());
+    let (code, rejected) = socket.call(None, get("/version")).await;
+    assert_eq!((code, &rejected["reason"]), (401, &json!("Unauthorized")));
+    let admin = Client::admin(&server);
     let accounts = "/api/v1/namespaces/default/serviceaccounts";
     admin
         .post(accounts, &json!({"metadata": {"name": "robot"}}))
@@ -55,7 +57,7 @@ async fn without_a_certificate_a_token_is_needed() {
 }
 
 #[tokio::test]
-async fn strangers_and_noise_do_not_disturb_the_others() {
+async fn foreign_certificates_and_malformed_connections_do_not_block_others() {
     let server = Server::new(ServerOptions::default());
     let socket = Socket::open(&server).await;
     let stranger = Authority::new("other").unwrap();
@@ -98,7 +100,7 @@ mod http2 {
     use crate::socket::Socket;
 
     #[tokio::test]
-    async fn http2_is_offered_and_a_stop_ends_watches_under_way() {
+    async fn http2_is_negotiated_and_shutdown_ends_watches() {
         let server = Server::new(ServerOptions::default());
         let socket = Socket::open(&server).await;
         let admin = socket.client("root", &["system:masters"]);
@@ -115,12 +117,12 @@ mod http2 {
         let watch = Request::get("https://localhost/api/v1/namespaces?watch=1")
             .body(Empty::<Bytes>::new())
             .unwrap();
-        let answer = sender.send_request(watch).await.unwrap();
+        let response = sender.send_request(watch).await.unwrap();
         assert_eq!(
-            (answer.status().as_u16(), answer.version()),
+            (response.status().as_u16(), response.version()),
             (200, Version::HTTP_2)
         );
-        let mut body = answer.into_body();
+        let mut body = response.into_body();
         assert!(body.frame().await.unwrap().is_ok());
         let stopped = tokio::time::timeout(Duration::from_secs(20), socket.close()).await;
         assert!(stopped.is_ok());

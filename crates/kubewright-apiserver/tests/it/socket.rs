@@ -1,3 +1,5 @@
+//! A server on a socket, and clients with certificates.
+
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use std::net::SocketAddr;
@@ -102,15 +104,15 @@ impl Socket {
     ) -> (u16, Value) {
         let stream = self.connect(client, &["http/1.1"]).await.unwrap();
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
-        let answer = async {
-            let answer = sender.send_request(request).await.unwrap();
-            assert_eq!(answer.version(), Version::HTTP_11);
-            let code = answer.status().as_u16();
-            let bytes = answer.into_body().collect().await.unwrap().to_bytes();
+        let response = async {
+            let response = sender.send_request(request).await.unwrap();
+            assert_eq!(response.version(), Version::HTTP_11);
+            let code = response.status().as_u16();
+            let bytes = response.into_body().collect().await.unwrap().to_bytes();
             (code, serde_json::from_slice(&bytes).unwrap_or_default())
         };
         tokio::select! {
-            answer = answer => answer,
+            response = response => response,
             ended = connection => unreachable!("the connection ended first: {ended:?}"),
         }
     }

@@ -1,3 +1,5 @@
+//! Properties of the store against a model.
+
 use std::collections::BTreeMap;
 
 use kubewright_apiserver::store::{ChangeKind, Expected, Key, Store};
@@ -93,7 +95,7 @@ fn run(steps: &[Step]) -> (Store, BTreeMap<Revision, Model>) {
 
 proptest! {
     #[test]
-    fn every_revision_can_be_read_as_it_was(steps in steps()) {
+    fn snapshot_of_a_past_revision_equals_the_model(steps in steps()) {
         let (store, past) = run(&steps);
         for (revision, model) in &past {
             let snapshot = store.snapshot_at(*revision).expect("the log holds everything");
@@ -102,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn the_log_leads_from_any_revision_to_the_present(steps in steps(), from in 0_usize..40) {
+    fn log_leads_from_any_revision_to_the_current_state(steps in steps(), from in 0_usize..40) {
         let (store, past) = run(&steps);
         let (revision, mut model) = past
             .iter()
@@ -121,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn a_list_is_in_the_order_of_the_paths(steps in steps()) {
+    fn list_is_sorted_by_path(steps in steps()) {
         let (store, _) = run(&steps);
         let listed: Vec<String> = store
             .list("pods", None)

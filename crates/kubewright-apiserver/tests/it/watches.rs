@@ -1,3 +1,5 @@
+//! Watches.
+
 use std::time::Duration;
 
 use kubewright_apiserver::{Server, ServerOptions};
@@ -8,7 +10,7 @@ use crate::client::{Client, server};
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_without_a_revision_starts_with_the_state() {
+async fn watch_without_a_revision_starts_with_the_state() {
     let client = Client::admin(&server());
     client.post(MAPS, json!({"metadata": {"name": "a"}})).await;
     let path = format!("{MAPS}?watch=1&allowWatchBookmarks=true");
@@ -31,7 +33,7 @@ async fn a_watch_without_a_revision_starts_with_the_state() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_from_a_list_misses_nothing() {
+async fn watch_from_the_revision_of_a_list_misses_no_event() {
     let client = Client::admin(&server());
     let list = client.get(MAPS).await;
     let revision = list.body["metadata"]["resourceVersion"].as_str().unwrap();
@@ -49,7 +51,7 @@ async fn a_watch_from_a_list_misses_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_lasts_as_long_as_asked_however_long() {
+async fn watch_timeout_accepts_all_64_bit_integers() {
     let client = Client::admin(&server());
     for seconds in ["9223372036854775807", "-1", "0"] {
         let path = format!("{MAPS}?watch=1&timeoutSeconds={seconds}");
@@ -62,7 +64,7 @@ async fn a_watch_lasts_as_long_as_asked_however_long() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_enter_and_leave_a_selection() {
+async fn watch_with_a_selector_sends_added_and_deleted_on_label_changes() {
     let client = Client::admin(&server());
     let path = format!("{MAPS}/a");
     let mut events = client
@@ -86,7 +88,7 @@ async fn objects_enter_and_leave_a_selection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_from_before_the_history_ends_with_410() {
+async fn watch_from_before_the_history_ends_with_410() {
     let server = Server::new(ServerOptions {
         history: 4,
         ..ServerOptions::default()
@@ -113,7 +115,7 @@ async fn a_watch_from_before_the_history_ends_with_410() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_quiet_watch_sends_bookmarks_and_ends_in_time() {
+async fn idle_watch_sends_bookmarks_until_its_timeout() {
     let client = Client::admin(&server());
     let begin = tokio::time::Instant::now();
     let list = client.get("/api/v1/namespaces/default/secrets").await;
@@ -136,18 +138,18 @@ async fn a_quiet_watch_sends_bookmarks_and_ends_in_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn contradictory_options_are_refused_before_the_stream() {
+async fn contradictory_watch_options_fail_before_the_stream() {
     let client = Client::admin(&server());
-    let answer = client
+    let response = client
         .get(&format!("{MAPS}?watch=1&sendInitialEvents=true"))
         .await;
-    assert_eq!(answer.code, 422);
+    assert_eq!(response.code, 422);
     assert!(
-        answer
+        response
             .message()
             .ends_with("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
         "{}",
-        answer.message()
+        response.message()
     );
     let junk = client
         .get(&format!("{MAPS}?watch=1&resourceVersion=x"))
