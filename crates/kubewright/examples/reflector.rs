@@ -31,7 +31,7 @@ impl Sink for Teller {
         self.tell(format!("replaced {}", names.join(",")));
     }
 
-    fn withdrawn(&mut self) {
+    fn kind_removed(&mut self) {
         self.tell("withdrawn".to_owned());
     }
 

@@ -1,17 +1,20 @@
+//! The backoff of a reflector.
+
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::random::Random;
 
-const FIRST: Duration = Duration::from_millis(800);
-const LONGEST: Duration = Duration::from_secs(30);
-const QUIET: Duration = Duration::from_secs(120);
-/// A list is work for a server: none follows another sooner than this without a wait.
-const BETWEEN_LISTS: Duration = Duration::from_secs(10);
+const INITIAL: Duration = Duration::from_millis(800);
+const MAX: Duration = Duration::from_secs(30);
+/// The time without a failure after which the backoff starts again.
+const RESET: Duration = Duration::from_secs(120);
+/// The shortest time between two lists without a wait: a list is expensive for the server.
+const LIST_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How long to wait after failures: 0.8 s, doubled up to 30 s, plus up to as much again; two
-/// minutes without a failure begin anew.
+/// The waits after failures: 0.8 s, doubled up to 30 s, with a jitter of up to as much again. Two
+/// minutes without a failure reset it. The numbers are those of client-go's reflector.
 #[derive(Debug)]
 pub struct RetryBackoff {
     next: Duration,
@@ -21,61 +24,61 @@ pub struct RetryBackoff {
 }
 
 impl RetryBackoff {
-    /// A backoff whose jitter follows from `seed`; none takes one of its own.
+    /// A backoff whose jitter is derived from `seed`; none takes a random seed.
     pub fn new(seed: Option<u64>) -> Self {
         Self {
-            next: FIRST,
+            next: INITIAL,
             last: None,
             expired: None,
             random: Random::new(seed),
         }
     }
 
-    /// Counts a failure now, and says how long to wait.
+    /// Counts a failure and returns how long to wait.
     pub fn failed(&mut self) -> Duration {
         let now = Instant::now();
-        if self.is_quiet(now) {
-            self.next = FIRST;
+        if self.is_reset(now) {
+            self.next = INITIAL;
         }
         let wait = self.next + self.next.mul_f64(self.random.fraction());
-        self.next = (self.next * 2).min(LONGEST);
-        // Quiet begins when the wait is over.
+        self.next = (self.next * 2).min(MAX);
+        // The time without a failure begins after the wait.
         self.last = Some(now + wait);
         wait
     }
 
-    /// Counts an interruption: the first one in a while costs nothing, further ones count as
-    /// failures.
+    /// Counts a lost connection. The first in two minutes is retried without a wait, further ones
+    /// count as failures.
     pub fn interrupted(&mut self) -> Duration {
         let now = Instant::now();
-        if self.is_quiet(now) {
-            self.next = FIRST;
+        if self.is_reset(now) {
+            self.next = INITIAL;
             self.last = Some(now);
             return Duration::ZERO;
         }
         self.failed()
     }
 
-    /// Counts a revision that the server has forgotten, as one that restarts does. It answers, and
-    /// waiting would not help: whatever failed before, only one that follows soon after another
-    /// counts as a failure.
+    /// Counts a revision that the server no longer has, for example after a restart. The server
+    /// responds, so a wait does not help. It counts as a failure only if it follows another expired
+    /// revision within ten seconds, whatever failed before.
     pub fn expired(&mut self) -> Duration {
         let now = Instant::now();
         let former = self.expired.replace(now);
         match former {
-            Some(former) if now.saturating_duration_since(former) < BETWEEN_LISTS => self.failed(),
+            Some(former) if now.saturating_duration_since(former) < LIST_INTERVAL => self.failed(),
             _ => Duration::ZERO,
         }
     }
 
-    /// A number between the bounds, the upper one excluded.
+    /// A random duration between the bounds, the upper bound excluded.
     pub(super) fn between(&mut self, low: Duration, high: Duration) -> Duration {
         low + (high - low).mul_f64(self.random.fraction())
     }
 
-    fn is_quiet(&self, now: Instant) -> bool {
+    fn is_reset(&self, now: Instant) -> bool {
         self.last
-            .is_none_or(|last| now.saturating_duration_since(last) >= QUIET)
+            .is_none_or(|last| now.saturating_duration_since(last) >= RESET)
     }
 }
 
@@ -86,7 +89,7 @@ mod tests {
     use super::RetryBackoff;
 
     #[tokio::test(start_paused = true)]
-    async fn waits_grow_from_0_8_to_30_seconds_and_at_most_double_by_jitter() {
+    async fn wait_doubles_from_0_8_to_30_seconds_and_jitter_at_most_doubles_it() {
         let mut backoff = RetryBackoff::new(Some(1));
         for least in [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0] {
             let wait = backoff.failed().as_secs_f64();
@@ -96,7 +99,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn two_quiet_minutes_begin_anew() {
+    async fn two_minutes_without_a_failure_reset_the_wait() {
         let mut backoff = RetryBackoff::new(Some(1));
         for _ in 0..6 {
             let wait = backoff.failed();
@@ -109,7 +112,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_expired_revision_is_free_after_failures_and_another_soon_after_is_not() {
+    async fn expired_revision_is_retried_at_once_unless_another_expired_within_ten_seconds() {
         let mut backoff = RetryBackoff::new(Some(1));
         for _ in 0..6 {
             let wait = backoff.failed();
@@ -123,7 +126,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_interruption_is_free_and_the_next_is_not() {
+    async fn first_interruption_is_retried_at_once_and_the_second_waits() {
         let mut backoff = RetryBackoff::new(Some(1));
         assert_eq!(backoff.interrupted(), Duration::ZERO);
         assert!(backoff.interrupted() >= Duration::from_millis(800));

@@ -1,9 +1,11 @@
+//! How much of each object is kept.
+
 use kubewright_wire::record::FieldTree;
 use serde::de::DeserializeOwned;
 
-/// What every record has, whatever else is left out: what the store, the owners' index, selectors
-/// and the usual predicates look at.
-const ALWAYS: [&str; 10] = [
+/// The fields that every record has: those that the store, the index of owners, selectors and the
+/// usual predicates read.
+const COMMON_FIELDS: [&str; 10] = [
     "metadata.name",
     "metadata.namespace",
     "metadata.uid",
@@ -20,17 +22,17 @@ const ALWAYS: [&str; 10] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Content {
-    /// Everything but `metadata.managedFields`.
+    /// All fields except `metadata.managedFields`.
     #[default]
     Whole,
-    /// `metadata` alone; the server is asked for no more where it can leave the rest out.
+    /// Only `metadata`. The request asks the server for `PartialObjectMetadata`.
     Metadata,
-    /// These fields, and of `metadata` all but the annotations.
+    /// These fields, and `metadata` without the annotations.
     Fields(FieldTree),
 }
 
 impl Content {
-    /// One word for it, for metrics: `whole`, `metadata` or `fields`.
+    /// The name in metrics: `whole`, `metadata` or `fields`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Whole => "whole",
@@ -39,8 +41,8 @@ impl Content {
         }
     }
 
-    /// As much as a type reads when it is decoded: the metadata, or the fields of a struct of the
-    /// user's own.
+    /// The fields that a type reads when it is decoded: the metadata, or the fields of a user's
+    /// struct.
     ///
     /// ```
     /// use kubewright_runtime::cache::Metadata;
@@ -66,14 +68,15 @@ impl Content {
             return Self::Whole;
         }
         let is_metadata = tree.names().all(is_common);
-        match is_metadata {
-            true => Self::Metadata,
-            false => Self::Fields(tree),
+        if is_metadata {
+            Self::Metadata
+        } else {
+            Self::Fields(tree)
         }
     }
 
-    /// For a type that stands for a kind: its objects whole, but for a type that has nothing beside
-    /// the metadata.
+    /// The content for a type that represents a kind: the whole objects, or only the metadata for a
+    /// type without other fields.
     ///
     /// ```
     /// use kubewright_runtime::cache::Metadata;
@@ -91,18 +94,18 @@ impl Content {
     }
 
     /// The fields that the records keep.
-    pub(super) fn kept(&self) -> FieldTree {
+    pub(super) fn kept_fields(&self) -> FieldTree {
         match self {
             Self::Whole => FieldTree::Whole,
             Self::Metadata => FieldTree::none().with("metadata"),
-            Self::Fields(tree) => ALWAYS
+            Self::Fields(tree) => COMMON_FIELDS
                 .iter()
                 .fold(tree.clone(), |tree, path| tree.with(path)),
         }
     }
 }
 
-/// Whether the field stands in every object and in what is left of it.
+/// Whether every object, and its `PartialObjectMetadata`, has the field.
 fn is_common(name: &str) -> bool {
     ["apiVersion", "kind", "metadata"].contains(&name)
 }

@@ -1,80 +1,93 @@
+//! Reads the frames of a watch.
+
 use kubewright_wire::protobuf::{Layouts, ProtobufObject};
 use kubewright_wire::record::RecordError;
 use kubewright_wire::scan::{Bookmark, Frame, FrameKind, Item, ScanError};
 use kubewright_wire::status::Status;
 
-use super::form::Form;
-use super::intake::{Intake, ItemError};
+use super::body_format::BodyFormat;
+use super::item_error::ItemError;
+use super::record_reader::RecordReader;
 use crate::store::Delta;
 
-/// What one frame of a watch says.
-pub(super) enum Told {
+/// The content of one frame of a watch.
+pub(super) enum WatchFrame {
     Delta(Delta),
-    /// The state is whole, as of this resourceVersion.
-    Complete(String),
-    /// The object could not be read.
+    /// The bookmark after the initial state, with its resourceVersion.
+    InitialStateEnd(String),
+    /// The object cannot be read.
     Unreadable(RecordError),
 }
 
-/// Reads a frame. An error ends the watch.
-pub(super) fn read_frame(
-    intake: &mut Intake,
-    form: Form,
-    item: Item<'_>,
-) -> Result<Told, ItemError> {
-    let (frame, is_whole) = match (form, item) {
-        (Form::Json, Item::Whole(line)) => (Frame::parse(line)?, true),
-        (Form::Protobuf(_), Item::Whole(frame)) => (Frame::parse_protobuf(frame)?, true),
-        (_, Item::Cut(beginning)) => match parse_beginning(form, beginning) {
-            Some(frame) => (frame, false),
-            None => {
-                let read = beginning.len();
-                return Ok(Told::Unreadable(RecordError::Oversized { read }));
+impl WatchFrame {
+    /// Reads a frame. An error ends the watch.
+    pub(super) fn read(
+        reader: &mut RecordReader,
+        format: BodyFormat,
+        item: Item<'_>,
+    ) -> Result<Self, ItemError> {
+        let (frame, is_whole) = match (format, item) {
+            (BodyFormat::Json, Item::Whole(line)) => (Frame::parse(line)?, true),
+            (BodyFormat::Protobuf(_), Item::Whole(frame)) => (Frame::parse_protobuf(frame)?, true),
+            (_, Item::Cut(beginning)) => match parse_beginning(format, beginning) {
+                Some(frame) => (frame, false),
+                None => {
+                    let read = beginning.len();
+                    return Ok(Self::Unreadable(RecordError::Oversized { read }));
+                }
+            },
+        };
+        let object = if is_whole {
+            Item::Whole(frame.object)
+        } else {
+            Item::Cut(frame.object)
+        };
+        match frame.kind {
+            FrameKind::Added | FrameKind::Modified => {
+                Ok(Self::of(reader.record(format, object).map(Delta::Applied)))
             }
-        },
-    };
-    let object = match is_whole {
-        true => Item::Whole(frame.object),
-        false => Item::Cut(frame.object),
-    };
-    let told = |delta: Result<Delta, RecordError>| delta.map_or_else(Told::Unreadable, Told::Delta);
-    match frame.kind {
-        FrameKind::Added | FrameKind::Modified => {
-            Ok(told(intake.record(form, object).map(Delta::Applied)))
+            FrameKind::Deleted => Ok(Self::of(reader.record(format, object).map(Delta::Deleted))),
+            FrameKind::Bookmark => Ok(Self::of_bookmark(bookmark(format, frame.object)?)),
+            FrameKind::Error => {
+                let status = status(format, frame.object).unwrap_or_default();
+                Err(ItemError::Status(Box::new(status)))
+            }
         }
-        FrameKind::Deleted => Ok(told(intake.record(form, object).map(Delta::Deleted))),
-        FrameKind::Bookmark => {
-            let bookmark = bookmark(form, frame.object)?;
-            Ok(match bookmark.ends_initial_state {
-                true => Told::Complete(bookmark.resource_version),
-                false => Told::Delta(Delta::Bookmark(bookmark.resource_version)),
-            })
-        }
-        FrameKind::Error => {
-            let status = status(form, frame.object).unwrap_or_default();
-            Err(ItemError::Refused(Box::new(status)))
+    }
+
+    fn of(delta: Result<Delta, RecordError>) -> Self {
+        delta.map_or_else(Self::Unreadable, Self::Delta)
+    }
+
+    fn of_bookmark(bookmark: Bookmark) -> Self {
+        if bookmark.ends_initial_state {
+            Self::InitialStateEnd(bookmark.resource_version)
+        } else {
+            Self::Delta(Delta::Bookmark(bookmark.resource_version))
         }
     }
 }
 
-fn parse_beginning(form: Form, beginning: &[u8]) -> Option<Frame<'_>> {
-    match form {
-        Form::Json => Frame::parse_beginning(beginning),
-        Form::Protobuf(_) => Frame::parse_protobuf_beginning(beginning),
+fn parse_beginning(format: BodyFormat, beginning: &[u8]) -> Option<Frame<'_>> {
+    match format {
+        BodyFormat::Json => Frame::parse_beginning(beginning),
+        BodyFormat::Protobuf(_) => Frame::parse_protobuf_beginning(beginning),
     }
 }
 
-fn bookmark(form: Form, object: &[u8]) -> Result<Bookmark, ScanError> {
-    match form {
-        Form::Json => Bookmark::parse(object),
-        Form::Protobuf(layout) => Bookmark::parse_protobuf(ProtobufObject::new(layout, object)),
+fn bookmark(format: BodyFormat, object: &[u8]) -> Result<Bookmark, ScanError> {
+    match format {
+        BodyFormat::Json => Bookmark::parse(object),
+        BodyFormat::Protobuf(layout) => {
+            Bookmark::parse_protobuf(ProtobufObject::new(layout, object))
+        }
     }
 }
 
-fn status(form: Form, object: &[u8]) -> Option<Status> {
-    match form {
-        Form::Json => serde_json::from_slice(object).ok(),
-        Form::Protobuf(_) => {
+fn status(format: BodyFormat, object: &[u8]) -> Option<Status> {
+    match format {
+        BodyFormat::Json => serde_json::from_slice(object).ok(),
+        BodyFormat::Protobuf(_) => {
             let layout = Layouts::builtin().of_status()?;
             let json = ProtobufObject::new(layout, object).to_json().ok()?;
             serde_json::from_slice(&json).ok()

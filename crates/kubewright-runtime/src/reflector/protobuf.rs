@@ -1,3 +1,5 @@
+//! Whether objects are requested in protobuf.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -5,52 +7,45 @@ use kubewright_wire::scan::ScanError;
 
 use crate::Error;
 
-/// Whether the objects of Kubernetes' own kinds are asked for in protobuf, which costs the API
-/// server half the time that JSON does. Custom resources come as JSON in any case.
+/// Whether built-in kinds are requested in protobuf, which costs the API server half the time of
+/// JSON. Custom resources are always served as JSON.
 ///
-/// What a newer server than Kubernetes 1.36 has of new fields is not read from protobuf; who needs
-/// these asks for JSON ([`Protobuf::off`]). Clones share what was learnt about the server, as those
-/// of [`Streaming`](super::Streaming) do.
+/// Fields that are newer than Kubernetes 1.36 are not read from protobuf; turn it off to read them
+/// ([`Protobuf::off`]). Clones share what one reflector learns about the server, as those of
+/// [`Streaming`](super::Streaming) do.
 #[derive(Clone, Debug, Default)]
 pub struct Protobuf {
-    off: Arc<AtomicBool>,
+    is_off: Arc<AtomicBool>,
 }
 
 impl Protobuf {
-    /// JSON only.
+    /// Requests JSON only.
     pub fn off() -> Self {
         Self {
-            off: Arc::new(AtomicBool::new(true)),
+            is_off: Arc::new(AtomicBool::new(true)),
         }
     }
 
-    /// Whether it is asked for.
+    /// Whether protobuf is requested.
     pub fn is_on(&self) -> bool {
-        !self.off.load(Ordering::Relaxed)
+        !self.is_off.load(Ordering::Relaxed)
     }
 
-    /// Takes note of a failure that shows that the server, or something before it, does not do it.
-    pub(super) fn learn(&self, error: &Error) -> Learnt {
-        if !refuses_protobuf(error) || self.off.swap(true, Ordering::Relaxed) {
-            return Learnt::Nothing;
+    /// Turns protobuf off if the failure shows that the server, or a proxy in front of it, does not
+    /// support it. Returns true if this call turned it off, so that a retry in JSON can succeed.
+    pub(super) fn disable_after(&self, error: &Error) -> bool {
+        if !is_unsupported(error) || self.is_off.swap(true, Ordering::Relaxed) {
+            return false;
         }
         tracing::info!(
             cause = error as &(dyn std::error::Error + 'static),
-            "this API server does not answer in protobuf: everything is read as JSON from now on"
+            "this API server does not respond in protobuf: requesting JSON from now on"
         );
-        Learnt::Declined
+        true
     }
 }
 
-/// What a failure says about protobuf.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Learnt {
-    Nothing,
-    /// The same question without it may be answered.
-    Declined,
-}
-
-fn refuses_protobuf(error: &Error) -> bool {
+fn is_unsupported(error: &Error) -> bool {
     match error {
         Error::ErrorResponse { status, .. } => matches!(status.code, 406 | 415),
         Error::InvalidResponse { source, .. } => matches!(source, ScanError::Protobuf { .. }),

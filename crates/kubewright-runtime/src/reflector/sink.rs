@@ -1,3 +1,5 @@
+//! What a reflector writes to.
+
 use std::sync::Arc;
 
 use kubewright_wire::record::Record;
@@ -5,24 +7,25 @@ use kubewright_wire::record::Record;
 use crate::Error;
 use crate::store::Delta;
 
-/// Who takes in what a reflector reads. No call may block.
+/// Receives the objects that a reflector reads. No method may block.
 pub trait Sink: Send {
-    /// A record equal to this one that is already held, to be kept instead of it.
+    /// A record equal to this one that the sink already has. The reflector keeps it in place of the
+    /// new record, to save memory.
     fn held(&self, record: &Record) -> Option<Record>;
 
-    /// The whole collection, as of the given resourceVersion.
+    /// Replaces all objects with a list at the given resourceVersion.
     fn replace(&mut self, list: Vec<Record>, resource_version: &str);
 
-    /// Nobody serves the kind any more, so that there are no objects of it.
-    fn withdrawn(&mut self);
+    /// Removes all objects, because the server no longer serves the kind.
+    fn kind_removed(&mut self);
 
-    /// What a watch has said, in its order.
+    /// Applies the events of a watch, in order.
     fn apply(&mut self, deltas: Vec<Delta>);
 
-    /// So many objects of what was just told were left out, because not even their metadata could
-    /// be read; `last` is about one of them.
+    /// Reports the number of objects that were skipped in the list or events just delivered,
+    /// because not even their metadata could be read. `last` is the error of one of them.
     fn skipped(&mut self, objects: u64, last: Arc<Error>);
 
-    /// Something failed; the reflector goes on by itself.
+    /// Reports a failure, which the reflector retries.
     fn failed(&mut self, error: Arc<Error>);
 }

@@ -1,25 +1,25 @@
-use std::collections::HashMap;
+//! Which objects an informer reads, and how much of each.
 
 use kubewright_core::{FieldSelector, LabelSelector, Resource};
 use kubewright_wire::protobuf::{Layout, Layouts};
 use kubewright_wire::record::FieldTree;
 
-use super::{Content, Protobuf, Streaming, Transform};
+use super::content::Content;
 use crate::client::Query;
 use crate::store::Filter;
 
-/// Which objects are followed: equal specs share one informer.
+/// The objects that an informer lists and watches. Equal specs share one informer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InformerSpec {
-    /// Of which kind.
+    /// The kind.
     pub resource: Resource,
-    /// Only in this namespace; none means all.
+    /// Only this namespace; none means all.
     pub namespace: Option<String>,
-    /// Only with such labels.
+    /// Only objects whose labels match.
     pub labels: LabelSelector,
-    /// Only with such fields.
+    /// Only objects whose fields match.
     pub fields: FieldSelector,
-    /// How much of each object.
+    /// How much of each object is kept.
     pub content: Content,
 }
 
@@ -35,7 +35,7 @@ impl InformerSpec {
         }
     }
 
-    /// The same objects, of which so much is kept.
+    /// Sets how much of each object is kept.
     ///
     /// ```
     /// use kubewright_core::{Kind, Resource, Scope};
@@ -50,7 +50,7 @@ impl InformerSpec {
         Self { content, ..self }
     }
 
-    /// The same, as a store's filter.
+    /// The filter of a store for these objects.
     pub fn filter(&self) -> Filter {
         Filter {
             namespace: self.namespace.clone(),
@@ -60,38 +60,7 @@ impl InformerSpec {
         }
     }
 
-    /// The forms in which the server may answer a list, or a watch, the best first.
-    pub(super) fn accept(&self, asked: Asked, protobuf: &Protobuf) -> &'static str {
-        let is_metadata = self.content == Content::Metadata;
-        match (
-            asked,
-            is_metadata,
-            protobuf.is_on() && self.layout().is_some(),
-        ) {
-            (_, false, false) => "application/json",
-            (Asked::List, false, true) => "application/vnd.kubernetes.protobuf,application/json",
-            (Asked::Watch, false, true) => {
-                "application/vnd.kubernetes.protobuf;stream=watch,application/json"
-            }
-            (Asked::List, true, false) => {
-                "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-            }
-            (Asked::Watch, true, false) => {
-                "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
-            }
-            (Asked::List, true, true) => {
-                "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
-                 application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-            }
-            (Asked::Watch, true, true) => {
-                "application/vnd.kubernetes.protobuf;stream=watch;as=PartialObjectMetadata;\
-                 g=meta.k8s.io;v=v1,\
-                 application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
-            }
-        }
-    }
-
-    /// How the objects are laid out in protobuf; none for custom resources, which come as JSON.
+    /// The protobuf layout of the objects; none for custom resources, which are served as JSON.
     pub(super) fn layout(&self) -> Option<Layout> {
         let whole = Layouts::builtin().of_kind(&self.resource.kind)?;
         match self.content {
@@ -108,70 +77,20 @@ impl InformerSpec {
         format!("{}{query}", self.resource.path(self.namespace.as_deref()))
     }
 
-    /// The fields that the records keep: also those by which objects are selected.
-    pub(super) fn kept(&self) -> FieldTree {
-        let selected = self.fields.requirements.iter();
-        selected.fold(self.content.kept(), |kept, one| kept.with(&one.path))
+    /// The fields that the records keep, those of the field selector included.
+    pub(super) fn kept_fields(&self) -> FieldTree {
+        let requirements = self.fields.requirements.iter();
+        requirements.fold(self.content.kept_fields(), |kept, requirement| {
+            kept.with(&requirement.path)
+        })
     }
 
-    /// How errors and logs name the collection: `pods in shop`.
+    /// The name of the collection in errors and logs: `pods in shop`.
     pub(crate) fn what(&self) -> String {
         let name = self.resource.qualified_name();
         match &self.namespace {
             Some(namespace) => format!("{name} in {namespace}"),
             None => name,
-        }
-    }
-}
-
-/// What is asked of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
-    List,
-    Watch,
-}
-
-/// How a reflector reads.
-#[derive(Clone, Debug)]
-pub struct ReflectorOptions {
-    /// Whose Apply entry of `metadata.managedFields` leaves its hash in the records.
-    pub field_manager: Option<String>,
-    /// Whether the state is read as the beginning of the watch, where the server does that.
-    pub streaming: Streaming,
-    /// Whether the objects of Kubernetes' own kinds come in protobuf, where the server does that.
-    pub protobuf: Protobuf,
-    /// How many objects are asked for at once where the state is listed.
-    pub page_size: u32,
-    /// How many bytes are read of an object; of a larger one only the metadata is kept.
-    pub largest_object: usize,
-    /// What is done to each object of a kind before it is stored.
-    pub transforms: HashMap<Resource, Transform>,
-    /// What is done to each object of all other kinds.
-    pub transform: Option<Transform>,
-    /// Where jitter comes from; none takes a new one for each reflector.
-    pub seed: Option<u64>,
-}
-
-impl ReflectorOptions {
-    /// What is done to each object of this kind.
-    pub(crate) fn transform_of(&self, resource: &Resource) -> Option<&Transform> {
-        let own = self.transforms.get(resource);
-        own.or(self.transform.as_ref())
-    }
-}
-
-impl Default for ReflectorOptions {
-    fn default() -> Self {
-        Self {
-            field_manager: None,
-            streaming: Streaming::default(),
-            protobuf: Protobuf::default(),
-            page_size: 500,
-            // etcd takes 1.5 MB by default, and 8 MB is the most that is advised.
-            largest_object: 16 << 20,
-            transforms: HashMap::new(),
-            transform: None,
-            seed: None,
         }
     }
 }

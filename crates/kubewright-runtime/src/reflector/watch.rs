@@ -1,215 +1,223 @@
+//! A single watch request, from its start to its end.
+
 use std::time::Duration;
 
+use bytes::Bytes;
 use kubewright_wire::scan::ScanError;
 use tokio::time::Instant;
 
-use super::form::{Form, WatchScanner};
-use super::frame::{Told, read_frame};
-use super::gathering::Gathering;
-use super::intake::{Intake, ItemError, Skipped};
-use super::spec::Asked;
-use super::{InformerSpec, ReflectorOptions, Sink};
+use super::accept::{ReadVerb, accept};
+use super::body_format::BodyFormat;
+use super::collection::Collection;
+use super::frame::WatchFrame;
+use super::initial_state::InitialState;
+use super::item_error::ItemError;
+use super::record_reader::RecordReader;
+use super::scanner::WatchScanner;
+use super::sink::Sink;
+use super::skipped::SkippedObjects;
 use crate::Error;
 use crate::client::{Query, ResponseStream, get_stream};
 use crate::store::Delta;
 
-/// A watch is answered at once, if at all.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// What a server may be late when it ends a watch whose time is over.
+/// The timeout of the response headers.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long after its `timeoutSeconds` a server may end a watch.
 const GRACE: Duration = Duration::from_secs(5);
-/// A server sends a bookmark about every minute; where two of them are missing, nobody is there.
-const IDLE: Duration = Duration::from_secs(150);
-/// A watch that ends within this time and says nothing was no watch.
-const TOO_SHORT: Duration = Duration::from_secs(1);
+/// How long a watch may be silent. A server sends a bookmark about every minute; if two are
+/// missing, the connection is dead.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(150);
+/// A watch that ends within this time and sends no frame is a failure.
+const MIN_DURATION: Duration = Duration::from_secs(1);
 
-/// One watch, from one revision to its end.
-pub(super) struct Watch<'a> {
-    pub(super) client: &'a kube::Client,
-    pub(super) spec: &'a InformerSpec,
-    pub(super) options: &'a ReflectorOptions,
-    pub(super) intake: &'a mut Intake,
-    /// How long the server shall keep it open.
-    pub(super) length: Duration,
+/// What the sink has of a watched collection.
+pub(super) enum WatchState {
+    /// The watch begins with a streaming list, which is incomplete.
+    Initial(InitialState),
+    /// The sink has all changes up to this resourceVersion.
+    Following(String),
 }
 
-/// How a watch begins.
-struct Beginning {
+impl WatchState {
+    /// The state at the beginning of a streaming list.
+    pub(super) fn initial() -> Self {
+        Self::Initial(InitialState::new())
+    }
+
+    /// The name of the request in errors.
+    fn what(&self, collection: &str) -> String {
+        match self {
+            Self::Initial(_) => format!("stream {collection}"),
+            Self::Following(resource_version) => {
+                format!("watch {collection} from revision {resource_version}")
+            }
+        }
+    }
+
+    fn query(&self) -> Query {
+        let query = Query::new()
+            .with("watch", true)
+            .with("allowWatchBookmarks", true);
+        match self {
+            Self::Initial(_) => query
+                .with("sendInitialEvents", true)
+                .with("resourceVersionMatch", "NotOlderThan"),
+            Self::Following(resource_version) => query.with("resourceVersion", resource_version),
+        }
+    }
+}
+
+/// How a watch ended.
+pub(super) enum WatchEnd {
+    /// The streaming list did not complete.
+    Incomplete(Error),
+    /// The sink has all changes up to this resourceVersion, from which the next watch continues.
+    Reached {
+        resource_version: String,
+        result: Result<(), Error>,
+    },
+}
+
+/// Sends one watch request and hands its events to the sink until the watch ends. A streaming list
+/// replaces the content of the sink when it is complete.
+pub(super) async fn watch(
+    collection: &mut Collection,
+    mut state: WatchState,
+    timeout: Duration,
+    sink: &mut impl Sink,
+) -> WatchEnd {
+    let what = state.what(&collection.spec.what());
+    let result = follow(collection, &mut state, timeout, sink).await;
+    match (state, result) {
+        (WatchState::Following(resource_version), result) => WatchEnd::Reached {
+            resource_version,
+            result,
+        },
+        (WatchState::Initial(_), Err(error)) => WatchEnd::Incomplete(error),
+        (WatchState::Initial(initial), Ok(())) => {
+            let items = initial.len();
+            WatchEnd::Incomplete(ItemError::Scan(ScanError::Cut { items }).about(&what))
+        }
+    }
+}
+
+async fn follow(
+    collection: &mut Collection,
+    state: &mut WatchState,
+    timeout: Duration,
+    sink: &mut impl Sink,
+) -> Result<(), Error> {
+    let start = Instant::now();
+    let Collection {
+        client,
+        spec,
+        options,
+        reader,
+    } = collection;
+    let what = state.what(&spec.what());
+    let query = state.query().with("timeoutSeconds", timeout.as_secs());
+    let accept = accept(spec, ReadVerb::Watch, &options.protobuf);
+    let response = get_stream(client, &what, &spec.path(query), accept, RESPONSE_TIMEOUT).await?;
+    let format = reader.format(&response);
+    let mut stream = WatchStream {
+        what,
+        format,
+        reader,
+        state,
+        deadline: start + timeout + GRACE,
+        has_frames: false,
+    };
+    let scanner = WatchScanner::new(format, options.largest_object);
+    stream.read(response, scanner, sink).await?;
+    let is_following = matches!(stream.state, WatchState::Following(_));
+    if is_following && !stream.has_frames && start.elapsed() < MIN_DURATION {
+        return Err(Error::WatchTooShort { what: stream.what });
+    }
+    Ok(())
+}
+
+/// A watch whose response is being read.
+struct WatchStream<'a> {
     what: String,
-    query: Query,
-    gathering: Option<Gathering>,
+    format: BodyFormat,
+    reader: &'a mut RecordReader,
+    state: &'a mut WatchState,
+    deadline: Instant,
+    has_frames: bool,
 }
 
-/// What one chunk of a watch says.
+/// The content of one chunk of a watch.
 #[derive(Default)]
 struct Batch {
     deltas: Vec<Delta>,
-    skipped: Skipped,
+    skipped: SkippedObjects,
 }
 
-/// A watch under way.
-struct Stream<'a> {
-    what: String,
-    form: Form,
-    intake: &'a mut Intake,
-    /// The state that comes first, until it is whole.
-    gathering: Option<Gathering>,
-    deadline: Instant,
-    heard: bool,
-}
-
-impl Watch<'_> {
-    /// Hands the sink what the watch says until it ends; `resource_version` moves along, so that
-    /// the next watch goes on there.
-    pub(super) async fn follow(
-        self,
-        resource_version: &mut String,
-        sink: &mut impl Sink,
-    ) -> Result<(), Error> {
-        let what = format!(
-            "watch {} from revision {resource_version}",
-            self.spec.what()
-        );
-        let query = Query::new()
-            .with("watch", true)
-            .with("allowWatchBookmarks", true)
-            .with("resourceVersion", &resource_version);
-        let beginning = Beginning {
-            what,
-            query,
-            gathering: None,
-        };
-        self.run(beginning, resource_version, sink).await
-    }
-
-    /// As [`Watch::follow`], beginning with the whole state, which replaces what the sink has once
-    /// it is whole; `resource_version` is empty until then.
-    pub(super) async fn follow_state(
-        self,
-        resource_version: &mut String,
-        sink: &mut impl Sink,
-    ) -> Result<(), Error> {
-        resource_version.clear();
-        let query = Query::new()
-            .with("watch", true)
-            .with("allowWatchBookmarks", true)
-            .with("sendInitialEvents", true)
-            .with("resourceVersionMatch", "NotOlderThan");
-        let beginning = Beginning {
-            what: format!("stream {}", self.spec.what()),
-            query,
-            gathering: Some(Gathering::new()),
-        };
-        self.run(beginning, resource_version, sink).await
-    }
-
-    async fn run(
-        self,
-        beginning: Beginning,
-        resource_version: &mut String,
-        sink: &mut impl Sink,
-    ) -> Result<(), Error> {
-        let began = Instant::now();
-        let Beginning {
-            what,
-            query,
-            gathering,
-        } = beginning;
-        let query = query.with("timeoutSeconds", self.length.as_secs());
-        let path = self.spec.path(query);
-        let accept = self.spec.accept(Asked::Watch, &self.options.protobuf);
-        let response = get_stream(self.client, &what, &path, accept, PATIENCE).await?;
-        let form = self.intake.form(&response);
-        let mut stream = Stream {
-            what,
-            form,
-            intake: self.intake,
-            gathering,
-            deadline: began + self.length + GRACE,
-            heard: false,
-        };
-        let scanner = WatchScanner::new(form, self.options.largest_object);
-        stream
-            .read(response, scanner, resource_version, sink)
-            .await?;
-        if let Some(gathering) = stream.gathering {
-            let (records, _) = gathering.finish();
-            let items = records.len();
-            return Err(ItemError::Scan(ScanError::Cut { items }).about(&stream.what));
-        }
-        if !stream.heard && began.elapsed() < TOO_SHORT {
-            return Err(Error::WatchTooShort { what: stream.what });
-        }
-        Ok(())
-    }
-}
-
-impl Stream<'_> {
+impl WatchStream<'_> {
     async fn read(
         &mut self,
         mut response: ResponseStream,
         mut scanner: WatchScanner,
-        resource_version: &mut String,
         sink: &mut impl Sink,
     ) -> Result<(), Error> {
-        while let Some(chunk) = self.next(&mut response).await? {
+        while let Some(chunk) = self.next_chunk(&mut response).await? {
             let mut batch = Batch::default();
-            let taken = scanner.push(&chunk, |frame| {
-                self.heard = true;
-                match read_frame(self.intake, self.form, frame)? {
-                    Told::Complete(reached) => self.complete(reached, resource_version, sink),
-                    told => self.take(told, &mut batch, sink),
-                }
+            let scanned = scanner.push(&chunk, |item| {
+                self.has_frames = true;
+                let frame = WatchFrame::read(self.reader, self.format, item)?;
+                self.handle(frame, &mut batch, sink);
                 Ok(())
             });
-            // What came before a failure in the same chunk still counts.
-            if let Some(last) = batch.deltas.last() {
-                last.resource_version().clone_into(resource_version);
-                sink.apply(batch.deltas);
-            }
-            batch.skipped.tell(&self.what, sink);
-            taken.map_err(|error| error.about(&self.what))?;
+            // The frames before a malformed frame of the same chunk are valid.
+            self.apply(batch.deltas, sink);
+            batch.skipped.report(&self.what, sink);
+            scanned.map_err(|error| error.about(&self.what))?;
         }
         Ok(())
     }
 
-    /// One frame about an object, or about how far the watch has come.
-    fn take(&mut self, told: Told, batch: &mut Batch, sink: &impl Sink) {
-        match (told, &mut self.gathering) {
-            (Told::Delta(delta), Some(gathering)) => {
-                gathering.take(delta, |record| sink.held(record));
+    fn handle(&mut self, frame: WatchFrame, batch: &mut Batch, sink: &mut impl Sink) {
+        match (frame, &mut *self.state) {
+            (WatchFrame::Delta(delta), WatchState::Initial(initial)) => initial.apply(delta, sink),
+            (WatchFrame::Delta(delta), WatchState::Following(_)) => batch.deltas.push(delta),
+            (WatchFrame::Unreadable(error), WatchState::Initial(initial)) => {
+                initial.skipped.add(error);
             }
-            (Told::Delta(delta), None) => batch.deltas.push(delta),
-            (Told::Complete(reached), _) => batch.deltas.push(Delta::Bookmark(reached)),
-            (Told::Unreadable(error), Some(gathering)) => gathering.skipped.note(error),
-            (Told::Unreadable(error), None) => batch.skipped.note(error),
+            (WatchFrame::Unreadable(error), WatchState::Following(_)) => batch.skipped.add(error),
+            (WatchFrame::InitialStateEnd(resource_version), WatchState::Initial(_)) => {
+                let following = WatchState::Following(resource_version.clone());
+                if let WatchState::Initial(initial) = std::mem::replace(self.state, following) {
+                    initial.finish(&self.what, &resource_version, sink);
+                }
+            }
+            (WatchFrame::InitialStateEnd(resource_version), WatchState::Following(_)) => {
+                batch.deltas.push(Delta::Bookmark(resource_version));
+            }
         }
     }
 
-    /// The state is whole.
-    fn complete(&mut self, reached: String, resource_version: &mut String, sink: &mut impl Sink) {
-        if let Some(gathering) = self.gathering.take() {
-            let (records, skipped) = gathering.finish();
-            sink.replace(records, &reached);
-            skipped.tell(&self.what, sink);
-            *resource_version = reached;
+    fn apply(&mut self, deltas: Vec<Delta>, sink: &mut impl Sink) {
+        if let Some(last) = deltas.last() {
+            *self.state = WatchState::Following(last.resource_version().to_owned());
+            sink.apply(deltas);
         }
     }
 
-    async fn next(&self, response: &mut ResponseStream) -> Result<Option<bytes::Bytes>, Error> {
-        let Some(gathering) = &self.gathering else {
-            let deadline = self.deadline.min(Instant::now() + IDLE);
+    async fn next_chunk(&self, response: &mut ResponseStream) -> Result<Option<Bytes>, Error> {
+        let WatchState::Initial(initial) = &*self.state else {
+            let deadline = self.deadline.min(Instant::now() + IDLE_TIMEOUT);
             return response.chunk(deadline).await;
         };
-        let endless = || Error::StreamingListStalled {
+        let stalled = || Error::StreamingListStalled {
             what: self.what.clone(),
-            after: gathering.silence(),
+            after: initial.stalled_for(),
         };
-        // Frames that are no progress may keep coming.
-        if gathering.deadline() <= Instant::now() {
-            return Err(endless());
+        // Frames without a new object can arrive forever.
+        if initial.deadline() <= Instant::now() {
+            return Err(stalled());
         }
-        match response.chunk(gathering.deadline()).await {
-            Err(Error::TimedOut { .. }) => Err(endless()),
+        match response.chunk(initial.deadline()).await {
+            Err(Error::TimedOut { .. }) => Err(stalled()),
             chunk => chunk,
         }
     }

@@ -1,17 +1,11 @@
-use kubewright_wire::protobuf::Layout;
+//! Splits the body of a list into items, and that of a watch into frames.
+
 use kubewright_wire::scan::{
     FrameScanner, Item, LineScanner, ListEnd, ListScanner, MessageScanner, ScanError,
 };
 
-use super::intake::ItemError;
-
-/// The form in which a server has answered.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Form {
-    Json,
-    /// Protobuf, with the layout of the objects.
-    Protobuf(Layout),
-}
+use super::body_format::BodyFormat;
+use super::item_error::ItemError;
 
 /// Finds the items of a list.
 pub(super) enum ItemScanner {
@@ -20,10 +14,10 @@ pub(super) enum ItemScanner {
 }
 
 impl ItemScanner {
-    pub(super) fn new(form: Form, limit: usize) -> Self {
-        match form {
-            Form::Json => Self::Json(ListScanner::new(limit)),
-            Form::Protobuf(_) => Self::Protobuf(MessageScanner::new(limit)),
+    pub(super) fn new(format: BodyFormat, limit: usize) -> Self {
+        match format {
+            BodyFormat::Json => Self::Json(ListScanner::new(limit)),
+            BodyFormat::Protobuf(_) => Self::Protobuf(MessageScanner::new(limit)),
         }
     }
 
@@ -53,10 +47,10 @@ pub(super) enum WatchScanner {
 }
 
 impl WatchScanner {
-    pub(super) fn new(form: Form, limit: usize) -> Self {
-        match form {
-            Form::Json => Self::Json(LineScanner::new(limit)),
-            Form::Protobuf(_) => Self::Protobuf(FrameScanner::new(limit)),
+    pub(super) fn new(format: BodyFormat, limit: usize) -> Self {
+        match format {
+            BodyFormat::Json => Self::Json(LineScanner::new(limit)),
+            BodyFormat::Protobuf(_) => Self::Protobuf(FrameScanner::new(limit)),
         }
     }
 
