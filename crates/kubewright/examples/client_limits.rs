@@ -1,28 +1,27 @@
-//! How a client behaves towards an API server: so many requests a second, again when the server is
-//! busy, and no longer than a deadline.
+//! A client with limits: requests per second, retries when the server is overloaded, and a timeout.
 
+use kubewright::RateLimit;
+use kubewright::client::{ClientLimits, connect, load_config};
 use kubewright::kube::Client;
 use kubewright::kube::api::{Api, ListParams};
 use kubewright::prelude::*;
-use kubewright::{Manners, RateLimit};
-use kubewright_runtime::client::{connect, load_config};
 use tokio::time::Instant;
 
-/// Five requests at once and then ten a second; a server that is busy is asked twice more. No
-/// answer takes longer than five seconds, all waits included.
-pub(crate) const MODEST: Manners = Manners {
-    limit: Some(RateLimit {
+/// Ten requests per second after a burst of five, two retries, and five seconds for each response
+/// with all its retries.
+pub(crate) const LIMITS: ClientLimits = ClientLimits {
+    rate_limit: Some(RateLimit {
         per_second: 10.0,
         burst: 5,
     }),
     retries: 2,
-    patience: Duration::from_secs(5),
+    timeout: Duration::from_secs(5),
 };
 
-/// Asks eight times for what is in `namespace`, and says how long that took.
-pub(crate) async fn ask(client: Client, namespace: &str) -> Result<Duration> {
-    // Whoever shares this client, or a clone of it, shares the limit.
-    let maps: Api<ConfigMap> = Api::namespaced(MODEST.guard(client), namespace);
+/// Lists the ConfigMaps of `namespace` eight times, and returns how long that took.
+pub(crate) async fn list_eight_times(client: &Client, namespace: &str) -> Result<Duration> {
+    // Clones of the wrapped client share the rate limit.
+    let maps: Api<ConfigMap> = Api::namespaced(LIMITS.wrap(client), namespace);
     let start = Instant::now();
     for _ in 0..8 {
         maps.list(&ListParams::default()).await?;
@@ -33,10 +32,10 @@ pub(crate) async fn ask(client: Client, namespace: &str) -> Result<Duration> {
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stdout, reason = "what the example shows")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let client = connect(load_config(None).await?, "manners-example")?;
+    let client = connect(load_config(None).await?, "client-limits-example")?;
     let namespace = client.default_namespace().to_owned();
-    let took = ask(client, &namespace).await;
-    let took = took.map_err(|one| one.to_string())?;
+    let took = list_eight_times(&client, &namespace).await;
+    let took = took.map_err(|error| error.to_string())?;
     println!("eight requests took {took:?}");
     Ok(())
 }

@@ -1,33 +1,41 @@
-//! A client that is careful: kept in one namespace, strict about fields, with a name of its own for
-//! what it writes; a rehearsal that stores nothing; and a change that survives others' changes.
+//! A client that is restricted to one namespace, rejects unknown fields and has a field manager of
+//! its own; its dry run, which stores nothing; and an update that is retried on conflict.
 
+use kubewright::client::{
+    FieldValidation, Namespaced, RequestFilter as _, RetryPolicy, Transport, WriteOptions, connect,
+    load_config, retry_on_conflict, with_layer,
+};
 use kubewright::kube::Client;
 use kubewright::kube::api::{Api, DeleteParams, PostParams};
 use kubewright::prelude::*;
-use kubewright::{FieldValidation, Namespaced, RetryPolicy, WriteOptions, retry_on_conflict};
-use kubewright_runtime::client::{connect, load_config};
+use tower::ServiceBuilder;
 
-/// The same client for `namespace` alone, whose writes are the accountant's and must not have a
-/// field too many.
-pub(crate) fn careful(client: Client, namespace: &str) -> Client {
-    let strict = WriteOptions {
+/// A client for `namespace` only, whose writes have the field manager `accountant` and fail on
+/// unknown fields.
+pub(crate) fn strict(client: Client, namespace: &str) -> Client {
+    let writes = WriteOptions {
         field_manager: Some("accountant".to_owned()),
         field_validation: Some(FieldValidation::Strict),
         ..WriteOptions::default()
     };
-    strict.guard(Namespaced::new(namespace).guard(client))
+    let layers = ServiceBuilder::new()
+        .layer(writes.layer())
+        .layer(Namespaced::new(namespace).layer());
+    Transport::from(client)
+        .with_default_namespace(namespace)
+        .client_with(layers.into_inner())
 }
 
-/// The same client, which stores nothing; whatever is built on it can be rehearsed.
-pub(crate) fn rehearsal(client: Client) -> Client {
-    let dry = WriteOptions {
+/// A client like `client` whose writes are processed but not stored.
+pub(crate) fn dry_run(client: &Client) -> Client {
+    let writes = WriteOptions {
         dry_run: true,
         ..WriteOptions::default()
     };
-    dry.guard(client)
+    with_layer(client, writes.layer())
 }
 
-/// Opens an account and closes it.
+/// Creates an account and deletes it.
 pub(crate) async fn open_and_close(client: Client, name: &str) -> Result<ConfigMap> {
     let accounts: Api<ConfigMap> = Api::default_namespaced(client);
     let account = ConfigMap {
@@ -38,17 +46,17 @@ pub(crate) async fn open_and_close(client: Client, name: &str) -> Result<ConfigM
         data: Some([("balance".to_owned(), "0".to_owned())].into()),
         ..ConfigMap::default()
     };
-    let opened = accounts.create(&PostParams::default(), &account).await?;
+    let created = accounts.create(&PostParams::default(), &account).await?;
     match accounts.delete(name, &DeleteParams::default()).await {
         Ok(_) => {}
-        // Nothing was opened in a rehearsal.
+        // A dry run has created nothing.
         Err(kubewright::kube::Error::Api(status)) if status.code == 404 => {}
         Err(error) => return Err(error.into()),
     }
-    Ok(opened)
+    Ok(created)
 }
 
-/// Adds to an account; when somebody else was first, to what they have left.
+/// Adds to the balance of an account, again when another client has changed it in between.
 pub(crate) async fn pay_in(client: Client, name: &str, amount: u64) -> Result<u64> {
     let accounts: Api<ConfigMap> = Api::default_namespaced(client);
     let balance = retry_on_conflict(RetryPolicy::backoff(), || async {
@@ -57,7 +65,7 @@ pub(crate) async fn pay_in(client: Client, name: &str, amount: u64) -> Result<u6
         let former = data.get("balance").and_then(|text| text.parse().ok());
         let balance = former.unwrap_or(0_u64) + amount;
         data.insert("balance".to_owned(), balance.to_string());
-        // Refused when the account has changed since it was read.
+        // A conflict when the account has changed since it was read.
         let post = PostParams::default();
         accounts.replace(name, &post, &account).await?;
         Ok::<_, kubewright::kube::Error>(balance)
@@ -68,15 +76,14 @@ pub(crate) async fn pay_in(client: Client, name: &str, amount: u64) -> Result<u6
 #[tokio::main(flavor = "current_thread")]
 #[expect(clippy::print_stdout, reason = "what the example shows")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let client = connect(load_config(None).await?, "careful-client-example")?;
-    let client = careful(client, "default");
-    let opened = open_and_close(rehearsal(client.clone()), "savings").await;
-    let opened = opened.map_err(|one| one.to_string())?;
-    println!("would open {}", opened.name_any());
-    let balance = pay_in(client, "wages", 7).await;
-    println!(
-        "{}",
-        balance.map_or_else(|one| one.to_string(), |one| one.to_string())
-    );
+    let client = connect(load_config(None).await?, "dry-run-example")?;
+    let client = strict(client, "default");
+    let created = open_and_close(dry_run(&client), "savings").await;
+    let created = created.map_err(|error| error.to_string())?;
+    println!("would create {}", created.name_any());
+    match pay_in(client, "wages", 7).await {
+        Ok(balance) => println!("wages: {balance}"),
+        Err(error) => println!("{error}"),
+    }
     Ok(())
 }

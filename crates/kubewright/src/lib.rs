@@ -78,9 +78,10 @@ pub use kubewright_core::{
     Verb, WebhookDescription,
 };
 pub use kubewright_runtime::cache::{List, Metadata};
+pub use kubewright_runtime::client;
 pub use kubewright_runtime::client::{
-    Blocked, Conflict, FieldValidation, Guard, Manners, Namespaced, RetryPolicy, WriteOptions,
-    guarded, honor_no_proxy, retry_if, retry_on_conflict,
+    Blocked, ClientLimits, Conflict, FieldValidation, Namespaced, RequestFilter, RetryPolicy,
+    WriteOptions, honor_no_proxy, retry_if, retry_on_conflict,
 };
 pub use kubewright_runtime::controller::{Failure, Handle, Outcome, Retry};
 pub use kubewright_runtime::election::{ElectionTimes, Leadership};

@@ -6,7 +6,7 @@ use kube::Client;
 use kube::client::Body;
 use kubewright_core::{Description, PolicyRule, Verb};
 use kubewright_runtime::NamespaceSet;
-use kubewright_runtime::client::{Blocked, Guard, guarded};
+use kubewright_runtime::client::{Blocked, RequestFilter, with_layer};
 use kubewright_wire::route::{ResourceRoute, Route};
 use parking_lot::Mutex;
 
@@ -102,13 +102,13 @@ impl Permissions {
             .collect()
     }
 
-    /// The same client, held to the rules.
+    /// A client like `client` that sends only what the rules grant.
     ///
     /// # Panics
     ///
     /// Outside a tokio runtime, as kube's client does.
-    pub fn guard(&self, client: Client) -> Client {
-        guarded(&client, self.clone())
+    pub fn wrap(&self, client: &Client) -> Client {
+        with_layer(client, self.clone().layer())
     }
 
     /// Whether a request is allowed; discovery and the like always are, as everywhere.
@@ -187,8 +187,8 @@ fn registration(route: &ResourceRoute) -> String {
     format!("register the kind with {registration}, or add .may(rule) to the operator")
 }
 
-impl Guard for Permissions {
-    type Noted = ();
+impl RequestFilter for Permissions {
+    type RequestState = ();
 
     fn before(&self, request: &mut Request<Body>) -> Result<(), Blocked> {
         self.check(request).map_err(Blocked::new)
@@ -317,7 +317,7 @@ mod tests {
         let service = tower::service_fn(|_: Request<Body>| async {
             Ok::<_, Infallible>(Response::new(Body::empty()))
         });
-        let client = permissions().guard(Client::new(service, "default"));
+        let client = permissions().wrap(&Client::new(service, "default"));
         let send = |path: &str| client.send(Request::get(path).body(Body::empty()).unwrap());
         assert!(send("/api/v1/pods").await.is_ok());
         let error = send("/apis/apps/v1/deployments").await.unwrap_err();

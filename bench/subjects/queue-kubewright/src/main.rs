@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use kubewright_bench_subject::{median, print_reading};
 use kubewright_core::ObjectKey;
-use kubewright_runtime::queue::{Finished, Priority, Queue, AddOptions};
+use kubewright_runtime::queue::{AddOptions, Finished, Priority, Queue};
 use tokio::runtime::Runtime;
 use tokio::time::Instant;
 

@@ -1,3 +1,5 @@
+//! Clients that are restricted to one namespace.
+
 use std::sync::Arc;
 
 use http::Request;
@@ -6,13 +8,13 @@ use kube::client::Body;
 use kubewright_core::{Resource, Scope};
 use kubewright_wire::route::{ResourceRoute, Route};
 
-use super::{Blocked, ClientService, Guard, Guarded};
+use super::{Blocked, RequestFilter, Transport};
 use crate::Error;
 
-/// Keeps a client in one namespace: what is asked of another, or of all, is not sent.
+/// Restricts a client to one namespace: requests for another namespace, or for all, are blocked.
 ///
-/// The namespace is also the one that `Api::default_namespaced` means. A path does not tell whether
-/// a kind is in no namespace at all, so those that may be asked for are named.
+/// `Api::default_namespaced` uses the namespace, too. A path alone does not show whether a kind is
+/// cluster-scoped, so cluster-scoped kinds are allowed one by one, with [`and`](Self::and).
 ///
 /// ```
 /// use kubewright_core::{Kind, Resource, Scope};
@@ -20,59 +22,63 @@ use crate::Error;
 ///
 /// # fn with(client: kube::Client) {
 /// let nodes = Resource::new(Kind::new("", "v1", "Node"), "nodes", Scope::Cluster);
-/// let client = Namespaced::new("shop").and(nodes).guard(client);
+/// let client = Namespaced::new("shop").and(nodes).wrap(&client);
 /// assert_eq!(client.default_namespace(), "shop");
 /// # }
 /// ```
 #[derive(Clone, Debug)]
 pub struct Namespaced {
     namespace: Arc<str>,
-    cluster: Arc<[Resource]>,
+    cluster_scoped: Arc<[Resource]>,
 }
 
 impl Namespaced {
-    /// Only in this namespace.
+    /// A restriction to this namespace.
     pub fn new(namespace: &str) -> Self {
         Self {
             namespace: namespace.into(),
-            cluster: Arc::default(),
+            cluster_scoped: Arc::default(),
         }
     }
 
-    /// Also a kind that is in no namespace; one that is in namespaces stays in this one.
+    /// Allows a cluster-scoped kind. A namespaced kind stays restricted to the namespace.
     #[must_use]
     pub fn and(self, kind: Resource) -> Self {
-        let further = Some(kind).filter(|kind| kind.scope == Scope::Cluster);
-        let cluster = self.cluster.iter().cloned().chain(further).collect();
-        Self { cluster, ..self }
+        let added = Some(kind).filter(|kind| kind.scope == Scope::Cluster);
+        let cluster_scoped = self.cluster_scoped.iter().cloned().chain(added).collect();
+        Self {
+            cluster_scoped,
+            ..self
+        }
     }
 
-    /// The same client, kept in the namespace.
+    /// The client, restricted to the namespace, which is also its default namespace.
     ///
     /// # Panics
     ///
     /// Outside a tokio runtime, as kube's client does.
-    pub fn guard(self, client: Client) -> Client {
-        let namespace = self.namespace.to_string();
-        let service = Guarded::new(self, ClientService::new(client.clone()));
-        Client::new(service, namespace).with_valid_until(*client.valid_until())
+    pub fn wrap(self, client: &Client) -> Client {
+        Transport::from(client.clone())
+            .with_default_namespace(&*self.namespace)
+            .client_with(self.layer())
     }
 
     fn allows(&self, route: &ResourceRoute) -> bool {
         let is_inside = route.namespace.as_deref() == Some(&*self.namespace);
-        let is_named =
-            |one: &Resource| one.kind.group() == route.group.as_str() && one.plural == route.plural;
-        is_inside || self.cluster.iter().any(is_named)
+        let is_allowed = |kind: &Resource| {
+            kind.kind.group() == route.group.as_str() && kind.plural == route.plural
+        };
+        is_inside || self.cluster_scoped.iter().any(is_allowed)
     }
 }
 
-impl Guard for Namespaced {
-    type Noted = ();
+impl RequestFilter for Namespaced {
+    type RequestState = ();
 
     fn before(&self, request: &mut Request<Body>) -> Result<(), Blocked> {
         let uri = request.uri();
         let route = Route::parse(request.method(), uri.path(), uri.query());
-        // Discovery and the like are about no namespace.
+        // Discovery, health checks and the like concern no namespace.
         let is_allowed = route.resource().is_none_or(|route| self.allows(route));
         if is_allowed {
             return Ok(());
@@ -91,7 +97,7 @@ mod tests {
     use kubewright_core::{Kind, Resource, Scope};
 
     use super::Namespaced;
-    use crate::client::Guard as _;
+    use crate::client::RequestFilter as _;
 
     fn passes(client: &Namespaced, path: &str) -> bool {
         let mut request = Request::get(path).body(Body::empty()).unwrap();
@@ -99,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_in_the_namespace_or_named_is_asked_for() {
+    fn only_requests_in_the_namespace_or_for_allowed_kinds_pass() {
         let nodes = Resource::new(Kind::new("", "v1", "Node"), "nodes", Scope::Cluster);
         let pods = Resource::new(Kind::new("", "v1", "Pod"), "pods", Scope::Namespaced);
         let shop = Namespaced::new("shop").and(nodes).and(pods);

@@ -1,4 +1,4 @@
-//! Whether the proxy of the environment applies to an API server.
+//! Proxy settings of the environment, and the servers that `NO_PROXY` exempts.
 
 use std::net::IpAddr;
 
@@ -6,21 +6,21 @@ use http::Uri;
 use http::uri::Scheme;
 use kube::Config;
 
-/// Removes a proxy from settings that was set by the environment and does not apply to their API
-/// server.
+/// Removes the proxy from a configuration when it was set by the environment and does not apply to
+/// the API server.
 ///
-/// kube takes `HTTPS_PROXY` for every server and ignores `NO_PROXY`. The rules here are those of Go,
-/// which kubectl follows: servers on loopback and servers without TLS have no such proxy, and
-/// `NO_PROXY` lists others as `*`, as domains (`example.com` with its subdomains, `.example.com` for
-/// them alone), as addresses and as CIDR blocks; all but the last with a port if wanted. A
-/// `proxy-url` of the kubeconfig applies always.
+/// kube uses `HTTPS_PROXY` for every server and ignores `NO_PROXY`. The rules here are those of Go,
+/// which kubectl follows: the proxy does not apply to servers on loopback and to servers without
+/// TLS, nor to those that `NO_PROXY` lists. An entry is `*`, a domain (`example.com` includes its
+/// subdomains, `.example.com` means only these), an address or a CIDR block. All but blocks can have
+/// a port. A `proxy-url` of the kubeconfig always applies.
 pub fn honor_no_proxy(config: &mut Config) {
     if ProxyEnvironment::read().applying(config).is_none() {
         config.proxy_url = None;
     }
 }
 
-/// What the environment sets.
+/// The proxy variables of the environment.
 #[derive(Debug, Default)]
 pub(super) struct ProxyEnvironment {
     https: Vec<(&'static str, String)>,
@@ -29,41 +29,46 @@ pub(super) struct ProxyEnvironment {
 
 impl ProxyEnvironment {
     pub(super) fn read() -> Self {
-        let set = |name| Some((name, std::env::var_os(name)?.into_string().ok()?));
-        let exempt = ["NO_PROXY", "no_proxy"].into_iter().filter_map(set);
+        let variable = |name| Some((name, std::env::var_os(name)?.into_string().ok()?));
         Self {
             https: ["HTTPS_PROXY", "https_proxy"]
                 .into_iter()
-                .filter_map(set)
+                .filter_map(variable)
                 .collect(),
-            exempt: exempt
+            exempt: ["NO_PROXY", "no_proxy"]
+                .into_iter()
+                .filter_map(variable)
                 .map(|(_, value)| value)
                 .find(|value| !value.is_empty())
                 .unwrap_or_default(),
         }
     }
 
-    /// The variable that has set this proxy.
+    /// The variable that names this proxy.
     pub(super) fn variable(&self, proxy: &Uri) -> Option<&'static str> {
-        let has_set =
+        let names_it =
             |(_, value): &&(&str, String)| value.parse::<Uri>().ok().as_ref() == Some(proxy);
-        self.https.iter().find(has_set).map(|(name, _)| *name)
+        self.https.iter().find(names_it).map(|(name, _)| *name)
     }
 
-    /// The proxy of the settings, if it applies to their server.
+    /// The proxy of a configuration, if it applies to its server.
     pub(super) fn applying<'c>(&self, config: &'c Config) -> Option<&'c Uri> {
         let proxy = config.proxy_url.as_ref()?;
-        let is_of_environment = self.variable(proxy).is_some();
-        (!is_of_environment || self.applies(&config.cluster_url)).then_some(proxy)
+        let is_from_environment = self.variable(proxy).is_some();
+        (!is_from_environment || self.applies(&config.cluster_url)).then_some(proxy)
     }
 
-    /// `useProxy` of golang.org/x/net/http/httpproxy.
+    /// Whether the proxy of the environment applies to a server: `useProxy` of
+    /// golang.org/x/net/http/httpproxy.
     fn applies(&self, server: &Uri) -> bool {
-        let Some(host) = server.host() else {
+        let Some(server_host) = server.host() else {
             return true;
         };
-        let host = host.trim_start_matches('[').trim_end_matches(']');
-        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        let host = server_host
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .trim_end_matches('.')
+            .to_ascii_lowercase();
         let address = host.parse::<IpAddr>().ok();
         let is_local = host == "localhost" || address.is_some_and(|address| address.is_loopback());
         if is_local || server.scheme() != Some(&Scheme::HTTPS) {
@@ -79,7 +84,7 @@ impl ProxyEnvironment {
     }
 }
 
-/// The server that is to be reached.
+/// The server of a request.
 struct Target {
     host: String,
     address: Option<IpAddr>,
@@ -87,7 +92,7 @@ struct Target {
 }
 
 impl Target {
-    /// Whether an entry of `NO_PROXY` names it.
+    /// Whether an entry of `NO_PROXY` includes the server.
     fn is_exempt_by(&self, entry: &str) -> bool {
         if entry == "*" {
             return true;
@@ -111,21 +116,19 @@ impl Target {
     }
 
     fn is_in_domain(&self, domain: &str) -> bool {
-        let domain = domain
+        let suffix = domain
             .strip_prefix('*')
             .filter(|rest| rest.starts_with('.'))
             .unwrap_or(domain);
-        match domain.strip_prefix('.') {
-            Some(_) => self.host.ends_with(domain),
-            None => {
-                let before = self.host.strip_suffix(domain);
-                before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
-            }
+        if suffix.starts_with('.') {
+            return self.host.ends_with(suffix);
         }
+        let before = self.host.strip_suffix(suffix);
+        before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
     }
 }
 
-/// `host:port`, `[::1]:port`, or either without a port.
+/// Splits `host:port` or `[::1]:port`; the port is optional.
 fn split_port(entry: &str) -> (&str, Option<u16>) {
     if let Some((address, rest)) = entry
         .strip_prefix('[')
@@ -142,7 +145,7 @@ fn split_port(entry: &str) -> (&str, Option<u16>) {
     }
 }
 
-/// Whether an address lies in the block of those whose first `length` bits are those of `base`.
+/// Whether an address is in the block `base/length`.
 fn is_within(address: IpAddr, base: IpAddr, length: u32) -> bool {
     let (bits, all, width) = match (address, base) {
         (IpAddr::V4(address), IpAddr::V4(base)) => (
@@ -167,7 +170,7 @@ mod tests {
 
     const PROXY: &str = "http://proxy.example.com:3128";
 
-    /// Whether a server is reached through the proxy of the environment.
+    /// Whether the proxy of the environment applies to a server.
     fn is_proxied(server: &str, exempt: &str) -> bool {
         let environment = ProxyEnvironment {
             https: vec![("HTTPS_PROXY", PROXY.to_owned())],
@@ -179,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_on_loopback_and_without_tls_have_no_proxy_of_the_environment() {
+    fn environment_proxy_does_not_apply_to_loopback_and_plain_http() {
         for server in [
             "https://127.0.0.1:6443",
             "https://127.8.0.1",
@@ -195,7 +198,7 @@ mod tests {
 
     /// The cases are those of golang.org/x/net/http/httpproxy's own documentation.
     #[test]
-    fn no_proxy_is_read_as_go_reads_it() {
+    fn no_proxy_is_interpreted_as_in_go() {
         for (server, exempt, expected) in [
             ("https://10.0.0.1", "*", false),
             ("https://kube.example.com", "other, *", false),
@@ -230,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn proxy_of_the_kubeconfig_applies_always() {
+    fn proxy_of_the_kubeconfig_always_applies() {
         let mut config = Config::new("https://127.0.0.1".parse().unwrap());
         config.proxy_url = Some("http://127.0.0.1:2".parse().unwrap());
         let environment = ProxyEnvironment {

@@ -1,6 +1,8 @@
+//! Queries of requests.
+
 use std::fmt::Write as _;
 
-/// The query of a request, built name by name; values are escaped.
+/// The query of a request. Values are percent-encoded.
 ///
 /// ```
 /// use kubewright_runtime::client::Query;
@@ -20,7 +22,7 @@ impl Query {
         Self::default()
     }
 
-    /// The same query with one more parameter; an empty value leaves it out.
+    /// Adds a parameter. An empty value adds nothing.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl ToString) -> Self {
         let value = value.to_string();

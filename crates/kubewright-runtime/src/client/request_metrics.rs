@@ -1,3 +1,5 @@
+//! Counts and durations of a client's requests.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,10 +10,11 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 use tower::BoxError;
 
-use super::{Blocked, Guard};
+use super::{Blocked, RequestFilter, ResponseBody};
 use crate::prometheus::Histogram;
 
-/// As Kubernetes' own components have them.
+/// The buckets of `rest_client_request_duration_seconds` (k8s.io/component-base/metrics/prometheus/
+/// restclient).
 const LIMITS: &[Duration] = &[
     Duration::from_millis(5),
     Duration::from_millis(25),
@@ -27,7 +30,8 @@ const LIMITS: &[Duration] = &[
     Duration::from_secs(60),
 ];
 
-/// What a client has asked and been answered; as a [`Guard`] it counts. Cloning shares it.
+/// Counts and durations of a client's requests. It is filled as a [`RequestFilter`] of the client;
+/// clones share the counts.
 #[derive(Clone, Debug)]
 pub struct RequestMetrics {
     host: Arc<str>,
@@ -36,13 +40,20 @@ pub struct RequestMetrics {
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// By method and code; `<error>` stands for no answer, as in client-go.
-    answered: BTreeMap<(String, String), u64>,
+    /// By method and code. The code `<error>` means that no response arrived, as in client-go.
+    responses: BTreeMap<(String, String), u64>,
     durations: BTreeMap<String, Histogram>,
 }
 
+/// A request that waits for its response.
+#[derive(Debug)]
+pub struct StartedRequest {
+    method: Method,
+    start: Instant,
+}
+
 impl RequestMetrics {
-    /// Nothing yet, of a client for the API server at `host`.
+    /// Empty counts of a client for the API server at `host`.
     pub fn new(host: &str) -> Self {
         Self {
             host: host.into(),
@@ -55,39 +66,44 @@ impl RequestMetrics {
         &self.host
     }
 
-    /// How often each method was answered with each code.
+    /// The number of responses by method and code.
     pub fn responses(&self) -> BTreeMap<(String, String), u64> {
-        self.counts.lock().answered.clone()
+        self.counts.lock().responses.clone()
     }
 
-    /// How long the heads of the answers took, by method.
+    /// How long the heads of the responses took, by method.
     pub fn durations(&self) -> BTreeMap<String, Histogram> {
         self.counts.lock().durations.clone()
     }
 
     fn note(&self, method: &str, code: String, time: Duration) {
         let mut counts = self.counts.lock();
-        let answered = (method.to_owned(), code);
-        *counts.answered.entry(answered).or_default() += 1;
-        let durations = counts.durations.entry(method.to_owned());
-        let histogram = durations.or_insert_with(|| Histogram::new(LIMITS));
-        histogram.observe(time);
+        let response = (method.to_owned(), code);
+        *counts.responses.entry(response).or_default() += 1;
+        counts
+            .durations
+            .entry(method.to_owned())
+            .or_insert_with(|| Histogram::new(LIMITS))
+            .observe(time);
     }
 }
 
-impl Guard for RequestMetrics {
-    type Noted = (Method, Instant);
+impl RequestFilter for RequestMetrics {
+    type RequestState = StartedRequest;
 
-    fn before(&self, request: &mut Request<Body>) -> Result<Self::Noted, Blocked> {
-        Ok((request.method().clone(), Instant::now()))
+    fn before(&self, request: &mut Request<Body>) -> Result<StartedRequest, Blocked> {
+        Ok(StartedRequest {
+            method: request.method().clone(),
+            start: Instant::now(),
+        })
     }
 
-    fn after(&self, (method, began): Self::Noted, answer: &Result<Response<Body>, BoxError>) {
-        let code = match answer {
-            Ok(answer) => answer.status().as_str().to_owned(),
+    fn after(&self, started: StartedRequest, response: &Result<Response<ResponseBody>, BoxError>) {
+        let code = match response {
+            Ok(response) => response.status().as_str().to_owned(),
             Err(_) => "<error>".to_owned(),
         };
-        self.note(method.as_str(), code, began.elapsed());
+        self.note(started.method.as_str(), code, started.start.elapsed());
     }
 }
 
@@ -97,21 +113,21 @@ mod tests {
 
     use http::{Request, Response};
     use kube::client::Body;
-    use tower::ServiceExt as _;
+    use tower::{Layer as _, ServiceExt as _};
 
     use super::RequestMetrics;
-    use crate::client::Guarded;
+    use crate::client::{RequestFilterLayer, ResponseBody};
 
     #[tokio::test]
     async fn requests_are_counted_by_method_and_code() {
         let metrics = RequestMetrics::new("10.0.0.1:443");
         for code in [200, 200, 404] {
             let service = tower::service_fn(move |_: Request<Body>| async move {
-                let answer = Response::builder().status(code).body(Body::empty());
-                Ok::<_, Infallible>(answer.unwrap())
+                let body = ResponseBody::default();
+                Ok::<_, Infallible>(Response::builder().status(code).body(body).unwrap())
             });
             let request = Request::get("/api").body(Body::empty()).unwrap();
-            let counted = Guarded::new(metrics.clone(), service);
+            let counted = RequestFilterLayer::new(metrics.clone()).layer(service);
             counted.oneshot(request).await.unwrap();
         }
         let counted: Vec<_> = metrics.responses().into_values().collect();

@@ -1,3 +1,5 @@
+//! Options of all writes of a client, such as dry run.
+
 use bytes::Bytes;
 use futures_util::FutureExt as _;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -7,11 +9,11 @@ use kube::client::Body;
 use kubewright_wire::route::{self, ResourceRoute, Route};
 use serde_json::{Map, Value, json};
 
-use super::{Blocked, Guard, Query, guarded};
+use super::{Blocked, Query, RequestFilter, with_layer};
 use crate::Error;
 
-/// What each write of a client asks of the API server, unless the request asks for something else
-/// itself; reads are left alone.
+/// Options that are added to each write of a client. An option that the request already has stays as
+/// it is, and reads are not changed.
 ///
 /// ```
 /// use kubewright_runtime::client::{FieldValidation, WriteOptions};
@@ -22,34 +24,33 @@ use crate::Error;
 ///     field_validation: Some(FieldValidation::Strict),
 ///     ..WriteOptions::default()
 /// };
-/// let client = careful.guard(client);
+/// let client = careful.wrap(&client);
 /// # }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// Goes all the way but stores nothing. What acts in another way than by storing an object (a
-    /// command in a container, a proxy) is not sent.
+    /// Whether the API server processes writes without storing them. Requests for which it has no
+    /// dry run, such as a command in a container or a proxied request, are blocked.
     pub dry_run: bool,
-    /// Whose the fields become that are written.
+    /// The manager that owns the written fields.
     pub field_manager: Option<String>,
-    /// What becomes of fields that the kind does not have; none leaves it to the API server, which
-    /// warns.
+    /// How unknown fields are handled; none leaves it to the API server, which warns.
     pub field_validation: Option<FieldValidation>,
 }
 
-/// What becomes of fields that a kind does not have, or that stand twice.
+/// How the API server handles unknown and duplicate fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldValidation {
-    /// They are dropped without a word.
+    /// They are dropped silently.
     Ignore,
-    /// They are dropped, and the answer warns of them.
+    /// They are dropped, and the response has a warning.
     Warn,
-    /// They are an error.
+    /// The request fails.
     Strict,
 }
 
 impl FieldValidation {
-    /// The spelling in a request.
+    /// The value of `fieldValidation` in a request.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ignore => "Ignore",
@@ -60,18 +61,18 @@ impl FieldValidation {
 }
 
 impl WriteOptions {
-    /// The same client, all of whose writes ask for this.
+    /// The client, whose writes have these options.
     ///
     /// # Panics
     ///
     /// Outside a tokio runtime, as kube's client does.
-    pub fn guard(self, client: Client) -> Client {
-        guarded(&client, self)
+    pub fn wrap(self, client: &Client) -> Client {
+        with_layer(client, self.layer())
     }
 
-    fn complete(&self, request: &mut Request<Body>) -> Result<(), Error> {
+    fn add_parameters(&self, request: &mut Request<Body>) -> Result<(), Error> {
         let present = route::Query::parse(request.uri().query().unwrap_or_default());
-        let wanted = [
+        let options = [
             ("dryRun", self.dry_run.then_some("All")),
             ("fieldManager", self.field_manager.as_deref()),
             (
@@ -79,42 +80,42 @@ impl WriteOptions {
                 self.field_validation.map(FieldValidation::as_str),
             ),
         ];
-        let missing = wanted
+        let missing = options
             .into_iter()
             .filter(|(name, _)| present.get(name).is_none())
             .fold(Query::new(), |query, (name, value)| {
                 query.with(name, value.unwrap_or_default())
             });
-        extend(request, &missing).map_err(|source| Error::InvalidRequest {
-            what: what(request),
+        extend_query(request, &missing).map_err(|source| Error::InvalidRequest {
+            what: described(request),
             source,
         })
     }
 }
 
-impl Guard for WriteOptions {
-    type Noted = ();
+impl RequestFilter for WriteOptions {
+    type RequestState = ();
 
     fn before(&self, request: &mut Request<Body>) -> Result<(), Blocked> {
-        let done = match Effect::of(request) {
-            Effect::Deletes if self.dry_run => delete_dry(request),
+        let result = match Effect::of(request) {
+            Effect::Deletes if self.dry_run => make_delete_dry(request),
             Effect::Acts if self.dry_run => Err(Error::DryRunUnsupported {
-                what: what(request),
+                what: described(request),
             }),
-            Effect::Stores => self.complete(request),
+            Effect::Stores => self.add_parameters(request),
             Effect::None | Effect::Deletes | Effect::Acts => Ok(()),
         };
-        done.map_err(Blocked::new)
+        result.map_err(Blocked::new)
     }
 }
 
-/// What a request does beside being answered.
+/// The effect of a request on the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     None,
     Stores,
     Deletes,
-    /// Something that cannot be taken back, and that the API server has no dry run for.
+    /// An action for which the API server has no dry run.
     Acts,
 }
 
@@ -132,7 +133,8 @@ impl Effect {
     }
 }
 
-/// Subresources that hand the request on (`rest.Connecter` of k8s.io/apiserver).
+/// Whether the request is passed on to a Pod, node or service (`rest.Connecter` of
+/// k8s.io/apiserver).
 fn connects(route: &ResourceRoute) -> bool {
     let subresource = route.subresource.as_deref();
     matches!(
@@ -141,20 +143,20 @@ fn connects(route: &ResourceRoute) -> bool {
     )
 }
 
-fn what(request: &Request<Body>) -> String {
+fn described(request: &Request<Body>) -> String {
     format!("{} {}", request.method(), request.uri().path())
 }
 
-/// The request with further parameters.
-fn extend(request: &mut Request<Body>, query: &Query) -> Result<(), http::Error> {
-    let query = query.to_string();
-    let Some(further) = query.strip_prefix('?') else {
+/// Adds parameters to the query of a request.
+fn extend_query(request: &mut Request<Body>, query: &Query) -> Result<(), http::Error> {
+    let text = query.to_string();
+    let Some(added) = text.strip_prefix('?') else {
         return Ok(());
     };
     let uri = request.uri();
     let target = match uri.query().unwrap_or_default().trim_matches('&') {
-        "" => format!("{}?{further}", uri.path()),
-        former => format!("{}?{former}&{further}", uri.path()),
+        "" => format!("{}?{added}", uri.path()),
+        existing => format!("{}?{existing}&{added}", uri.path()),
     };
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = Some(target.parse()?);
@@ -162,16 +164,18 @@ fn extend(request: &mut Request<Body>, query: &Query) -> Result<(), http::Error>
     Ok(())
 }
 
-/// A delete that has a body is asked for its options there alone, not in the query
-/// (k8s.io/apiserver/pkg/endpoints/handlers/delete.go, `DeleteResource`).
-fn delete_dry(request: &mut Request<Body>) -> Result<(), Error> {
+/// Makes a delete a dry run, in its body: the API server reads the options of a delete that has a body
+/// only there, not from the query (k8s.io/apiserver/pkg/endpoints/handlers/delete.go,
+/// `DeleteResource`).
+fn make_delete_dry(request: &mut Request<Body>) -> Result<(), Error> {
     let body = std::mem::replace(request.body_mut(), Body::empty());
-    // What a client sends is at hand; only a body that is passed on from elsewhere is not.
-    let body = body.collect_bytes().now_or_never();
-    let options = body.and_then(|bytes| delete_options(&bytes.ok()?));
+    // The body of a client's request is in memory, so that it is collected without waiting. Only a
+    // body that is forwarded from elsewhere is a stream.
+    let bytes = body.collect_bytes().now_or_never();
+    let options = bytes.and_then(|bytes| delete_options(&bytes.ok()?));
     let Some(mut options) = options else {
         return Err(Error::DryRunUnsupported {
-            what: what(request),
+            what: described(request),
         });
     };
     options.insert("dryRun".to_owned(), json!(["All"]));
@@ -182,7 +186,7 @@ fn delete_dry(request: &mut Request<Body>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The options of a delete; none when they are not JSON.
+/// The options in the body of a delete; none when they are not JSON.
 fn delete_options(body: &Bytes) -> Option<Map<String, Value>> {
     if body.is_empty() {
         return Some(Map::new());
@@ -196,9 +200,9 @@ mod tests {
     use kube::client::Body;
 
     use super::{FieldValidation, WriteOptions};
-    use crate::client::Guard as _;
+    use crate::client::RequestFilter as _;
 
-    fn all() -> WriteOptions {
+    fn all_options() -> WriteOptions {
         WriteOptions {
             dry_run: true,
             field_manager: Some("us and them".to_owned()),
@@ -206,14 +210,14 @@ mod tests {
         }
     }
 
-    /// What becomes of a request: its target and body, or why it is not sent.
+    /// The target and body of a request after the filter, or why it is blocked.
     async fn sent(options: &WriteOptions, line: &str, body: &str) -> String {
         let (method, target) = line.split_once(' ').unwrap();
         let method: Method = method.parse().unwrap();
         let request = Request::builder().method(method).uri(target);
         let mut request = request.body(Body::from(body.as_bytes().to_vec())).unwrap();
-        if let Err(unsent) = options.before(&mut request) {
-            return unsent.to_string();
+        if let Err(blocked) = options.before(&mut request) {
+            return blocked.to_string();
         }
         let target = request.uri().to_string();
         let body = request.into_body().collect_bytes().await.unwrap();
@@ -221,16 +225,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_asks_for_what_it_does_not_ask_for_itself() {
+    async fn options_are_added_to_a_write_that_does_not_set_them() {
         let pods = "/api/v1/namespaces/web/pods";
         assert_eq!(
-            sent(&all(), &format!("POST {pods}"), "{}").await,
+            sent(&all_options(), &format!("POST {pods}"), "{}").await,
             format!("{pods}?dryRun=All&fieldManager=us%20and%20them&fieldValidation=Strict {{}}")
         );
-        // As kube spells it.
+        // In the spelling of kube.
         let own = format!("PATCH {pods}/a?&fieldManager=me&fieldValidation=Warn&dryRun=All");
         assert_eq!(
-            sent(&all(), &own, "{}").await,
+            sent(&all_options(), &own, "{}").await,
             format!("{pods}/a?&fieldManager=me&fieldValidation=Warn&dryRun=All {{}}")
         );
         let forced = format!("PATCH {pods}/a?&force=true");
@@ -245,15 +249,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn reads_stay_as_they_are() {
+    async fn reads_are_not_changed() {
         for line in ["GET /api/v1/pods?watch=1", "HEAD /api/v1/pods/a"] {
             let (_, target) = line.split_once(' ').unwrap();
-            assert_eq!(sent(&all(), line, "").await, format!("{target} "));
+            assert_eq!(sent(&all_options(), line, "").await, format!("{target} "));
         }
     }
 
     #[tokio::test]
-    async fn a_dry_delete_says_so_in_its_body() {
+    async fn dry_run_of_a_delete_is_set_in_its_body() {
         let line = "DELETE /api/v1/namespaces/web/pods/a";
         let dry = WriteOptions {
             dry_run: true,
@@ -265,12 +269,12 @@ mod tests {
             format!("{path} {{\"dryRun\":[\"All\"]}}")
         );
         let precondition = r#"{"preconditions":{"uid":"7"}}"#;
-        let asked = sent(&dry, line, precondition).await;
-        assert!(asked.contains(r#""dryRun":["All"]"#), "{asked}");
-        assert!(asked.contains(r#""uid":"7""#), "{asked}");
-        let strange = sent(&dry, line, "k8s\0protobuf").await;
-        assert!(strange.contains("cannot be tried"), "{strange}");
-        // Whoever does not try deletes.
+        let target = sent(&dry, line, precondition).await;
+        assert!(target.contains(r#""dryRun":["All"]"#), "{target}");
+        assert!(target.contains(r#""uid":"7""#), "{target}");
+        let blocked = sent(&dry, line, "k8s\0protobuf").await;
+        assert!(blocked.contains("does not support"), "{blocked}");
+        // Without dry run the delete is not changed.
         assert_eq!(
             sent(&WriteOptions::default(), line, "").await,
             format!("{path} ")
@@ -278,7 +282,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_tried_is_not_sent_dry() {
+    async fn request_without_dry_run_is_blocked() {
         let acts = [
             "POST /api/v1/namespaces/web/pods/a/exec?command=rm",
             "GET /api/v1/namespaces/web/pods/a/exec?command=rm",
@@ -286,12 +290,12 @@ mod tests {
             "POST /debug/flags",
         ];
         for line in acts {
-            let answer = sent(&all(), line, "").await;
-            assert!(answer.contains("cannot be tried"), "{line}: {answer}");
+            let blocked = sent(&all_options(), line, "").await;
+            assert!(blocked.contains("does not support"), "{line}: {blocked}");
             let (_, target) = line.split_once(' ').unwrap();
             let wet = WriteOptions {
                 dry_run: false,
-                ..all()
+                ..all_options()
             };
             assert_eq!(sent(&wet, line, "").await, format!("{target} "));
         }

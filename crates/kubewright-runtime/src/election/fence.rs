@@ -1,33 +1,35 @@
+//! A filter that lets only the leader write.
+
 use http::{Method, Request};
 use kube::Client;
 use kube::client::Body;
 
 use super::Leadership;
 use crate::Error;
-use crate::client::{Guard, Blocked, guarded};
+use crate::client::{Blocked, RequestFilter, with_layer};
 
-/// Keeps a client from writing while this process does not lead; reads pass.
+/// Blocks the writes of a client while this process is not the leader. Reads pass.
 ///
-/// It looks when a request is sent. One that is under way when the term ends has until the end of
-/// the Lease to arrive, which is later by what the Lease is longer than the renew deadline.
+/// It checks when a request is sent. A request that is in flight when the term ends has the rest of
+/// the Lease to arrive: the Lease lasts longer than the renew deadline.
 #[derive(Clone, Debug)]
 pub struct Fence {
     leadership: Leadership,
 }
 
 impl Fence {
-    /// For those who write as the leader.
+    /// A fence for clients that write as the leader.
     pub fn new(leadership: Leadership) -> Self {
         Self { leadership }
     }
 
-    /// The same client behind the fence.
+    /// The client behind the fence.
     ///
     /// # Panics
     ///
     /// Outside a tokio runtime, as kube's client does.
-    pub fn guard(&self, client: Client) -> Client {
-        guarded(&client, self.clone())
+    pub fn wrap(self, client: &Client) -> Client {
+        with_layer(client, self.layer())
     }
 
     fn check(&self, request: &Request<Body>) -> Result<(), Error> {
@@ -38,18 +40,16 @@ impl Fence {
         if is_read || self.leadership.is_leading() {
             return Ok(());
         }
+        let holder = self.leadership.holder();
         Err(Error::NotLeading {
             what: format!("{} {}", request.method(), request.uri().path()),
-            holder: self
-                .leadership
-                .holder()
-                .unwrap_or_else(|| "nobody".to_owned()),
+            holder: holder.unwrap_or_else(|| "no process".to_owned()),
         })
     }
 }
 
-impl Guard for Fence {
-    type Noted = ();
+impl RequestFilter for Fence {
+    type RequestState = ();
 
     fn before(&self, request: &mut Request<Body>) -> Result<(), Blocked> {
         self.check(request).map_err(Blocked::new)

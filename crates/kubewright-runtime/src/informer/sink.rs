@@ -134,7 +134,7 @@ impl Sink for InformerSink {
         }
     }
 
-    fn withdrawn(&mut self) {
+    fn kind_removed(&mut self) {
         let mut subscribers = self.state.subscribers.lock();
         let store = &self.state.store;
         let replaced = store.replace_in(self.namespace.as_deref(), Vec::new(), "");

@@ -16,4 +16,4 @@ mod streak;
 pub(crate) use detector::{LoopDetector, Trigger};
 pub use report::{LoopKind, ReconcileLoop};
 pub(crate) use scope::{RunScope, in_run};
-pub use service::WriteTracker;
+pub use service::{WriteTracker, WriteTrackerLayer};

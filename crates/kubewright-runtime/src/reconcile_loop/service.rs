@@ -5,32 +5,39 @@ use std::task::{Context, Poll};
 
 use futures_util::future::BoxFuture;
 use http::{Method, Request, Response};
+use http_body_util::{BodyExt as _, Full};
 use kube::client::Body;
-use tower::{BoxError, Service};
+use tower::{BoxError, Layer, Service};
 
 use super::scope;
+use crate::client::ResponseBody;
 
-/// A client's service whose writes are noted, so that their events are known as echoes of them.
+/// The layer of a client that records the writes of reconciles, so that their events are recognized.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteTrackerLayer;
+
+impl<S> Layer<S> for WriteTrackerLayer {
+    type Service = WriteTracker<S>;
+
+    fn layer(&self, inner: S) -> WriteTracker<S> {
+        WriteTracker { inner }
+    }
+}
+
+/// The service of a [`WriteTrackerLayer`].
 #[derive(Clone)]
 pub struct WriteTracker<S> {
     inner: S,
 }
 
-impl<S> WriteTracker<S> {
-    /// The service `inner`, observed.
-    pub fn new(inner: S) -> Self {
-        Self { inner }
-    }
-}
-
 impl<S> Service<Request<Body>> for WriteTracker<S>
 where
-    S: Service<Request<Body>, Response = Response<Body>, Error: Into<BoxError>>,
+    S: Service<Request<Body>, Response = Response<ResponseBody>, Error: Into<BoxError>>,
     S::Future: Send + 'static,
 {
-    type Response = Response<Body>;
+    type Response = Response<ResponseBody>;
     type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response<Body>, BoxError>>;
+    type Future = BoxFuture<'static, Result<Response<ResponseBody>, BoxError>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         self.inner.poll_ready(cx).map_err(Into::into)
@@ -51,9 +58,10 @@ where
                 return Ok(response);
             };
             let (parts, body) = response.into_parts();
-            let bytes = body.collect_bytes().await?;
+            let bytes = body.collect().await?.to_bytes();
             scope::note(format!("{method} {path}"), &bytes);
-            Ok(Response::from_parts(parts, Body::from(bytes)))
+            let body = Full::new(bytes).map_err(|never| match never {});
+            Ok(Response::from_parts(parts, body.boxed_unsync()))
         })
     }
 }

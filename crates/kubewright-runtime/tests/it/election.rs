@@ -174,7 +174,7 @@ async fn who_does_not_lead_does_not_write_but_reads() {
     let server = LeaseServer::default();
     let one = server.candidate("one", NONE);
     let send = async |leadership: &Leadership, method: &str| {
-        let client = Fence::new(leadership.clone()).guard(server.client("work"));
+        let client = Fence::new(leadership.clone()).wrap(&server.client("work"));
         let path = "/apis/coordination.k8s.io/v1/namespaces/shop/leases/web";
         let request = Request::builder().method(method).uri(path);
         client

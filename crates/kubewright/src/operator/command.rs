@@ -9,7 +9,7 @@ use kubewright_manifest::{
     Component, ManifestOptions, WebhookCertificates, WebhookUse, deployment, objects, to_yaml,
 };
 use kubewright_runtime::Limits;
-use kubewright_runtime::client::{connect, load_config};
+use kubewright_runtime::client::{Transport, load_config};
 use kubewright_runtime::prometheus::MetricKind;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -222,9 +222,9 @@ fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> 
         let config = load_config(arguments.kubeconfig.as_deref()).await?;
         tracing::info!(operator = operator.name, "starting");
         let options = options(&operator, arguments, &config, &agent).await?;
-        let client = connect(config, &agent)?;
-        check_served(&client, &operator.registered().policies).await?;
-        let running = operator.start(client, options)?;
+        let transport = Transport::connect(&config, &agent)?;
+        check_served(&transport.clone().client(), &operator.registered().policies).await?;
+        let running = operator.start(transport, options)?;
         tokio::select! {
             () = signals.next() => {}
             () = announce(&running) => {}

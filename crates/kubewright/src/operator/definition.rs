@@ -3,16 +3,22 @@ use std::fmt;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use kube::{Client, CustomResourceExt};
+use bytes::Bytes;
+use http::{Request, Response};
+use kube::CustomResourceExt;
+use kube::client::Body;
 use kubewright_core::{Description, PolicyEffect, PolicyRule};
 use kubewright_manifest::keep_only_storage_version;
 use kubewright_runtime::NamespaceSet;
+use kubewright_runtime::client::{RequestService, Transport};
 use kubewright_runtime::prometheus::Exposition;
 use kubewright_webhook::review::SubjectAccessReviewSpec;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use tower::{BoxError, Layer, Service};
 
 use super::cache::Transforms;
+use super::client_stack::ClientLayer;
 use super::task::{Place, Task, TaskContext};
 use super::{LeaderElection, RunOptions, Running, command, start};
 use crate::endpoint::{Check, Checks, ExtraMetrics};
@@ -42,6 +48,7 @@ pub struct Operator {
     pub(super) readyz: Checks,
     pub(super) metrics: Vec<ExtraMetrics>,
     pub(super) transforms: Transforms,
+    pub(super) client_layers: Vec<ClientLayer>,
     /// Definitions of kinds that no controller here is for.
     pub(super) definitions: Vec<Value>,
     rules: Vec<PolicyRule>,
@@ -66,6 +73,7 @@ impl Operator {
             readyz: Checks::default(),
             metrics: Vec::new(),
             transforms: Transforms::default(),
+            client_layers: Vec::new(),
             definitions: Vec::new(),
             rules: Vec::new(),
         }
@@ -239,6 +247,39 @@ impl Operator {
         self
     }
 
+    /// Adds a layer that all requests of the operator's clients pass: a
+    /// [`RequestFilter`](crate::client::RequestFilter), or any layer of tower, of tower-http, or of
+    /// your own. The first layer that is added sees a request first. Retries, limits and the check
+    /// of permissions come after all of them.
+    ///
+    /// ```
+    /// use kubewright::Operator;
+    /// use kubewright::kube::client::Body;
+    /// use http::{HeaderValue, Request};
+    /// use tower::util::MapRequestLayer;
+    ///
+    /// let operator = Operator::new("site").client_layer(MapRequestLayer::new(
+    ///     |mut request: Request<Body>| {
+    ///         let tenant = HeaderValue::from_static("blue");
+    ///         request.headers_mut().insert("x-tenant", tenant);
+    ///         request
+    ///     },
+    /// ));
+    /// ```
+    #[must_use]
+    pub fn client_layer<L, B>(mut self, layer: L) -> Self
+    where
+        L: Layer<RequestService> + Send + Sync + 'static,
+        L::Service: Service<Request<Body>, Response = Response<B>, Error: Into<BoxError>>,
+        L::Service: Clone + Send + Sync + 'static,
+        <L::Service as Service<Request<Body>>>::Future: Send + 'static,
+        B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+    {
+        self.client_layers
+            .push(Arc::new(move |transport| transport.layer(&layer)));
+        self
+    }
+
     /// What it is called: the name of its ServiceAccount, roles and Deployment.
     pub fn name(&self) -> &str {
         &self.name
@@ -321,14 +362,18 @@ impl Operator {
         command::main(self)
     }
 
-    /// Starts the operator against a cluster and comes back at once.
+    /// Starts the operator on a cluster and returns at once.
     ///
     /// # Panics
     ///
     /// Outside a tokio runtime.
-    pub fn start(self, client: Client, options: RunOptions) -> Result<Running, Error> {
+    pub fn start(
+        self,
+        transport: impl Into<Transport>,
+        options: RunOptions,
+    ) -> Result<Running, Error> {
         self.check()?;
-        start::start(self, client, options)
+        start::start(self, transport.into(), options)
     }
 
     /// Runs the operator until `stop` is cancelled and running work has ended.
@@ -338,11 +383,11 @@ impl Operator {
     /// Dropped, everything ends at once, in the middle of what it does.
     pub async fn run(
         self,
-        client: Client,
+        transport: impl Into<Transport>,
         options: RunOptions,
         stop: CancellationToken,
     ) -> Result<(), Error> {
-        let running = self.start(client, options)?;
+        let running = self.start(transport, options)?;
         stop.cancelled().await;
         running.stop().await;
         Ok(())

@@ -1,6 +1,7 @@
 //! The operator as one value, and its life: started, running, stopped.
 
 mod cache;
+mod client_stack;
 mod command;
 mod definition;
 mod election;

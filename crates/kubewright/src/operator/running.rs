@@ -1,9 +1,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube::Client;
 use kubewright_core::Clock;
-use kubewright_runtime::client::Manners;
+use kubewright_runtime::client::{ClientLimits, Transport};
 use kubewright_runtime::controller::Handle;
 use kubewright_runtime::election::Leadership;
 use kubewright_runtime::informer::Informers;
@@ -38,9 +37,9 @@ pub struct RunOptions {
     pub probes: Option<Incoming>,
     /// Where `/metrics` is answered; none answers none.
     pub metrics: Option<MetricsServing>,
-    /// How the operator's client behaves towards the API server; what repeats requests does so by
-    /// itself.
-    pub manners: Manners,
+    /// Rate limit, retries and timeout of the operator's clients. The operator retries by itself, so
+    /// the default retries nothing.
+    pub limits: ClientLimits,
     /// The API server's address, for metrics.
     pub host: String,
     /// Where the operator itself runs; without it `NAME-system`, where its manifests put it.
@@ -56,9 +55,9 @@ impl Default for RunOptions {
             candidacy: None,
             probes: None,
             metrics: None,
-            manners: Manners {
+            limits: ClientLimits {
                 retries: 0,
-                ..Manners::default()
+                ..ClientLimits::default()
             },
             host: String::new(),
             namespace: None,
@@ -73,9 +72,9 @@ pub struct Candidacy {
     pub namespace: String,
     /// Who this copy is; none makes a name that no other has.
     pub identity: Option<String>,
-    /// A client for the election alone, so that it waits behind nothing else; none uses the
-    /// operator's.
-    pub client: Option<Client>,
+    /// Connections for the election alone, so that a renewal waits behind no other request; none
+    /// means those of the operator.
+    pub transport: Option<Transport>,
 }
 
 impl Candidacy {
@@ -84,7 +83,7 @@ impl Candidacy {
         Self {
             namespace: namespace.into(),
             identity: None,
-            client: None,
+            transport: None,
         }
     }
 }

@@ -1,7 +1,7 @@
-use kube::{Client, Config};
+use kube::Config;
 use kubewright_core::Clock;
 use kubewright_runtime::RateLimit;
-use kubewright_runtime::client::{Manners, connect};
+use kubewright_runtime::client::{ClientLimits, Transport};
 use kubewright_webhook::pki::{self, Authority, KeyPairPem};
 use kubewright_webhook::{CertificateFiles, Certificates, Incoming};
 use tokio::net::TcpListener;
@@ -30,7 +30,7 @@ pub(super) async fn options(
             .authority()
             .map(ToString::to_string)
             .unwrap_or_default(),
-        manners: manners(arguments),
+        limits: limits(arguments),
         grace: arguments.graceful_shutdown_timeout,
         namespace: Some(namespace),
         ..RunOptions::default()
@@ -63,20 +63,20 @@ fn pod_namespace(
     (!namespace.is_empty()).then(|| namespace.to_owned())
 }
 
-fn manners(arguments: &RunArguments) -> Manners {
+fn limits(arguments: &RunArguments) -> ClientLimits {
     let per_second = arguments
         .kube_api_qps
         .filter(|per_second| *per_second > 0.0);
-    Manners {
-        limit: per_second.map(|per_second| RateLimit {
+    ClientLimits {
+        rate_limit: per_second.map(|per_second| RateLimit {
             per_second,
             burst: arguments.kube_api_burst,
         }),
-        ..RunOptions::default().manners
+        ..RunOptions::default().limits
     }
 }
 
-/// The election has a client of its own, so that renewals wait behind nothing.
+/// The election has connections of its own, so that a renewal waits behind no other request.
 fn candidacy(
     operator: &Operator,
     arguments: &RunArguments,
@@ -89,12 +89,12 @@ fn candidacy(
     if operator.election.is_none() {
         return Err(super::running::not_registered(&operator.name));
     }
-    let client: Client = connect(config.clone(), &format!("{agent} leader-election"))?;
+    let transport = Transport::connect(config, &format!("{agent} leader-election"))?;
     let namespace = arguments.leader_election_namespace.clone();
     Ok(Some(Candidacy {
         namespace: namespace.unwrap_or_else(|| config.default_namespace.clone()),
         identity: None,
-        client: Some(client),
+        transport: Some(transport),
     }))
 }
 

@@ -5,17 +5,17 @@ use futures_util::future::join;
 use kube::Client;
 use kubewright_core::{Clock, Description};
 use kubewright_runtime::NamespaceSet;
-use kubewright_runtime::client::{ClientService, Guarded, RequestMetrics, rebuilt};
+use kubewright_runtime::client::{RequestFilter as _, RequestMetrics, Transport};
 use kubewright_runtime::election::{Candidate, Elector, Fence, Leadership};
 use kubewright_runtime::events::{EventRecorder, Reporter};
 use kubewright_runtime::informer::{InformerOptions, InformerStatus, Informers, Obstacle};
-use kubewright_runtime::reconcile_loop::WriteTracker;
 use kubewright_runtime::reflector::ReflectorOptions;
 use kubewright_webhook::{Incoming, WebhookMetrics};
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 
 use super::cache::Transforms;
+use super::client_stack::ClientStack;
 use super::group::Group;
 use super::part::{Part, Phase};
 use super::running::{Candidacy, RunOptions, Running, not_registered};
@@ -29,7 +29,7 @@ use crate::{Error, ManagedCertificates, Permissions};
 /// Starts the operator's parts: what answers first, what works last.
 pub(super) fn start(
     operator: Operator,
-    client: Client,
+    transport: Transport,
     options: RunOptions,
 ) -> Result<Running, Error> {
     let description = operator.registered();
@@ -40,17 +40,23 @@ pub(super) fn start(
         permissions = permissions.and(managed.rules(&description));
     }
     let requests = RequestMetrics::new(&options.host);
-    let guard = |client: &Client| {
-        let counted = Guarded::new(requests.clone(), ClientService::new(client.clone()));
-        let tracked = WriteTracker::new(counted);
-        rebuilt(client, Guarded::new(permissions.clone(), tracked))
+    let stack = ClientStack {
+        permissions: permissions.clone(),
+        requests: requests.clone(),
+        user_layers: operator.client_layers.clone(),
     };
-    let unfenced = guard(&options.manners.guard(client.clone()));
+    let reviewer = transport.clone().client();
+    let transport = stack.wrap(transport, Some(options.limits));
+    let unfenced = transport.clone().client();
     let (elector, leadership) = candidate(
         &operator,
         options.candidacy.as_ref(),
         options.clock.clone(),
-        |own| guard(own.unwrap_or(&client)),
+        |own| match own {
+            // Renewals are not limited: a Lease that is renewed late is lost.
+            Some(own) => stack.wrap(own, None).client(),
+            None => unfenced.clone(),
+        },
     )?;
     let manager = format!("kubewright/{}", operator.name);
     let own_namespace = options.namespace;
@@ -69,7 +75,7 @@ pub(super) fn start(
     let parts = Parts {
         informers: informers.clone(),
         manager,
-        client: Fence::new(leadership.clone()).guard(unfenced.clone()),
+        client: transport.client_with(Fence::new(leadership.clone()).layer()),
         unfenced,
         leadership: leadership.clone(),
         clock: options.clock,
@@ -105,7 +111,7 @@ pub(super) fn start(
             leadership,
             extra: operator.metrics,
         };
-        running.serve_metrics(serving, page, client)?;
+        running.serve_metrics(serving, page, reviewer)?;
     }
     Ok(running)
 }
@@ -343,7 +349,7 @@ fn candidate(
     operator: &Operator,
     candidacy: Option<&Candidacy>,
     clock: Clock,
-    guard: impl Fn(Option<&Client>) -> Client,
+    client: impl Fn(Option<Transport>) -> Client,
 ) -> Result<(Option<Elector>, Leadership), Error> {
     let Some(candidacy) = candidacy else {
         return Ok((None, Leadership::unrivalled()));
@@ -360,7 +366,7 @@ fn candidate(
         identity: identity.unwrap_or_else(|| Candidate::identity_on(&host_name())),
         times: election.times,
     };
-    let client = guard(candidacy.client.as_ref());
+    let client = client(candidacy.transport.clone());
     let (elector, leadership) = Elector::new(client, clock, candidate)?;
     Ok((Some(elector), leadership))
 }

@@ -1,8 +1,8 @@
 //! What a user of the facade meets.
 
 mod authorizer;
-mod careful_clients;
 mod certificates;
+mod client_options;
 mod clients;
 mod configuration;
 mod conflicts;

@@ -1,5 +1,7 @@
-/// The text of a file that an editor may have written in another encoding than UTF-8: what its
-/// byte order mark says.
+//! Text encodings of files.
+
+/// The text of a file in UTF-8, or in the encoding of its byte order mark: some editors on Windows
+/// write UTF-16. None when the bytes are not valid in that encoding.
 pub(super) fn text_of(bytes: Vec<u8>) -> Option<String> {
     match bytes.as_slice() {
         [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
@@ -23,7 +25,7 @@ mod tests {
     use super::text_of;
 
     #[test]
-    fn the_byte_order_mark_names_the_encoding() {
+    fn byte_order_mark_sets_the_encoding() {
         let little = [0xFF, 0xFE, b'a', 0, 0x3D, 0xD8, 0, 0xDE];
         let big = [0xFE, 0xFF, 0, b'a', 0xD8, 0x3D, 0xDE, 0];
         let marked = [b"\xEF\xBB\xBF".as_slice(), "a\u{1F600}".as_bytes()].concat();

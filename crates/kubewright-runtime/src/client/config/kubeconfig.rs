@@ -1,3 +1,5 @@
+//! Kubeconfig files, read and merged as kubectl does.
+
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use kube::config::{Kubeconfig, KubeconfigError};
@@ -6,32 +8,32 @@ use kubewright_wire::yaml::{YamlError, documents};
 use super::encoding::text_of;
 use crate::Error;
 
-/// The kubeconfig in one file: its documents merged, its paths taken from its folder.
-pub(in crate::client) fn of_file(path: &Path) -> Result<Kubeconfig, Error> {
+/// Reads a kubeconfig: merges its documents, and resolves its paths against its folder.
+pub(in crate::client) fn read_file(path: &Path) -> Result<Kubeconfig, Error> {
     read(path).map_err(|source| Error::Kubeconfig {
         path: path.display().to_string(),
         source: source.into(),
     })
 }
 
-/// The files that `KUBECONFIG` names, merged; none when it names none.
-pub(in crate::client) fn of_environment() -> Result<Option<Kubeconfig>, Error> {
+/// Reads and merges the files that `KUBECONFIG` lists; none when it lists none.
+pub(in crate::client) fn from_environment() -> Result<Option<Kubeconfig>, Error> {
     let Some(value) = std::env::var_os("KUBECONFIG") else {
         return Ok(None);
     };
     let paths = std::env::split_paths(&value).filter(|path| !path.as_os_str().is_empty());
-    merged(paths)
+    merge_files(paths)
 }
 
-/// The file of the home folder, where there is one.
-pub(in crate::client) fn of_home() -> Option<PathBuf> {
+/// The kubeconfig in the home folder, if it exists.
+pub(in crate::client) fn home_file() -> Option<PathBuf> {
     let path = std::env::home_dir()?.join(".kube").join("config");
     path.exists().then_some(path)
 }
 
-/// What is wrong with a file.
+/// Why a file is not a kubeconfig.
 #[derive(Debug, thiserror::Error)]
-enum Fault {
+enum FileError {
     #[error("the file cannot be read")]
     Read(#[source] std::io::Error),
     #[error("the file is neither UTF-8 nor UTF-16 with a byte order mark")]
@@ -40,22 +42,23 @@ enum Fault {
     Yaml(#[source] YamlError),
     #[error("this is not a kubeconfig: {0}")]
     Shape(String),
-    #[error("its parts do not fit together")]
+    #[error("its documents cannot be merged")]
     Merge(#[source] KubeconfigError),
 }
 
-/// The first file that has a name or a value decides, as kubectl has it.
-pub(in crate::client) fn merged(
+/// Reads and merges files. The first file that has a value, or an entry of a name, wins, as with
+/// kubectl.
+pub(in crate::client) fn merge_files(
     paths: impl Iterator<Item = PathBuf>,
 ) -> Result<Option<Kubeconfig>, Error> {
     let mut merged: Option<Kubeconfig> = None;
     for path in paths {
-        let next = of_file(&path)?;
+        let next = read_file(&path)?;
         let all = match merged {
             None => next,
             Some(first) => first.merge(next).map_err(|source| Error::Kubeconfig {
                 path: path.display().to_string(),
-                source: Fault::Merge(source).into(),
+                source: FileError::Merge(source).into(),
             })?,
         };
         merged = Some(all);
@@ -63,9 +66,9 @@ pub(in crate::client) fn merged(
     Ok(merged)
 }
 
-fn read(path: &Path) -> Result<Kubeconfig, Fault> {
-    let bytes = std::fs::read(path).map_err(Fault::Read)?;
-    let text = text_of(bytes).ok_or(Fault::Encoding)?;
+fn read(path: &Path) -> Result<Kubeconfig, FileError> {
+    let bytes = std::fs::read(path).map_err(FileError::Read)?;
+    let text = text_of(bytes).ok_or(FileError::Encoding)?;
     let mut config = parse(&text)?;
     if let Some(folder) = path.parent() {
         resolve(&mut config, folder);
@@ -73,31 +76,31 @@ fn read(path: &Path) -> Result<Kubeconfig, Fault> {
     Ok(config)
 }
 
-fn parse(text: &str) -> Result<Kubeconfig, Fault> {
-    let documents = documents(text).map_err(Fault::Yaml)?;
+fn parse(text: &str) -> Result<Kubeconfig, FileError> {
+    let documents = documents(text).map_err(FileError::Yaml)?;
     documents
         .into_iter()
         .try_fold(Kubeconfig::default(), |all, document| {
             let next = serde_json::from_value(document)
-                .map_err(|error| Fault::Shape(without_value(&error)))?;
-            all.merge(next).map_err(Fault::Merge)
+                .map_err(|error| FileError::Shape(without_value(&error)))?;
+            all.merge(next).map_err(FileError::Merge)
         })
 }
 
-/// What is wrong, without the value that is: it may be a token.
+/// The error without the wrong value, which can be a token.
 fn without_value(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.split_once(", expected ") {
         Some((_, expected)) => format!(
-            "where something else stands, there should be {expected}; a number or boolean that \
-             is meant as text wants quotes"
+            "a value has the wrong type, expected {expected}; put quotes around a number or boolean \
+             that is meant as text"
         ),
         None => text,
     }
 }
 
-/// Paths in a kubeconfig start at its folder. A command does so only if it is a path, like in
-/// client-go: a bare name is looked for in `PATH`.
+/// Resolves relative paths against the folder of the kubeconfig. As in client-go, a command is only
+/// resolved when it is a path; a bare name is searched in `PATH`.
 fn resolve(config: &mut Kubeconfig, folder: &Path) {
     let clusters = config.clusters.iter_mut();
     for cluster in clusters.filter_map(|named| named.cluster.as_mut()) {
@@ -137,7 +140,7 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{Fault, merged, of_file, parse};
+    use super::{FileError, merge_files, parse, read_file};
 
     fn written(files: &[(&str, &str)]) -> (TempDir, Vec<PathBuf>) {
         let folder = TempDir::new().unwrap();
@@ -151,13 +154,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_file_that_names_something_decides() {
+    fn first_file_that_has_a_value_wins() {
         let first = "current-context: one\nusers:\n- {name: red, user: {username: first}}\n";
         let second = "---\n---\ncurrent-context: two\nusers:\n\
                       - {name: red, user: {username: second, tokenFile: t}}\n\
                       ---\nusers:\n- {name: blue, user: {username: third}}\n";
         let (_folder, paths) = written(&[("first", first), ("second", second), ("third", "")]);
-        let config = merged(paths.into_iter()).unwrap().unwrap();
+        let config = merge_files(paths.into_iter()).unwrap().unwrap();
         assert_eq!(config.current_context.as_deref(), Some("one"));
         let users: Vec<_> = config
             .auth_infos
@@ -170,18 +173,18 @@ mod tests {
             (red.username.as_deref(), &red.token_file),
             (Some("first"), &None)
         );
-        assert!(merged(std::iter::empty()).unwrap().is_none());
+        assert!(merge_files(std::iter::empty()).unwrap().is_none());
     }
 
     #[test]
-    fn paths_start_at_the_folder_of_the_file() {
+    fn paths_are_resolved_against_the_folder_of_the_file() {
         let text = "clusters:\n- {name: c, cluster: {certificate-authority: pki/ca.crt}}\n\
                     users:\n\
                     - {name: a, user: {client-certificate: a.crt, client-key: /etc/a.key}}\n\
                     - {name: b, user: {tokenFile: ../token, exec: {command: bin/plugin}}}\n\
                     - {name: c, user: {exec: {command: aws}}}\n";
         let (folder, paths) = written(&[("config", text)]);
-        let config = of_file(&paths[0]).unwrap();
+        let config = read_file(&paths[0]).unwrap();
         let inside = |name: &str| Some(folder.path().join(name).to_str().unwrap().to_owned());
         let cluster = config.clusters[0].cluster.as_ref().unwrap();
         assert_eq!(cluster.certificate_authority, inside("pki/ca.crt"));
@@ -204,20 +207,20 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_file_and_line_and_no_secret() {
+    fn error_has_file_and_line_and_no_secret() {
         let (_folder, paths) = written(&[("broken", "users:\n- name: a\n  [1, 2]: b\n")]);
-        let error = of_file(&paths[0]).unwrap_err();
+        let error = read_file(&paths[0]).unwrap_err();
         assert!(error.to_string().contains("broken"), "{error}");
-        let fault = error.source().unwrap();
-        let cause = fault.source().unwrap().to_string();
+        let file_error = error.source().unwrap();
+        let cause = file_error.source().unwrap().to_string();
         assert!(cause.contains("line 3"), "{cause}");
         for text in [
             "users:\n- {name: a, user: {token: 4711}}",
             "users: sesame4711",
         ] {
-            let fault = parse(text).unwrap_err();
-            assert!(matches!(fault, Fault::Shape(_)));
-            assert!(!format!("{fault} {fault:?}").contains("4711"), "{fault}");
+            let error = parse(text).unwrap_err();
+            assert!(matches!(error, FileError::Shape(_)));
+            assert!(!format!("{error} {error:?}").contains("4711"), "{error}");
         }
     }
 }

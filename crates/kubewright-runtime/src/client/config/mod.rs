@@ -1,6 +1,6 @@
-//! Where a cluster is and as whom it is asked, as kubeconfig files say it.
+//! Kubeconfig files: where they are, how they are read and merged.
 
 mod encoding;
 mod kubeconfig;
 
-pub(super) use kubeconfig::{merged, of_environment, of_file, of_home};
+pub(super) use kubeconfig::{from_environment, home_file, merge_files, read_file};

@@ -1,3 +1,5 @@
+//! Exec plugins: programs that issue credentials.
+
 use std::io::IsTerminal as _;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
@@ -13,29 +15,31 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use super::Identity;
-use super::grant::{Grant, bearer};
-use crate::client::fault::Fault;
+use super::authorization::bearer;
+use super::grant::Grant;
+use crate::client::connect_error::ConnectError;
 
-/// How long before its end a credential is had anew.
-const EARLY: Duration = Duration::from_secs(60);
+/// How long before its expiration a credential is renewed.
+const RENEW_BEFORE: Duration = Duration::from_secs(60);
 
-/// How much of what a plugin says about its failure is told.
-const TOLD: usize = 1000;
+/// How many characters of a failed plugin's standard error are in the error.
+const MAX_STDERR: usize = 1000;
 
-/// A program that makes credentials:
+/// A program that issues credentials:
 /// <https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins>
 pub(super) struct Plugin {
     run: Arc<Run>,
     clock: Clock,
     issued: Arc<Mutex<Option<Issued>>>,
-    /// One run at a time: those who wait for a turn find what it answered.
-    turn: Arc<Semaphore>,
+    /// One run at a time: requests that wait for it use its result.
+    running: Arc<Semaphore>,
 }
 
-/// What is run, and the certificate of those whom the plugin gives none.
+/// How the plugin is run.
 struct Run {
     command: String,
     exec: ExecConfig,
+    /// The client certificate of the configuration, used when the plugin issues none.
     own: Option<Arc<Identity>>,
 }
 
@@ -49,81 +53,90 @@ impl Plugin {
         exec: &ExecConfig,
         own: Option<Arc<Identity>>,
         clock: Clock,
-    ) -> Result<Self, Fault> {
-        let command = exec.command.clone().ok_or(Fault::NoCommand)?;
+    ) -> Result<Self, ConnectError> {
+        let command = exec.command.clone().ok_or(ConnectError::NoCommand)?;
         let exec = exec.clone();
         Ok(Self {
             run: Arc::new(Run { command, exec, own }),
             clock,
             issued: Arc::default(),
-            turn: Arc::new(Semaphore::new(1)),
+            running: Arc::new(Semaphore::new(1)),
         })
     }
 
-    /// What the plugin has answered, or answers now.
+    /// The credentials that the plugin has issued. Runs it when there are none or they expire soon.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, nothing is lost: a run comes to its end, and what it answers is kept.
-    pub(super) async fn current(&self) -> Result<Grant, Fault> {
+    /// When dropped, nothing is lost: a run completes, and its result is kept.
+    pub(super) async fn current(&self) -> Result<Grant, ConnectError> {
         if let Some(grant) = self.fresh() {
             return Ok(grant);
         }
-        let turn = Arc::clone(&self.turn).acquire_owned().await;
-        let turn = turn.map_err(|_| Fault::Interrupted)?;
+        let permit = Arc::clone(&self.running)
+            .acquire_owned()
+            .await
+            .map_err(|_| ConnectError::Interrupted)?;
         if let Some(grant) = self.fresh() {
             return Ok(grant);
         }
         let (run, issued) = (Arc::clone(&self.run), Arc::clone(&self.issued));
-        let running = spawn_blocking(move || -> Result<Grant, Fault> {
-            let answer = run.answer()?;
-            let grant = answer.grant.clone();
-            *issued.lock() = Some(answer);
-            drop(turn);
+        let task = spawn_blocking(move || -> Result<Grant, ConnectError> {
+            let result = run.issue()?;
+            let grant = result.grant.clone();
+            *issued.lock() = Some(result);
+            drop(permit);
             Ok(grant)
         });
-        running.await.unwrap_or(Err(Fault::Interrupted))
+        task.await.unwrap_or(Err(ConnectError::Interrupted))
     }
 
-    /// Runs again for the next request, unless that has happened since `grant` was given.
-    pub(super) fn forget(&self, grant: &Grant) {
+    /// Discards `grant`, so that the next request runs the plugin. Does nothing when the plugin has
+    /// run since.
+    pub(super) fn reject(&self, grant: &Grant) {
         let mut issued = self.issued.lock();
-        if issued.as_ref().is_some_and(|issued| issued.grant.is(grant)) {
+        if issued
+            .as_ref()
+            .is_some_and(|issued| issued.grant.is_same(grant))
+        {
             *issued = None;
         }
     }
 
     fn fresh(&self) -> Option<Grant> {
-        let issued = self.issued.lock();
-        let lasts = |until| self.clock.until(until) > EARLY;
-        let issued = issued
+        let is_fresh = |until| self.clock.until(until) > RENEW_BEFORE;
+        self.issued
+            .lock()
             .as_ref()
-            .filter(|issued| issued.until.is_none_or(lasts));
-        issued.map(|issued| issued.grant.clone())
+            .filter(|issued| issued.until.is_none_or(is_fresh))
+            .map(|issued| issued.grant.clone())
     }
 }
 
 impl Run {
-    fn answer(&self) -> Result<Issued, Fault> {
+    fn issue(&self) -> Result<Issued, ConnectError> {
         let interactive = self.is_interactive()?;
         let mut command = self.command(interactive);
-        let output = command.output().map_err(|source| Fault::Start {
-            command: self.command.clone(),
-            hint: self.hint(),
-            source,
-        })?;
+        let output = command
+            .output()
+            .map_err(|source| ConnectError::PluginStart {
+                command: self.command.clone(),
+                hint: self.hint(),
+                source,
+            })?;
         if !output.status.success() {
             return Err(self.failed(&output));
         }
         self.read(&output.stdout)
     }
 
-    /// As client-go decides it.
-    fn is_interactive(&self) -> Result<bool, Fault> {
+    /// Whether the plugin can use the terminal; the rules are those of client-go
+    /// (plugin/pkg/client/auth/exec/exec.go, `isInteractive`).
+    fn is_interactive(&self) -> Result<bool, ConnectError> {
         let terminal = std::io::stdin().is_terminal();
         match self.exec.interactive_mode {
             Some(ExecInteractiveMode::Never) => Ok(false),
-            Some(ExecInteractiveMode::Always) if !terminal => Err(Fault::NoTerminal {
+            Some(ExecInteractiveMode::Always) if !terminal => Err(ConnectError::NoTerminal {
                 command: self.command.clone(),
             }),
             Some(ExecInteractiveMode::Always | ExecInteractiveMode::IfAvailable) | None => {
@@ -142,7 +155,7 @@ impl Run {
         }
         command.env(
             "KUBERNETES_EXEC_INFO",
-            self.question(interactive).to_string(),
+            self.exec_info(interactive).to_string(),
         );
         for name in self.exec.drop_env.iter().flatten() {
             command.env_remove(name);
@@ -155,16 +168,16 @@ impl Run {
         command
     }
 
-    fn question(&self, interactive: bool) -> Value {
-        let mut question = json!({
+    fn exec_info(&self, interactive: bool) -> Value {
+        let mut info = json!({
             "apiVersion": self.exec.api_version,
             "kind": "ExecCredential",
             "spec": {"interactive": interactive},
         });
         if self.exec.provide_cluster_info {
-            question["spec"]["cluster"] = json!(self.exec.cluster);
+            info["spec"]["cluster"] = json!(self.exec.cluster);
         }
-        question
+        info
     }
 
     fn hint(&self) -> String {
@@ -172,50 +185,54 @@ impl Run {
         hint.unwrap_or_else(|| "check that it is installed and in PATH".to_owned())
     }
 
-    fn failed(&self, output: &Output) -> Fault {
-        let told = String::from_utf8_lossy(&output.stderr);
-        let told = match told.trim() {
-            "" => "it says nothing".to_owned(),
-            told => told.chars().take(TOLD).collect(),
+    fn failed(&self, output: &Output) -> ConnectError {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let message = match stderr.trim() {
+            "" => "standard error is empty".to_owned(),
+            text => text.chars().take(MAX_STDERR).collect(),
         };
-        Fault::Failed {
+        ConnectError::PluginFailed {
             command: self.command.clone(),
             status: output.status,
-            told,
+            message,
         }
     }
 
-    /// Some plugins write YAML, which client-go accepts. What is wrong is told without quoting:
-    /// any part of the text may be the secret.
-    fn read(&self, stdout: &[u8]) -> Result<Issued, Fault> {
-        let wrong = |what| Fault::Answer {
+    /// Parses the output. Some plugins write YAML, which client-go accepts. Errors do not quote the
+    /// output, because any part of it can be the secret.
+    fn read(&self, stdout: &[u8]) -> Result<Issued, ConnectError> {
+        let invalid = |what| ConnectError::PluginOutput {
             command: self.command.clone(),
             what,
         };
         let credential: Value = serde_json::from_slice(stdout)
             .ok()
             .or_else(|| yaml::from_str(str::from_utf8(stdout).ok()?).ok())
-            .ok_or_else(|| wrong("neither JSON nor YAML"))?;
+            .ok_or_else(|| invalid("neither JSON nor YAML"))?;
         let status = &credential["status"];
         let text = |field: &str| status[field].as_str().filter(|text| !text.is_empty());
-        let until = text("expirationTimestamp").map(str::parse::<Timestamp>);
-        let until = until
+        let until = text("expirationTimestamp")
+            .map(str::parse::<Timestamp>)
             .transpose()
-            .map_err(|_| wrong("an expirationTimestamp that is no time"))?;
+            .map_err(|_| invalid("an invalid expirationTimestamp"))?;
         let header = text("token").map(bearer).transpose()?;
-        let identity = match (text("clientCertificateData"), text("clientKeyData")) {
+        let issued = match (text("clientCertificateData"), text("clientKeyData")) {
             (Some(certificate), Some(key)) => {
                 Some(Identity::from_pem(certificate.as_bytes(), key.as_bytes())?)
             }
             (None, None) => None,
-            _ => return Err(wrong("only one of clientCertificateData and clientKeyData")),
+            _ => {
+                return Err(invalid(
+                    "only one of clientCertificateData and clientKeyData",
+                ));
+            }
         };
-        if header.is_none() && identity.is_none() {
-            return Err(wrong(
+        if header.is_none() && issued.is_none() {
+            return Err(invalid(
                 "no ExecCredential with a token or a client certificate",
             ));
         }
-        let identity = identity.or_else(|| self.own.clone());
+        let identity = issued.or_else(|| self.own.clone());
         let grant = Grant { header, identity };
         Ok(Issued { grant, until })
     }
@@ -232,9 +249,9 @@ mod tests {
     use tokio::time::advance;
 
     use super::Plugin;
-    use crate::client::fault::Fault;
+    use crate::client::connect_error::ConnectError;
 
-    /// A plugin of these lines of shell.
+    /// A plugin that is a shell script.
     fn plugin(script: &str) -> Plugin {
         let exec = json!({
             "apiVersion": "client.authentication.k8s.io/v1",
@@ -248,7 +265,7 @@ mod tests {
         Plugin::new(&exec, None, clock).unwrap()
     }
 
-    /// Its token is how often it has run, and lasts until one o'clock of that day of the month.
+    /// A plugin whose nth run issues the token `tn`, which expires at one o'clock of the nth day.
     fn counting(folder: &TempDir) -> Plugin {
         let runs = folder.path().join("runs");
         plugin(&format!(
@@ -265,11 +282,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_token_is_had_anew_a_minute_before_it_ends() {
+    async fn token_is_renewed_a_minute_before_it_expires() {
         let folder = TempDir::new().unwrap();
         let plugin = counting(&folder);
-        let (one, other) = tokio::join!(token(&plugin), token(&plugin));
-        assert_eq!((one.as_str(), other.as_str()), ("Bearer t1", "Bearer t1"));
+        let (first, second) = tokio::join!(token(&plugin), token(&plugin));
+        assert_eq!(
+            (first.as_str(), second.as_str()),
+            ("Bearer t1", "Bearer t1")
+        );
         advance(Duration::from_secs(58 * 60)).await;
         assert_eq!(token(&plugin).await, "Bearer t1");
         advance(Duration::from_secs(60)).await;
@@ -277,18 +297,18 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_token_that_is_refused_is_had_anew_once() {
+    async fn rejected_token_is_renewed_once() {
         let folder = TempDir::new().unwrap();
         let plugin = counting(&folder);
-        let refused = plugin.current().await.ok().unwrap();
-        plugin.forget(&refused);
+        let rejected = plugin.current().await.ok().unwrap();
+        plugin.reject(&rejected);
         assert_eq!(token(&plugin).await, "Bearer t2");
-        plugin.forget(&refused);
+        plugin.reject(&rejected);
         assert_eq!(token(&plugin).await, "Bearer t2");
     }
 
     #[tokio::test]
-    async fn the_plugin_knows_its_variables_and_what_it_is_asked() {
+    async fn plugin_gets_its_variables_and_the_exec_info() {
         let plugin = plugin(
             "case \"$KUBERNETES_EXEC_INFO\" in *'\"interactive\":false'*) ;; *) exit 1;; esac\n\
              printf 'status:\\n  token: %s\\n' \"$WHO\"",
@@ -297,7 +317,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_certificate_of_the_plugin_is_used() {
+    async fn certificate_of_the_plugin_is_used() {
         let status = json!({"status": {
             "clientCertificateData":
                 "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
@@ -310,14 +330,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failure_names_the_command_and_quotes_no_answer() {
+    async fn failure_names_the_command_and_does_not_quote_the_output() {
         let failing = plugin("echo please log in >&2; exit 3");
-        let fault = failing.current().await.err().unwrap().to_string();
+        let error = failing.current().await.err().unwrap().to_string();
         assert!(
-            fault.contains("sh") && fault.contains("exit status: 3"),
-            "{fault}"
+            error.contains("sh") && error.contains("exit status: 3"),
+            "{error}"
         );
-        assert!(fault.contains("please log in"), "{fault}");
+        assert!(error.contains("please log in"), "{error}");
         for script in [
             "echo sesame",
             "echo '{\"status\": \"sesame\"}'",
@@ -325,9 +345,12 @@ mod tests {
             "echo '{\"status\": {\"clientKeyData\": \"sesame\"}}'",
             "echo 'sesame: [open'",
         ] {
-            let fault = plugin(script).current().await.err().unwrap();
-            assert!(matches!(fault, Fault::Answer { .. }), "{fault}");
-            assert!(!format!("{fault} {fault:?}").contains("sesame"), "{fault}");
+            let error = plugin(script).current().await.err().unwrap();
+            assert!(
+                matches!(error, ConnectError::PluginOutput { .. }),
+                "{error}"
+            );
+            assert!(!format!("{error} {error:?}").contains("sesame"), "{error}");
         }
     }
 }

@@ -1,3 +1,5 @@
+//! Values of files that change while the process runs.
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -5,64 +7,65 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::client::fault::Fault;
+use crate::client::connect_error::ConnectError;
 
-/// How old what was read may get. Kubernetes changes what it mounts long before it ends.
-const AGE: Duration = Duration::from_secs(60);
+/// How long a value is used before the file is read again. Kubernetes replaces a mounted token long
+/// before it expires.
+const MAX_AGE: Duration = Duration::from_secs(60);
 
-/// What a file says, read again each minute while it is asked for.
+/// The value of a file, which is read again each minute when the value is used.
 ///
-/// When it cannot be read, what it said last holds on: some make a token available for the start
-/// only (kubernetes/kubernetes#68164).
+/// When the file cannot be read, its last value stays in use: some environments provide a token only
+/// at the start (kubernetes/kubernetes#68164).
 pub(in crate::client) struct Reloaded<T> {
     path: PathBuf,
-    read: fn(&Path) -> Result<T, Fault>,
-    kept: Mutex<Kept<T>>,
+    read: fn(&Path) -> Result<T, ConnectError>,
+    last: Mutex<Last<T>>,
 }
 
-struct Kept<T> {
+struct Last<T> {
     value: T,
-    /// When to read again.
+    /// When to read the file again.
     due: Instant,
 }
 
 impl<T: Clone> Reloaded<T> {
     pub(in crate::client) fn new(
         path: PathBuf,
-        read: fn(&Path) -> Result<T, Fault>,
-    ) -> Result<Self, Fault> {
-        let kept = Mutex::new(Kept {
+        read: fn(&Path) -> Result<T, ConnectError>,
+    ) -> Result<Self, ConnectError> {
+        let last = Mutex::new(Last {
             value: read(&path)?,
-            due: Instant::now() + AGE,
+            due: Instant::now() + MAX_AGE,
         });
-        Ok(Self { path, read, kept })
+        Ok(Self { path, read, last })
     }
 
-    /// What the file said when it was last read.
+    /// The current value.
     pub(in crate::client) fn current(&self) -> T {
-        let mut kept = self.kept.lock();
+        let mut last = self.last.lock();
         let now = Instant::now();
-        if now >= kept.due {
-            kept.due = now + AGE;
+        if now >= last.due {
+            last.due = now + MAX_AGE;
             match (self.read)(&self.path) {
-                Ok(value) => kept.value = value,
+                Ok(value) => last.value = value,
                 Err(error) => tracing::warn!(
                     %error,
                     path = %self.path.display(),
-                    "what the file said before holds on"
+                    "the file cannot be read; its last value stays in use"
                 ),
             }
         }
-        kept.value.clone()
+        last.value.clone()
     }
 
-    /// Reads the file again when it is next asked for.
+    /// Makes the next use read the file again.
     pub(in crate::client) fn expire(&self) {
-        self.kept.lock().due = Instant::now();
+        self.last.lock().due = Instant::now();
     }
 }
 
-/// Without what the file says.
+/// Without the value, which can be a secret.
 impl<T> fmt::Debug for Reloaded<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reloaded")
@@ -81,14 +84,14 @@ mod tests {
     use tokio::time::advance;
 
     use super::Reloaded;
-    use crate::client::fault::Fault;
+    use crate::client::connect_error::ConnectError;
 
-    fn text(path: &Path) -> Result<String, Fault> {
-        fs::read_to_string(path).map_err(|_| Fault::Base64 { what: "a test" })
+    fn text(path: &Path) -> Result<String, ConnectError> {
+        fs::read_to_string(path).map_err(|_| ConnectError::Base64 { what: "a test" })
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_file_is_read_again_each_minute_and_when_told() {
+    async fn file_is_read_again_each_minute_and_when_expired() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("token");
         assert!(Reloaded::new(path.clone(), text).is_err());
@@ -106,7 +109,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_a_file_said_last_outlives_it() {
+    async fn last_value_stays_in_use_when_the_file_is_gone() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("token");
         fs::write(&path, "one").unwrap();

@@ -1,20 +1,23 @@
+//! The address of an API server.
+
 use http::Uri;
 use http::uri::{Authority, PathAndQuery, Scheme};
 
-use crate::client::fault::Fault;
+use crate::client::connect_error::ConnectError;
 
-/// Where an API server is: what stands before the path of each request.
+/// The address of an API server: what precedes the path of each request.
 pub(super) struct Address {
     scheme: Scheme,
     authority: Authority,
-    /// Some servers stand behind others, which tell them apart by the first part of the path.
+    /// The path of the server, empty for most: some are behind a server for several clusters, which
+    /// distinguishes them by the first part of the path.
     prefix: String,
 }
 
 impl Address {
-    pub(super) fn new(url: &Uri) -> Result<Self, Fault> {
+    pub(super) fn new(url: &Uri) -> Result<Self, ConnectError> {
         let (Some(scheme), Some(authority)) = (url.scheme(), url.authority()) else {
-            return Err(Fault::Address);
+            return Err(ConnectError::Address);
         };
         Ok(Self {
             scheme: scheme.clone(),
@@ -23,11 +26,11 @@ impl Address {
         })
     }
 
-    /// Where `asked` is on this server.
-    pub(super) fn of(&self, asked: &Uri) -> Result<Uri, http::Error> {
-        let path = match asked.path_and_query() {
-            Some(asked) if self.prefix.is_empty() => asked.clone(),
-            Some(asked) => PathAndQuery::try_from(format!("{}{asked}", self.prefix))?,
+    /// The absolute URI of a request's path and query on this server.
+    pub(super) fn of(&self, request: &Uri) -> Result<Uri, http::Error> {
+        let path = match request.path_and_query() {
+            Some(path) if self.prefix.is_empty() => path.clone(),
+            Some(path) => PathAndQuery::try_from(format!("{}{path}", self.prefix))?,
             None => PathAndQuery::try_from(format!("{}/", self.prefix))?,
         };
         Uri::builder()
@@ -45,8 +48,8 @@ mod tests {
     use super::Address;
 
     #[test]
-    fn the_path_of_the_server_stays_before_that_of_the_request() {
-        let asked = Uri::from_static("/api/v1/nodes?watch=true");
+    fn path_of_the_server_precedes_that_of_the_request() {
+        let request = Uri::from_static("/api/v1/nodes?watch=true");
         for (server, expected) in [
             (
                 "https://10.0.0.1:6443",
@@ -62,7 +65,7 @@ mod tests {
             ),
         ] {
             let address = Address::new(&Uri::from_static(server)).unwrap();
-            assert_eq!(address.of(&asked).unwrap(), expected);
+            assert_eq!(address.of(&request).unwrap(), expected);
         }
         assert!(Address::new(&Uri::from_static("10.0.0.1:6443")).is_err());
     }

@@ -1,3 +1,5 @@
+//! Connections: TCP, TLS and their timeouts.
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,27 +17,27 @@ use rustls::crypto::ring::default_provider;
 use rustls::pki_types::ServerName;
 
 use super::trust::verifier;
+use crate::client::connect_error::ConnectError;
 use crate::client::credentials::Identity;
-use crate::client::fault::Fault;
 
-/// How often a connection without traffic is tried, as client-go has it.
+/// How often an idle connection is probed, as in client-go (transport/cache.go).
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// Connections to one API server as one client; clones share them.
+/// Connections to one API server with one client certificate. Clones share them.
 pub(super) type Pool = Client<TimeoutConnector<HttpsConnector<HttpConnector>>, Body>;
 
-/// How connections are made.
+/// Opens connections.
 pub(super) struct Dialer {
     provider: Arc<CryptoProvider>,
     verifier: Arc<dyn ServerCertVerifier>,
-    /// What the certificate of the server names, if not the host of its address.
+    /// The name in the server's certificate, where it is not the host of the address.
     name: Option<ServerName<'static>>,
-    limits: Limits,
+    timeouts: Timeouts,
 }
 
-/// How long what may take, as `Config` has it. Nothing limits how long a watch is quiet unless
-/// the settings do.
-struct Limits {
+/// The timeouts of a connection. A watch can be quiet for any time unless the configuration sets a
+/// read timeout.
+struct Timeouts {
     connect: Option<Duration>,
     read: Option<Duration>,
     write: Option<Duration>,
@@ -43,15 +45,19 @@ struct Limits {
 }
 
 impl Dialer {
-    pub(super) fn new(config: &Config) -> Result<Self, Fault> {
-        let name = config.tls_server_name.clone().map(ServerName::try_from);
-        let name = name.transpose().map_err(|_| Fault::ServerName)?;
+    pub(super) fn new(config: &Config) -> Result<Self, ConnectError> {
+        let name = config
+            .tls_server_name
+            .clone()
+            .map(ServerName::try_from)
+            .transpose()
+            .map_err(|_| ConnectError::ServerName)?;
         let provider = Arc::new(default_provider());
         Ok(Self {
             verifier: verifier(config, &provider)?,
             provider,
             name,
-            limits: Limits {
+            timeouts: Timeouts {
                 connect: config.connect_timeout,
                 read: config.read_timeout,
                 write: config.write_timeout,
@@ -60,8 +66,9 @@ impl Dialer {
         })
     }
 
-    /// New connections, which none other shares: TLS would resume a session as who it was of.
-    pub(super) fn pool(&self, identity: Option<&Identity>) -> Result<Pool, Fault> {
+    /// A new pool of connections with this client certificate. Pools share nothing: TLS would
+    /// resume a session with the certificate that it was opened with.
+    pub(super) fn pool(&self, identity: Option<&Identity>) -> Result<Pool, ConnectError> {
         let mut http = HttpConnector::new();
         http.enforce_http(false);
         http.set_nodelay(true);
@@ -73,18 +80,18 @@ impl Dialer {
             https = https.with_server_name_resolver(FixedServerNameResolver::new(name.clone()));
         }
         let mut connector = TimeoutConnector::new(https.enable_http1().wrap_connector(http));
-        connector.set_connect_timeout(self.limits.connect);
-        connector.set_read_timeout(self.limits.read);
-        connector.set_write_timeout(self.limits.write);
-        connector.set_reset_reader_on_write(self.limits.reset_reader_on_write);
+        connector.set_connect_timeout(self.timeouts.connect);
+        connector.set_read_timeout(self.timeouts.read);
+        connector.set_write_timeout(self.timeouts.write);
+        connector.set_reset_reader_on_write(self.timeouts.reset_reader_on_write);
         Ok(Builder::new(TokioExecutor::new()).build(connector))
     }
 
-    fn tls(&self, identity: Option<&Identity>) -> Result<ClientConfig, Fault> {
-        let failed = |what| move |source| Fault::Tls { what, source };
+    fn tls(&self, identity: Option<&Identity>) -> Result<ClientConfig, ConnectError> {
+        let failed = |what| move |source| ConnectError::Tls { what, source };
         let builder = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_safe_default_protocol_versions()
-            .map_err(failed("the cryptography of this program"))?
+            .map_err(failed("the cryptography provider of this program"))?
             .dangerous()
             .with_custom_certificate_verifier(Arc::clone(&self.verifier));
         let Some(identity) = identity else {

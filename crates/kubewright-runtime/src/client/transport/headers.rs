@@ -1,13 +1,15 @@
+//! Headers that all requests carry: those of the configuration, and impersonation.
+
 use std::fmt::Write as _;
 
 use http::{HeaderName, HeaderValue};
 use kube::Config;
 use kube::config::AuthInfo;
 
-use crate::client::fault::Fault;
+use crate::client::connect_error::ConnectError;
 
-/// What all requests carry beside their own: what the settings name, and as whom to act.
-pub(super) fn headers(config: &Config) -> Result<Vec<(HeaderName, HeaderValue)>, Fault> {
+/// The headers that are added to all requests.
+pub(super) fn headers(config: &Config) -> Result<Vec<(HeaderName, HeaderValue)>, ConnectError> {
     let mut headers = config.headers.clone();
     let AuthInfo {
         impersonate,
@@ -18,15 +20,15 @@ pub(super) fn headers(config: &Config) -> Result<Vec<(HeaderName, HeaderValue)>,
     } = &config.auth_info;
     if let Some(user) = impersonate {
         let name = HeaderName::from_static("impersonate-user");
-        headers.push((name, value("the user to act as", user)?));
+        headers.push((name, value("the user to impersonate", user)?));
     }
     if let Some(uid) = impersonate_uid {
         let name = HeaderName::from_static("impersonate-uid");
-        headers.push((name, value("the uid to act as", uid)?));
+        headers.push((name, value("the uid to impersonate", uid)?));
     }
     for group in impersonate_groups.iter().flatten() {
         let name = HeaderName::from_static("impersonate-group");
-        headers.push((name, value("a group to act as", group)?));
+        headers.push((name, value("a group to impersonate", group)?));
     }
     let mut extra: Vec<_> = impersonate_user_extra.iter().flatten().collect();
     extra.sort();
@@ -35,31 +37,32 @@ pub(super) fn headers(config: &Config) -> Result<Vec<(HeaderName, HeaderValue)>,
         for extra in values {
             headers.push((
                 name.clone(),
-                value("an extra of the user to act as", extra)?,
+                value("an extra field of the user to impersonate", extra)?,
             ));
         }
     }
     Ok(headers)
 }
 
-fn value(what: &'static str, text: &str) -> Result<HeaderValue, Fault> {
-    HeaderValue::from_str(text).map_err(|_| Fault::Header { what })
+fn value(what: &'static str, text: &str) -> Result<HeaderValue, ConnectError> {
+    HeaderValue::from_str(text).map_err(|_| ConnectError::Header { what })
 }
 
-/// What cannot stand in the name of a header, and the percent sign, is written in hexadecimal, as
-/// `headerKeyEscape` of client-go's `transport/round_trippers.go` does.
-fn extra_name(key: &str) -> Result<HeaderName, Fault> {
+/// The header of an extra field. Characters that are not allowed in the name of a header, and the
+/// percent sign, are percent-encoded, as by `headerKeyEscape` of client-go
+/// (transport/round_trippers.go).
+fn extra_name(key: &str) -> Result<HeaderName, ConnectError> {
     const PLAIN: &[u8] = b"!#$&'*+-.^_`|~";
     let mut name = "impersonate-extra-".to_owned();
     for byte in key.bytes() {
         if byte.is_ascii_alphanumeric() || PLAIN.contains(&byte) {
             name.push(char::from(byte));
         } else {
-            write!(name, "%{byte:02X}").expect("a string takes all that is written");
+            write!(name, "%{byte:02X}").expect("writing to a String cannot fail");
         }
     }
-    HeaderName::try_from(name).map_err(|_| Fault::Header {
-        what: "the name of an extra of the user to act as",
+    HeaderName::try_from(name).map_err(|_| ConnectError::Header {
+        what: "the name of an extra field of the user to impersonate",
     })
 }
 
@@ -71,7 +74,7 @@ mod tests {
     use super::headers;
 
     #[test]
-    fn a_user_to_act_as_is_told_in_full() {
+    fn all_fields_of_an_impersonated_user_are_sent() {
         let mut config = Config::new("https://10.0.0.1".parse().unwrap());
         config.auth_info = serde_json::from_value(json!({
             "as": "ali", "as-uid": "40", "as-groups": ["cave", "woods"],

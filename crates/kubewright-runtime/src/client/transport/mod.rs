@@ -1,9 +1,10 @@
-//! The way to an API server and back: HTTP/1.1 over TLS, on connections that are kept.
+//! The way to an API server: HTTP/1.1 over TLS on connections that are reused, or another client.
 
 mod address;
 mod dialer;
 mod headers;
+mod http_transport;
 mod service;
 mod trust;
 
-pub(super) use service::Transport;
+pub use service::{RequestService, ResponseBody, Transport, with_layer};

@@ -1,147 +1,201 @@
-use std::sync::Arc;
-use std::task::{Context, Poll};
+//! The innermost service of a client, below all layers.
 
-use futures_util::future::BoxFuture;
-use http::header::AUTHORIZATION;
-use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
-use hyper::body::Incoming;
-use kube::Config;
+use std::fmt;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::BodyExt as _;
+use http_body_util::combinators::UnsyncBoxBody;
+use jiff::Timestamp;
 use kube::client::Body;
+use kube::{Client, Config};
 use kubewright_core::Clock;
-use parking_lot::Mutex;
-use tower::{BoxError, Service};
+use tower::layer::util::Identity;
+use tower::util::BoxCloneSyncService;
+use tower::{BoxError, Layer, Service, ServiceBuilder, service_fn};
 
-use super::address::Address;
-use super::dialer::{Dialer, Pool};
-use super::headers::headers;
-use crate::client::Blocked;
-use crate::client::credentials::{Credentials, Identity, same};
-use crate::client::fault::Fault;
-use crate::client::proxy::ProxyEnvironment;
+use super::http_transport::HttpTransport;
+use crate::Error;
 
-/// Sends requests to the API server of some settings, as the user of them.
-pub(in crate::client) struct Transport(Arc<Line>);
+/// The body of a response, with its type erased.
+pub type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
 
-struct Line {
-    address: Address,
-    headers: Vec<(HeaderName, HeaderValue)>,
-    credentials: Credentials,
-    dialer: Dialer,
-    open: Mutex<Open>,
-}
+/// A service that sends requests to an API server, with its type erased: what the layers of a client
+/// wrap.
+pub type RequestService = BoxCloneSyncService<Request<Body>, Response<ResponseBody>, BoxError>;
 
-/// The connections in use, and as whom they were made.
-struct Open {
-    identity: Option<Arc<Identity>>,
-    pool: Pool,
+/// The innermost service of a client: a connection to an API server, or another client.
+///
+/// [`client_with`](Self::client_with) builds one client out of it and of any number of layers. So
+/// each request passes one buffer (kube's client has one), however many layers there are. Clones
+/// share the connections.
+///
+/// ```
+/// use kubewright_runtime::client::{ClientLimits, RequestFilter as _, Transport, WriteOptions};
+/// use tower::ServiceBuilder;
+///
+/// # fn with(client: kube::Client) {
+/// let dry_run = WriteOptions { dry_run: true, ..WriteOptions::default() };
+/// // The first layer sees a request first.
+/// let layers = ServiceBuilder::new()
+///     .layer(dry_run.layer())
+///     .layer(ClientLimits::default().layer());
+/// let client = Transport::from(client).client_with(layers.into_inner());
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Transport {
+    service: RequestService,
+    default_namespace: String,
+    valid_until: Option<Timestamp>,
 }
 
 impl Transport {
-    pub(in crate::client) fn new(config: &Config, clock: Clock) -> Result<Self, Fault> {
-        check_proxy(config)?;
-        let address = Address::new(&config.cluster_url)?;
-        let credentials = Credentials::new(&config.auth_info, clock)?;
-        let dialer = Dialer::new(config)?;
-        let identity = credentials.own().cloned();
-        let pool = dialer.pool(identity.as_deref())?;
-        Ok(Self(Arc::new(Line {
-            address,
-            headers: headers(config)?,
-            credentials,
-            dialer,
-            open: Mutex::new(Open { identity, pool }),
-        })))
+    /// Connects to the API server of a configuration: HTTP/1.1 over TLS, on connections that are
+    /// reused. Nothing is sent yet.
+    ///
+    /// See [`connect`](crate::client::connect) for what is supported.
+    pub fn connect(config: &Config, user_agent: &str) -> Result<Self, Error> {
+        let http = HttpTransport::new(config, user_agent, Clock::system());
+        let http = http.map_err(|error| Error::Client {
+            server: config.cluster_url.to_string(),
+            source: error.into(),
+        })?;
+        let service = service_fn(move |request| {
+            let http = http.clone();
+            async move { Ok(http.send(request).await?.map(erase)) }
+        });
+        Ok(Self {
+            service: RequestService::new(service),
+            default_namespace: config.default_namespace.clone(),
+            valid_until: None,
+        })
+    }
+
+    /// The namespace of clients whose requests do not name one.
+    pub fn default_namespace(&self) -> &str {
+        &self.default_namespace
+    }
+
+    /// Sets the namespace of clients whose requests do not name one.
+    #[must_use]
+    pub fn with_default_namespace(self, namespace: impl Into<String>) -> Self {
+        Self {
+            default_namespace: namespace.into(),
+            ..self
+        }
+    }
+
+    /// Adds a layer that all clients of this transport, and of its clones, share.
+    #[must_use]
+    pub fn layer<L, B>(self, layer: L) -> Self
+    where
+        L: Layer<RequestService>,
+        L::Service: Service<Request<Body>, Response = Response<B>, Error: Into<BoxError>>,
+        L::Service: Clone + Send + Sync + 'static,
+        <L::Service as Service<Request<Body>>>::Future: Send + 'static,
+        B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+    {
+        let service = ServiceBuilder::new()
+            .map_response(|response: Response<B>| response.map(erase))
+            .map_err(Into::into)
+            .service(layer.layer(self.service));
+        Self {
+            service: RequestService::new(service),
+            ..self
+        }
+    }
+
+    /// A client without further layers.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime, as kube's client does: it runs a task.
+    pub fn client(self) -> Client {
+        self.client_with(Identity::new())
+    }
+
+    /// A client whose requests pass `layer`, which can be a stack of layers
+    /// ([`ServiceBuilder::into_inner`]).
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime, as kube's client does: it runs a task.
+    pub fn client_with<L, B>(self, layer: L) -> Client
+    where
+        L: Layer<RequestService>,
+        L::Service: Service<Request<Body>, Response = Response<B>, Error: Into<BoxError>>,
+        L::Service: Send + 'static,
+        <L::Service as Service<Request<Body>>>::Future: Send + 'static,
+        B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+    {
+        let service = layer.layer(self.service);
+        Client::new(service, self.default_namespace).with_valid_until(self.valid_until)
     }
 }
 
-/// Requests are sent to the API server directly: a proxy that applies to it is an error.
-fn check_proxy(config: &Config) -> Result<(), Fault> {
-    let environment = ProxyEnvironment::read();
-    let Some(proxy) = environment.applying(config) else {
-        return Ok(());
-    };
-    Err(match environment.variable(proxy) {
-        Some(variable) => Fault::EnvironmentProxy { variable },
-        None => Fault::KubeconfigProxy,
-    })
-}
-
-impl Line {
-    async fn send(&self, mut request: Request<Body>) -> Result<Response<Incoming>, BoxError> {
-        *request.uri_mut() = self.address.of(request.uri()).map_err(Blocked::new)?;
-        let grant = self.credentials.current().await.map_err(Blocked::new)?;
-        let pool = self.pool(grant.identity.as_ref()).map_err(Blocked::new)?;
-        for (name, value) in &self.headers {
-            request.headers_mut().append(name, value.clone());
+/// The client is the innermost service: requests pass its own layers last.
+impl From<Client> for Transport {
+    fn from(client: Client) -> Self {
+        Self {
+            default_namespace: client.default_namespace().to_owned(),
+            valid_until: *client.valid_until(),
+            service: RequestService::new(service_fn(move |request| {
+                let client = client.clone();
+                async move { Ok(client.send(request).await?.map(erase)) }
+            })),
         }
-        if let Some(value) = &grant.header {
-            request.headers_mut().insert(AUTHORIZATION, value.clone());
-        }
-        let answer = pool.request(request).await?;
-        if answer.status() == StatusCode::UNAUTHORIZED {
-            self.credentials.refused(&grant);
-        }
-        Ok(answer)
-    }
-
-    /// A server looks at the certificate of a connection with each request: one that has ended
-    /// takes its connections with it.
-    fn pool(&self, identity: Option<&Arc<Identity>>) -> Result<Pool, Fault> {
-        let mut open = self.open.lock();
-        if !same(open.identity.as_ref(), identity) {
-            open.pool = self.dialer.pool(identity.map(Arc::as_ref))?;
-            open.identity = identity.cloned();
-        }
-        Ok(open.pool.clone())
     }
 }
 
-impl Service<Request<Body>> for Transport {
-    type Response = Response<Incoming>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response<Incoming>, BoxError>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let line = Arc::clone(&self.0);
-        Box::pin(async move { line.send(request).await })
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transport")
+            .field("default_namespace", &self.default_namespace)
+            .finish_non_exhaustive()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use kube::Config;
-    use kubewright_core::Clock;
-    use serde_json::json;
+fn erase<B>(body: B) -> ResponseBody
+where
+    B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+{
+    body.map_err(Into::into).boxed_unsync()
+}
 
-    use super::Transport;
-
-    #[tokio::test]
-    async fn settings_that_make_no_client_say_why() {
-        let config = || Config::new("http://127.0.0.1:1".parse().unwrap());
-        let mut proxied = config();
-        proxied.proxy_url = Some("http://user:sesame@127.0.0.1:2".parse().unwrap());
-        let mut unknown = config();
-        unknown.tls_server_name = Some("not a name".to_owned());
-        let mut trusting = config();
-        trusting.root_cert_file = Some("/nowhere/ca.crt".into());
-        let mut half = config();
-        let user = json!({"client-certificate-data": "AAAA"});
-        half.auth_info = serde_json::from_value(user).unwrap();
-        let schemeless = Config::new("127.0.0.1:1".parse().unwrap());
-        for (config, expected) in [
-            (proxied, "proxy-url"),
-            (unknown, "tls-server-name"),
-            (trusting, "/nowhere/ca.crt"),
-            (half, "the client key"),
-            (schemeless, "https://"),
-        ] {
-            let fault = Transport::new(&config, Clock::system()).err().unwrap();
-            assert!(fault.to_string().contains(expected), "{fault}");
-            assert!(!format!("{fault} {fault:?}").contains("sesame"), "{fault}");
-        }
-    }
+/// A client like `client` whose requests pass `layer` first: a [`RequestFilter`] or any layer of
+/// tower, of tower-http, or of your own.
+///
+/// For several layers pass a stack ([`Transport`] shows how) instead of wrapping the client several
+/// times: each kube client has a buffer of its own.
+///
+/// [`RequestFilter`]: crate::client::RequestFilter
+///
+/// ```
+/// use http::{HeaderValue, Request};
+/// use kube::client::Body;
+/// use kubewright_runtime::client::with_layer;
+/// use tower::util::MapRequestLayer;
+///
+/// # fn with(client: kube::Client) {
+/// let traced = with_layer(&client, MapRequestLayer::new(|mut request: Request<Body>| {
+///     let id = HeaderValue::from_static("4bf92f3577b34da6");
+///     request.headers_mut().insert("x-trace-id", id);
+///     request
+/// }));
+/// # }
+/// ```
+///
+/// # Panics
+///
+/// Outside a tokio runtime, as kube's client does: it runs a task.
+pub fn with_layer<L, B>(client: &Client, layer: L) -> Client
+where
+    L: Layer<RequestService>,
+    L::Service: Service<Request<Body>, Response = Response<B>, Error: Into<BoxError>>,
+    L::Service: Send + 'static,
+    <L::Service as Service<Request<Body>>>::Future: Send + 'static,
+    B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+{
+    Transport::from(client.clone()).client_with(layer)
 }

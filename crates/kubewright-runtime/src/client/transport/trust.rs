@@ -1,3 +1,5 @@
+//! Verification of the API server's certificate.
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,67 +12,69 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, SignatureScheme};
 use rustls_platform_verifier::Verifier as PlatformVerifier;
 
+use crate::client::connect_error::ConnectError;
 use crate::client::credentials::Reloaded;
-use crate::client::fault::Fault;
 
-/// Whom the settings trust: anybody, the authorities of a file that changes, those that are named,
-/// or those of the machine.
+/// The verifier for a configuration: none at all, the authorities of a file, embedded authorities,
+/// or the authorities of the machine.
 pub(super) fn verifier(
     config: &Config,
     provider: &Arc<CryptoProvider>,
-) -> Result<Arc<dyn ServerCertVerifier>, Fault> {
+) -> Result<Arc<dyn ServerCertVerifier>, ConnectError> {
     if config.accept_invalid_certs {
         let schemes = provider
             .signature_verification_algorithms
             .supported_schemes();
-        return Ok(Arc::new(Anybody { schemes }));
+        return Ok(Arc::new(AcceptAny { schemes }));
     }
     if let Some(path) = &config.root_cert_file {
-        return Ok(Arc::new(Rotated(Reloaded::new(path.clone(), read)?)));
+        return Ok(Arc::new(ReloadedBundle(Reloaded::new(path.clone(), read)?)));
     }
     if let Some(certificates) = &config.root_cert {
-        let certificates = certificates.iter().cloned().map(CertificateDer::from);
-        let named = signed_by(certificates)?;
-        return Ok(named);
+        let authorities = certificates.iter().cloned().map(CertificateDer::from);
+        let verifier = signed_by(authorities)?;
+        return Ok(verifier);
     }
-    let of_machine = PlatformVerifier::new(Arc::clone(provider)).map_err(|source| Fault::Tls {
-        what: "the authorities of this machine",
-        source,
-    })?;
-    Ok(Arc::new(of_machine))
+    let platform =
+        PlatformVerifier::new(Arc::clone(provider)).map_err(|source| ConnectError::Tls {
+            what: "the authorities of this machine",
+            source,
+        })?;
+    Ok(Arc::new(platform))
 }
 
 fn signed_by(
     authorities: impl Iterator<Item = CertificateDer<'static>>,
-) -> Result<Arc<BundleVerifier>, Fault> {
-    let verifier = BundleVerifier::new(authorities.collect()).map_err(|source| Fault::Tls {
-        what: "an authority of the cluster",
-        source,
-    })?;
+) -> Result<Arc<BundleVerifier>, ConnectError> {
+    let verifier =
+        BundleVerifier::new(authorities.collect()).map_err(|source| ConnectError::Tls {
+            what: "an authority of the cluster",
+            source,
+        })?;
     if verifier.is_empty() {
-        return Err(Fault::NoAuthorities);
+        return Err(ConnectError::NoAuthorities);
     }
     Ok(Arc::new(verifier))
 }
 
-fn read(path: &Path) -> Result<Arc<BundleVerifier>, Fault> {
+fn read(path: &Path) -> Result<Arc<BundleVerifier>, ConnectError> {
     const WHAT: &str = "the authority of the cluster";
-    let pem = std::fs::read(path).map_err(|source| Fault::File {
+    let pem = std::fs::read(path).map_err(|source| ConnectError::File {
         what: WHAT,
         path: path.to_owned(),
         source,
     })?;
     let authorities = CertificateDer::pem_slice_iter(&pem)
         .collect::<Result<Vec<_>, _>>()
-        .map_err(|_| Fault::Pem { what: WHAT })?;
+        .map_err(|_| ConnectError::Pem { what: WHAT })?;
     signed_by(authorities.into_iter())
 }
 
-/// Trusts the authorities in a file, which a cluster may change while the program runs.
+/// Trusts the authorities in a file, which is replaced when the cluster rotates them.
 #[derive(Debug)]
-struct Rotated(Reloaded<Arc<BundleVerifier>>);
+struct ReloadedBundle(Reloaded<Arc<BundleVerifier>>);
 
-impl ServerCertVerifier for Rotated {
+impl ServerCertVerifier for ReloadedBundle {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -106,13 +110,13 @@ impl ServerCertVerifier for Rotated {
     }
 }
 
-/// Trusts whoever answers: `insecure-skip-tls-verify`.
+/// Trusts any certificate: `insecure-skip-tls-verify`.
 #[derive(Debug)]
-struct Anybody {
+struct AcceptAny {
     schemes: Vec<SignatureScheme>,
 }
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AcceptAny {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

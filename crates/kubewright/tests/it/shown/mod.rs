@@ -5,8 +5,8 @@
 pub(crate) mod builtin_status;
 
 #[expect(dead_code, reason = "its main")]
-#[path = "../../../examples/careful_client.rs"]
-pub(crate) mod careful_client;
+#[path = "../../../examples/dry_run.rs"]
+pub(crate) mod dry_run;
 
 #[expect(dead_code, reason = "its main")]
 #[path = "../../../examples/closure.rs"]
@@ -41,8 +41,8 @@ pub(crate) mod live_read;
 pub(crate) mod manager;
 
 #[expect(dead_code, reason = "its main")]
-#[path = "../../../examples/manners.rs"]
-pub(crate) mod manners;
+#[path = "../../../examples/client_limits.rs"]
+pub(crate) mod client_limits;
 
 #[expect(dead_code, reason = "its main")]
 #[path = "../../../examples/memcached.rs"]

@@ -1,12 +1,15 @@
+//! The errors of connecting and of credentials.
+
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
-/// Why a client cannot be made, or a request cannot prove who asks. None holds a secret, nor the
-/// cause where that could quote one.
+/// Why a configuration cannot be used, or why a request has no credentials.
+///
+/// No variant holds a secret, nor a cause that could quote one.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Fault {
-    #[error("the address names no scheme or no host; write https://HOST:PORT")]
+pub(super) enum ConnectError {
+    #[error("the address has no scheme or no host; write https://HOST:PORT")]
     Address,
     #[error(
         "{variable} names a proxy, which is not supported; if the API server can be reached without \
@@ -18,7 +21,7 @@ pub(super) enum Fault {
          cluster without one"
     )]
     KubeconfigProxy,
-    #[error("{what} cannot stand in a header: it has characters that are not allowed there")]
+    #[error("{what} has characters that are not allowed in a header")]
     Header { what: &'static str },
     #[error("{what} cannot be read from {}", path.display())]
     File {
@@ -27,13 +30,13 @@ pub(super) enum Fault {
         #[source]
         source: io::Error,
     },
-    #[error("{} is empty, and should have a token", path.display())]
+    #[error("{} is empty; it must contain a token", path.display())]
     Empty { path: PathBuf },
     #[error("{what} is not base64")]
     Base64 { what: &'static str },
     #[error("{what} is not PEM")]
     Pem { what: &'static str },
-    #[error("there is {present}, but not {missing}")]
+    #[error("{present} is set, but {missing} is not; set both")]
     Half {
         present: &'static str,
         missing: &'static str,
@@ -44,7 +47,7 @@ pub(super) enum Fault {
         #[source]
         source: rustls::Error,
     },
-    #[error("the file or text of the cluster's authorities has no certificate")]
+    #[error("the cluster's certificate authority has no certificate; check certificate-authority")]
     NoAuthorities,
     #[error("tls-server-name is neither a host name nor an address")]
     ServerName,
@@ -52,25 +55,25 @@ pub(super) enum Fault {
         "the auth-provider {name} is not supported: like kubectl since 1.26, use an exec plugin"
     )]
     Provider { name: String },
-    #[error("the exec plugin names no command")]
+    #[error("the exec plugin has no command; set one in the kubeconfig")]
     NoCommand,
-    #[error("the exec plugin {command} always asks somebody, and there is no terminal")]
+    #[error("the exec plugin {command} is always interactive, and there is no terminal")]
     NoTerminal { command: String },
     #[error("the exec plugin {command} cannot be started; {hint}")]
-    Start {
+    PluginStart {
         command: String,
         hint: String,
         #[source]
         source: io::Error,
     },
-    #[error("the exec plugin {command} failed with {status}: {told}")]
-    Failed {
+    #[error("the exec plugin {command} failed with {status}: {message}")]
+    PluginFailed {
         command: String,
         status: ExitStatus,
-        told: String,
+        message: String,
     },
-    #[error("the exec plugin {command} has answered {what}")]
-    Answer { command: String, what: &'static str },
-    #[error("the exec plugin did not come to its end, because the process ends")]
+    #[error("the exec plugin {command} has printed {what}")]
+    PluginOutput { command: String, what: &'static str },
+    #[error("the exec plugin did not complete, because the process ends")]
     Interrupted,
 }
