@@ -56,7 +56,7 @@ pub enum Error {
         "register {kind} in controller {controller:?}: {option} has no effect on {registration}; \
          leave it out"
     )]
-    Pointless {
+    UnusedOption {
         /// The controller that registers the kind.
         controller: String,
         /// The kind.

@@ -90,7 +90,7 @@ pub use kubewright_runtime::informer::Informer;
 pub use kubewright_runtime::prometheus::{Exposition, Family, MetricKind};
 pub use kubewright_runtime::queue::{Ageing, Backoff, Fairness, Priority, QueueOptions};
 pub use kubewright_runtime::reconcile_loop::{LoopKind, ReconcileLoop};
-pub use kubewright_runtime::write::{Done, WriteError};
+pub use kubewright_runtime::write::{WriteError, WriteResult};
 pub use kubewright_runtime::{NamespaceSet, RateLimit};
 pub use kubewright_webhook::review::{
     NonResourceAttributes, ResourceAttributes, SubjectAccessReviewSpec,

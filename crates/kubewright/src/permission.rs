@@ -173,7 +173,7 @@ fn not_permitted(route: &ResourceRoute) -> Error {
 fn registration(route: &ResourceRoute) -> String {
     if route.subresource.is_some() {
         return format!(
-            "add .may(PolicyRule {{ api_groups: vec![{:?}.into()], resources: vec![{:?}.into()], \
+            "add .grants(PolicyRule {{ api_groups: vec![{:?}.into()], resources: vec![{:?}.into()], \
              verbs: vec![{:?}.into()], ..PolicyRule::default() }}) to the controller",
             route.group,
             route.rule_resource(),
@@ -184,7 +184,7 @@ fn registration(route: &ResourceRoute) -> String {
         Verb::Get | Verb::List | Verb::Watch => ".reads(kind::<..>()), .watches(..) or .owns(..)",
         _ => ".owns(kind::<..>()) or .writes(kind::<..>(), verbs)",
     };
-    format!("register the kind with {registration}, or add .may(rule) to the operator")
+    format!("register the kind with {registration}, or add .grants(rule) to the operator")
 }
 
 impl RequestFilter for Permissions {
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(
             ask("GET", "/apis/apps/v1/deployments").unwrap_err(),
             "list deployments of apps: the operator's role does not grant it; register the kind \
-             with .reads(kind::<..>()), .watches(..) or .owns(..), or add .may(rule) to the \
+             with .reads(kind::<..>()), .watches(..) or .owns(..), or add .grants(rule) to the \
              operator"
         );
         let error = ask("PUT", "/api/v1/namespaces/a/pods/p").unwrap_err();
@@ -287,7 +287,7 @@ mod tests {
         // Neither owns nor writes grants a subresource.
         assert_eq!(
             ask("PATCH", "/api/v1/namespaces/a/pods/p/status").unwrap_err(),
-            "patch pods/status: the operator's role does not grant it; add .may(PolicyRule { \
+            "patch pods/status: the operator's role does not grant it; add .grants(PolicyRule { \
              api_groups: vec![\"\".into()], resources: vec![\"pods/status\".into()], verbs: \
              vec![\"patch\".into()], ..PolicyRule::default() }) to the controller"
         );

@@ -42,7 +42,7 @@ pub fn operator_with(injection: Injection) -> Operator {
                     kind::<SidecarSet>().when(scope_may_change()),
                     enqueue::all(),
                 )
-                .may(rule(
+                .grants(rule(
                     "admissionregistration.k8s.io",
                     "mutatingwebhookconfigurations",
                 )),
@@ -50,7 +50,7 @@ pub fn operator_with(injection: Injection) -> Operator {
         .webhook(Webhook::converts(to_v1beta1, from_v1beta1))
         .webhook(Webhook::defaults(fill_in))
         .webhook(
-            Webhook::examines(examine)
+            Webhook::validates_async(examine)
                 .reads(kind::<SidecarSet>())
                 .reads(kind::<ControllerRevision>().labels(SET_LABEL)),
         )
@@ -81,14 +81,14 @@ fn sets(injection: Injection) -> Controller<SidecarSet> {
         .watches(kind::<Pod>().index_labels().debounce(TOGETHER), sets_of)
         .watches(kind::<Namespace>().when(changed::labels()), enqueue::all())
         .writes(kind::<Pod>(), [Verb::Patch])
-        .may(rule("", "pods/status"))
+        .grants(rule("", "pods/status"))
         .events()
         .workers(4);
     match injection {
         Injection::Webhook => sets,
         Injection::Policy => sets
             .watches(kind::<SidecarSet>(), replaced)
-            .may(policy_rule()),
+            .grants(policy_rule()),
     }
 }
 

@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &ApiArguments) -> Result<(), Error> {
     let calls = match arguments.made.controller {
         true => [".controller({module}::controller())".to_owned()],
         false => [format!(
-            ".brings(kubewright::kind::<{{module}}::{}>())",
+            ".installs(kubewright::kind::<{{module}}::{}>())",
             api.kind
         )],
     };

@@ -17,7 +17,7 @@ pub fn own_mapper() -> Mapper {
 /// Wakes the object of the kind `owner` that controls the changed one, before or after the change.
 ///
 /// `owners` has the objects of that kind: one that carries the same name with another uid is not
-/// the owner. An owner that is not there yet is woken by its own arrival.
+/// the owner. An owner that is not there yet is enqueued by its own arrival.
 pub fn owner_mapper(owner: Resource, owners: Store) -> Mapper {
     Box::new(move |event| {
         let mut keys = Vec::new();
@@ -67,7 +67,7 @@ mod tests {
         )
     }
 
-    fn woken(scope: Scope, old: Option<Record>, new: Option<Record>) -> Vec<String> {
+    fn enqueued(scope: Scope, old: Option<Record>, new: Option<Record>) -> Vec<String> {
         let owners = Store::new(Filter::default());
         let namespace = matches!(scope, Scope::Namespaced).then_some("a");
         let set = json!({"metadata": {"name": "s", "namespace": namespace, "uid": "1"}});
@@ -88,10 +88,13 @@ mod tests {
     #[test]
     fn the_owner_is_known_by_group_kind_and_uid_in_any_version() {
         use Scope::{Cluster, Namespaced};
-        assert_eq!(woken(Namespaced, None, Some(pod("1", "ex.io/v2"))), ["a/s"]);
-        assert_eq!(woken(Cluster, None, Some(pod("1", "ex.io/v1"))), ["s"]);
-        assert!(woken(Namespaced, None, Some(pod("2", "ex.io/v1"))).is_empty());
-        assert!(woken(Namespaced, None, Some(pod("1", "other.io/v1"))).is_empty());
+        assert_eq!(
+            enqueued(Namespaced, None, Some(pod("1", "ex.io/v2"))),
+            ["a/s"]
+        );
+        assert_eq!(enqueued(Cluster, None, Some(pod("1", "ex.io/v1"))), ["s"]);
+        assert!(enqueued(Namespaced, None, Some(pod("2", "ex.io/v1"))).is_empty());
+        assert!(enqueued(Namespaced, None, Some(pod("1", "other.io/v1"))).is_empty());
     }
 
     #[test]
@@ -99,11 +102,11 @@ mod tests {
         let orphan = record(json!({"metadata": {"name": "p", "namespace": "a"}}));
         let owned = pod("1", "ex.io/v1");
         assert_eq!(
-            woken(Scope::Namespaced, Some(owned.clone()), Some(orphan)),
+            enqueued(Scope::Namespaced, Some(owned.clone()), Some(orphan)),
             ["a/s"]
         );
         assert_eq!(
-            woken(Scope::Namespaced, Some(owned.clone()), Some(owned)),
+            enqueued(Scope::Namespaced, Some(owned.clone()), Some(owned)),
             ["a/s"]
         );
     }

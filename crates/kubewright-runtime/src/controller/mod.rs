@@ -3,7 +3,6 @@
 //!
 //! Everything here is type-erased; types are at home in the code that builds a [`Controller`].
 
-mod crew;
 mod failure;
 mod handle;
 mod mapper;
@@ -12,6 +11,7 @@ mod outcome;
 mod run;
 mod source;
 mod worker;
+mod worker_pool;
 
 pub use failure::{Failure, Retry};
 pub use handle::{Handle, Watch};

@@ -8,8 +8,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::crew::Crew;
 use super::handle::Handle;
+use super::worker_pool::WorkerPool;
 use super::{Failure, Outcome, Source, Watch};
 use crate::election::Leadership;
 use crate::queue::QueueOptions;
@@ -79,7 +79,7 @@ impl Controller {
         self
     }
 
-    /// The same, woken by these sources.
+    /// A controller like this that is also enqueued by these sources.
     #[must_use]
     pub fn sources(mut self, sources: Vec<Source>) -> Self {
         self.sources = sources;
@@ -123,7 +123,7 @@ impl Controller {
         let _end = handle.end_guard();
         let sources = self.sources.into_iter();
         let mut watches: Vec<Watch> = sources.map(|source| handle.watch(source)).collect();
-        let crew = Crew {
+        let worker_pool = WorkerPool {
             handle: self.handle,
             kind: self.kind,
             reconcile: self.reconcile,
@@ -143,17 +143,17 @@ impl Controller {
             );
             return;
         }
-        handle.count(|metrics| metrics.max_workers = crew.workers);
+        handle.count(|metrics| metrics.max_workers = worker_pool.workers);
         // Whoever asked may have gone away.
         ready.send(()).unwrap_or_default();
         let mut workers = JoinSet::new();
-        let term = crew.work_by_terms(&mut workers, &stop).await;
+        let term = worker_pool.work_by_terms(&mut workers, &stop).await;
         handle.end_sources().await;
         handle.queue().shut_down();
         let all = async { while workers.join_next().await.is_some() {} };
         let ended = tokio::select! {
             ended = tokio::time::timeout(grace, all) => ended.is_ok(),
-            () = crew.deposed(term) => false,
+            () = worker_pool.deposed(term) => false,
         };
         if !ended {
             tracing::warn!(

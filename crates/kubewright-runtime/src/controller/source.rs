@@ -100,7 +100,7 @@ impl Source {
     /// Feeds the queue until the source ends; `synced` is told once the initial state has been
     /// delivered.
     pub(super) async fn feed(self, controller: Handle, synced: oneshot::Sender<()>) {
-        let woken = Woken {
+        let enqueuer = Enqueuer {
             controller,
             own: self.own,
             priority: self.priority,
@@ -108,12 +108,12 @@ impl Source {
         };
         match self.feed {
             Feed::Informer { informer, mapper } => {
-                feed_events(&informer, &mapper, &woken, synced).await;
+                feed_events(&informer, &mapper, &enqueuer, synced).await;
             }
             Feed::Stream { name, keys } => {
                 // The controller may have been stopped meanwhile.
                 synced.send(()).unwrap_or_default();
-                feed_stream(&name, keys, &woken).await;
+                feed_stream(&name, keys, &enqueuer).await;
             }
             Feed::Read(informer) => {
                 if informer.synced().await.is_ok() {
@@ -127,14 +127,14 @@ impl Source {
 async fn feed_events(
     informer: &Informer,
     mapper: &Mapper,
-    woken: &Woken,
+    enqueuer: &Enqueuer,
     synced: oneshot::Sender<()>,
 ) {
     let mut synced = Some(synced);
     let mut subscription = informer.subscribe();
     while let Some(notice) = subscription.next().await {
         match notice {
-            Notification::Change(event) => woken.by_event(mapper, &event),
+            Notification::Change(event) => enqueuer.by_event(mapper, &event),
             Notification::Synced => {
                 let told = synced.take().map(|synced| synced.send(()));
                 told.unwrap_or(Ok(())).unwrap_or_default();
@@ -144,10 +144,14 @@ async fn feed_events(
 }
 
 /// A stream that has panicked is not asked again: nobody knows what is left of it.
-async fn feed_stream(name: &str, mut keys: BoxStream<'static, Vec<ObjectKey>>, woken: &Woken) {
+async fn feed_stream(
+    name: &str,
+    mut keys: BoxStream<'static, Vec<ObjectKey>>,
+    enqueuer: &Enqueuer,
+) {
     loop {
         match AssertUnwindSafe(keys.next()).catch_unwind().await {
-            Ok(Some(keys)) => woken.wake(keys, woken.priority, Trigger::Other),
+            Ok(Some(keys)) => enqueuer.wake(keys, enqueuer.priority, Trigger::Other),
             Ok(None) => {
                 tracing::debug!(source = name, "the source has ended");
                 return;
@@ -158,8 +162,10 @@ async fn feed_stream(name: &str, mut keys: BoxStream<'static, Vec<ObjectKey>>, w
                     source = name,
                     "the source panicked and has ended: {message}"
                 );
-                woken.controller.count(|metrics| metrics.mapper_panics += 1);
-                woken.wake(woken.all(), woken.priority, Trigger::Other);
+                enqueuer
+                    .controller
+                    .count(|metrics| metrics.mapper_panics += 1);
+                enqueuer.wake(enqueuer.all(), enqueuer.priority, Trigger::Other);
                 return;
             }
         }
@@ -167,14 +173,14 @@ async fn feed_stream(name: &str, mut keys: BoxStream<'static, Vec<ObjectKey>>, w
 }
 
 /// Whom a source wakes.
-struct Woken {
+struct Enqueuer {
     controller: Handle,
     own: Option<Store>,
     priority: Priority,
     debounce: Duration,
 }
 
-impl Woken {
+impl Enqueuer {
     fn by_event(&self, mapper: &Mapper, event: &ChangeEvent) {
         let mapped = catch_unwind(AssertUnwindSafe(|| mapper(event)));
         let keys = mapped.unwrap_or_else(|panic| {

@@ -77,7 +77,7 @@ pub(super) async fn work(
             name = key.name(),
             reconcile_id = run.id
         );
-        let taken = Taken::new(&controller, &key);
+        let taken = KeyGuard::new(&controller, &key);
         let active = Active::new(&controller);
         let attempt = reconcile_once(&reconcile, run, limit).instrument(span.clone());
         let end = in_run(RunScope::begin(controller.loop_detector(), &key), attempt).await;
@@ -107,12 +107,12 @@ pub(super) async fn work(
 }
 
 /// A key that goes back into the queue when the worker is dropped in the middle of its run.
-struct Taken<'c> {
+struct KeyGuard<'c> {
     controller: &'c Handle,
     key: Option<&'c ObjectKey>,
 }
 
-impl<'c> Taken<'c> {
+impl<'c> KeyGuard<'c> {
     fn new(controller: &'c Handle, key: &'c ObjectKey) -> Self {
         Self {
             controller,
@@ -126,7 +126,7 @@ impl<'c> Taken<'c> {
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for KeyGuard<'_> {
     fn drop(&mut self) {
         if let Some(key) = self.key {
             let queue = self.controller.queue();

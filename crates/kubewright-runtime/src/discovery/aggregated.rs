@@ -1,6 +1,6 @@
 use serde::Deserialize;
 
-use super::catalogue::{Group, GroupVersionName, ResourceEntry, ResourceList};
+use super::catalog::{Group, GroupVersionName, ResourceEntry, ResourceList};
 
 /// `APIGroupDiscoveryList` of `apidiscovery.k8s.io/v2`: everything below one path in one answer.
 #[derive(Debug, Default, Deserialize)]

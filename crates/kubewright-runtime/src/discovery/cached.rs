@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::fetch::fetch;
 use super::open_api::open_api;
-use super::{Catalogue, DiskCache, Served};
+use super::{Catalog, DiskCache, Served};
 use crate::Error;
 
 /// What a server serves, asked once and remembered. Cloning shares it.
@@ -24,7 +24,7 @@ pub struct Discovery {
 
 #[derive(Debug, Default)]
 struct Known {
-    catalogue: Option<Arc<Catalogue>>,
+    catalog: Option<Arc<Catalog>>,
     /// When it came into memory.
     since: Option<Instant>,
     /// Whether files are not believed any more.
@@ -69,22 +69,22 @@ impl Discovery {
     /// # Cancel safety
     ///
     /// Dropped, nothing is remembered.
-    pub async fn catalogue(&self) -> Result<Arc<Catalogue>, Error> {
+    pub async fn catalog(&self) -> Result<Arc<Catalog>, Error> {
         {
             let mut known = self.known.lock();
             if self.is_outdated(&known) {
-                known.catalogue = None;
+                known.catalog = None;
                 known.invalidated = true;
             }
-            if let Some(catalogue) = &known.catalogue {
-                return Ok(Arc::clone(catalogue));
+            if let Some(catalog) = &known.catalog {
+                return Ok(Arc::clone(catalog));
             }
             let disk = self.disk.as_ref().filter(|_| !known.invalidated);
-            if let Some(catalogue) = disk.and_then(DiskCache::read) {
-                let catalogue = Arc::new(catalogue);
-                known.catalogue = Some(Arc::clone(&catalogue));
+            if let Some(catalog) = disk.and_then(DiskCache::read) {
+                let catalog = Arc::new(catalog);
+                known.catalog = Some(Arc::clone(&catalog));
                 known.since = Some(Instant::now());
-                return Ok(catalogue);
+                return Ok(catalog);
             }
         }
         self.refresh().await
@@ -95,39 +95,39 @@ impl Discovery {
     /// # Cancel safety
     ///
     /// Dropped, what was remembered stays.
-    pub async fn refresh(&self) -> Result<Arc<Catalogue>, Error> {
-        let catalogue = Arc::new(fetch(&self.client).await?);
+    pub async fn refresh(&self) -> Result<Arc<Catalog>, Error> {
+        let catalog = Arc::new(fetch(&self.client).await?);
         if let Some(disk) = &self.disk
-            && let Err(error) = disk.write(&catalogue)
+            && let Err(error) = disk.write(&catalog)
         {
             // It is only a cache.
             tracing::debug!(%error, folder = %disk.folder().display(), "keep what is served");
         }
         *self.known.lock() = Known {
-            catalogue: Some(Arc::clone(&catalogue)),
+            catalog: Some(Arc::clone(&catalog)),
             since: Some(Instant::now()),
             invalidated: true,
         };
-        Ok(catalogue)
+        Ok(catalog)
     }
 
     /// Forgets what is remembered, also in files.
     pub fn invalidate(&self) {
         *self.known.lock() = Known {
-            catalogue: None,
+            catalog: None,
             since: None,
             invalidated: true,
         };
     }
 
-    /// What somebody calls it, see [`Catalogue::resolve`]; one that is not known is looked for on
+    /// What somebody calls it, see [`Catalog::resolve`]; one that is not known is looked for on
     /// the server.
     ///
     /// # Cancel safety
     ///
     /// Dropped, what was remembered stays.
     pub async fn find(&self, name: &str) -> Result<Option<Served>, Error> {
-        self.look(|catalogue| catalogue.resolve(name)).await
+        self.look(|catalog| catalog.resolve(name)).await
     }
 
     /// The kind of this very version; one that is not known is looked for on the server.
@@ -136,7 +136,7 @@ impl Discovery {
     ///
     /// Dropped, what was remembered stays.
     pub async fn of_kind(&self, kind: &Kind) -> Result<Option<Served>, Error> {
-        self.look(|catalogue| catalogue.of_kind(kind)).await
+        self.look(|catalog| catalog.of_kind(kind)).await
     }
 
     /// The OpenAPI v3 document of an API such as `v1` or `apps/v1`, as the server has it now; none
@@ -156,9 +156,9 @@ impl Discovery {
 
     async fn look(
         &self,
-        find: impl Fn(&Catalogue) -> Option<Served>,
+        find: impl Fn(&Catalog) -> Option<Served>,
     ) -> Result<Option<Served>, Error> {
-        if let Some(found) = find(&*self.catalogue().await?) {
+        if let Some(found) = find(&*self.catalog().await?) {
             return Ok(Some(found));
         }
         Ok(find(&*self.refresh().await?))

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use kubewright_core::Clock;
 use serde::de::DeserializeOwned;
 
-use super::Catalogue;
-use super::catalogue::{GroupList, ResourceList};
+use super::Catalog;
+use super::catalog::{GroupList, ResourceList};
 
 /// Files in the form in which kubectl keeps what it has found out, in `~/.kube/cache/discovery`:
 /// each reads what the other has written.
@@ -61,7 +61,7 @@ impl DiskCache {
     }
 
     /// What is there and not too old, whole or not at all.
-    pub(super) fn read(&self) -> Option<Catalogue> {
+    pub(super) fn read(&self) -> Option<Catalog> {
         let groups: GroupList = self.file("servergroups.json")?;
         let versions = groups.groups.iter().flat_map(|group| &group.versions);
         let lists = versions.map(|version| {
@@ -69,19 +69,19 @@ impl DiskCache {
             self.file::<ResourceList>(&path)
         });
         let lists: Option<Vec<_>> = lists.collect();
-        Some(Catalogue {
+        Some(Catalog {
             lists: lists?,
             groups,
         })
     }
 
     /// Keeps it; each file is written whole or not at all.
-    pub(super) fn write(&self, catalogue: &Catalogue) -> io::Result<()> {
-        for list in &catalogue.lists {
+    pub(super) fn write(&self, catalog: &Catalog) -> io::Result<()> {
+        for list in &catalog.lists {
             let path = format!("{}/serverresources.json", list.group_version);
             self.put(&path, &serde_json::to_vec(list)?)?;
         }
-        self.put("servergroups.json", &serde_json::to_vec(&catalogue.groups)?)
+        self.put("servergroups.json", &serde_json::to_vec(&catalog.groups)?)
     }
 
     fn file<T: DeserializeOwned>(&self, path: &str) -> Option<T> {

@@ -4,9 +4,9 @@ use kube::Client;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
-use super::Catalogue;
+use super::Catalog;
 use super::aggregated::Aggregated;
-use super::catalogue::{Group, GroupList, GroupVersionName, ResourceList};
+use super::catalog::{Group, GroupList, GroupVersionName, ResourceList};
 use crate::Error;
 use crate::client::get_stream;
 
@@ -25,8 +25,8 @@ struct Versions {
 }
 
 /// Asks a server what it serves.
-pub(super) async fn fetch(client: &Client) -> Result<Catalogue, Error> {
-    let mut catalogue = Catalogue {
+pub(super) async fn fetch(client: &Client) -> Result<Catalog, Error> {
+    let mut catalog = Catalog {
         groups: GroupList {
             kind: "APIGroupList".to_owned(),
             api_version: "v1".to_owned(),
@@ -38,7 +38,7 @@ pub(super) async fn fetch(client: &Client) -> Result<Catalogue, Error> {
         let bytes = read(client, root, AGGREGATED).await?;
         let answer: Aggregated = parse(root, &bytes)?;
         if answer.kind == "APIGroupDiscoveryList" {
-            answer.split(&mut catalogue.groups.groups, &mut catalogue.lists);
+            answer.split(&mut catalog.groups.groups, &mut catalog.lists);
             continue;
         }
         let groups = match root {
@@ -50,14 +50,14 @@ pub(super) async fn fetch(client: &Client) -> Result<Catalogue, Error> {
                 let path = format!("{root}/{}", version.group_version);
                 // A version whose server is away does not hide the others.
                 match read(client, &path, "application/json").await {
-                    Ok(bytes) => catalogue.lists.push(parse::<ResourceList>(&path, &bytes)?),
+                    Ok(bytes) => catalog.lists.push(parse::<ResourceList>(&path, &bytes)?),
                     Err(error) => tracing::warn!(%error, "{path} is not known"),
                 }
             }
-            catalogue.groups.groups.push(group);
+            catalog.groups.groups.push(group);
         }
     }
-    Ok(catalogue)
+    Ok(catalog)
 }
 
 fn core_group(answer: Versions) -> Vec<Group> {

@@ -17,11 +17,11 @@
 
 mod aggregated;
 mod cached;
-mod catalogue;
+mod catalog;
 mod disk;
 mod fetch;
 mod open_api;
 
 pub use cached::Discovery;
-pub use catalogue::{Catalogue, Served};
+pub use catalog::{Catalog, Served};
 pub use disk::DiskCache;

@@ -12,7 +12,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::entries::Hashed;
 use super::finished::Done;
 use super::lock::Mutex;
-use super::turn::{State, Turn};
+use super::waiter::{State, Waiter};
 use super::waiting::{Next, Waiting, Wake};
 use super::{AddOptions, Added, Finished, Metrics, Priority, QueueOptions};
 
@@ -207,7 +207,7 @@ impl Queue {
     }
 
     async fn take_turn(&self, mut done: Option<Done<'_>>) -> Option<ObjectKey> {
-        let mut turn = Turn::new(&self.state);
+        let mut turn = Waiter::new(&self.state);
         let mut timer = None;
         poll_fn(|cx| {
             loop {

@@ -25,7 +25,7 @@ mod metrics;
 mod options;
 mod ready;
 mod table;
-mod turn;
+mod waiter;
 mod waiting;
 
 pub use added::Added;

@@ -20,7 +20,7 @@ const VERB: &str = "create or patch";
 /// What became of an object that was to be as a function says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Done {
+pub enum WriteResult {
     /// It was so already: nothing was written.
     Unchanged,
     /// It was not there, and is now.
@@ -35,7 +35,7 @@ type Changed = Result<(), Box<dyn std::error::Error + Send + Sync>>;
 /// An object whose own part is as it is to be; its status is not yet.
 struct Written {
     record: Record,
-    done: Done,
+    done: WriteResult,
     status: Versions,
 }
 
@@ -65,7 +65,7 @@ impl Writer {
         target: Target<'_>,
         object: &K,
         change: impl Fn(&mut K) -> Changed,
-    ) -> Result<(K, Done), WriteError>
+    ) -> Result<(K, WriteResult), WriteError>
     where
         K: Clone + Serialize + DeserializeOwned,
     {
@@ -96,7 +96,7 @@ impl Writer {
         key: &ObjectKey,
         uid: Option<&str>,
         change: impl Fn(&mut K) -> Changed,
-    ) -> Result<Option<(K, Done)>, WriteError>
+    ) -> Result<Option<(K, WriteResult)>, WriteError>
     where
         K: Clone + Serialize + DeserializeOwned,
     {
@@ -133,13 +133,13 @@ where
     K: Clone + Serialize + DeserializeOwned,
     F: Fn(&mut K) -> Changed,
 {
-    async fn until_done(&self) -> Result<Option<(K, Done)>, WriteError> {
+    async fn until_done(&self) -> Result<Option<(K, WriteResult)>, WriteError> {
         let is_race = |tried: &Tried| tried.again == Again::All;
         let done = retry_if(RetryPolicy::default(), is_race, || self.run());
         done.await.map_err(|tried| tried.error)
     }
 
-    async fn run(&self) -> Result<Option<(K, Done)>, Tried> {
+    async fn run(&self) -> Result<Option<(K, WriteResult)>, Tried> {
         let request = self.request("get", "");
         let written = match (request.get(&self.writer.client).await, &self.absent) {
             (Ok(body), absent) => {
@@ -180,7 +180,7 @@ where
         }
         Ok(Written {
             record,
-            done: Done::Created,
+            done: WriteResult::Created,
             status: Versions { before, after },
         })
     }
@@ -198,13 +198,13 @@ where
         let status = object.take_status();
         let mut raw = present.to_value();
         take_status(&mut raw);
-        let (mut record, mut done) = (present, Done::Unchanged);
+        let (mut record, mut done) = (present, WriteResult::Unchanged);
         if let Some(patch) = object.onto(&raw) {
             let patched = self.patch_part("", &record, patch).await;
             // The object has changed since it was read, or is gone.
             let races = [ErrorReason::Conflict, ErrorReason::NotFound];
             record = patched.map_err(|error| Tried::anew_if(error, &races))?;
-            done = Done::Patched;
+            done = WriteResult::Patched;
         }
         Ok(Written {
             record,
@@ -217,7 +217,7 @@ where
     ///
     /// Where something of it was written already, the status alone is tried again: from the start,
     /// `change` would be called with its own result.
-    async fn with_status(&self, written: Written) -> Result<(Record, Done), Tried> {
+    async fn with_status(&self, written: Written) -> Result<(Record, WriteResult), Tried> {
         let Written {
             record,
             done,
@@ -226,7 +226,7 @@ where
         if status.before == status.after || is_last(&record) {
             return Ok((record, done));
         }
-        let is_written = done != Done::Unchanged;
+        let is_written = done != WriteResult::Unchanged;
         let is_race = |tried: &Tried| is_written && tried.again == Again::Part;
         let mut known = Some(record.clone());
         let (uid, status) = (record.uid(), &status);
@@ -241,7 +241,7 @@ where
             _ => tried,
         })?;
         let done = match done {
-            Done::Unchanged if !newest.is_same(&record) => Done::Patched,
+            WriteResult::Unchanged if !newest.is_same(&record) => WriteResult::Patched,
             done => done,
         };
         Ok((newest, done))

@@ -14,7 +14,7 @@ mod tried;
 mod versions;
 mod writer;
 
-pub use create_or_patch::Done;
+pub use create_or_patch::WriteResult;
 pub use error::WriteError;
 pub use finalizers::FinalizerChange;
 pub use intent::Intent;

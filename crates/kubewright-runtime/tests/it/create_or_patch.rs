@@ -7,7 +7,7 @@ use kube::Client;
 use kube::client::Body;
 use kubewright_core::{Kind, ObjectKey, Resource, Scope};
 use kubewright_runtime::store::{Filter, Store};
-use kubewright_runtime::write::{Done, Target, WriteError, Writer};
+use kubewright_runtime::write::{Target, WriteError, WriteResult, Writer};
 use kubewright_wire::status::Status;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ impl World {
     }
 
     /// Gives the Pod one more label than it has, and a phase.
-    async fn label(&self, phase: Option<&str>) -> Result<Done, WriteError> {
+    async fn label(&self, phase: Option<&str>) -> Result<WriteResult, WriteError> {
         let target = Target {
             resource: &self.resource,
             store: Some(&self.store),
@@ -117,7 +117,7 @@ async fn an_object_that_is_not_there_is_created() {
         pod("7", &json!({"label-0": "yes"})),
     ]);
     let done = world.label(None).await.expect("done");
-    assert_eq!(done, Done::Created);
+    assert_eq!(done, WriteResult::Created);
     assert_eq!(
         world.lines(),
         [format!("GET {POD}"), format!("POST {PODS}?fieldManager=us")]
@@ -136,7 +136,7 @@ async fn of_an_object_that_is_there_only_what_differs_is_written_to_what_was_rea
     let labels = json!({"label-0": "yes"});
     let world = World::answering([pod("7", &labels), pod("8", &labels), pod("9", &labels)]);
     let done = world.label(Some("Running")).await.expect("done");
-    assert_eq!(done, Done::Patched);
+    assert_eq!(done, WriteResult::Patched);
     assert_eq!(
         world.lines(),
         [
@@ -171,7 +171,7 @@ async fn an_object_that_is_so_already_is_left_alone() {
     object.metadata.resource_version = None;
     let done = world.writer.create_or_patch(target, &object, |_| Ok(()));
     let (pod, done) = done.await.expect("done");
-    assert_eq!(done, Done::Unchanged);
+    assert_eq!(done, WriteResult::Unchanged);
     assert_eq!(pod.metadata.resource_version.as_deref(), Some("7"));
     assert_eq!(world.lines(), [format!("GET {POD}")]);
 }
@@ -188,7 +188,7 @@ async fn whoever_loses_a_race_looks_again() {
         refusal(404, "NotFound"),
         pod("9", &json!({"label-0": "yes"})),
     ]);
-    assert_eq!(world.label(None).await.expect("done"), Done::Created);
+    assert_eq!(world.label(None).await.expect("done"), WriteResult::Created);
     let verbs: Vec<_> = world.lines();
     let verbs = verbs.iter().filter_map(|line| line.split(' ').next());
     let verbs: Vec<_> = verbs.collect();
@@ -261,7 +261,7 @@ async fn an_object_that_is_gone_or_another_by_now_is_not_patched() {
     };
     assert_eq!(label("1").await, None);
     assert_eq!(label("2").await, None);
-    assert_eq!(label("1").await, Some(Done::Patched));
+    assert_eq!(label("1").await, Some(WriteResult::Patched));
     assert_eq!(world.lines().len(), 4);
 }
 
@@ -279,7 +279,7 @@ async fn once_the_object_is_written_only_its_status_is_tried_again() {
     ]);
     assert_eq!(
         world.label(Some("Running")).await.expect("done"),
-        Done::Patched
+        WriteResult::Patched
     );
     assert_eq!(
         world.lines(),
@@ -310,7 +310,7 @@ async fn an_object_that_was_created_stays_so_when_its_status_is_tried_again() {
     ]);
     assert_eq!(
         world.label(Some("Running")).await.expect("done"),
-        Done::Created
+        WriteResult::Created
     );
     assert_eq!(
         world.body(4),
@@ -332,7 +332,7 @@ async fn an_object_that_is_deleted_before_its_status_is_written_is_made_anew() {
     ]);
     assert_eq!(
         world.label(Some("Running")).await.expect("done"),
-        Done::Created
+        WriteResult::Created
     );
     assert_eq!(world.body(5)["metadata"]["labels"], labels);
 }
@@ -399,7 +399,7 @@ async fn what_the_type_does_not_know_is_locked_and_kept_also_in_lists() {
     };
     let done = world.writer.patch(target, &key, Some("1"), change).await;
     let done = done.expect("an answer").map(|(_, done)| done);
-    assert_eq!(done, Some(Done::Patched));
+    assert_eq!(done, Some(WriteResult::Patched));
     assert_eq!(
         world.body(1),
         json!({

@@ -1,5 +1,5 @@
 use kubewright_core::{ObjectKey, Scope};
-use kubewright_runtime::write::{Done, Target};
+use kubewright_runtime::write::{Target, WriteResult};
 
 use super::{Context, Object};
 use crate::registration::{AnyKind, ViewId, resource_of};
@@ -46,7 +46,11 @@ impl<K: AnyKind> Context<K> {
     /// # Cancel safety
     ///
     /// Dropped before its end, the object may or may not have been written; trying again is safe.
-    pub async fn create_or_patch<O, M, F>(&self, object: &O, change: F) -> Result<(O::Kind, Done)>
+    pub async fn create_or_patch<O, M, F>(
+        &self,
+        object: &O,
+        change: F,
+    ) -> Result<(O::Kind, WriteResult)>
     where
         O: Object<M>,
         F: Fn(&mut O::Kind) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
@@ -78,7 +82,11 @@ impl<K: AnyKind> Context<K> {
     /// # Cancel safety
     ///
     /// As [`create_or_patch`](Self::create_or_patch).
-    pub async fn patch<O, M, F>(&self, object: &O, change: F) -> Result<Option<(O::Kind, Done)>>
+    pub async fn patch<O, M, F>(
+        &self,
+        object: &O,
+        change: F,
+    ) -> Result<Option<(O::Kind, WriteResult)>>
     where
         O: Object<M>,
         F: Fn(&mut O::Kind) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,

@@ -77,7 +77,7 @@ impl<K: AnyKind> Context<K> {
         })?;
         let controller = shared.controller.name();
         if let Some((option, registration)) = kind.misplaced() {
-            return Err(Failure::from(Error::Pointless {
+            return Err(Failure::from(Error::UnusedOption {
                 controller: controller.to_owned(),
                 kind: kind.resource.kind.kind,
                 option,

@@ -95,7 +95,7 @@ impl Operator {
 
     /// Brings the definition of a kind along that no controller here is for.
     #[must_use]
-    pub fn brings<K>(mut self, _kind: Selection<K>) -> Self
+    pub fn installs<K>(mut self, _kind: Selection<K>) -> Self
     where
         K: TypedKind + CustomResourceExt,
     {
@@ -242,7 +242,7 @@ impl Operator {
 
     /// May do what the rule says, beside what follows from the controllers.
     #[must_use]
-    pub fn may(mut self, rule: PolicyRule) -> Self {
+    pub fn grants(mut self, rule: PolicyRule) -> Self {
         self.rules.push(rule);
         self
     }

@@ -13,7 +13,7 @@ use super::controller::Replicas;
 use super::erased::{AnyView, Parts, Registered, Views};
 use super::extent::Extent;
 use super::reconciler::Reconciling;
-use super::selection::Pointless;
+use super::selection::UnusedOption;
 use super::typed::ViewId;
 use super::wake::passes;
 use super::{AnyKind, Cache, Controller, Selection};
@@ -29,7 +29,7 @@ pub(super) struct Registration<K: AnyKind> {
     pub(super) priority: Priority,
     pub(super) debounce: Duration,
     /// An option of the selection that this registration has no use for.
-    pub(super) pointless: Option<Pointless>,
+    pub(super) unused_option: Option<UnusedOption>,
 }
 
 /// What is needed to read a kind.
@@ -60,7 +60,7 @@ impl<K: AnyKind> Registration<K> {
         usage: Use,
         wake: Option<Wake<K>>,
     ) -> Self {
-        let pointless = selection.misplaced();
+        let unused_option = selection.misplaced();
         let indexes = selection.indexes;
         Self {
             resource: selection.resource,
@@ -76,7 +76,7 @@ impl<K: AnyKind> Registration<K> {
             wake,
             priority: selection.priority,
             debounce: selection.debounce,
-            pointless,
+            unused_option,
         }
     }
 }
@@ -99,17 +99,17 @@ impl<K: AnyKind> Controller<K> {
     fn check_own(&self) -> Result<(), Error> {
         let kind = &self.resource.kind.kind;
         if self.own.resource != self.resource {
-            let pointless = (".select(..) of another kind", "the controller's own");
-            return Err(self.pointless(kind, pointless));
+            let unused_option = (".select(..) of another kind", "the controller's own");
+            return Err(self.unused_option(kind, unused_option));
         }
-        if let Some(pointless) = self.own.misplaced() {
-            return Err(self.pointless(kind, pointless));
+        if let Some(unused_option) = self.own.misplaced() {
+            return Err(self.unused_option(kind, unused_option));
         }
         self.own.extent.spec(&self.name, &self.resource).map(drop)
     }
 
-    fn pointless(&self, kind: &str, (option, registration): Pointless) -> Error {
-        Error::Pointless {
+    fn unused_option(&self, kind: &str, (option, registration): UnusedOption) -> Error {
+        Error::UnusedOption {
             controller: self.name.clone(),
             kind: kind.to_owned(),
             option,
@@ -180,8 +180,8 @@ impl<K: AnyKind> Registered for Controller<K> {
         let mut seen = HashMap::from([(&self.own.view, &self.own.extent)]);
         for one in &self.uses {
             let kind = &one.resource.kind.kind;
-            if let Some(pointless) = one.pointless {
-                return Err(self.pointless(kind, pointless));
+            if let Some(unused_option) = one.unused_option {
+                return Err(self.unused_option(kind, unused_option));
             }
             let Some(view) = &one.view else { continue };
             view.extent.spec(&self.name, &one.resource)?;

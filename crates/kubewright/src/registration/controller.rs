@@ -248,7 +248,7 @@ impl<K: AnyKind> Controller<K> {
     #[must_use]
     pub fn reads<W: AnyKind>(mut self, kind: Selection<W>) -> Self {
         self.uses.push(Registration {
-            pointless: kind.pointless_to_a_reader(),
+            unused_option: kind.unused_by_a_reader(),
             ..Registration::read(kind, Use::Reads, None)
         });
         self
@@ -266,14 +266,15 @@ impl<K: AnyKind> Controller<K> {
         verbs: impl IntoIterator<Item = Verb>,
     ) -> Self {
         let usage = Use::Writes(verbs.into_iter().collect());
-        let pointless = kind.predicate.is_some()
+        let unused_option = kind.predicate.is_some()
             || !kind.extent.is_everything()
             || !kind.indexes.is_empty()
             || kind.priority != Priority::NORMAL
             || !kind.debounce.is_zero();
         self.uses.push(Registration {
             view: None,
-            pointless: pointless.then_some(("a selection", ".writes(..), which reads nothing")),
+            unused_option: unused_option
+                .then_some(("a selection", ".writes(..), which reads nothing")),
             ..Registration::read(kind, usage, None)
         });
         self
@@ -281,7 +282,7 @@ impl<K: AnyKind> Controller<K> {
 
     /// May do what the rule says; for subresources and what has no type here.
     #[must_use]
-    pub fn may(mut self, rule: PolicyRule) -> Self {
+    pub fn grants(mut self, rule: PolicyRule) -> Self {
         self.rules.push(rule);
         self
     }
@@ -326,7 +327,7 @@ impl<K: AnyKind> Controller<K> {
     /// Tells of what happens with [`Context::event`].
     #[must_use]
     pub fn events(self) -> Self {
-        self.may(PolicyRule {
+        self.grants(PolicyRule {
             api_groups: vec!["events.k8s.io".to_owned()],
             resources: vec!["events".to_owned()],
             verbs: vec!["create".to_owned(), "patch".to_owned()],

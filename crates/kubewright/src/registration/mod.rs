@@ -26,7 +26,7 @@ pub(crate) use erased::{AnyView, Parts, Registered, Views};
 pub(crate) use indexes::{Wanted, add_indexes, index_name};
 pub use predicate::Predicate;
 pub use reconciled::ControllerKind;
-pub(crate) use selection::Pointless;
+pub(crate) use selection::UnusedOption;
 pub use selection::{Selection, kind, kind_of, projection};
 pub(crate) use typed::ViewId;
 pub use typed::{AnyKind, TypedKind, resource_of};

@@ -13,7 +13,7 @@ use super::typed::ViewId;
 use super::{AnyKind, Predicate, TypedKind, resource_of};
 
 /// An option of a selection that has no effect, and on what it has none.
-pub(crate) type Pointless = (&'static str, &'static str);
+pub(crate) type UnusedOption = (&'static str, &'static str);
 
 /// A kind and which of its objects and changes are meant; `kind::<Metadata<Pod>>()` is only the
 /// metadata, for which the API server is asked for no more.
@@ -199,7 +199,7 @@ impl<K: AnyKind> Selection<K> {
     }
 
     /// An option that has no effect on who only reads the kind, and why.
-    pub(crate) fn pointless_to_a_reader(&self) -> Option<Pointless> {
+    pub(crate) fn unused_by_a_reader(&self) -> Option<UnusedOption> {
         const WAKES_NOBODY: &str = ".reads(..), which wakes nobody";
         if self.priority != Priority::NORMAL {
             return Some((".priority(..)", WAKES_NOBODY));
@@ -214,7 +214,7 @@ impl<K: AnyKind> Selection<K> {
     }
 
     /// A namespace that is named for a kind that is in none.
-    pub(crate) fn misplaced(&self) -> Option<Pointless> {
+    pub(crate) fn misplaced(&self) -> Option<UnusedOption> {
         let is_misplaced = self.extent.is_misplaced(&self.resource);
         is_misplaced.then_some((".namespace(..)", "a kind that is in none"))
     }

@@ -4,7 +4,7 @@ use kubewright_core::{FieldSelector, LabelSelector, ParseSelectorError, Resource
 use kubewright_runtime::informer::{Content, Informer, InformerSpec, Informers};
 
 use crate::Error;
-use crate::registration::{AnyKind, AnyView, Pointless, Selection, ViewId};
+use crate::registration::{AnyKind, AnyView, Selection, UnusedOption, ViewId};
 
 /// A kind that a webhook reads from the cache.
 pub(super) struct Read {
@@ -16,7 +16,7 @@ pub(super) struct Read {
     namespace: Option<String>,
     open: Open,
     /// An option of the selection that a webhook has no use for.
-    pointless: Option<Pointless>,
+    unused_option: Option<UnusedOption>,
 }
 
 /// Opens a view of an informer's objects, with the indexes of the webhook of that path.
@@ -24,7 +24,7 @@ type Open = Box<dyn Fn(&str, Informer) -> AnyView + Send + Sync>;
 
 impl Read {
     pub(super) fn new<W: AnyKind>(kind: Selection<W>) -> Self {
-        let pointless = kind.pointless_to_a_reader();
+        let unused_option = kind.unused_by_a_reader();
         let indexes = kind.indexes;
         Self {
             resource: kind.resource,
@@ -34,13 +34,13 @@ impl Read {
             fields: kind.extent.fields.unwrap_or_default(),
             namespace: kind.extent.namespace,
             open: Box::new(move |path, informer| AnyView::indexed(path, &indexes, informer)),
-            pointless,
+            unused_option,
         }
     }
 
     /// Refuses what has no effect, and selectors that do not parse.
     pub(super) fn check(&self, path: &str) -> Result<(), Error> {
-        if let Some((option, registration)) = self.pointless {
+        if let Some((option, registration)) = self.unused_option {
             return Err(Error::WebhookPointless {
                 path: path.to_owned(),
                 kind: self.resource.kind.kind.clone(),

@@ -126,8 +126,8 @@ fn rules_of_the_users_own_come_last_and_once() {
         ..PolicyRule::default()
     };
     let operator = Operator::new("sites")
-        .controller(Controller::new(reconcile_node).may(rule.clone()))
-        .may(rule.clone());
+        .controller(Controller::new(reconcile_node).grants(rule.clone()))
+        .grants(rule.clone());
     assert_eq!(operator.description().extra_rules, [rule]);
 }
 

@@ -105,7 +105,7 @@ fn with_a_late_watch() -> Operator {
         verbs: ["get", "list", "watch"].map(str::to_owned).into(),
         ..PolicyRule::default()
     };
-    Operator::new("late").controller(Controller::with(Watched::default(), reconcile).may(read))
+    Operator::new("late").controller(Controller::with(Watched::default(), reconcile).grants(read))
 }
 
 #[kubewright_testing::test]

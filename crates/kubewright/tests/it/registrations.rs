@@ -10,7 +10,9 @@ use kubewright::kube::Client;
 use kubewright::kube::client::Body;
 use kubewright::kube::core::DynamicObject;
 use kubewright::prelude::*;
-use kubewright::{Backoff, Candidacy, Done, Failure, LeaderElection, Priority, QueueOptions};
+use kubewright::{
+    Backoff, Candidacy, Failure, LeaderElection, Priority, QueueOptions, WriteResult,
+};
 use kubewright::{RunOptions, owner, resource_of};
 use kubewright_testing::Cluster;
 use serde_json::json;
@@ -262,7 +264,7 @@ fn ledger() -> Operator {
                 Ok(())
             })
             .await?;
-        if done == Done::Unchanged {
+        if done == WriteResult::Unchanged {
             let seen = ledger.data.unwrap_or_default().into_keys().collect();
             cx.status(|status| status.seen = seen).await?;
         }

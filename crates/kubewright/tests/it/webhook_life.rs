@@ -119,7 +119,7 @@ async fn a_question_under_way_is_answered_however_long_the_work_takes_to_end() {
         ..RunOptions::default()
     };
     let running = Operator::new("guard")
-        .webhook(Webhook::examines(slow))
+        .webhook(Webhook::validates_async(slow))
         .task("endless", |_| std::future::pending())
         .start(nowhere(), options)
         .expect("it starts");

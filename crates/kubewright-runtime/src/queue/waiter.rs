@@ -99,12 +99,12 @@ impl State {
 /// A worker that wants a key.
 ///
 /// Whoever is called and goes away without having looked passes the call on.
-pub(super) struct Turn<'q> {
+pub(super) struct Waiter<'q> {
     state: &'q Mutex<State>,
     number: Option<u64>,
 }
 
-impl<'q> Turn<'q> {
+impl<'q> Waiter<'q> {
     pub(super) fn new(state: &'q Mutex<State>) -> Self {
         Self {
             state,
@@ -155,7 +155,7 @@ impl<'q> Turn<'q> {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Waiter<'_> {
     fn drop(&mut self) {
         let Some(number) = self.number else { return };
         let mut state = self.state.lock();

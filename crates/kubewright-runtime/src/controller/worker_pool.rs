@@ -13,7 +13,7 @@ use crate::queue::{AddOptions, Priority};
 use crate::store::Store;
 
 /// The workers of a controller, who work while it leads.
-pub(super) struct Crew {
+pub(super) struct WorkerPool {
     pub(super) handle: Handle,
     /// Whose objects the keys name, for the log.
     pub(super) kind: Option<Arc<Kind>>,
@@ -25,7 +25,7 @@ pub(super) struct Crew {
     pub(super) own: Option<Store>,
 }
 
-impl Crew {
+impl WorkerPool {
     /// Has workers at work in each term, until `stop`; then they are those of the term that is
     /// given back.
     pub(super) async fn work_by_terms(

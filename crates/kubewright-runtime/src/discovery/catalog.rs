@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a server serves, as it was found at some time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Catalogue {
+pub struct Catalog {
     /// Groups in the server's order, which decides between kinds of one name.
     pub(super) groups: GroupList,
     pub(super) lists: Vec<ResourceList>,
@@ -80,7 +80,7 @@ pub(super) struct ResourceEntry {
     pub(super) categories: Vec<String>,
 }
 
-impl Catalogue {
+impl Catalog {
     /// All kinds of all versions, the preferred version of a group first.
     pub fn all(&self) -> impl Iterator<Item = Served> {
         let groups = self.groups.groups.iter();
@@ -192,9 +192,9 @@ impl ResourceList {
 mod tests {
     use serde_json::json;
 
-    use super::Catalogue;
+    use super::Catalog;
 
-    fn catalogue() -> Catalogue {
+    fn catalog() -> Catalog {
         let version = |version: &str| json!({"groupVersion": version, "version": "v1"});
         let groups = json!({"groups": [
             {"name": "", "versions": [version("v1")], "preferredVersion": version("v1")},
@@ -215,7 +215,7 @@ mod tests {
             {"groupVersion": "apps/v1beta1", "resources": deployments},
             {"groupVersion": "apps/v1", "resources": deployments},
         ]);
-        Catalogue {
+        Catalog {
             groups: serde_json::from_value(groups).unwrap(),
             lists: serde_json::from_value(lists).unwrap(),
         }
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_kind_is_found_by_whatever_people_call_it() {
-        let catalogue = catalogue();
+        let catalog = catalog();
         for name in [
             "deployments",
             "deployment",
@@ -232,27 +232,27 @@ mod tests {
             "deploy.apps",
             "deployments.v1.apps",
         ] {
-            let found = catalogue.resolve(name).expect(name);
+            let found = catalog.resolve(name).expect(name);
             assert_eq!(found.resource.kind.api_version(), "apps/v1", "{name}");
             assert_eq!(found.subresources, ["scale"]);
         }
-        let older = catalogue.resolve("deploy.v1beta1.apps").unwrap();
+        let older = catalog.resolve("deploy.v1beta1.apps").unwrap();
         assert_eq!(older.resource.kind.api_version(), "apps/v1beta1");
-        assert_eq!(catalogue.resolve("deploy.batch"), None);
-        assert_eq!(catalogue.resolve("nothing"), None);
+        assert_eq!(catalog.resolve("deploy.batch"), None);
+        assert_eq!(catalog.resolve("nothing"), None);
     }
 
     #[test]
     fn a_category_names_each_kind_once() {
-        let all = catalogue().category("all");
+        let all = catalog().category("all");
         assert_eq!(all.len(), 1);
         assert_eq!(all[0].resource.kind.api_version(), "apps/v1");
     }
 
     #[test]
     fn the_preferred_version_is_that_of_the_group() {
-        let found = catalogue().preferred("apps", "Deployment").unwrap();
+        let found = catalog().preferred("apps", "Deployment").unwrap();
         assert_eq!(found.resource.kind.version(), "v1");
-        assert_eq!(catalogue().preferred("", "Deployment"), None);
+        assert_eq!(catalog().preferred("", "Deployment"), None);
     }
 }
