@@ -1,7 +1,7 @@
 use kube::core::DynamicObject;
 use kubewright_core::{Resource, WebhookKind};
 
-use super::handler::{defaulter, examiner, mutator, validator};
+use super::handler::{defaulter, async_validator, mutator, validator};
 use super::{Admission, Change, Denied, Findings, Webhook};
 
 /// Webhooks for kinds that are known only when the program runs.
@@ -51,13 +51,13 @@ impl Webhook {
         Self::new(resource, WebhookKind::Validating, handler)
     }
 
-    /// Judges objects of any kind and may look at the cache, as [`examines`](Self::examines) does.
-    pub fn examines_of<F, Fut>(resource: Resource, examine: F) -> Self
+    /// Judges objects of any kind and may look at the cache, as [`validates_async`](Self::validates_async) does.
+    pub fn validates_async_of<F, Fut>(resource: Resource, examine: F) -> Self
     where
         F: Fn(Change<DynamicObject>, Admission) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Findings, Denied>> + Send + 'static,
     {
-        let handler = examiner(resource.kind.clone(), examine);
+        let handler = async_validator(resource.kind.clone(), examine);
         Self::new(resource, WebhookKind::Validating, handler)
     }
 

@@ -120,7 +120,7 @@ pub(super) fn validator<K: AnyKind>(
 }
 
 /// Calls a function that judges a change and may look at the cache.
-pub(super) fn examiner<K, F, Fut>(kind: Kind, examine: F) -> Handler
+pub(super) fn async_validator<K, F, Fut>(kind: Kind, examine: F) -> Handler
 where
     K: AnyKind,
     F: Fn(Change<K>, Admission) -> Fut + Send + Sync + 'static,
@@ -247,7 +247,7 @@ mod tests {
     use kubewright_webhook::review::{AdmissionRequest, AdmissionResponse};
     use serde_json::{Value, json};
 
-    use super::{Handler, defaulter, examiner, mutator, validator};
+    use super::{Handler, defaulter, async_validator, mutator, validator};
     use crate::webhook::serving::{Reads, Repetition};
     use crate::webhook::{Admission, Change, Denied, Findings};
 
@@ -363,7 +363,7 @@ mod tests {
                 defaulter(fill_in),
                 mutator(same),
                 validator(kind(), check),
-                examiner(kind(), examine),
+                async_validator(kind(), examine),
             ]
         };
         for handler in handlers() {
@@ -438,7 +438,7 @@ mod tests {
             Ok(findings)
         }
         for (number, code) in [("1", None), ("-1", Some(422)), ("x", Some(500))] {
-            let handler = examiner(Kind::new("", "v1", "ConfigMap"), examine);
+            let handler = async_validator(Kind::new("", "v1", "ConfigMap"), examine);
             let new = config(json!({"number": number}));
             let response = asked(handler, Operation::Create, Value::Null, new).await;
             assert_eq!(response.warnings, ["looked"]);

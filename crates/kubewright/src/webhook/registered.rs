@@ -11,7 +11,7 @@ use kubewright_runtime::informer::Informers;
 use kubewright_webhook::Routes;
 use tokio::time::Instant;
 
-use super::handler::{Handler, defaulter, examiner, mutator, validator};
+use super::handler::{Handler, defaulter, async_validator, mutator, validator};
 use super::read::Read;
 use super::{Admission, Change, Denied, Findings, Reads, conditions, fault_of_conditions};
 use crate::Error;
@@ -84,14 +84,14 @@ impl Webhook {
 
     /// Judges objects as [`validates`](Self::validates) does, and may look at the cache for it: the
     /// kinds that [`reads`](Self::reads) names.
-    pub fn examines<K, F, Fut>(examine: F) -> Self
+    pub fn validates_async<K, F, Fut>(examine: F) -> Self
     where
         K: TypedKind,
         F: Fn(Change<K>, Admission) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Findings, Denied>> + Send + 'static,
     {
         let resource = resource_of::<K>();
-        let handler = examiner(resource.kind.clone(), examine);
+        let handler = async_validator(resource.kind.clone(), examine);
         Self::new(resource, WebhookKind::Validating, handler)
     }
 

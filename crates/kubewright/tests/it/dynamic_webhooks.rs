@@ -69,7 +69,7 @@ async fn examine(change: Change<DynamicObject>, cx: Admission) -> Result<Finding
 fn operator() -> Operator {
     Operator::new("potter")
         .webhook(Webhook::defaults_of(pots(), fill_in))
-        .webhook(Webhook::examines_of(pots(), examine).reads(kind_of(pots())))
+        .webhook(Webhook::validates_async_of(pots(), examine).reads(kind_of(pots())))
 }
 
 #[kubewright_testing::test]
