@@ -40,8 +40,8 @@ pub(crate) async fn look(
     objects.create(&PostParams::default(), &object).await?;
     // The rest of each object stays where it is.
     let metadata = objects.list_metadata(&ListParams::default()).await?;
-    let catalogue = discovery.catalogue().await?;
-    let all = catalogue.category("all").into_iter();
+    let catalog = discovery.catalog().await?;
+    let all = catalog.category("all").into_iter();
     let api = discovery
         .open_api(&served.resource.kind.api_version())
         .await?;

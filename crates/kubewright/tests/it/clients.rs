@@ -243,10 +243,10 @@ async fn what_is_remembered_in_memory_has_its_time(cluster: Cluster) {
     use kubewright_runtime::discovery::Discovery;
     let minute = Duration::from_secs(60);
     let discovery = Discovery::new(cluster.client()).lasting(minute);
-    let first = discovery.catalogue().await.expect("an answer");
-    let again = discovery.catalogue().await.expect("an answer");
+    let first = discovery.catalog().await.expect("an answer");
+    let again = discovery.catalog().await.expect("an answer");
     assert!(Arc::ptr_eq(&first, &again), "asked twice");
     tokio::time::sleep(minute).await;
-    let later = discovery.catalogue().await.expect("an answer");
+    let later = discovery.catalog().await.expect("an answer");
     assert!(!Arc::ptr_eq(&first, &later), "not asked again");
 }
