@@ -1,5 +1,6 @@
 //! The manifest of a simulated node.
 
+use kubewright_kinds::core;
 use serde_json::{Value, json};
 
 /// The Node object of a simulated node, as a kubelet registers it: with the labels that every node
@@ -8,7 +9,7 @@ pub fn node(name: &str) -> Value {
     let resources = json!({"cpu": "8", "memory": "16Gi", "pods": "110"});
     json!({
         "apiVersion": "v1",
-        "kind": "Node",
+        "kind": core::NODE.kind,
         "metadata": {
             "name": name,
             "labels": {

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod features;
+mod kind_literals;
 mod module_graph;
 mod tidy;
 

@@ -13,7 +13,7 @@ use crate::{packages, root};
 const MAX_LINES: usize = 30_000;
 
 /// The Rust files below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -33,7 +33,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn read(file: &Path) -> String {
+pub(crate) fn read(file: &Path) -> String {
     std::fs::read_to_string(file).expect("a source file")
 }
 
@@ -50,12 +50,12 @@ fn folders() -> BTreeMap<String, PathBuf> {
 }
 
 /// The tokens of a file without items for tests.
-fn code(source: &str) -> Vec<TokenTree> {
+pub(crate) fn code(source: &str) -> Vec<TokenTree> {
     let tokens = TokenStream::from_str(source).expect("a source file has tokens");
     without_tests(tokens)
 }
 
-fn without_tests(stream: TokenStream) -> Vec<TokenTree> {
+pub(crate) fn without_tests(stream: TokenStream) -> Vec<TokenTree> {
     let mut kept = Vec::new();
     let mut tokens = stream.into_iter().peekable();
     while let Some(token) = tokens.next() {

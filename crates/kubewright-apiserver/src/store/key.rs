@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+use kubewright_kinds::BuiltinKind;
+
 /// The key of an object: its resource (`pods`, `deployments.apps`), then `namespace/name` or, for
 /// cluster-scoped kinds, `name`.
 ///
@@ -27,6 +29,16 @@ impl Key {
             resource: resource.into(),
             path,
         }
+    }
+
+    /// The key of an object of a built-in kind.
+    pub fn of(kind: &BuiltinKind, namespace: Option<&str>, name: &str) -> Self {
+        Self::new(kind.resource_id(), namespace, name)
+    }
+
+    /// Whether the object is of a built-in kind.
+    pub fn is_of(&self, kind: &BuiltinKind) -> bool {
+        *self.resource == *kind.resource_id()
     }
 
     /// A key with any path, such as the bound of a range.

@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 
 use kubewright_apiserver::store::{Key, Object};
 use kubewright_kinds::aggregated_rules;
+use kubewright_kinds::rbac;
 use kubewright_wire::status::Status;
 use serde_json::json;
 
 use crate::framework::{CLUSTER_ROLES, Client, ControlLoop, ObjectChange, Step, WorkQueue, items};
-
-const ROLE_KEYS: &str = "clusterroles.rbac.authorization.k8s.io";
 
 /// Keeps the rules of ClusterRoles with an aggregation rule.
 #[derive(Debug, Default)]
@@ -22,7 +21,7 @@ pub(crate) struct ClusterRoleAggregationController {
 
 impl ControlLoop for ClusterRoleAggregationController {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        if change.key.resource() != ROLE_KEYS {
+        if !change.key.is_of(&rbac::CLUSTER_ROLE) {
             return;
         }
         let aggregates = |role: &Object| role.value().get("aggregationRule").is_some();
@@ -52,7 +51,7 @@ impl ControlLoop for ClusterRoleAggregationController {
 async fn aggregate(client: &Client, role: &Object) -> Result<(), Status> {
     let snapshot = client.store().snapshot();
     let roles: Vec<_> = snapshot
-        .list(ROLE_KEYS, None)
+        .list(rbac::CLUSTER_ROLE.resource_id(), None)
         .map(|role| role.value())
         .collect();
     let Some(rules) = aggregated_rules(role.value(), roles.into_iter()) else {
@@ -63,7 +62,7 @@ async fn aggregate(client: &Client, role: &Object) -> Result<(), Status> {
     }
     let mut fields = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRole",
+        "kind": rbac::CLUSTER_ROLE.kind,
         "metadata": {"name": role.name()},
     });
     if !rules.is_empty() {

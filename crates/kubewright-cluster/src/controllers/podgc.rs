@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use kubewright_apiserver::store::{Key, Object};
+use kubewright_kinds::core;
 use kubewright_wire::status::Status;
 use serde_json::json;
 use tokio::time::Instant;
@@ -29,10 +30,10 @@ pub(crate) struct PodGarbageCollector {
 
 impl ControlLoop for PodGarbageCollector {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        match change.key.resource() {
-            "nodes" => self.observe_node(change),
-            "pods" => self.observe_pod(change),
-            _ => {}
+        if change.key.is_of(&core::NODE) {
+            self.observe_node(change);
+        } else if change.key.is_of(&core::POD) {
+            self.observe_pod(change);
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kubewright_apiserver::store::{Key, Object};
 use kubewright_core::Quantity;
+use kubewright_kinds::core;
 use kubewright_kinds::quota::{is_in_scope, quota_usage};
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
@@ -15,7 +16,6 @@ use crate::framework::{
     Client, ControlLoop, ObjectChange, RESOURCE_QUOTAS, Step, WorkQueue, status_patch,
 };
 
-const QUOTA_KEYS: &str = "resourcequotas";
 /// How often a quota is counted again without a change
 /// (`--resource-quota-sync-period` of kube-controller-manager).
 const RESYNC_PERIOD: Duration = Duration::from_secs(300);
@@ -37,7 +37,7 @@ impl ControlLoop for ResourceQuotaController {
         let Some(namespace) = change.key.namespace() else {
             return;
         };
-        if change.key.resource() == QUOTA_KEYS {
+        if change.key.is_of(&core::RESOURCE_QUOTA) {
             let quotas = self.quotas.entry(namespace.to_owned()).or_default();
             match change.after {
                 Some(_) => quotas.insert(change.key.clone()),

@@ -1,6 +1,7 @@
 //! The root CA certificate publisher: every namespace has the ConfigMap `kube-root-ca.crt`.
 
 use kubewright_apiserver::store::Key;
+use kubewright_kinds::core;
 use kubewright_wire::status::Status;
 use serde_json::json;
 
@@ -27,16 +28,18 @@ impl RootCaCertPublisher {
     }
 
     async fn publish(&self, client: &Client, namespace: &str) -> Result<(), Status> {
-        let found = client.store().get(&Key::new("namespaces", None, namespace));
+        let found = client
+            .store()
+            .get(&Key::of(&core::NAMESPACE, None, namespace));
         if found.is_none_or(|namespace| namespace.is_terminating()) {
             return Ok(());
         }
         let data = json!({"ca.crt": self.certificate_pem});
-        let key = Key::new("configmaps", Some(namespace), CONFIG_MAP);
+        let key = Key::of(&core::CONFIG_MAP, Some(namespace), CONFIG_MAP);
         let Some(map) = client.store().get(&key) else {
             let map = json!({
                 "apiVersion": "v1",
-                "kind": "ConfigMap",
+                "kind": core::CONFIG_MAP.kind,
                 "metadata": {
                     "name": CONFIG_MAP,
                     "namespace": namespace,
@@ -58,12 +61,12 @@ impl RootCaCertPublisher {
 
 impl ControlLoop for RootCaCertPublisher {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        let namespace = match (change.key.resource(), change.key.name()) {
-            ("namespaces", name) if change.before.is_none() => Some(name),
-            ("configmaps", CONFIG_MAP) => change.key.namespace(),
-            _ => None,
-        };
-        if let Some(namespace) = namespace {
+        let key = change.key;
+        if key.is_of(&core::NAMESPACE) && change.before.is_none() {
+            self.namespaces.add(key.name().to_owned());
+        }
+        let is_published = key.is_of(&core::CONFIG_MAP) && key.name() == CONFIG_MAP;
+        if let Some(namespace) = key.namespace().filter(|_| is_published) {
             self.namespaces.add(namespace.to_owned());
         }
     }

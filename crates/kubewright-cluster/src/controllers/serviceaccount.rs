@@ -1,6 +1,7 @@
 //! The service account controller: every namespace has the ServiceAccount `default`.
 
 use kubewright_apiserver::store::Key;
+use kubewright_kinds::core;
 use kubewright_wire::status::Status;
 use serde_json::json;
 
@@ -18,12 +19,12 @@ pub(crate) struct ServiceAccountController {
 impl ControlLoop for ServiceAccountController {
     fn observe(&mut self, change: &ObjectChange<'_>) {
         let is_deleted = change.after.is_none();
-        let namespace = match (change.key.resource(), change.key.name()) {
-            ("namespaces", name) if change.before.is_none() => Some(name),
-            ("serviceaccounts", DEFAULT_ACCOUNT) if is_deleted => change.key.namespace(),
-            _ => None,
-        };
-        if let Some(namespace) = namespace {
+        let key = change.key;
+        if key.is_of(&core::NAMESPACE) && change.before.is_none() {
+            self.namespaces.add(key.name().to_owned());
+        }
+        let is_default = key.is_of(&core::SERVICE_ACCOUNT) && key.name() == DEFAULT_ACCOUNT;
+        if let Some(namespace) = key.namespace().filter(|_| is_default && is_deleted) {
             self.namespaces.add(namespace.to_owned());
         }
     }
@@ -39,17 +40,19 @@ impl ControlLoop for ServiceAccountController {
 }
 
 async fn ensure_account(client: &Client, namespace: &str) -> Result<(), Status> {
-    let found = client.store().get(&Key::new("namespaces", None, namespace));
+    let found = client
+        .store()
+        .get(&Key::of(&core::NAMESPACE, None, namespace));
     if found.is_none_or(|namespace| namespace.is_terminating()) {
         return Ok(());
     }
-    let key = Key::new("serviceaccounts", Some(namespace), DEFAULT_ACCOUNT);
+    let key = Key::of(&core::SERVICE_ACCOUNT, Some(namespace), DEFAULT_ACCOUNT);
     if client.store().get(&key).is_some() {
         return Ok(());
     }
     let account = json!({
         "apiVersion": "v1",
-        "kind": "ServiceAccount",
+        "kind": core::SERVICE_ACCOUNT.kind,
         "metadata": {"name": DEFAULT_ACCOUNT, "namespace": namespace},
     });
     // A conflict means that the account exists: `finish` takes it for success.

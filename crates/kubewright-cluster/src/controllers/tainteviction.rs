@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kubewright_apiserver::store::{Key, Object};
+use kubewright_kinds::core;
 use kubewright_wire::status::Status;
 use serde_json::json;
 use tokio::time::Instant;
@@ -34,10 +35,10 @@ enum Stay {
 
 impl ControlLoop for TaintEvictionController {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        match change.key.resource() {
-            "nodes" => self.observe_node(change),
-            "pods" => self.observe_pod(change),
-            _ => {}
+        if change.key.is_of(&core::NODE) {
+            self.observe_node(change);
+        } else if change.key.is_of(&core::POD) {
+            self.observe_pod(change);
         }
     }
 
@@ -77,7 +78,7 @@ impl TaintEvictionController {
 
     async fn sync(&mut self, client: &Client, key: &Key, pod: &Object) -> Result<(), Status> {
         let name = node_name(pod.value());
-        let Some(node) = client.store().get(&Key::new("nodes", None, name)) else {
+        let Some(node) = client.store().get(&Key::of(&core::NODE, None, name)) else {
             return Ok(());
         };
         let Some(requirements) = PodRequirements::read(pod.value()) else {

@@ -2,6 +2,7 @@
 
 use kubewright_apiserver::store::{Key, Object};
 use kubewright_core::Resource;
+use kubewright_kinds::core;
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
@@ -50,7 +51,7 @@ impl Client {
         let now = self.timestamp();
         let stored = json!({
             "apiVersion": "v1",
-            "kind": "Event",
+            "kind": core::EVENT.kind,
             "metadata": {"name": name, "namespace": namespace},
             "involvedObject": reference(resource, object),
             "reason": reason,
@@ -64,7 +65,7 @@ impl Client {
             "reportingInstance": "",
         });
         self.create(&EVENTS, Some(namespace), stored).await?;
-        source.remember(content, Key::new("events", Some(namespace), &name));
+        source.remember(content, Key::of(&core::EVENT, Some(namespace), &name));
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use kubewright_apiserver::store::{Key, Object};
+use kubewright_kinds::core;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -33,10 +34,10 @@ pub(crate) struct Kubelet {
 
 impl ControlLoop for Kubelet {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        match change.key.resource() {
-            "nodes" => self.observe_node(change),
-            "pods" => self.observe_pod(change),
-            _ => {}
+        if change.key.is_of(&core::NODE) {
+            self.observe_node(change);
+        } else if change.key.is_of(&core::POD) {
+            self.observe_pod(change);
         }
     }
 
@@ -46,7 +47,7 @@ impl ControlLoop for Kubelet {
             std::future::pending::<()>().await;
         }
         for node in &self.nodes {
-            self.queue.add(Key::new("nodes", None, node));
+            self.queue.add(Key::of(&core::NODE, None, node));
         }
         for pod in self.pods.all() {
             self.queue.add(pod.clone());
@@ -59,7 +60,7 @@ impl ControlLoop for Kubelet {
         };
         let result = match client.store().get(&key) {
             None => Ok(()),
-            Some(node) if key.resource() == "nodes" => self.sync_node(client, &node).await,
+            Some(node) if key.is_of(&core::NODE) => self.sync_node(client, &node).await,
             Some(pod) => self.sync_pod(client, &key, &pod).await,
         };
         self.queue.finish(key, result);
@@ -110,7 +111,7 @@ impl Kubelet {
 
     async fn sync_pod(&mut self, client: &Client, key: &Key, pod: &Object) -> Result<(), Status> {
         let name = node_name(pod.value());
-        let Some(node) = client.store().get(&Key::new("nodes", None, name)) else {
+        let Some(node) = client.store().get(&Key::of(&core::NODE, None, name)) else {
             return Ok(());
         };
         let (behavior, is_stopped) = {

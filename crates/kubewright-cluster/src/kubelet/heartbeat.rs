@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kubewright_apiserver::store::{Key, Object};
+use kubewright_kinds::{coordination, core};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -62,7 +63,7 @@ impl Heartbeat {
 
 impl ControlLoop for Heartbeat {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        if change.key.resource() != "nodes" {
+        if !change.key.is_of(&core::NODE) {
             return;
         }
         let name = change.key.name();
@@ -92,7 +93,7 @@ impl ControlLoop for Heartbeat {
         let Some(name) = self.nodes.pop() else {
             return self.nodes.idle();
         };
-        let Some(node) = client.store().get(&Key::new("nodes", None, &name)) else {
+        let Some(node) = client.store().get(&Key::of(&core::NODE, None, &name)) else {
             return Step::Worked;
         };
         let result = self.send(client, &node).await;
@@ -119,12 +120,12 @@ async fn renew_lease(kubelet: &Client, node: &Object) -> Result<(), Status> {
     }
     let lease = json!({
         "apiVersion": "coordination.k8s.io/v1",
-        "kind": "Lease",
+        "kind": coordination::LEASE.kind,
         "metadata": {
             "name": node.name(),
             "namespace": LEASE_NAMESPACE,
             "ownerReferences": [
-                {"apiVersion": "v1", "kind": "Node", "name": node.name(), "uid": node.uid()},
+                {"apiVersion": "v1", "kind": core::NODE.kind, "name": node.name(), "uid": node.uid()},
             ],
         },
         "spec": {

@@ -1,5 +1,6 @@
 //! The next status of a Pod.
 
+use kubewright_kinds::batch;
 use serde_json::{Value, json};
 
 use super::container_status::{self, Exit, completed, initialized, started};
@@ -119,7 +120,7 @@ fn succeeded(pod: &Value, context: PodContext<'_>) -> Value {
 
 fn is_of_job(pod: &Value) -> bool {
     let mut owners = items(pod, "/metadata/ownerReferences").iter();
-    owners.any(|owner| text(owner, "/kind") == "Job")
+    owners.any(|owner| text(owner, "/kind") == batch::JOB.kind)
 }
 
 /// Whether containers are restarted whatever they exited with.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kubewright_apiserver::store::{Key, Object};
+use kubewright_kinds::core;
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
@@ -37,11 +38,12 @@ pub(crate) struct Scheduler {
 
 impl ControlLoop for Scheduler {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        match change.key.resource() {
-            "nodes" => self.observe_node(change),
-            "pods" => self.observe_pod(change),
-            "namespaces" => self.observe_namespace(change),
-            _ => {}
+        if change.key.is_of(&core::NODE) {
+            self.observe_node(change);
+        } else if change.key.is_of(&core::POD) {
+            self.observe_pod(change);
+        } else if change.key.is_of(&core::NAMESPACE) {
+            self.observe_namespace(change);
         }
     }
 
@@ -216,9 +218,9 @@ fn is_respecified(change: &ObjectChange<'_>) -> bool {
 async fn bind(client: &Client, pod: &Object, node: &str) -> Result<(), Status> {
     let binding = json!({
         "apiVersion": "v1",
-        "kind": "Binding",
+        "kind": core::BINDING.kind,
         "metadata": {"name": pod.name(), "namespace": pod.namespace(), "uid": pod.uid()},
-        "target": {"kind": "Node", "name": node},
+        "target": {"kind": core::NODE.kind, "name": node},
     });
     client
         .create_subresource(&PODS, pod, "binding", binding)

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use kubewright_apiserver::store::{Key, Object};
 use kubewright_core::LabelSelector;
+use kubewright_kinds::{apps, core};
 use kubewright_wire::status::Status;
 use tokio::time::Instant;
 
@@ -23,9 +24,6 @@ use crate::framework::{
     WorkQueue, controller_of, has_ended, label_selector, selects,
 };
 
-const DEPLOYMENT_KEYS: &str = "deployments.apps";
-const SET_KEYS: &str = "replicasets.apps";
-
 /// How often the end of old Pods is checked while a Deployment is recreated.
 const RECREATE_POLL: Duration = Duration::from_secs(1);
 
@@ -40,11 +38,12 @@ pub(crate) struct DeploymentController {
 
 impl ControlLoop for DeploymentController {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        match change.key.resource() {
-            DEPLOYMENT_KEYS => self.observe_deployment(change),
-            SET_KEYS => self.observe_set(change),
-            "pods" => self.pods.observe(change),
-            _ => {}
+        if change.key.is_of(&apps::DEPLOYMENT) {
+            self.observe_deployment(change);
+        } else if change.key.is_of(&apps::REPLICA_SET) {
+            self.observe_set(change);
+        } else if change.key.is_of(&core::POD) {
+            self.pods.observe(change);
         }
     }
 
@@ -79,8 +78,8 @@ impl DeploymentController {
         let namespace = change.key.namespace();
         for set in change.versions() {
             match controller_of(set) {
-                Some(owner) if owner.kind == "Deployment" => {
-                    let key = Key::new(DEPLOYMENT_KEYS, namespace, &owner.name);
+                Some(owner) if owner.kind == apps::DEPLOYMENT.kind => {
+                    let key = Key::of(&apps::DEPLOYMENT, namespace, &owner.name);
                     self.queue.add(key);
                 }
                 Some(_) => {}

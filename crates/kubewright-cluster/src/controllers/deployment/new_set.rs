@@ -2,6 +2,7 @@
 
 use kubewright_apiserver::store::{Key, Object};
 use kubewright_core::OwnerReference;
+use kubewright_kinds::apps;
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
@@ -15,7 +16,6 @@ use crate::framework::{
     status_patch, text,
 };
 
-const SET_KEYS: &str = "replicasets.apps";
 /// The longest name of an object.
 const MAX_NAME_LENGTH: usize = 253;
 
@@ -133,8 +133,8 @@ async fn report_failure(
 /// another hash.
 async fn resolve_conflict(client: &Client, rollout: &Rollout, name: &str) -> Result<(), Status> {
     let deployment = &rollout.deployment;
-    let conflict = || Status::conflict(("apps", "replicasets"), name);
-    let key = Key::new(SET_KEYS, deployment.namespace(), name);
+    let conflict = || Status::conflict(apps::REPLICA_SET.as_resource_tuple(), name);
+    let key = Key::of(&apps::REPLICA_SET, deployment.namespace(), name);
     let set = client.store().get(&key).ok_or_else(conflict)?;
     let template = |object: &Object| {
         let template = object.value().pointer("/spec/template");
@@ -175,7 +175,7 @@ fn new_set(rollout: &Rollout, hash: &str, size: i64) -> Value {
     let reference = OwnerReference::controller(&DEPLOYMENTS.kind, owner.name(), owner.uid());
     json!({
         "apiVersion": "apps/v1",
-        "kind": "ReplicaSet",
+        "kind": apps::REPLICA_SET.kind,
         "metadata": {
             "name": format!("{name}-{hash}"),
             "labels": template["metadata"]["labels"],

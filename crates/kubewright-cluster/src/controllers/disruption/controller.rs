@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kubewright_apiserver::store::{Key, Object};
 use kubewright_core::LabelSelector;
+use kubewright_kinds::{apps, core, policy};
 use kubewright_wire::status::Status;
 use tokio::time::Instant;
 
@@ -14,8 +15,6 @@ use crate::framework::{
     Client, ControlLoop, NewEvent, ObjectChange, POD_DISRUPTION_BUDGETS, Step, WorkQueue, is_true,
     label_selector, selects, status_patch,
 };
-
-const BUDGET_KEYS: &str = "poddisruptionbudgets.policy";
 
 /// Keeps the status of each PodDisruptionBudget.
 #[derive(Debug, Default)]
@@ -28,13 +27,12 @@ pub(crate) struct DisruptionController {
 
 impl ControlLoop for DisruptionController {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        match change.key.resource() {
-            BUDGET_KEYS => self.observe_budget(change),
-            "pods" => self.observe_pod(change),
-            "replicasets.apps" | "deployments.apps" => {
-                self.enqueue(change.key.namespace(), |_| true);
-            }
-            _ => {}
+        if change.key.is_of(&policy::POD_DISRUPTION_BUDGET) {
+            self.observe_budget(change);
+        } else if change.key.is_of(&core::POD) {
+            self.observe_pod(change);
+        } else if change.key.is_of(&apps::REPLICA_SET) || change.key.is_of(&apps::DEPLOYMENT) {
+            self.enqueue(change.key.namespace(), |_| true);
         }
     }
 

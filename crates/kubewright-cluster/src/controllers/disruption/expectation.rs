@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kubewright_apiserver::store::{Key, Object, Store};
+use kubewright_kinds::{BuiltinKind, apps, core};
 use serde_json::Value;
 
 use crate::framework::{Rounding, controller_of, int_or_percent, number};
@@ -75,17 +76,15 @@ fn total_replicas(store: &Store, pods: &[Arc<Object>]) -> Result<i64, String> {
 /// The object that decides how many Pods there are: the controller, or the Deployment of a
 /// ReplicaSet.
 fn scalable_owner(store: &Store, pod: &Object, kind: &str, name: &str) -> Option<Arc<Object>> {
-    let get = |plural: &str, name: &str| store.get(&Key::new(plural, pod.namespace(), name));
-    match kind {
-        "ReplicaSet" => {
-            let set = get("replicasets.apps", name)?;
-            let deployment = controller_of(&set)
-                .filter(|owner| owner.kind == "Deployment")
-                .and_then(|owner| get("deployments.apps", &owner.name));
-            Some(deployment.unwrap_or(set))
-        }
-        "StatefulSet" => get("statefulsets.apps", name),
-        "ReplicationController" => get("replicationcontrollers", name),
-        _ => None,
+    let get = |kind: &BuiltinKind, name: &str| store.get(&Key::of(kind, pod.namespace(), name));
+    if kind == apps::REPLICA_SET.kind {
+        let set = get(&apps::REPLICA_SET, name)?;
+        let deployment = controller_of(&set)
+            .filter(|owner| owner.kind == apps::DEPLOYMENT.kind)
+            .and_then(|owner| get(&apps::DEPLOYMENT, &owner.name));
+        return Some(deployment.unwrap_or(set));
     }
+    let others = [&apps::STATEFUL_SET, &core::REPLICATION_CONTROLLER];
+    let controller = others.into_iter().find(|other| other.kind == kind)?;
+    get(controller, name)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use kubewright_apiserver::store::{Key, Object};
 use kubewright_core::LabelSelector;
+use kubewright_kinds::{core, discovery};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
@@ -18,8 +19,6 @@ use crate::framework::{
     Client, ControlLoop, DeleteOptions, ENDPOINT_SLICES, ObjectChange, Step, WorkQueue, node_name,
     plain_selector, selects, text,
 };
-
-const SLICE_KEYS: &str = "endpointslices.discovery.k8s.io";
 
 /// Keeps the EndpointSlices of Services.
 #[derive(Debug, Default)]
@@ -34,11 +33,12 @@ pub(crate) struct EndpointSliceController {
 
 impl ControlLoop for EndpointSliceController {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        match change.key.resource() {
-            "services" => self.observe_service(change),
-            "pods" => self.observe_pod(change),
-            SLICE_KEYS => self.observe_slice(change),
-            _ => {}
+        if change.key.is_of(&core::SERVICE) {
+            self.observe_service(change);
+        } else if change.key.is_of(&core::POD) {
+            self.observe_pod(change);
+        } else if change.key.is_of(&discovery::ENDPOINT_SLICE) {
+            self.observe_slice(change);
         }
     }
 
@@ -98,7 +98,7 @@ impl EndpointSliceController {
             let Some(name) = slice.label(SERVICE_NAME).filter(|_| is_managed) else {
                 continue;
             };
-            let service = Key::new("services", namespace, name);
+            let service = Key::of(&core::SERVICE, namespace, name);
             let slices = self.slices.entry(service.clone()).or_default();
             match change.after {
                 Some(_) => slices.insert(change.key.clone()),
@@ -160,7 +160,7 @@ impl EndpointSliceController {
 fn zone(client: &Client, pod: &Value) -> Option<String> {
     let node = client
         .store()
-        .get(&Key::new("nodes", None, node_name(pod)))?;
+        .get(&Key::of(&core::NODE, None, node_name(pod)))?;
     let zone = node.label("topology.kubernetes.io/zone")?;
     Some(zone.to_owned()).filter(|zone| !zone.is_empty())
 }

@@ -1,6 +1,7 @@
 //! One Pod as an endpoint of a Service: its addresses, conditions and ports.
 
 use kubewright_apiserver::store::Object;
+use kubewright_kinds::core;
 use serde_json::{Value, json};
 
 use crate::framework::{has_ended, is_true, items, node_name, number, text};
@@ -68,7 +69,7 @@ pub(super) fn endpoint(
             "terminating": is_terminating,
         },
         "targetRef": {
-            "kind": "Pod",
+            "kind": core::POD.kind,
             "name": pod.name(),
             "namespace": pod.namespace(),
             "uid": pod.uid(),

@@ -2,6 +2,7 @@
 
 use kubewright_apiserver::store::Object;
 use kubewright_core::OwnerReference;
+use kubewright_kinds::discovery;
 use serde_json::{Map, Value, json};
 
 use super::endpoint::AddressFamily;
@@ -32,7 +33,7 @@ pub(super) fn new_slice(
     let owner = OwnerReference::controller(&SERVICES.kind, service.name(), service.uid());
     json!({
         "apiVersion": "discovery.k8s.io/v1",
-        "kind": "EndpointSlice",
+        "kind": discovery::ENDPOINT_SLICE.kind,
         "metadata": {
             "generateName": format!("{}-", service.name()),
             "labels": labels(service),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kubewright_apiserver::store::{Key, Object};
 use kubewright_kinds::Propagation;
+use kubewright_kinds::core;
 use kubewright_wire::status::Status;
 use serde_json::json;
 
@@ -39,7 +40,7 @@ enum Task {
 
 impl ControlLoop for NamespaceController {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        if change.key.resource() == "namespaces" {
+        if change.key.is_of(&core::NAMESPACE) {
             return self.observe_namespace(change);
         }
         let Some(namespace) = change.key.namespace() else {
@@ -91,7 +92,7 @@ impl NamespaceController {
     }
 
     async fn sync(&mut self, client: &Client, name: &str) -> Result<(), Status> {
-        let key = Key::new("namespaces", None, name);
+        let key = Key::of(&core::NAMESPACE, None, name);
         let Some(namespace) = client.store().get(&key) else {
             return Ok(());
         };
@@ -113,10 +114,10 @@ impl NamespaceController {
         if remaining.is_empty() {
             return finalize(client, &namespace).await;
         }
-        let has_pods = remaining.iter().any(|left| left.key.resource() == "pods");
+        let has_pods = remaining.iter().any(|left| left.key.is_of(&core::POD));
         let mut is_everything_deleting = true;
         for RemainingObject { key, object } in &remaining {
-            let is_its_turn = !has_pods || key.resource() == "pods";
+            let is_its_turn = !has_pods || key.is_of(&core::POD);
             if is_its_turn && !object.is_terminating() && self.deleting.insert((*key).clone()) {
                 self.queue.add(Task::DeleteObject((*key).clone()));
                 is_everything_deleting = false;
@@ -135,8 +136,8 @@ impl NamespaceController {
 /// Whether the removal of an object lets the deletion of its namespace continue: it was the last
 /// object, or the last Pod, which everything else waits for.
 fn is_last_of_its_turn(left: &BTreeSet<Key>, removed: &Key) -> bool {
-    let is_pod = |key: &Key| key.resource() == "pods";
-    let mut later = left.range(Key::at("pods", "")..);
+    let is_pod = |key: &Key| key.is_of(&core::POD);
+    let mut later = left.range(Key::at(core::POD.resource_id(), "")..);
     left.is_empty() || is_pod(removed) && !later.next().is_some_and(is_pod)
 }
 

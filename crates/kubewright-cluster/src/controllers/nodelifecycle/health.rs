@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use kubewright_apiserver::store::{Key, Object};
+use kubewright_kinds::{coordination, core};
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -31,18 +32,17 @@ pub(super) struct NodeHealth {
 
 impl ControlLoop for NodeHealth {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        match (change.key.resource(), change.key.namespace()) {
-            ("nodes", _) => self.observe_node(change),
-            ("leases.coordination.k8s.io", Some(LEASE_NAMESPACE)) => {
-                let name = change.key.name();
-                if change.after.is_some() && self.last_heartbeat.contains_key(name) {
-                    self.last_heartbeat.insert(name.to_owned(), Instant::now());
-                }
-            }
-            ("pods", _) => {
-                self.pods.observe(change);
-            }
-            _ => {}
+        let key = change.key;
+        if key.is_of(&core::NODE) {
+            self.observe_node(change);
+        } else if key.is_of(&core::POD) {
+            self.pods.observe(change);
+        } else if key.is_of(&coordination::LEASE)
+            && key.namespace() == Some(LEASE_NAMESPACE)
+            && change.after.is_some()
+            && let Some(heartbeat) = self.last_heartbeat.get_mut(key.name())
+        {
+            *heartbeat = Instant::now();
         }
     }
 
@@ -50,7 +50,7 @@ impl ControlLoop for NodeHealth {
         let Some(name) = self.nodes.pop() else {
             return self.nodes.idle();
         };
-        let node = client.store().get(&Key::new("nodes", None, &name));
+        let node = client.store().get(&Key::of(&core::NODE, None, &name));
         let (Some(node), Some(last)) = (node, self.last_heartbeat.get(&name)) else {
             return Step::Worked;
         };

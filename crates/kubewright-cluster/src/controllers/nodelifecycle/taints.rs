@@ -1,6 +1,7 @@
 //! The taints of nodes that follow from their conditions and from `spec.unschedulable`.
 
 use kubewright_apiserver::store::{Key, Object};
+use kubewright_kinds::core;
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ pub(super) struct NodeTaints {
 
 impl ControlLoop for NodeTaints {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        if change.key.resource() == "nodes" && change.after.is_some() {
+        if change.key.is_of(&core::NODE) && change.after.is_some() {
             self.nodes.add(change.key.clone());
         }
     }

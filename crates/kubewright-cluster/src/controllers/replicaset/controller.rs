@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kubewright_apiserver::store::{Key, Object};
 use kubewright_core::LabelSelector;
+use kubewright_kinds::{apps, core};
 use kubewright_wire::status::Status;
 use tokio::time::Instant;
 
@@ -14,8 +15,6 @@ use crate::framework::{
     Claim, Client, ControlLoop, ObjectChange, OwnerIndex, PODS, REPLICA_SETS, Step, WorkQueue,
     controller_of, has_ended, label_selector, number, selects, status_patch,
 };
-
-const SET_KEYS: &str = "replicasets.apps";
 
 /// Keeps the number of Pods of each ReplicaSet.
 #[derive(Debug, Default)]
@@ -27,10 +26,10 @@ pub(crate) struct ReplicaSetController {
 
 impl ControlLoop for ReplicaSetController {
     fn observe(&mut self, change: &ObjectChange<'_>) {
-        match change.key.resource() {
-            SET_KEYS => self.observe_set(change),
-            "pods" => self.observe_pod(change),
-            _ => {}
+        if change.key.is_of(&apps::REPLICA_SET) {
+            self.observe_set(change);
+        } else if change.key.is_of(&core::POD) {
+            self.observe_pod(change);
         }
     }
 
@@ -65,8 +64,9 @@ impl ReplicaSetController {
         let namespace = change.key.namespace();
         for pod in change.versions() {
             match controller_of(pod) {
-                Some(owner) if owner.kind == "ReplicaSet" => {
-                    self.queue.add(Key::new(SET_KEYS, namespace, &owner.name));
+                Some(owner) if owner.kind == apps::REPLICA_SET.kind => {
+                    self.queue
+                        .add(Key::of(&apps::REPLICA_SET, namespace, &owner.name));
                 }
                 Some(_) => {}
                 None => self.enqueue_adopters(pod),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kubewright_apiserver::store::Object;
+use kubewright_kinds::core;
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
@@ -96,7 +97,7 @@ fn pod_from_template(set: &Value) -> Value {
     }
     json!({
         "apiVersion": "v1",
-        "kind": "Pod",
+        "kind": core::POD.kind,
         "metadata": metadata,
         "spec": template.get("spec").cloned().unwrap_or_default(),
     })
