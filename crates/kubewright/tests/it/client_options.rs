@@ -136,7 +136,7 @@ async fn namespaced_client_is_denied_other_namespaces(cluster: Cluster) {
         let error = elsewhere.list(&ListParams::default()).await;
         let error = error.expect_err("another namespace");
         assert!(
-            error.to_string().contains("is for the namespace"),
+            error.to_string().contains("restricted to the namespace"),
             "{error}"
         );
     }
