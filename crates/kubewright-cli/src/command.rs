@@ -4,18 +4,19 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use crate::check::CheckArguments;
 use crate::completions::CompletionsArguments;
 use crate::create::{ApiArguments, WebhookArguments};
+use crate::deploy::{
+    DeployArguments, InstallArguments, ManifestsArguments, UndeployArguments, UninstallArguments,
+};
 use crate::dev::DevArguments;
 use crate::doctor::DoctorArguments;
 use crate::error::Error;
 use crate::generate::TypesArguments;
 use crate::image::ImageArguments;
 use crate::init::InitArguments;
-use crate::ship::{
-    DeployArguments, InstallArguments, ManifestsArguments, UndeployArguments, UninstallArguments,
-};
 use crate::version::VersionArguments;
 use crate::{
-    check, cluster, completions, create, dev, doctor, former, generate, image, init, ship, version,
+    check, cluster, completions, create, deploy, dev, doctor, generate, image, init,
+    kubebuilder_compat, version,
 };
 
 /// Kubernetes operators in Rust: make them, run them, ship them, and run a cluster for them.
@@ -137,7 +138,7 @@ impl Arguments {
     pub(crate) fn parse_or_answer() -> Result<Self, Error> {
         Self::try_parse().or_else(|error| {
             let typed: Vec<String> = std::env::args().skip(1).collect();
-            match unknown(&error).and_then(|flag| former::flag(&typed, &flag)) {
+            match unknown(&error).and_then(|flag| kubebuilder_compat::flag(&typed, &flag)) {
                 Some(answer) => Err(answer),
                 None => error.exit(),
             }
@@ -153,8 +154,8 @@ impl Arguments {
             Command::Completions(arguments) => completions::run(&arguments, Self::command()),
             Command::Doctor(arguments) => doctor::run(&arguments),
             Command::Version(arguments) => version::run(&arguments),
-            Command::Alpha { arguments } => Err(former::answer("alpha", &arguments)),
-            Command::Edit { arguments } => Err(former::answer("edit", &arguments)),
+            Command::Alpha { arguments } => Err(kubebuilder_compat::answer("alpha", &arguments)),
+            Command::Edit { arguments } => Err(kubebuilder_compat::answer("edit", &arguments)),
             command => with_runtime(command),
         }
     }
@@ -181,13 +182,13 @@ fn with_runtime(command: Command) -> Result<(), Error> {
             Command::Cluster(arguments) => cluster::run(&arguments).await,
             Command::Dev(arguments) => dev::run(&arguments).await,
             Command::Check(arguments) => check::run(&arguments).await,
-            Command::Manifests(arguments) => ship::manifests(&arguments).await,
+            Command::Manifests(arguments) => deploy::manifests(&arguments).await,
             Command::Generate(Generate::Types(arguments)) => generate::run(&arguments).await,
             Command::Image(arguments) => image::run(&arguments).await,
-            Command::Install(arguments) => ship::install(&arguments).await,
-            Command::Uninstall(arguments) => ship::uninstall(&arguments).await,
-            Command::Deploy(arguments) => ship::deploy(&arguments).await,
-            Command::Undeploy(arguments) => ship::undeploy(&arguments).await,
+            Command::Install(arguments) => deploy::install(&arguments).await,
+            Command::Uninstall(arguments) => deploy::uninstall(&arguments).await,
+            Command::Deploy(arguments) => deploy::deploy(&arguments).await,
+            Command::Undeploy(arguments) => deploy::undeploy(&arguments).await,
             Command::Init(_)
             | Command::Create(_)
             | Command::Completions(_)

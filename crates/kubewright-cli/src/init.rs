@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::error::Error;
-use crate::form::FormFlag;
 use crate::output::note;
+use crate::output_format::OutputFlag;
 use crate::project::{Changes, DEFAULT_DOMAIN, check_label, fill, full_group, header};
 use crate::source::formatted;
 
@@ -30,7 +30,7 @@ pub(crate) struct InitArguments {
     #[arg(long, value_name = "DIR")]
     kubewright_path: Option<PathBuf>,
     #[command(flatten)]
-    form: FormFlag,
+    form: OutputFlag,
 }
 
 /// Whether this command was built from a published package, so that the library is published, too:

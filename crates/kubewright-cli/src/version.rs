@@ -3,14 +3,14 @@ use kubewright_testing::control_plane::Release;
 use serde_json::json;
 
 use crate::error::Error;
-use crate::form::{Form, FormFlag};
 use crate::output::{print, say};
+use crate::output_format::{OutputFlag, OutputFormat};
 
 /// What `kubewright version` is called with.
 #[derive(Args, Debug)]
 pub(crate) struct VersionArguments {
     #[command(flatten)]
-    form: FormFlag,
+    form: OutputFlag,
 }
 
 /// Says which command this is and what it was built from.
@@ -23,14 +23,14 @@ pub(crate) fn run(arguments: &VersionArguments) -> Result<(), Error> {
         ("kubernetes", Release::current().version()),
     ];
     match arguments.form.output {
-        Form::Json => {
+        OutputFormat::Json => {
             let mut answer = json!({});
             for (name, value) in facts {
                 answer[name] = value.into();
             }
             print(&format!("{answer:#}\n"))
         }
-        Form::Text => {
+        OutputFormat::Text => {
             for (name, value) in facts {
                 say(format_args!("{name:10}   {value}"));
             }

@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::finding::{Finding, Findings, Rule};
-use super::path::{Reach, follow};
+use super::json_path::{Reach, follow};
 use super::schema::check_schema;
 
 /// What `kubectl apply` keeps of an object in one of its annotations is no longer than this:

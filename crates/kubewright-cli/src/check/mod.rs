@@ -2,16 +2,16 @@
 //!
 //! Each file but the first three knows one part of the manifests and the rules for it.
 
-mod change;
+mod changes;
 mod finding;
 mod run;
 
 mod definition;
-mod path;
+mod dry_run;
+mod json_path;
 mod permission;
-mod refusal;
 mod schema;
-mod tests_run;
+mod test_requests;
 mod webhook;
 
 pub(crate) use run::{CheckArguments, run};

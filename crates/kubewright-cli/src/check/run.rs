@@ -3,17 +3,17 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::change::{check_changes, manifests_of};
+use super::changes::{check_changes, manifests_of};
 use super::definition::check_definition;
+use super::dry_run::Judge;
 use super::finding::{Finding, Rule};
 use super::permission::{check_unused, check_wildcards};
-use super::refusal::Judge;
-use super::tests_run::used_by_tests;
+use super::test_requests::used_by_tests;
 use super::webhook::check_configuration;
 use crate::error::Error;
-use crate::form::{Form, FormFlag};
 use crate::objects::{self, is_policy};
 use crate::output::{print, say};
+use crate::output_format::{OutputFlag, OutputFormat};
 use crate::program::{self, Words};
 
 /// What `kubewright check` is called with.
@@ -38,7 +38,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     allow: Vec<Rule>,
     #[command(flatten)]
-    form: FormFlag,
+    form: OutputFlag,
 }
 
 /// Looks for what the compiler does not say, and the API server late or never; fails when it finds
@@ -51,11 +51,11 @@ pub(crate) async fn run(arguments: &CheckArguments) -> Result<(), Error> {
     let mut findings = findings(arguments).await?;
     findings.retain(|finding| !arguments.allow.contains(&finding.rule));
     match arguments.form.output {
-        Form::Json => {
+        OutputFormat::Json => {
             let all: Vec<Value> = findings.iter().map(Finding::as_json).collect();
             print(&format!("{:#}\n", json!({"findings": all})))?;
         }
-        Form::Text => findings.iter().for_each(say),
+        OutputFormat::Text => findings.iter().for_each(say),
     }
     match findings.len() {
         0 => Ok(()),

@@ -3,12 +3,12 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args};
 use kubewright_core::Resource;
 
-use super::ask::required;
-use super::known;
+use super::builtin_kinds;
+use super::prompt::required;
 use super::registration::{Registration, add_test, register};
 use super::version::{NewVersion, hub_of};
 use crate::error::Error;
-use crate::form::FormFlag;
+use crate::output_format::OutputFlag;
 use crate::project::{
     Changes, Project, check_kind, check_label, check_version, count_files, fill, full_group,
     module_name,
@@ -42,7 +42,7 @@ pub(crate) struct ApiArguments {
     #[command(flatten)]
     made: Made,
     #[command(flatten)]
-    form: FormFlag,
+    form: OutputFlag,
 }
 
 /// What is made.
@@ -178,7 +178,7 @@ impl Api {
             check_kind(&kind)?;
             None
         } else {
-            let named = known::Named {
+            let named = builtin_kinds::Named {
                 group: &group,
                 version: &version,
                 kind: &kind,
@@ -191,9 +191,11 @@ impl Api {
             shortnames: arguments.shortname.clone(),
             namespaced: match builtin {
                 None => arguments.namespaced.unwrap_or(true),
-                Some(resource) => known::is_namespaced(resource),
+                Some(resource) => builtin_kinds::is_namespaced(resource),
             },
-            path: builtin.and_then(known::rust_path).unwrap_or_default(),
+            path: builtin
+                .and_then(builtin_kinds::rust_path)
+                .unwrap_or_default(),
             group: match builtin {
                 None => full_group(&group, &project.domain)?,
                 Some(_) => group,
@@ -260,7 +262,7 @@ impl Api {
 fn builtin(
     arguments: &ApiArguments,
     project: &Project,
-    named: known::Named<'_>,
+    named: builtin_kinds::Named<'_>,
 ) -> Result<&'static Resource, Error> {
     if !arguments.made.controller {
         return Err(Error::Argument {
@@ -269,7 +271,7 @@ fn builtin(
             wanted: "at least one of the two",
         });
     }
-    if !known::is_known_group(named.group) {
+    if !builtin_kinds::is_known_group(named.group) {
         return Err(Error::Argument {
             flag: "--group",
             value: named.group.to_owned(),

@@ -2,7 +2,7 @@ use super::module_path::module_path;
 use super::registration::{Registration, register};
 use super::version::hub_of;
 use crate::error::Error;
-use crate::form::Form;
+use crate::output_format::OutputFormat;
 use crate::project::{Changes, Project, Written, fill};
 use crate::source::{
     DerivedKind, Source, Tree, Twin, formatted_like, has_function, twin, with_items,
@@ -10,7 +10,12 @@ use crate::source::{
 
 /// Adds the conversion between the versions of a kind that a project has, to the file of each
 /// version that has none.
-pub(super) fn add(project: &Project, tree: &Tree, kind: &str, form: Form) -> Result<Added, Error> {
+pub(super) fn add(
+    project: &Project,
+    tree: &Tree,
+    kind: &str,
+    form: OutputFormat,
+) -> Result<Added, Error> {
     let found = tree.deriving(kind);
     if found.len() < 2 {
         return Err(Error::FormerCommand {

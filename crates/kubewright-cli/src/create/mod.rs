@@ -1,10 +1,10 @@
 //! `kubewright create`: a kind with its controller, or a webhook, in a project that is there.
 
 mod api;
-mod ask;
+mod builtin_kinds;
 mod conversion;
-mod known;
 mod module_path;
+mod prompt;
 mod registration;
 mod version;
 mod webhook;

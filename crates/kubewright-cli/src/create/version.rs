@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use super::module_path::{is_reachable, module_path, private_module};
 use super::registration::{Registration, add_test, register};
 use crate::error::Error;
-use crate::form::Form;
 use crate::objects::read_folder;
 use crate::output::note;
+use crate::output_format::OutputFormat;
 use crate::project::{Changes, Project, count_files, fill, module_name};
 use crate::source::{DerivedKind, Source, Tree, Twin, formatted, twin};
 
@@ -20,7 +20,7 @@ pub(super) struct NewVersion<'a> {
     /// The new one.
     pub(super) version: &'a str,
     /// How to answer.
-    pub(super) form: Form,
+    pub(super) form: OutputFormat,
 }
 
 /// The version that all others are converted to: the one that is not in a file named after its

@@ -2,13 +2,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::ask::required;
 use super::module_path::module_path;
+use super::prompt::required;
 use super::registration::{Registration, register};
-use super::{conversion, known};
+use super::{builtin_kinds, conversion};
 use crate::error::Error;
-use crate::form::FormFlag;
 use crate::output::note;
+use crate::output_format::OutputFlag;
 use crate::project::{Changes, Project, check_version, count_files, fill, full_group, module_name};
 use crate::source::{
     DerivedKind, Source, Tree, formatted, formatted_like, has_function, with_items,
@@ -36,7 +36,7 @@ pub(crate) struct WebhookArguments {
     #[arg(long, value_delimiter = ',', value_enum, ignore_case = true)]
     operations: Vec<Operation>,
     #[command(flatten)]
-    form: FormFlag,
+    form: OutputFlag,
 }
 
 /// What the webhook does.
@@ -272,7 +272,7 @@ fn path_of(
             found: found.version.clone(),
         });
     }
-    let Some(group) = group.filter(|group| known::is_known_group(group)) else {
+    let Some(group) = group.filter(|group| builtin_kinds::is_known_group(group)) else {
         return Err(Error::NoSuchKind {
             kind: kind.to_owned(),
             folder: project.folder.join("src"),
@@ -280,11 +280,11 @@ fn path_of(
     };
     let version = required("--version", version)?;
     check_version(&version)?;
-    let named = known::Named {
+    let named = builtin_kinds::Named {
         group,
         version: &version,
         kind,
     };
-    let path = named.builtin().and_then(known::rust_path);
+    let path = named.builtin().and_then(builtin_kinds::rust_path);
     path.ok_or_else(|| named.missing(&project.folder))
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::deploy::Access;
 use crate::error::Error;
-use crate::form::{Form, FormFlag};
-use crate::ship::Access;
+use crate::output_format::{OutputFlag, OutputFormat};
 
 /// What `kubewright dev` is called with.
 #[derive(Args, Debug)]
@@ -33,7 +33,7 @@ pub(crate) struct DevArguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     timeout: u64,
     #[command(flatten)]
-    form: FormFlag,
+    form: OutputFlag,
 }
 
 impl DevArguments {
@@ -51,9 +51,9 @@ impl DevArguments {
     }
 
     /// How `--once` answers; without it there is no end that could be told.
-    pub(super) fn form(&self) -> Result<Form, Error> {
+    pub(super) fn form(&self) -> Result<OutputFormat, Error> {
         match (self.form.output, self.once) {
-            (Form::Json, false) => Err(Error::Argument {
+            (OutputFormat::Json, false) => Err(Error::Argument {
                 flag: "--output",
                 value: "json".to_owned(),
                 wanted: "--once beside it: otherwise there is no end that could be told",

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::objects::Shown;
 use super::ready::{Readiness, is_ready_pod};
 use crate::error::Error;
-use crate::form::Form;
 use crate::objects::Located;
 use crate::output::{print, say, table};
+use crate::output_format::OutputFormat;
 
 /// What there is to see: the samples, objects, Pods and events of the cluster at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,13 +97,13 @@ impl Board {
     }
 
     /// Prints what is there.
-    pub(super) fn give(&self, form: Form) -> Result<(), Error> {
+    pub(super) fn give(&self, form: OutputFormat) -> Result<(), Error> {
         match form {
-            Form::Text => {
+            OutputFormat::Text => {
                 self.print();
                 Ok(())
             }
-            Form::Json => print(&format!("{:#}\n", self.value())),
+            OutputFormat::Json => print(&format!("{:#}\n", self.value())),
         }
     }
 

@@ -7,10 +7,10 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use super::arguments::{Choice, DevArguments};
+use crate::deploy::Access;
 use crate::embedded::Embedded;
 use crate::error::Error;
 use crate::kubeconfig::write_private;
-use crate::ship::Access;
 
 /// How often a cluster is looked at that does not say when something has changed.
 const POLL: Duration = Duration::from_millis(300);

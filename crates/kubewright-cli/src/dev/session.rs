@@ -10,10 +10,10 @@ use super::arguments::DevArguments;
 use super::board::Board;
 use super::cluster::DevCluster;
 use super::files::{Files, Saved};
+use super::idle::Rest;
 use super::install::Installed;
 use super::objects::Shown;
 use super::operator::{Happening, Operator};
-use super::rest::Rest;
 use super::view::{Screen, View};
 use super::webhooks::Webhooks;
 use super::{install, samples};
@@ -170,7 +170,7 @@ impl Session {
     /// webhooks.
     async fn start(&mut self) -> Result<(), Error> {
         let client = self.cluster.client();
-        let fitting = program::fitting(&client, &self.program, Vec::new()).await?;
+        let fitting = program::manifests_for_cluster(&client, &self.program, Vec::new()).await?;
         let mut flags: Vec<String> = Vec::new();
         if fitting.has_stand_ins() {
             self.view

@@ -1,7 +1,7 @@
 //! `kubewright doctor`: what is installed, what is missing, and what that costs.
 
-mod ask;
 mod report;
-mod subject;
+mod requirement;
+mod version_probe;
 
 pub(crate) use report::{DoctorArguments, run};

@@ -1,10 +1,10 @@
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::subject::{Subject, Weight, subjects};
+use super::requirement::{Subject, Weight, subjects};
 use crate::error::Error;
-use crate::form::{Form, FormFlag};
 use crate::output::{print, say};
+use crate::output_format::{OutputFlag, OutputFormat};
 
 /// What `kubewright doctor` is called with.
 #[derive(Args, Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct DoctorArguments {
     #[arg(long)]
     needed: bool,
     #[command(flatten)]
-    form: FormFlag,
+    form: OutputFlag,
 }
 
 /// Says what is installed, what is missing and what that costs; fails when anything is missing.
@@ -23,11 +23,11 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<(), Error> {
         subjects.retain(|subject| subject.weight == Weight::Needed);
     }
     match arguments.form.output {
-        Form::Json => {
+        OutputFormat::Json => {
             let all: Vec<Value> = subjects.iter().map(as_json).collect();
             print(&format!("{:#}\n", Value::from(all)))?;
         }
-        Form::Text => subjects.iter().for_each(tell),
+        OutputFormat::Text => subjects.iter().for_each(tell),
     }
     let missing: Vec<&str> = subjects
         .iter()

@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::definition::Definition;
 use super::write::module;
+use crate::deploy::Access;
 use crate::error::Error;
 use crate::objects;
 use crate::output::{note, print};
 use crate::project::module_name;
-use crate::ship::Access;
 use crate::source::formatted;
 
 /// What `kubewright generate types` is called with.

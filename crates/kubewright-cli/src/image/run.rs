@@ -9,8 +9,8 @@ use super::platform::Platform;
 use super::push::{megabytes, push};
 use super::reference::Reference;
 use crate::error::Error;
-use crate::form::{Form, FormFlag};
 use crate::output::{note, print, say};
+use crate::output_format::{OutputFlag, OutputFormat};
 use crate::program::{self, Build, Package, Words, static_target};
 
 /// What `kubewright image` is called with.
@@ -35,7 +35,7 @@ pub(crate) struct ImageArguments {
     #[arg(long, value_name = "NAME", default_value = "release")]
     profile: String,
     #[command(flatten)]
-    form: FormFlag,
+    form: OutputFlag,
 }
 
 /// Builds the operator and makes an image of it.
@@ -122,7 +122,7 @@ fn tell(arguments: &ImageArguments, image: &Image, archive: Option<&Path>) -> Re
     let digest = &image.root.digest;
     let packed: usize = image.parts.iter().map(|part| part.bytes.len()).sum();
     match arguments.form.output {
-        Form::Json => {
+        OutputFormat::Json => {
             let answer = json!({
                 "digest": digest,
                 "archive": archive,
@@ -133,7 +133,7 @@ fn tell(arguments: &ImageArguments, image: &Image, archive: Option<&Path>) -> Re
             });
             print(&format!("{answer:#}\n"))
         }
-        Form::Text => {
+        OutputFormat::Text => {
             if let Some(archive) = archive {
                 say(format_args!("archive   {}", archive.display()));
             }

@@ -2,14 +2,14 @@
 
 mod build;
 mod cargo;
-mod fitting;
 mod manifests;
+mod manifests_for_cluster;
 mod package;
 mod target;
 
 pub(crate) use build::{Build, Words, build, build_into};
 pub(crate) use cargo::cargo;
-pub(crate) use fitting::{Fitting, NO_POLICIES, fitting};
 pub(crate) use manifests::manifests;
+pub(crate) use manifests_for_cluster::{ClusterManifests, NO_POLICIES, manifests_for_cluster};
 pub(crate) use package::{Package, package};
 pub(crate) use target::static_target;

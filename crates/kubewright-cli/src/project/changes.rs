@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::error::Error;
-use crate::form::Form;
 use crate::output::{print, say};
+use crate::output_format::OutputFormat;
 
 /// Changes to a project's files that are made together: a file that must be new and is there
 /// already stops all of them.
@@ -26,7 +26,7 @@ impl Changes {
     }
 
     /// Does all of it and tells each file, as seen from `folder`.
-    pub(crate) fn write(self, folder: &Path, form: Form) -> Result<Written, Error> {
+    pub(crate) fn write(self, folder: &Path, form: OutputFormat) -> Result<Written, Error> {
         let present = self.new.iter().find(|(path, _)| path.exists());
         if let Some((path, _)) = present {
             return Err(Error::FileIsThere { path: path.clone() });
@@ -60,7 +60,7 @@ impl Changes {
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Written {
-    form: Form,
+    form: OutputFormat,
     made: Vec<String>,
     changed: Vec<String>,
 }
@@ -76,11 +76,11 @@ impl Written {
     /// Says how many files the project has now, and what to do next.
     pub(crate) fn answer(&self, files: usize, next: &str) -> Result<(), Error> {
         match self.form {
-            Form::Text => {
+            OutputFormat::Text => {
                 say(format_args!("{files} files; {next}"));
                 Ok(())
             }
-            Form::Json => {
+            OutputFormat::Json => {
                 let answer = json!({
                     "made": self.made, "changed": self.changed, "files": files, "next": next,
                 });

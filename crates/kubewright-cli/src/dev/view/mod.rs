@@ -9,24 +9,24 @@ use std::fmt::Display;
 use super::board::Board;
 use super::reconciled::Reconciled;
 use crate::error::Error;
-use crate::form::Form;
 use crate::output::note;
+use crate::output_format::OutputFormat;
 pub(super) use screen::Screen;
 
 /// Where things are shown.
 pub(super) enum View {
     /// One line after another.
-    Lines(Form),
+    Lines(OutputFormat),
     /// A screen that is drawn anew.
     Screen(Box<Screen>),
 }
 
 impl View {
     /// How the end is told.
-    pub(super) fn form(&self) -> Form {
+    pub(super) fn form(&self) -> OutputFormat {
         match self {
             Self::Lines(form) => *form,
-            Self::Screen(_) => Form::Text,
+            Self::Screen(_) => OutputFormat::Text,
         }
     }
 

@@ -11,13 +11,13 @@ pub(crate) const NO_POLICIES: &str = "--no-policies";
 
 /// The objects that a program prints for one cluster.
 #[derive(Debug)]
-pub(crate) struct Fitting<'f> {
+pub(crate) struct ClusterManifests<'f> {
     pub(crate) objects: Vec<Value>,
     /// What it was told.
     pub(crate) flags: Vec<&'f str>,
 }
 
-impl Fitting<'_> {
+impl ClusterManifests<'_> {
     /// Whether webhooks stand in for policies, which the cluster does not serve.
     pub(crate) fn has_stand_ins(&self) -> bool {
         self.flags.contains(&NO_POLICIES)
@@ -30,11 +30,11 @@ impl Fitting<'_> {
 /// # Cancel safety
 ///
 /// Dropping the future ends the program, which only prints.
-pub(crate) async fn fitting<'f>(
+pub(crate) async fn manifests_for_cluster<'f>(
     client: &kube::Client,
     program: &Path,
     mut flags: Vec<&'f str>,
-) -> Result<Fitting<'f>, Error> {
+) -> Result<ClusterManifests<'f>, Error> {
     let mut objects = manifests(program, &flags).await?;
     if objects.iter().any(is_policy) {
         let kinds = Kinds::discover(client).await?;
@@ -43,7 +43,7 @@ pub(crate) async fn fitting<'f>(
             objects = manifests(program, &flags).await?;
         }
     }
-    Ok(Fitting { objects, flags })
+    Ok(ClusterManifests { objects, flags })
 }
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ mod tests {
     use kubewright_apiserver::{Server, ServerOptions, User};
     use serde_json::{Value, json};
 
-    use super::{Fitting, fitting};
+    use super::{ClusterManifests, manifests_for_cluster};
 
     /// A program that prints one object, and a webhook where it is told that none of its policies
     /// is served.
@@ -84,10 +84,10 @@ mod tests {
         let program = program(folder.path(), &object);
         let server = Server::new(ServerOptions::default());
         let client = kube::Client::new(server.service(User::admin()), "default");
-        let found = fitting(&client, &program, vec!["--image", "none"]).await;
+        let found = manifests_for_cluster(&client, &program, vec!["--image", "none"]).await;
         let found = found.unwrap();
         assert_eq!(found.has_stand_ins(), found.flags.len() == 3);
-        let Fitting { objects, flags } = found;
+        let ClusterManifests { objects, flags } = found;
         let kinds = objects.iter().map(|object| object["kind"].clone());
         (kinds.collect(), flags)
     }

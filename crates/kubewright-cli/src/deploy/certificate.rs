@@ -7,7 +7,7 @@ use kubewright_core::Clock;
 use kubewright_http::pki::{Authority, Subject, Usage};
 use serde_json::{Value, json};
 
-use super::flags::Maker;
+use super::manifest_flags::Maker;
 use crate::error::Error;
 use crate::objects::{Kinds, Located, calls_webhooks};
 use crate::program;

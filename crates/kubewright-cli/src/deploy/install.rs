@@ -1,13 +1,13 @@
 use clap::Args;
 use serde_json::Value;
 
-use super::answer::{Action, Answer};
 use super::arguments::Target;
-use super::definitions::{count_instances, is_definition, keep_conversions};
-use super::deploy::operator;
+use super::definition_changes::{count_instances, is_definition, keep_conversions};
 use super::plan::Plan;
 use super::prune::former_definitions;
 use super::remove::remove;
+use super::report::{Action, Answer};
+use super::run::operator;
 use super::wait;
 use crate::error::Error;
 use crate::objects::{Kinds, Located, Ownership};

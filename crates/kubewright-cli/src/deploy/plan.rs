@@ -1,8 +1,8 @@
 use serde_json::Value;
 
-use super::answer::{Action, Answer};
-use super::definitions::Danger;
+use super::definition_changes::Danger;
 use super::install::Force;
+use super::report::{Action, Answer};
 use crate::error::Error;
 use crate::objects::{Difference, Kinds, Located, Ownership, apply_one, difference, try_apply};
 

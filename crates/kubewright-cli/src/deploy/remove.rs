@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::answer::AnswerForm;
+use super::report::AnswerForm;
 use super::wait;
 use crate::error::Error;
 use crate::objects::Located;

@@ -5,7 +5,7 @@ use kubewright_manifest::{
     Chart, Component, OutputFile, helm_chart, kustomization, stale_files, to_yaml,
 };
 
-use super::flags::{Flags, Maker};
+use super::manifest_flags::{Flags, Maker};
 use crate::error::Error;
 use crate::objects::{calls_webhooks, text_difference};
 use crate::output::{note, print, say};

@@ -4,7 +4,7 @@ use kubewright_manifest::{Hazard, UnsafeChange, unsafe_changes};
 use serde_json::Value;
 
 use super::install::Force;
-use super::trial;
+use super::stored_objects;
 use crate::error::Error;
 use crate::objects::{Kinds, calls_webhooks};
 
@@ -64,7 +64,7 @@ impl Danger {
             let lines = changes.iter().filter(|one| one.version == version);
             let lines = lines.map(|change| format!("{name}: {change}"));
             let version = version.as_deref().unwrap_or_default();
-            match trial::broken(client, live, definition, version).await? {
+            match stored_objects::broken(client, live, definition, version).await? {
                 Some(broken) if broken.is_empty() => self.survived.extend(lines),
                 broken => {
                     self.breaking.extend(lines);

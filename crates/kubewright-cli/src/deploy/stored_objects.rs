@@ -3,7 +3,7 @@ use kube::api::{DynamicObject, ListParams, PostParams};
 use kubewright_apiserver::{Server, ServerOptions, User};
 use serde_json::{Value, json};
 
-use super::definitions::resource_in;
+use super::definition_changes::resource_in;
 use crate::error::Error;
 
 /// How many objects are read at once.

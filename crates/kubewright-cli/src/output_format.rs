@@ -6,7 +6,7 @@ use crate::output::{note, say};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
+pub(crate) enum OutputFormat {
     /// For people.
     #[default]
     Text,
@@ -14,7 +14,7 @@ pub(crate) enum Form {
     Json,
 }
 
-impl Form {
+impl OutputFormat {
     /// Tells what happens: people read it as the answer, programs beside it.
     pub(crate) fn tell(self, line: impl Display) {
         match self {
@@ -26,8 +26,8 @@ impl Form {
 
 /// The flag that chooses it.
 #[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct FormFlag {
+pub(crate) struct OutputFlag {
     /// For people, or one JSON value for programs.
     #[arg(long, short, value_name = "FORM", default_value = "text")]
-    pub(crate) output: Form,
+    pub(crate) output: OutputFormat,
 }

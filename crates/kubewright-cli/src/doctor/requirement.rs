@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use kubewright_testing::Settings;
 use kubewright_testing::control_plane::Release;
 
-use super::ask::{first_line, version_in};
+use super::version_probe::{first_line, version_in};
 use crate::program::static_target;
 
 /// How much depends on a thing.

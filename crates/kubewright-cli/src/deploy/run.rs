@@ -2,19 +2,19 @@ use clap::Args;
 use kubewright_manifest::Component;
 use serde_json::Value;
 
-use super::answer::{Action, Answer};
 use super::arguments::Target;
 use super::certificate::{Certified, with_certificate};
-use super::definitions::is_definition;
-use super::flags::{Flags, Maker};
+use super::definition_changes::is_definition;
 use super::install::Force;
+use super::manifest_flags::{Flags, Maker};
 use super::plan::Plan;
 use super::prune::left_over;
 use super::remove::remove;
+use super::report::{Action, Answer};
 use super::wait;
 use crate::error::Error;
 use crate::objects::{Kinds, Located, is_converted};
-use crate::program::{self, Fitting, Words};
+use crate::program::{self, ClusterManifests, Words};
 
 /// What `kubewright deploy` is called with.
 #[derive(Args, Debug)]
@@ -66,9 +66,9 @@ pub(crate) async fn deploy(arguments: &DeployArguments) -> Result<(), Error> {
     };
     let program = program::build(&target.folder, Words::Shown).await?;
     let client = target.access.client().await?;
-    let fitting = program::fitting(&client, &program, flags.words()).await?;
+    let fitting = program::manifests_for_cluster(&client, &program, flags.words()).await?;
     let has_stand_ins = fitting.has_stand_ins();
-    let Fitting { objects, flags } = fitting;
+    let ClusterManifests { objects, flags } = fitting;
     let Certified { objects, replaced } = match arguments.certificates {
         Some(_) => Certified {
             objects,
@@ -124,7 +124,7 @@ pub(crate) async fn undeploy(arguments: &UndeployArguments) -> Result<(), Error>
     };
     let program = program::build(&target.folder, Words::Shown).await?;
     let client = target.access.client().await?;
-    let fitting = program::fitting(&client, &program, flags.words()).await?;
+    let fitting = program::manifests_for_cluster(&client, &program, flags.words()).await?;
     let objects = fitting.objects;
     let mut kinds = Kinds::discover(&client).await?;
     let mut places = Vec::new();

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::answer::AnswerForm;
+use super::report::AnswerForm;
 use crate::error::Error;
 use crate::objects::Located;
 

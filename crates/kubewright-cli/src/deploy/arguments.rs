@@ -6,7 +6,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use kubewright::honor_no_proxy;
 
-use super::answer::AnswerFlag;
+use super::report::AnswerFlag;
 use crate::error::Error;
 
 /// Which operator, and which cluster.
