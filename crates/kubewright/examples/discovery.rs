@@ -30,7 +30,7 @@ pub(crate) async fn look(
     let disk = DiskCache::new(cache, "https://cluster.example:6443", Clock::system());
     // Who runs for long asks again now and then: kinds go, too.
     let hour = Duration::from_secs(3600);
-    let discovery = Discovery::new(client.clone()).on_disk(disk).lasting(hour);
+    let discovery = Discovery::new(client.clone()).on_disk(disk).max_age(hour);
     let Some(served) = discovery.find(name).await? else {
         return Ok(None);
     };

@@ -1,3 +1,5 @@
+//! The error of a reconcile and when the object is tried again.
+
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
@@ -5,10 +7,10 @@ use std::time::Duration;
 use crate::client::Conflict;
 use crate::write::WriteError;
 
-/// Why a reconcile did not reach its goal, and when it is tried again.
+/// The error of a reconcile, and when the object is tried again.
 ///
 /// Anything that converts into a boxed error converts into a `Failure`, so `?` works on every
-/// error and on text. It does not implement [`Error`] itself, which is what makes that possible.
+/// error and on text. It does not implement [`Error`] itself, which would forbid that conversion.
 ///
 /// ```
 /// use std::time::Duration;
@@ -40,7 +42,7 @@ pub enum Retry {
 }
 
 impl Failure {
-    /// A failure that trying again cannot mend: the key waits for a change.
+    /// A failure that a retry cannot repair: the key waits for a change.
     pub fn terminal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             cause: cause.into(),
@@ -48,7 +50,7 @@ impl Failure {
         }
     }
 
-    /// The same failure, tried again after exactly this delay.
+    /// Sets the exact delay of the retry.
     #[must_use]
     pub fn retry_after(mut self, delay: Duration) -> Self {
         self.retry = Retry::After(delay);
@@ -60,13 +62,13 @@ impl Failure {
         self.retry
     }
 
-    /// For how long the API server asked to be left alone, where that is the cause: it answers so
-    /// (429, mostly) when it has too much to do. The key is not tried again before, unless
-    /// something changes or [`retry_after`](Self::retry_after) has said otherwise.
-    pub fn wait_asked_for(&self) -> Option<Duration> {
+    /// The retry delay that the API server returned, if the cause is a response with one: mostly
+    /// 429, when the server is overloaded. The key is not tried again before, unless something
+    /// changes or [`retry_after`](Self::retry_after) was called.
+    pub fn server_retry_after(&self) -> Option<Duration> {
         let mut cause: Option<&(dyn Error + 'static)> = Some(self.cause.as_ref());
         while let Some(error) = cause {
-            if let Some(seconds) = seconds_asked_for(error) {
+            if let Some(seconds) = retry_after_seconds(error) {
                 return Some(Duration::from_secs(seconds.into()));
             }
             cause = error.source();
@@ -74,23 +76,25 @@ impl Failure {
         None
     }
 
-    /// What went wrong; look for a certain error with `downcast_ref`.
+    /// The error; find a certain type with `downcast_ref`.
     pub fn cause(&self) -> &(dyn Error + Send + Sync + 'static) {
         self.cause.as_ref()
     }
 }
 
-/// What an answer of the API server says about when to come back.
-fn seconds_asked_for(error: &(dyn Error + 'static)) -> Option<u32> {
+/// The `retryAfterSeconds` of the status in an error.
+fn retry_after_seconds(error: &(dyn Error + 'static)) -> Option<u32> {
     if let Some(kube::Error::Api(status)) = error.downcast_ref::<kube::Error>() {
         let details = status.details.as_ref();
         return details.map(|details| details.retry_after_seconds);
     }
-    let written = error.downcast_ref::<WriteError>();
-    let asked = error.downcast_ref::<crate::Error>();
-    let status = written.and_then(WriteError::status);
-    let status = status.or_else(|| asked.and_then(crate::Error::status));
-    let details = status.and_then(|status| status.details.as_ref());
+    let of_write = error
+        .downcast_ref::<WriteError>()
+        .and_then(WriteError::status);
+    let of_read = error
+        .downcast_ref::<crate::Error>()
+        .and_then(crate::Error::status);
+    let details = of_write.or(of_read)?.details.as_ref();
     details.map(|details| details.retry_after_seconds)
 }
 
@@ -103,7 +107,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Failure {
     }
 }
 
-/// The whole chain of causes in one line.
+/// Writes the chain of causes in one line.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.cause)?;
@@ -149,7 +153,7 @@ mod tests {
     struct Outer(#[source] std::num::ParseIntError);
 
     #[test]
-    fn the_text_names_every_cause_once() {
+    fn text_contains_every_cause_once() {
         let cause = "x".parse::<u8>().unwrap_err();
         let failure = Failure::from(Outer(cause));
         assert_eq!(
@@ -164,14 +168,14 @@ mod tests {
     struct Filling(#[from] WriteError);
 
     #[test]
-    fn the_servers_wait_is_found_behind_errors_of_the_users_own() {
+    fn retry_delay_of_the_server_is_found_inside_user_defined_errors() {
         let busy = WriteError::ErrorResponse {
             what: "create pods web/a".to_owned(),
             source: Box::new(Status::too_many_requests("later", 7)),
         };
         let failure = Failure::from(Filling(busy));
-        assert_eq!(failure.wait_asked_for(), Some(Duration::from_secs(7)));
-        assert_eq!(Failure::from("no").wait_asked_for(), None);
+        assert_eq!(failure.server_retry_after(), Some(Duration::from_secs(7)));
+        assert_eq!(Failure::from("no").server_retry_after(), None);
     }
 
     #[test]

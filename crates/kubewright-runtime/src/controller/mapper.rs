@@ -1,23 +1,26 @@
+//! Mappers from events to the keys that they enqueue.
+
 use kubewright_core::{ObjectKey, Resource, Scope};
 use kubewright_wire::record::Record;
 
 use crate::informer::ChangeEvent;
 use crate::store::Store;
 
-/// Says which keys an event wakes; it sees the object before and after.
+/// Returns the keys that an event enqueues. The event has the object before and after the change.
 ///
-/// It runs on the source's own task and must not block.
+/// It runs on the task of the source and must not block.
 pub type Mapper = Box<dyn Fn(&ChangeEvent) -> Vec<ObjectKey> + Send + Sync>;
 
-/// Wakes the object itself.
+/// Enqueues the changed object.
 pub fn own_mapper() -> Mapper {
     Box::new(|event| vec![event.key.clone()])
 }
 
-/// Wakes the object of the kind `owner` that controls the changed one, before or after the change.
+/// Enqueues the object of the kind `owner` that controls the changed object, before or after the
+/// change.
 ///
-/// `owners` has the objects of that kind: one that carries the same name with another uid is not
-/// the owner. An owner that is not there yet is enqueued by its own arrival.
+/// `owners` contains the objects of that kind: an object with the same name and another uid is not
+/// the owner. An owner that does not exist yet is enqueued when it is created.
 pub fn owner_mapper(owner: Resource, owners: Store) -> Mapper {
     Box::new(move |event| {
         let mut keys = Vec::new();
@@ -29,10 +32,12 @@ pub fn owner_mapper(owner: Resource, owners: Store) -> Mapper {
     })
 }
 
-/// The version may differ: an owner is the same object in each of them.
+/// Ignores the version of the reference: an owner is the same object in all versions.
 fn controller_key(record: &Record, owner: &Resource, owners: &Store) -> Option<ObjectKey> {
     let references = record.owner_references().ok()?;
-    let reference = references.iter().find(|one| one.is_controller())?;
+    let reference = references
+        .iter()
+        .find(|reference| reference.is_controller())?;
     let kind = reference.owner_kind();
     if kind.group() != owner.kind.group() || kind.kind != owner.kind.kind {
         return None;
@@ -86,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_is_known_by_group_kind_and_uid_in_any_version() {
+    fn owner_is_identified_by_group_kind_and_uid_in_any_version() {
         use Scope::{Cluster, Namespaced};
         assert_eq!(
             enqueued(Namespaced, None, Some(pod("1", "ex.io/v2"))),
@@ -98,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_that_lost_the_object_is_woken_too() {
+    fn former_owner_of_an_orphaned_object_is_enqueued() {
         let orphan = record(json!({"metadata": {"name": "p", "namespace": "a"}}));
         let owned = pod("1", "ex.io/v1");
         assert_eq!(

@@ -1,8 +1,10 @@
+//! The metrics of a controller.
+
 use std::time::Duration;
 
 use crate::prometheus::Histogram;
 
-/// What a controller has done, under the names that controller-runtime gives it.
+/// The metrics of a controller, with the names that controller-runtime has for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -11,7 +13,7 @@ pub struct Metrics {
     /// `controller_runtime_reconcile_total{result="requeue_after"}`.
     pub requeues: u64,
     /// `controller_runtime_reconcile_total{result="error"}` and
-    /// `controller_runtime_reconcile_errors_total`; those below count here, too.
+    /// `controller_runtime_reconcile_errors_total`; includes the next four counters.
     pub errors: u64,
     /// `controller_runtime_terminal_reconcile_errors_total`.
     pub terminal_errors: u64,
@@ -19,9 +21,9 @@ pub struct Metrics {
     pub panics: u64,
     /// `controller_runtime_reconcile_timeouts_total`.
     pub timeouts: u64,
-    /// Errors that were conflicts: somebody else had written first.
+    /// Errors that were conflicts: the object had changed since it was read.
     pub conflicts: u64,
-    /// How often a mapper, a predicate or a stream panicked.
+    /// Panics of mappers, predicates and streams.
     pub mapper_panics: u64,
     /// `controller_runtime_active_workers`.
     pub active_workers: usize,
@@ -31,7 +33,7 @@ pub struct Metrics {
     pub reconcile_time: Histogram,
 }
 
-/// Five milliseconds to a minute, as controller-runtime has them.
+/// The bucket limits of controller-runtime, 5 ms to 60 s.
 const LIMITS: &[Duration] = &[
     Duration::from_millis(5),
     Duration::from_millis(10),

@@ -1,8 +1,10 @@
+//! The result of a successful reconcile.
+
 use std::time::Duration;
 
 use crate::queue::Priority;
 
-/// What a reconcile that went well asks for.
+/// The result of a successful reconcile: whether and when the object is reconciled again.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,7 +22,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Nothing more until something changes.
+    /// The object is reconciled again only when something changes.
     pub const fn done() -> Self {
         Self {
             next_run: None,
@@ -28,9 +30,9 @@ impl Outcome {
         }
     }
 
-    /// Run again after this time, or earlier when something changes.
+    /// The object is reconciled again after this delay, or earlier when something changes.
     ///
-    /// A change before then takes the place of the delay: each run says anew when the next is due.
+    /// A change before the end of the delay replaces it: each run decides anew about the next one.
     pub const fn requeue_after(delay: Duration) -> Self {
         Self {
             next_run: Some(delay),
@@ -38,7 +40,7 @@ impl Outcome {
         }
     }
 
-    /// The same, where the next run is so urgent; otherwise it is as urgent as this one.
+    /// Sets the priority of the next run, which otherwise has the priority of this one.
     pub const fn with_priority(self, priority: Priority) -> Self {
         Self {
             priority: Some(priority),
@@ -46,12 +48,12 @@ impl Outcome {
         }
     }
 
-    /// When to run again without a change.
+    /// The delay after which the object is reconciled again without a change.
     pub const fn next_run(self) -> Option<Duration> {
         self.next_run
     }
 
-    /// How urgent the next run is; none keeps what this one had.
+    /// The priority of the next run; `None` keeps the priority of this one.
     pub const fn priority(self) -> Option<Priority> {
         self.priority
     }

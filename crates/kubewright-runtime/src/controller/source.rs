@@ -1,3 +1,5 @@
+//! Sources of keys: the events of an informer, or a stream.
+
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,11 +19,11 @@ use crate::reconcile_loop::Trigger;
 use crate::record::Record;
 use crate::store::Store;
 
-/// What wakes keys of a controller: the events of an informer, or a stream of something else.
+/// A source of keys for a controller's queue: the events of an informer, or a stream.
 pub struct Source {
     feed: Feed,
-    /// The objects to wake when nobody knows which.
-    own: Option<Store>,
+    /// The objects to enqueue when the keys of an event are not known.
+    fallback: Option<Store>,
     priority: Priority,
     debounce: Duration,
 }
@@ -35,19 +37,19 @@ enum Feed {
         name: Arc<str>,
         keys: BoxStream<'static, Vec<ObjectKey>>,
     },
-    /// Wakes nobody.
-    Read(Informer),
+    /// Enqueues nothing.
+    ReadOnly(Informer),
 }
 
 impl Source {
-    /// Events of `informer` wake the keys that `mapper` names. Its initial state has been
-    /// delivered when each object of the first list was.
+    /// A source that enqueues the keys that `mapper` returns for each event of `informer`. Its
+    /// initial state is delivered when each object of the first list was mapped.
     pub fn new(informer: Informer, mapper: Mapper) -> Self {
         Self::of(Feed::Informer { informer, mapper })
     }
 
-    /// Each item of the stream wakes the keys in it. There is no initial state to wait for; a
-    /// stream that ends wakes nobody any more. `name` is for the log.
+    /// A source that enqueues the keys in each item of a stream. It has no initial state to wait
+    /// for, and ends with the stream. `name` is for the log.
     pub fn stream(
         name: impl Into<Arc<str>>,
         keys: impl Stream<Item = Vec<ObjectKey>> + Send + 'static,
@@ -58,22 +60,22 @@ impl Source {
         })
     }
 
-    /// An informer that is only read: it wakes nobody, but workers wait for its first list. What
-    /// is not in a cache yet would look as if it were not there.
+    /// A source that enqueues nothing. Workers wait for the first list of the informer, because
+    /// objects that are not cached yet would look as if they did not exist.
     pub fn read(informer: Informer) -> Self {
-        Self::of(Feed::Read(informer))
+        Self::of(Feed::ReadOnly(informer))
     }
 
     fn of(feed: Feed) -> Self {
         Self {
             feed,
-            own: None,
+            fallback: None,
             priority: Priority::NORMAL,
             debounce: Duration::ZERO,
         }
     }
 
-    /// The same, whose keys are so urgent. What was there at the start is never more urgent than
+    /// Sets the priority of the keys. Objects of the initial state have at most
     /// [`Priority::INITIAL`].
     #[must_use]
     pub fn priority(mut self, priority: Priority) -> Self {
@@ -81,28 +83,28 @@ impl Source {
         self
     }
 
-    /// The same, whose keys wait so long for more of their events: many that come close together
-    /// cause one run. Another source wakes a key that waits at once.
+    /// Delays the keys by this time, so that many events in short succession cause one run. An
+    /// event of another source ends the delay of a key.
     #[must_use]
     pub fn debounce(mut self, time: Duration) -> Self {
         self.debounce = time;
         self
     }
 
-    /// The same; what the mapper cannot answer because it panics wakes all objects of `own`: one
-    /// run too many is harmless, one that is missing is not.
+    /// Enqueues all objects of `own` when the mapper or the stream panics: an unnecessary run is
+    /// harmless, a missing one is not.
     #[must_use]
-    pub fn or_all_of(mut self, own: Store) -> Self {
-        self.own = Some(own);
+    pub fn enqueue_all_on_panic(mut self, own: Store) -> Self {
+        self.fallback = Some(own);
         self
     }
 
-    /// Feeds the queue until the source ends; `synced` is told once the initial state has been
-    /// delivered.
+    /// Adds keys to the queue until the source ends. Sends to `synced` when the initial state has
+    /// been delivered.
     pub(super) async fn feed(self, controller: Handle, synced: oneshot::Sender<()>) {
         let enqueuer = Enqueuer {
             controller,
-            own: self.own,
+            fallback: self.fallback,
             priority: self.priority,
             debounce: self.debounce,
         };
@@ -111,13 +113,12 @@ impl Source {
                 feed_events(&informer, &mapper, &enqueuer, synced).await;
             }
             Feed::Stream { name, keys } => {
-                // The controller may have been stopped meanwhile.
-                synced.send(()).unwrap_or_default();
+                notify(synced);
                 feed_stream(&name, keys, &enqueuer).await;
             }
-            Feed::Read(informer) => {
+            Feed::ReadOnly(informer) => {
                 if informer.synced().await.is_ok() {
-                    synced.send(()).unwrap_or_default();
+                    notify(synced);
                 }
             }
         }
@@ -132,18 +133,19 @@ async fn feed_events(
 ) {
     let mut synced = Some(synced);
     let mut subscription = informer.subscribe();
-    while let Some(notice) = subscription.next().await {
-        match notice {
-            Notification::Change(event) => enqueuer.by_event(mapper, &event),
+    while let Some(notification) = subscription.next().await {
+        match notification {
+            Notification::Change(event) => enqueuer.enqueue_event(mapper, &event),
             Notification::Synced => {
-                let told = synced.take().map(|synced| synced.send(()));
-                told.unwrap_or(Ok(())).unwrap_or_default();
+                if let Some(synced) = synced.take() {
+                    notify(synced);
+                }
             }
         }
     }
 }
 
-/// A stream that has panicked is not asked again: nobody knows what is left of it.
+/// A stream that panicked is not polled again: its state is not known.
 async fn feed_stream(
     name: &str,
     mut keys: BoxStream<'static, Vec<ObjectKey>>,
@@ -151,7 +153,7 @@ async fn feed_stream(
 ) {
     loop {
         match AssertUnwindSafe(keys.next()).catch_unwind().await {
-            Ok(Some(keys)) => enqueuer.wake(keys, enqueuer.priority, Trigger::Other),
+            Ok(Some(keys)) => enqueuer.enqueue(keys, enqueuer.priority, Trigger::Other),
             Ok(None) => {
                 tracing::debug!(source = name, "the source has ended");
                 return;
@@ -165,34 +167,40 @@ async fn feed_stream(
                 enqueuer
                     .controller
                     .count(|metrics| metrics.mapper_panics += 1);
-                enqueuer.wake(enqueuer.all(), enqueuer.priority, Trigger::Other);
+                enqueuer.enqueue(enqueuer.fallback_keys(), enqueuer.priority, Trigger::Other);
                 return;
             }
         }
     }
 }
 
-/// Whom a source wakes.
+fn notify(synced: oneshot::Sender<()>) {
+    // An error means that the receiver is gone because the controller was stopped.
+    synced.send(()).ok();
+}
+
+/// Adds the keys of one source to the queue.
 struct Enqueuer {
     controller: Handle,
-    own: Option<Store>,
+    fallback: Option<Store>,
     priority: Priority,
     debounce: Duration,
 }
 
 impl Enqueuer {
-    fn by_event(&self, mapper: &Mapper, event: &ChangeEvent) {
+    fn enqueue_event(&self, mapper: &Mapper, event: &ChangeEvent) {
         let mapped = catch_unwind(AssertUnwindSafe(|| mapper(event)));
         let keys = mapped.unwrap_or_else(|panic| {
             let message = panic_message(panic.as_ref());
             tracing::error!(object = %event.key, "the mapper or predicate panicked: {message}");
             self.controller.count(|metrics| metrics.mapper_panics += 1);
-            self.all()
+            self.fallback_keys()
         });
-        // What was there at the start must not hold up what happens now.
-        let priority = match event.is_initial {
-            true => self.priority.min(Priority::INITIAL),
-            false => self.priority,
+        // The initial state must not delay changes.
+        let priority = if event.is_initial {
+            self.priority.min(Priority::INITIAL)
+        } else {
+            self.priority
         };
         let revision = |record: &Record| record.revision().map(|revision| revision.number());
         let trigger = match (&event.new, &event.old) {
@@ -200,16 +208,21 @@ impl Enqueuer {
             (None, Some(old)) => Trigger::Deleted(old.uid()),
             (None, None) => Trigger::Other,
         };
-        self.wake(keys, priority, trigger);
+        self.enqueue(keys, priority, trigger);
     }
 
-    fn all(&self) -> Vec<ObjectKey> {
-        let snapshot = self.own.as_ref().map(Store::snapshot);
-        let keys = |one: crate::store::Snapshot| one.iter().map(|(key, _)| key.clone()).collect();
-        snapshot.map(keys).unwrap_or_default()
+    fn fallback_keys(&self) -> Vec<ObjectKey> {
+        let Some(store) = &self.fallback else {
+            return Vec::new();
+        };
+        store
+            .snapshot()
+            .iter()
+            .map(|(key, _)| key.clone())
+            .collect()
     }
 
-    fn wake(&self, keys: Vec<ObjectKey>, priority: Priority, trigger: Trigger<'_>) {
+    fn enqueue(&self, keys: Vec<ObjectKey>, priority: Priority, trigger: Trigger<'_>) {
         for key in keys {
             self.controller.loop_detector().note_trigger(&key, trigger);
             let options = AddOptions {
@@ -224,7 +237,7 @@ impl Enqueuer {
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match &self.feed {
-            Feed::Informer { informer, .. } | Feed::Read(informer) => informer.spec().what(),
+            Feed::Informer { informer, .. } | Feed::ReadOnly(informer) => informer.spec().what(),
             Feed::Stream { name, .. } => name.to_string(),
         };
         f.debug_struct("Source")

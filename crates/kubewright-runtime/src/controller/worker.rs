@@ -1,3 +1,5 @@
+//! A worker: takes keys from the queue and reconciles them, one after the other.
+
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -7,7 +9,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use kubewright_core::{Kind, ObjectKey};
 use tokio::task::coop::consume_budget;
-use tokio::time::{Instant, timeout};
+use tokio::time::{self, Instant};
 use tracing::Instrument as _;
 
 use super::handle::Handle;
@@ -17,57 +19,53 @@ use crate::panic_message::panic_message;
 use crate::queue::{AddOptions, Finished, Queue};
 use crate::reconcile_loop::{RunScope, in_run};
 
-/// Numbers the runs of this process, so that the lines of one run can be told from another's.
+/// Numbers the runs of this process, so that the log lines of a run can be found.
 static RUNS: AtomicU64 = AtomicU64::new(1);
 
-/// How a run ended.
-enum End {
-    Well(Outcome),
+/// The result of a run.
+enum RunResult {
+    Success(Outcome),
     Failed(Failure),
     Panicked(Failure),
-    /// It had no more time.
-    Late(Failure),
+    TimedOut(Failure),
 }
 
-impl End {
-    /// Whether the run has asked for another one without a pause.
-    fn runs_again_at_once(&self) -> bool {
+impl RunResult {
+    /// Whether the run requests another one without a delay.
+    fn requeues_immediately(&self) -> bool {
         match self {
-            Self::Well(outcome) => outcome.next_run() == Some(Duration::ZERO),
-            Self::Failed(_) | Self::Panicked(_) | Self::Late(_) => false,
+            Self::Success(outcome) => outcome.next_run() == Some(Duration::ZERO),
+            Self::Failed(_) | Self::Panicked(_) | Self::TimedOut(_) => false,
         }
     }
 }
 
-impl fmt::Display for End {
+impl fmt::Display for RunResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Well(outcome) => match outcome.next_run() {
+            Self::Success(outcome) => match outcome.next_run() {
                 None => f.write_str("done"),
                 Some(after) => write!(f, "again in {after:?}"),
             },
             Self::Failed(failure) if failure.is_conflict() => f.write_str("conflict"),
             Self::Failed(_) => f.write_str("failed"),
             Self::Panicked(_) => f.write_str("panicked"),
-            Self::Late(_) => f.write_str("out of time"),
+            Self::TimedOut(_) => f.write_str("timed out"),
         }
     }
 }
 
-/// Takes keys from the queue until it is shut down, one at a time.
+/// Takes keys from the queue, one at a time, until it is shut down.
 pub(super) async fn work(
     controller: Handle,
     kind: Option<Arc<Kind>>,
     reconcile: Reconciler,
-    limit: Option<Duration>,
+    timeout: Option<Duration>,
 ) {
     let kind = kind.as_deref();
     let mut next = controller.queue().next().await;
     while let Some(key) = next {
-        let run = Run {
-            key: key.clone(),
-            id: RUNS.fetch_add(1, Ordering::Relaxed),
-        };
+        let run = Run::new(key.clone(), RUNS.fetch_add(1, Ordering::Relaxed));
         let span = tracing::info_span!(
             "reconcile",
             controller = controller.name(),
@@ -77,36 +75,36 @@ pub(super) async fn work(
             name = key.name(),
             reconcile_id = run.id
         );
-        let taken = KeyGuard::new(&controller, &key);
-        let active = Active::new(&controller);
-        let attempt = reconcile_once(&reconcile, run, limit).instrument(span.clone());
-        let end = in_run(RunScope::begin(controller.loop_detector(), &key), attempt).await;
+        let key_guard = KeyGuard::new(&controller, &key);
+        let active = ActiveWorker::new(&controller);
+        let attempt = reconcile_once(&reconcile, run, timeout).instrument(span.clone());
+        let result = in_run(RunScope::begin(controller.loop_detector(), &key), attempt).await;
         let time = active.since.elapsed();
         drop(active);
         let finished = span.in_scope(|| {
-            controller.note(&end);
-            let runs_again = end.runs_again_at_once();
+            controller.count_run(&result);
+            let runs_again = result.requeues_immediately();
             let writes = controller.loop_detector().end(&key, runs_again);
-            // `kubewright dev` asks for this target and reads the line.
+            // `kubewright dev` enables this target and parses the line.
             tracing::debug!(
                 target: "kubewright::reconcile",
                 controller = controller.name(),
                 object = %key,
                 time = ?time,
                 writes,
-                outcome = %end,
+                outcome = %result,
                 "ended"
             );
-            taken.back();
-            settle(controller.queue(), &key, end)
+            key_guard.disarm();
+            requeue(controller.queue(), &key, result)
         });
         next = controller.queue().next_after(&key, finished).await;
-        // A reconcile that never waits must not keep the thread from other tasks.
+        // A reconcile function that never waits must not block the other tasks of the thread.
         consume_budget().await;
     }
 }
 
-/// A key that goes back into the queue when the worker is dropped in the middle of its run.
+/// Puts the key back into the queue when the worker is dropped in the middle of its run.
 struct KeyGuard<'c> {
     controller: &'c Handle,
     key: Option<&'c ObjectKey>,
@@ -120,8 +118,8 @@ impl<'c> KeyGuard<'c> {
         }
     }
 
-    /// The run has ended; its end decides what becomes of the key.
-    fn back(mut self) {
+    /// The run has ended: its result decides whether the key is enqueued.
+    fn disarm(mut self) {
         self.key = None;
     }
 }
@@ -136,13 +134,13 @@ impl Drop for KeyGuard<'_> {
     }
 }
 
-/// A worker with a key, counted also when it is dropped in the middle of its run.
-struct Active<'c> {
+/// Counts a worker as active and measures its run, also when it is dropped in the middle of it.
+struct ActiveWorker<'c> {
     controller: &'c Handle,
     since: Instant,
 }
 
-impl<'c> Active<'c> {
+impl<'c> ActiveWorker<'c> {
     fn new(controller: &'c Handle) -> Self {
         controller.count(|metrics| metrics.active_workers += 1);
         Self {
@@ -152,7 +150,7 @@ impl<'c> Active<'c> {
     }
 }
 
-impl Drop for Active<'_> {
+impl Drop for ActiveWorker<'_> {
     fn drop(&mut self) {
         let time = self.since.elapsed();
         self.controller.count(|metrics| {
@@ -162,26 +160,26 @@ impl Drop for Active<'_> {
     }
 }
 
-/// A panic is a failure like any other: logged, counted and tried again.
-async fn reconcile_once(reconcile: &Reconciler, run: Run, limit: Option<Duration>) -> End {
-    // The future is made inside, so that a panic before its first await is caught as well.
+/// A panic is a failure like any other: logged, counted and retried.
+async fn reconcile_once(reconcile: &Reconciler, run: Run, timeout: Option<Duration>) -> RunResult {
+    // The future is created inside, so that a panic before its first await is caught as well.
     let attempt = AssertUnwindSafe(async { reconcile(run).await }).catch_unwind();
-    let answer = match limit {
+    let result = match timeout {
         None => attempt.await,
-        Some(limit) => match timeout(limit, attempt).await {
-            Ok(answer) => answer,
+        Some(timeout) => match time::timeout(timeout, attempt).await {
+            Ok(result) => result,
             Err(_) => {
-                return End::Late(Failure::from(format!(
-                    "the reconcile function was stopped after {limit:?}; make it shorter, or set \
-                     a longer time-out"
+                return RunResult::TimedOut(Failure::from(format!(
+                    "the reconcile function was stopped after {timeout:?}; make it shorter, or \
+                     set a longer timeout"
                 )));
             }
         },
     };
-    match answer {
-        Ok(Ok(outcome)) => End::Well(outcome),
-        Ok(Err(failure)) => End::Failed(failure),
-        Err(panic) => End::Panicked(Failure::from(format!(
+    match result {
+        Ok(Ok(outcome)) => RunResult::Success(outcome),
+        Ok(Err(failure)) => RunResult::Failed(failure),
+        Err(panic) => RunResult::Panicked(Failure::from(format!(
             "the reconcile function panicked: {}",
             panic_message(panic.as_ref())
         ))),
@@ -189,20 +187,20 @@ async fn reconcile_once(reconcile: &Reconciler, run: Run, limit: Option<Duration
 }
 
 impl Handle {
-    fn note(&self, end: &End) {
-        self.count(|metrics| match end {
-            End::Well(outcome) if outcome.next_run().is_some() => metrics.requeues += 1,
-            End::Well(_) => metrics.successes += 1,
-            End::Failed(failure) => {
+    fn count_run(&self, result: &RunResult) {
+        self.count(|metrics| match result {
+            RunResult::Success(outcome) if outcome.next_run().is_some() => metrics.requeues += 1,
+            RunResult::Success(_) => metrics.successes += 1,
+            RunResult::Failed(failure) => {
                 metrics.errors += 1;
                 metrics.terminal_errors += u64::from(failure.retry() == Retry::OnChange);
                 metrics.conflicts += u64::from(failure.is_conflict());
             }
-            End::Panicked(_) => {
+            RunResult::Panicked(_) => {
                 metrics.errors += 1;
                 metrics.panics += 1;
             }
-            End::Late(_) => {
+            RunResult::TimedOut(_) => {
                 metrics.errors += 1;
                 metrics.timeouts += 1;
             }
@@ -210,22 +208,25 @@ impl Handle {
     }
 }
 
-/// What becomes of a key before it is done: an event that came in between wins over a delay.
-fn settle(queue: &Queue, key: &ObjectKey, end: End) -> Finished {
-    match end {
-        End::Well(outcome) => {
+/// Requeues the key as the result of its run requires. An event that came in during the run takes
+/// precedence over a delay.
+fn requeue(queue: &Queue, key: &ObjectKey, result: RunResult) -> Finished {
+    match result {
+        RunResult::Success(outcome) => {
             if let Some(after) = outcome.next_run() {
                 let priority = outcome.priority();
                 queue.add_with(key.clone(), AddOptions { priority, after });
             }
             Finished::Forget
         }
-        End::Failed(failure) | End::Panicked(failure) | End::Late(failure) => {
+        RunResult::Failed(failure)
+        | RunResult::Panicked(failure)
+        | RunResult::TimedOut(failure) => {
             match failure.retry() {
                 Retry::Backoff => {
-                    // A server that says when it has time again is not asked before.
-                    let asked = failure.wait_asked_for().unwrap_or_default();
-                    queue.add_rate_limited_after(key.clone(), asked);
+                    // No request is sent before the time that an overloaded server returned.
+                    let min_delay = failure.server_retry_after().unwrap_or_default();
+                    queue.add_rate_limited_after(key.clone(), min_delay);
                 }
                 Retry::After(delay) => {
                     queue.add_after(key.clone(), delay);
@@ -233,7 +234,7 @@ fn settle(queue: &Queue, key: &ObjectKey, end: End) -> Finished {
                 Retry::OnChange => {}
             }
             let failures = queue.failures(key);
-            // Others write as well: nothing is wrong when they were first.
+            // A conflict is a race with another writer, not an error.
             if failure.is_conflict() {
                 tracing::debug!(retry = ?failure.retry(), failures, "{failure}");
             } else {

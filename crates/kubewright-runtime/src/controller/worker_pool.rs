@@ -1,3 +1,5 @@
+//! The workers of a controller, which run while this process is the leader.
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,22 +14,22 @@ use crate::election::{Leadership, Term};
 use crate::queue::{AddOptions, Priority};
 use crate::store::Store;
 
-/// The workers of a controller, who work while it leads.
+/// The workers of a controller, which run while this process is the leader.
 pub(super) struct WorkerPool {
     pub(super) handle: Handle,
-    /// Whose objects the keys name, for the log.
+    /// The kind of the reconciled objects, for the log.
     pub(super) kind: Option<Arc<Kind>>,
     pub(super) reconcile: Reconciler,
     pub(super) workers: usize,
-    pub(super) limit: Option<Duration>,
+    pub(super) timeout: Option<Duration>,
     pub(super) leadership: Leadership,
-    /// The objects that are looked at again when a term begins.
+    /// The objects that are enqueued at the beginning of each term after the first.
     pub(super) own: Option<Store>,
 }
 
 impl WorkerPool {
-    /// Has workers at work in each term, until `stop`; then they are those of the term that is
-    /// given back.
+    /// Spawns workers at the beginning of each term and aborts them at its end, until `stop`.
+    /// Returns the term that was current then; its workers continue.
     pub(super) async fn work_by_terms(
         &self,
         workers: &mut JoinSet<()>,
@@ -41,26 +43,31 @@ impl WorkerPool {
                 term = self.leadership.gained() => term,
             };
             if former.replace(term).is_some() {
-                self.wake_all();
+                self.enqueue_all();
             }
             for _ in 0..self.workers {
                 let reconcile = Arc::clone(&self.reconcile);
                 let (handle, kind) = (self.handle.clone(), self.kind.clone());
-                workers.spawn(work(handle, kind, reconcile, self.limit));
+                workers.spawn(work(handle, kind, reconcile, self.timeout));
             }
             let (controller, count) = (self.handle.name(), self.workers);
-            tracing::debug!(controller, workers = count, term = term.number(), "working");
+            tracing::debug!(
+                controller,
+                workers = count,
+                term = term.number(),
+                "workers started"
+            );
             tokio::select! {
                 biased;
                 () = self.leadership.lost(term) => {}
                 () = stop.cancelled() => return Some(term),
             }
             workers.shutdown().await;
-            tracing::warn!(controller, term = term.number(), "no longer leading");
+            tracing::warn!(controller, term = term.number(), "no longer the leader");
         }
     }
 
-    fn wake_all(&self) {
+    fn enqueue_all(&self) {
         let snapshot = self.own.as_ref().map(Store::snapshot);
         for (key, _) in snapshot.iter().flat_map(|snapshot| snapshot.iter()) {
             let options = AddOptions {
@@ -71,8 +78,8 @@ impl WorkerPool {
         }
     }
 
-    /// Returns when the term is over; never without one.
-    pub(super) async fn deposed(&self, term: Option<Term>) {
+    /// Returns when the term is over; never returns for `None`.
+    pub(super) async fn lost(&self, term: Option<Term>) {
         match term {
             Some(term) => self.leadership.lost(term).await,
             None => std::future::pending().await,

@@ -1,8 +1,10 @@
+//! The aggregated discovery document.
+
 use serde::Deserialize;
 
-use super::catalog::{Group, GroupVersionName, ResourceEntry, ResourceList};
+use super::documents::{Group, GroupVersionName, ResourceEntry, ResourceList};
 
-/// `APIGroupDiscoveryList` of `apidiscovery.k8s.io/v2`: everything below one path in one answer.
+/// `APIGroupDiscoveryList` of `apidiscovery.k8s.io/v2`: all groups below one path in one response.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Aggregated {
@@ -51,7 +53,7 @@ struct Sub {
     verbs: Vec<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct ResponseKind {
     group: String,
@@ -60,21 +62,24 @@ struct ResponseKind {
 }
 
 impl Aggregated {
-    /// The same as the older answers say it, which kubectl keeps; `SplitGroupsAndResources` of
+    /// Converts the document to the older ones, which kubectl stores: `SplitGroupsAndResources` of
     /// client-go.
     pub(super) fn split(self, groups: &mut Vec<Group>, lists: &mut Vec<ResourceList>) {
         for item in self.items {
             let name = item.metadata.name;
-            let spelled = |version: &str| match name.as_str() {
+            let group_version = |version: &str| match name.as_str() {
                 "" => version.to_owned(),
                 group => format!("{group}/{version}"),
             };
-            let versions = item.versions.iter().map(|one| GroupVersionName {
-                group_version: spelled(&one.version),
-                version: one.version.clone(),
-            });
-            let versions: Vec<_> = versions.collect();
-            // They come in the order of preference.
+            let versions: Vec<_> = item
+                .versions
+                .iter()
+                .map(|Version { version, .. }| GroupVersionName {
+                    group_version: group_version(version),
+                    version: version.clone(),
+                })
+                .collect();
+            // The versions are in the order of preference.
             let Some(preferred_version) = versions.first().cloned() else {
                 continue;
             };
@@ -82,7 +87,7 @@ impl Aggregated {
                 lists.push(ResourceList {
                     kind: "APIResourceList".to_owned(),
                     api_version: "v1".to_owned(),
-                    group_version: spelled(&version.version),
+                    group_version: group_version(&version.version),
                     resources: version.resources.into_iter().flat_map(entries).collect(),
                 });
             }
@@ -95,22 +100,22 @@ impl Aggregated {
     }
 }
 
-/// The resource itself, where it can be read, and its subresources.
+/// The entries of the resource, if it can be read, and of its subresources.
 fn entries(entry: Entry) -> Vec<ResourceEntry> {
     let namespaced = entry.scope == "Namespaced";
-    let below = entry.subresources.into_iter().map(|sub| {
-        let kind = sub.response_kind.unwrap_or_default();
+    let subresources = entry.subresources.iter().map(|sub| {
+        let kind = sub.response_kind.clone().unwrap_or_default();
         ResourceEntry {
             name: format!("{}/{}", entry.resource, sub.subresource),
             namespaced,
             group: kind.group,
             version: kind.version,
             kind: kind.kind,
-            verbs: sub.verbs,
+            verbs: sub.verbs.clone(),
             ..ResourceEntry::default()
         }
     });
-    let below: Vec<_> = below.collect();
+    let subresources: Vec<_> = subresources.collect();
     let own = entry.response_kind.map(|kind| ResourceEntry {
         name: entry.resource,
         singular_name: entry.singular_resource,
@@ -121,5 +126,5 @@ fn entries(entry: Entry) -> Vec<ResourceEntry> {
         categories: entry.categories,
         ..ResourceEntry::default()
     });
-    own.into_iter().chain(below).collect()
+    own.into_iter().chain(subresources).collect()
 }

@@ -1,3 +1,5 @@
+//! Discovery with a cache.
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,39 +12,39 @@ use tokio::time::Instant;
 
 use super::fetch::fetch;
 use super::open_api::open_api;
-use super::{Catalog, DiskCache, Served};
+use super::{Catalog, DiskCache, ServedKind};
 use crate::Error;
 
-/// What a server serves, asked once and remembered. Cloning shares it.
+/// The kinds that a server serves, requested once and cached. Clones share the cache.
 #[derive(Clone)]
 pub struct Discovery {
     client: Client,
     disk: Option<DiskCache>,
-    lasts: Option<Duration>,
-    known: Arc<Mutex<Known>>,
+    max_age: Option<Duration>,
+    cached: Arc<Mutex<Cached>>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct Cached {
     catalog: Option<Arc<Catalog>>,
-    /// When it came into memory.
+    /// When the catalog was stored in memory.
     since: Option<Instant>,
-    /// Whether files are not believed any more.
-    invalidated: bool,
+    /// Whether the files are outdated.
+    is_disk_outdated: bool,
 }
 
 impl Discovery {
-    /// Remembers in memory alone.
+    /// Discovery with a cache in memory.
     pub fn new(client: Client) -> Self {
         Self {
             client,
             disk: None,
-            lasts: None,
-            known: Arc::default(),
+            max_age: None,
+            cached: Arc::default(),
         }
     }
 
-    /// The same, and remembers in files.
+    /// Caches the documents in files as well.
     #[must_use]
     pub fn on_disk(self, disk: DiskCache) -> Self {
         Self {
@@ -51,113 +53,115 @@ impl Discovery {
         }
     }
 
-    /// The same, and asks the server again when what is remembered is older; without it, only
-    /// when something is looked for and not found.
+    /// Sets the age at which the cached documents are requested again. Without it, they are
+    /// requested again only when a kind is not found.
     ///
-    /// For whoever must learn of kinds that are gone, or that got other verbs or short names. What
-    /// files hold has a time of its own: [`DiskCache::lasting`].
+    /// Use it to notice kinds that were deleted, or whose verbs or short names have changed. Files
+    /// have a maximum age of their own: [`DiskCache::max_age`].
     #[must_use]
-    pub fn lasting(self, lasts: Duration) -> Self {
+    pub fn max_age(self, max_age: Duration) -> Self {
         Self {
-            lasts: Some(lasts),
+            max_age: Some(max_age),
             ..self
         }
     }
 
-    /// What is served, as far as is known: from memory, from files, or from the server.
+    /// Returns the served kinds from memory, from files, or from the server.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, nothing is remembered.
+    /// When dropped, nothing is cached.
     pub async fn catalog(&self) -> Result<Arc<Catalog>, Error> {
         {
-            let mut known = self.known.lock();
-            if self.is_outdated(&known) {
-                known.catalog = None;
-                known.invalidated = true;
+            let mut cached = self.cached.lock();
+            if self.is_outdated(&cached) {
+                cached.catalog = None;
+                cached.is_disk_outdated = true;
             }
-            if let Some(catalog) = &known.catalog {
+            if let Some(catalog) = &cached.catalog {
                 return Ok(Arc::clone(catalog));
             }
-            let disk = self.disk.as_ref().filter(|_| !known.invalidated);
+            let disk = self.disk.as_ref().filter(|_| !cached.is_disk_outdated);
             if let Some(catalog) = disk.and_then(DiskCache::read) {
                 let catalog = Arc::new(catalog);
-                known.catalog = Some(Arc::clone(&catalog));
-                known.since = Some(Instant::now());
+                cached.catalog = Some(Arc::clone(&catalog));
+                cached.since = Some(Instant::now());
                 return Ok(catalog);
             }
         }
         self.refresh().await
     }
 
-    /// Asks the server, whatever is remembered.
+    /// Requests the served kinds from the server and caches them.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, what was remembered stays.
+    /// When dropped, the cache does not change.
     pub async fn refresh(&self) -> Result<Arc<Catalog>, Error> {
         let catalog = Arc::new(fetch(&self.client).await?);
         if let Some(disk) = &self.disk
             && let Err(error) = disk.write(&catalog)
         {
-            // It is only a cache.
-            tracing::debug!(%error, folder = %disk.folder().display(), "keep what is served");
+            // The files are only a cache: the operation continues without them.
+            tracing::debug!(%error, folder = %disk.folder().display(), "cache the discovery documents");
         }
-        *self.known.lock() = Known {
+        *self.cached.lock() = Cached {
             catalog: Some(Arc::clone(&catalog)),
             since: Some(Instant::now()),
-            invalidated: true,
+            is_disk_outdated: true,
         };
         Ok(catalog)
     }
 
-    /// Forgets what is remembered, also in files.
+    /// Discards the cached documents, those in files included.
     pub fn invalidate(&self) {
-        *self.known.lock() = Known {
+        *self.cached.lock() = Cached {
             catalog: None,
             since: None,
-            invalidated: true,
+            is_disk_outdated: true,
         };
     }
 
-    /// What somebody calls it, see [`Catalog::resolve`]; one that is not known is looked for on
-    /// the server.
+    /// Returns the kind with this name (see [`Catalog::resolve`]). When the cache does not contain
+    /// it, the documents are requested again.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, what was remembered stays.
-    pub async fn find(&self, name: &str) -> Result<Option<Served>, Error> {
-        self.look(|catalog| catalog.resolve(name)).await
+    /// When dropped, the cache does not change.
+    pub async fn find(&self, name: &str) -> Result<Option<ServedKind>, Error> {
+        self.find_or_refresh(|catalog| catalog.resolve(name)).await
     }
 
-    /// The kind of this very version; one that is not known is looked for on the server.
+    /// Returns the kind in exactly this version. When the cache does not contain it, the documents
+    /// are requested again.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, what was remembered stays.
-    pub async fn of_kind(&self, kind: &Kind) -> Result<Option<Served>, Error> {
-        self.look(|catalog| catalog.of_kind(kind)).await
+    /// When dropped, the cache does not change.
+    pub async fn of_kind(&self, kind: &Kind) -> Result<Option<ServedKind>, Error> {
+        self.find_or_refresh(|catalog| catalog.of_kind(kind)).await
     }
 
-    /// The OpenAPI v3 document of an API such as `v1` or `apps/v1`, as the server has it now; none
-    /// when it has none. It is large, and is not remembered.
+    /// Requests the OpenAPI v3 document of an API such as `v1` or `apps/v1`; `None` when the server
+    /// has none. The document is large and not cached.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the request is given up.
+    /// When dropped, the request is cancelled.
     pub async fn open_api(&self, api_version: &str) -> Result<Option<Value>, Error> {
         open_api(&self.client, api_version).await
     }
 
-    fn is_outdated(&self, known: &Known) -> bool {
-        let age = known.since.map(|since| since.elapsed());
-        self.lasts.zip(age).is_some_and(|(lasts, age)| age >= lasts)
+    fn is_outdated(&self, cached: &Cached) -> bool {
+        let age = cached.since.map(|since| since.elapsed());
+        let limit = self.max_age.zip(age);
+        limit.is_some_and(|(max_age, age)| age >= max_age)
     }
 
-    async fn look(
+    async fn find_or_refresh(
         &self,
-        find: impl Fn(&Catalog) -> Option<Served>,
-    ) -> Result<Option<Served>, Error> {
+        find: impl Fn(&Catalog) -> Option<ServedKind>,
+    ) -> Result<Option<ServedKind>, Error> {
         if let Some(found) = find(&*self.catalog().await?) {
             return Ok(Some(found));
         }

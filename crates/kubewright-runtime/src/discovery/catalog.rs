@@ -1,92 +1,45 @@
+//! The kinds that a server serves, and how they are looked up by name.
+
 use kube::core::{ApiResource, GroupVersionKind};
 use kubewright_core::{GroupVersion, Kind, Resource, Scope};
-use serde::{Deserialize, Serialize};
 
-/// What a server serves, as it was found at some time.
+use super::documents::{GroupList, ResourceList};
+
+/// The kinds that a server serves, at the time of discovery.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalog {
-    /// Groups in the server's order, which decides between kinds of one name.
+    /// Groups in the server's order, which decides between kinds of the same name.
     pub(super) groups: GroupList,
     pub(super) lists: Vec<ResourceList>,
 }
 
-/// One kind that a server serves.
+/// A kind that a server serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Served {
+pub struct ServedKind {
     /// Kind, plural name and scope.
     pub resource: Resource,
-    /// The name of one object in commands, such as `deployment`.
+    /// The singular name, such as `deployment`.
     pub singular: String,
     /// Short names, such as `deploy`.
     pub short_names: Vec<String>,
     /// Categories, such as `all`.
     pub categories: Vec<String>,
-    /// What can be done with it.
+    /// The supported verbs, such as `list`.
     pub verbs: Vec<String>,
     /// Subresources, such as `scale`.
     pub subresources: Vec<String>,
 }
 
-/// `APIGroupList`, as `/apis` and kubectl's `servergroups.json` have it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct GroupList {
-    pub(super) kind: String,
-    #[serde(rename = "apiVersion")]
-    pub(super) api_version: String,
-    pub(super) groups: Vec<Group>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Group {
-    pub(super) name: String,
-    pub(super) versions: Vec<GroupVersionName>,
-    pub(super) preferred_version: GroupVersionName,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct GroupVersionName {
-    pub(super) group_version: String,
-    pub(super) version: String,
-}
-
-/// `APIResourceList`, as `/apis/GROUP/VERSION` and kubectl's `serverresources.json` have it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct ResourceList {
-    pub(super) kind: String,
-    pub(super) api_version: String,
-    pub(super) group_version: String,
-    pub(super) resources: Vec<ResourceEntry>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct ResourceEntry {
-    pub(super) name: String,
-    pub(super) singular_name: String,
-    pub(super) namespaced: bool,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(super) group: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(super) version: String,
-    pub(super) kind: String,
-    pub(super) verbs: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) short_names: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) categories: Vec<String>,
-}
-
 impl Catalog {
     /// All kinds of all versions, the preferred version of a group first.
-    pub fn all(&self) -> impl Iterator<Item = Served> {
+    pub fn all(&self) -> impl Iterator<Item = ServedKind> {
         let groups = self.groups.groups.iter();
         let versions = groups.flat_map(|group| {
             let preferred = &group.preferred_version;
-            let others = group.versions.iter().filter(move |one| *one != preferred);
+            let others = group
+                .versions
+                .iter()
+                .filter(move |version| *version != preferred);
             std::iter::once(preferred).chain(others)
         });
         versions
@@ -97,64 +50,64 @@ impl Catalog {
             .flat_map(ResourceList::served)
     }
 
-    /// The kind of this very version.
-    pub fn of_kind(&self, kind: &Kind) -> Option<Served> {
+    /// The kind in exactly this version.
+    pub fn of_kind(&self, kind: &Kind) -> Option<ServedKind> {
         self.all().find(|served| served.resource.kind == *kind)
     }
 
-    /// The preferred version of a kind of a group.
-    pub fn preferred(&self, group: &str, kind: &str) -> Option<Served> {
-        let is_meant = |served: &Served| {
+    /// The kind of a group in its preferred version.
+    pub fn preferred(&self, group: &str, kind: &str) -> Option<ServedKind> {
+        let matches = |served: &ServedKind| {
             let found = &served.resource.kind;
             found.group() == group && found.kind == kind
         };
-        self.all().find(is_meant)
+        self.all().find(matches)
     }
 
-    /// What somebody calls it on a command line: `deployments`, `Deployment`, `deploy`,
+    /// The kind with this name on a command line: `deployments`, `Deployment`, `deploy`,
     /// `deployments.apps` or `deployments.v1.apps`.
-    pub fn resolve(&self, name: &str) -> Option<Served> {
+    pub fn resolve(&self, name: &str) -> Option<ServedKind> {
         let (name, rest) = name.split_once('.').unwrap_or((name, ""));
         let name = name.to_lowercase();
-        let is_called = |served: &Served| {
+        let matches = |served: &ServedKind| {
             let group = served.resource.kind.group();
             let version = served.resource.kind.version();
-            served.is_called(&name)
+            served.has_name(&name)
                 && (rest.is_empty() || rest == group || rest == format!("{version}.{group}"))
         };
-        self.all().find(is_called)
+        self.all().find(matches)
     }
 
     /// The kinds of a category, such as `all`, each in its preferred version.
-    pub fn category(&self, category: &str) -> Vec<Served> {
-        let mut found: Vec<Served> = Vec::new();
+    pub fn category(&self, category: &str) -> Vec<ServedKind> {
+        let mut found: Vec<ServedKind> = Vec::new();
         for served in self.all() {
-            let is_known = found.iter().any(|one| {
-                let (one, other) = (&one.resource, &served.resource);
-                one.kind.group() == other.kind.group() && one.plural == other.plural
+            let is_known = found.iter().any(|known| {
+                let (known, other) = (&known.resource, &served.resource);
+                known.kind.group() == other.kind.group() && known.plural == other.plural
             });
-            if !is_known && served.categories.iter().any(|one| one == category) {
+            if !is_known && served.categories.iter().any(|name| name == category) {
                 found.push(served);
             }
         }
         found
     }
 
-    /// Whether nothing is in it.
+    /// Whether the catalog contains no kind.
     pub fn is_empty(&self) -> bool {
         self.lists.is_empty()
     }
 }
 
-impl Served {
-    /// The same as kube's dynamic client wants it.
+impl ServedKind {
+    /// The kind as kube's dynamic client needs it.
     pub fn api_resource(&self) -> ApiResource {
         let kind = &self.resource.kind;
         let kind = GroupVersionKind::gvk(kind.group(), kind.version(), &kind.kind);
         ApiResource::from_gvk_with_plural(&kind, &self.resource.plural)
     }
 
-    fn is_called(&self, name: &str) -> bool {
+    fn has_name(&self, name: &str) -> bool {
         self.resource.plural == name
             || self.singular == name
             || self.resource.kind.kind.to_lowercase() == name
@@ -164,19 +117,23 @@ impl Served {
 
 impl ResourceList {
     /// The kinds of this version, without their subresources.
-    fn served(&self) -> impl Iterator<Item = Served> {
+    fn served(&self) -> impl Iterator<Item = ServedKind> {
         let version = GroupVersion::from_api_version(&self.group_version);
-        let kinds = self.resources.iter().filter(|one| !one.name.contains('/'));
+        let kinds = self
+            .resources
+            .iter()
+            .filter(|entry| !entry.name.contains('/'));
         kinds.map(move |entry| {
             let kind = Kind::new(&version.group, &version.version, &entry.kind);
-            let scope = match entry.namespaced {
-                true => Scope::Namespaced,
-                false => Scope::Cluster,
+            let scope = if entry.namespaced {
+                Scope::Namespaced
+            } else {
+                Scope::Cluster
             };
-            let below = format!("{}/", entry.name);
-            let names = self.resources.iter().map(|one| &one.name);
-            let subresources = names.filter_map(|name| name.strip_prefix(&below));
-            Served {
+            let prefix = format!("{}/", entry.name);
+            let names = self.resources.iter().map(|entry| &entry.name);
+            let subresources = names.filter_map(|name| name.strip_prefix(&prefix));
+            ServedKind {
                 resource: Resource::new(kind, &entry.name, scope),
                 singular: entry.singular_name.clone(),
                 short_names: entry.short_names.clone(),
@@ -222,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_is_found_by_whatever_people_call_it() {
+    fn kind_is_found_by_each_of_its_names() {
         let catalog = catalog();
         for name in [
             "deployments",
@@ -243,14 +200,14 @@ mod tests {
     }
 
     #[test]
-    fn a_category_names_each_kind_once() {
+    fn category_contains_each_kind_once() {
         let all = catalog().category("all");
         assert_eq!(all.len(), 1);
         assert_eq!(all[0].resource.kind.api_version(), "apps/v1");
     }
 
     #[test]
-    fn the_preferred_version_is_that_of_the_group() {
+    fn preferred_version_is_that_of_the_group() {
         let found = catalog().preferred("apps", "Deployment").unwrap();
         assert_eq!(found.resource.kind.version(), "v1");
         assert_eq!(catalog().preferred("", "Deployment"), None);

@@ -1,3 +1,5 @@
+//! The cached discovery documents on disk.
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,23 +9,23 @@ use kubewright_core::Clock;
 use serde::de::DeserializeOwned;
 
 use super::Catalog;
-use super::catalog::{GroupList, ResourceList};
+use super::documents::{GroupList, ResourceList};
 
-/// Files in the form in which kubectl keeps what it has found out, in `~/.kube/cache/discovery`:
-/// each reads what the other has written.
+/// Cached discovery documents in the format of kubectl (`~/.kube/cache/discovery`), which can read
+/// the same files.
 #[derive(Clone, Debug)]
 pub struct DiskCache {
     folder: PathBuf,
-    lasts: Duration,
+    max_age: Duration,
     clock: Clock,
 }
 
-/// As kubectl has it.
-const LASTS: Duration = Duration::from_secs(6 * 60 * 60);
+/// The default of kubectl.
+const MAX_AGE: Duration = Duration::from_secs(6 * 60 * 60);
 
 impl DiskCache {
-    /// For the server at `host` (`https://10.0.0.1:6443`), in a folder of its own below `parent`;
-    /// what was found out is used for six hours.
+    /// The cache for the server at `host` (`https://10.0.0.1:6443`), in a folder of its own below
+    /// `parent`. Documents are used for six hours.
     ///
     /// ```
     /// use kubewright_core::Clock;
@@ -44,38 +46,39 @@ impl DiskCache {
         let host: String = host.trim_end_matches('/').chars().map(safe).collect();
         Self {
             folder: parent.as_ref().join(host),
-            lasts: LASTS,
+            max_age: MAX_AGE,
             clock,
         }
     }
 
-    /// The same, where what was found out is used for so long.
+    /// Sets the age up to which documents are used.
     #[must_use]
-    pub fn lasting(self, lasts: Duration) -> Self {
-        Self { lasts, ..self }
+    pub fn max_age(self, max_age: Duration) -> Self {
+        Self { max_age, ..self }
     }
 
-    /// Where the files are.
+    /// The folder of the files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What is there and not too old, whole or not at all.
+    /// Reads the catalog; `None` when a file is missing, malformed or too old.
     pub(super) fn read(&self) -> Option<Catalog> {
         let groups: GroupList = self.file("servergroups.json")?;
         let versions = groups.groups.iter().flat_map(|group| &group.versions);
-        let lists = versions.map(|version| {
-            let path = format!("{}/serverresources.json", version.group_version);
-            self.file::<ResourceList>(&path)
-        });
-        let lists: Option<Vec<_>> = lists.collect();
+        let lists: Option<Vec<_>> = versions
+            .map(|version| {
+                let path = format!("{}/serverresources.json", version.group_version);
+                self.file::<ResourceList>(&path)
+            })
+            .collect();
         Some(Catalog {
             lists: lists?,
             groups,
         })
     }
 
-    /// Keeps it; each file is written whole or not at all.
+    /// Writes the catalog. Each file is replaced atomically.
     pub(super) fn write(&self, catalog: &Catalog) -> io::Result<()> {
         for list in &catalog.lists {
             let path = format!("{}/serverresources.json", list.group_version);
@@ -86,11 +89,11 @@ impl DiskCache {
 
     fn file<T: DeserializeOwned>(&self, path: &str) -> Option<T> {
         let file = self.folder.join(path);
-        let written = std::fs::metadata(&file).ok()?.modified().ok()?;
-        let written = Timestamp::try_from(written).ok()?;
+        let modified = std::fs::metadata(&file).ok()?.modified().ok()?;
+        let written = Timestamp::try_from(modified).ok()?;
+        // Negative when the clock was set back: such a file is new.
         let age = self.clock.now().duration_since(written);
-        let age = Duration::try_from(age).unwrap_or_default();
-        if age > self.lasts {
+        if Duration::try_from(age).is_ok_and(|age| age > self.max_age) {
             return None;
         }
         serde_json::from_slice(&std::fs::read(file).ok()?).ok()
@@ -101,8 +104,8 @@ impl DiskCache {
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        let beside = file.with_extension(format!("json.{}", std::process::id()));
-        std::fs::write(&beside, bytes)?;
-        std::fs::rename(beside, file)
+        let temporary = file.with_extension(format!("json.{}", std::process::id()));
+        std::fs::write(&temporary, bytes)?;
+        std::fs::rename(temporary, file)
     }
 }

@@ -1,3 +1,5 @@
+//! Requests the discovery documents of a server.
+
 use std::time::Duration;
 
 use kube::Client;
@@ -6,25 +8,25 @@ use tokio::time::Instant;
 
 use super::Catalog;
 use super::aggregated::Aggregated;
-use super::catalog::{Group, GroupList, GroupVersionName, ResourceList};
+use super::documents::{Group, GroupList, GroupVersionName, ResourceList};
 use crate::Error;
 use crate::client::get_stream;
 
-/// As client-go has it.
-const PATIENCE: Duration = Duration::from_secs(32);
-/// One answer for everything, where the server can; else the older one.
+/// The timeout of a discovery request, as in client-go.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(32);
+/// One aggregated document if the server supports it, otherwise the older ones.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
                           application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
                           application/json";
 
-/// What the core group answers without aggregation.
+/// The document of the core group without aggregation.
 #[derive(serde::Deserialize)]
 struct Versions {
     #[serde(default)]
     versions: Vec<String>,
 }
 
-/// Asks a server what it serves.
+/// Requests the catalog of a server.
 pub(super) async fn fetch(client: &Client) -> Result<Catalog, Error> {
     let mut catalog = Catalog {
         groups: GroupList {
@@ -36,9 +38,9 @@ pub(super) async fn fetch(client: &Client) -> Result<Catalog, Error> {
     };
     for root in ["/api", "/apis"] {
         let bytes = read(client, root, AGGREGATED).await?;
-        let answer: Aggregated = parse(root, &bytes)?;
-        if answer.kind == "APIGroupDiscoveryList" {
-            answer.split(&mut catalog.groups.groups, &mut catalog.lists);
+        let aggregated: Aggregated = parse(root, &bytes)?;
+        if aggregated.kind == "APIGroupDiscoveryList" {
+            aggregated.split(&mut catalog.groups.groups, &mut catalog.lists);
             continue;
         }
         let groups = match root {
@@ -48,10 +50,10 @@ pub(super) async fn fetch(client: &Client) -> Result<Catalog, Error> {
         for group in groups {
             for version in &group.versions {
                 let path = format!("{root}/{}", version.group_version);
-                // A version whose server is away does not hide the others.
+                // A version whose aggregated API server is unavailable does not hide the others.
                 match read(client, &path, "application/json").await {
                     Ok(bytes) => catalog.lists.push(parse::<ResourceList>(&path, &bytes)?),
-                    Err(error) => tracing::warn!(%error, "{path} is not known"),
+                    Err(error) => tracing::warn!(%error, "{path} cannot be discovered"),
                 }
             }
             catalog.groups.groups.push(group);
@@ -60,12 +62,15 @@ pub(super) async fn fetch(client: &Client) -> Result<Catalog, Error> {
     Ok(catalog)
 }
 
-fn core_group(answer: Versions) -> Vec<Group> {
-    let versions = answer.versions.into_iter().map(|version| GroupVersionName {
-        group_version: version.clone(),
-        version,
-    });
-    let versions: Vec<_> = versions.collect();
+fn core_group(document: Versions) -> Vec<Group> {
+    let versions: Vec<_> = document
+        .versions
+        .into_iter()
+        .map(|version| GroupVersionName {
+            group_version: version.clone(),
+            version,
+        })
+        .collect();
     let preferred = versions.first().cloned();
     let group = preferred.map(|preferred_version| Group {
         name: String::new(),
@@ -75,20 +80,26 @@ fn core_group(answer: Versions) -> Vec<Group> {
     group.into_iter().collect()
 }
 
+/// Returns the body of a response.
 pub(super) async fn read(client: &Client, path: &str, accept: &str) -> Result<Vec<u8>, Error> {
-    let what = format!("ask what is served below {path}");
-    let deadline = Instant::now() + PATIENCE;
-    let mut answer = get_stream(client, &what, path, accept, PATIENCE).await?;
+    let what = discover(path);
+    let deadline = Instant::now() + REQUEST_TIMEOUT;
+    let mut response = get_stream(client, &what, path, accept, REQUEST_TIMEOUT).await?;
     let mut bytes = Vec::new();
-    while let Some(chunk) = answer.chunk(deadline).await? {
+    while let Some(chunk) = response.chunk(deadline).await? {
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes)
 }
 
+/// The request, for error messages.
+fn discover(path: &str) -> String {
+    format!("discover the API below {path}")
+}
+
 pub(super) fn parse<T: DeserializeOwned>(path: &str, bytes: &[u8]) -> Result<T, Error> {
     serde_json::from_slice(bytes).map_err(|source| Error::Discovery {
-        what: format!("ask what is served below {path}"),
+        what: discover(path),
         source,
     })
 }

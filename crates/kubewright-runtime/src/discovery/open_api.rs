@@ -1,3 +1,5 @@
+//! The OpenAPI v3 documents of a server.
+
 use std::collections::BTreeMap;
 
 use kube::Client;
@@ -7,18 +9,18 @@ use serde_json::Value;
 use super::fetch::{parse, read};
 use crate::Error;
 
-/// Where the documents are.
+/// The path of the index.
 const ROOT: &str = "/openapi/v3";
 const JSON: &str = "application/json";
 
-/// Which documents there are, by the path of their API.
+/// The documents by the path of their API.
 #[derive(Deserialize)]
 struct Index {
     #[serde(default)]
     paths: BTreeMap<String, Document>,
 }
 
-/// Its address names its content, so that caches on the way may keep it.
+/// The address contains a hash of the document, so that proxies can cache it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Document {
@@ -26,13 +28,15 @@ struct Document {
     address: String,
 }
 
-/// The document of an API such as `v1` or `apps/v1`.
+/// Returns the document of an API such as `v1` or `apps/v1`.
 pub(super) async fn open_api(client: &Client, api_version: &str) -> Result<Option<Value>, Error> {
     let index: Index = parse(ROOT, &read(client, ROOT, JSON).await?)?;
-    let path = match api_version.contains('/') {
-        true => format!("apis/{api_version}"),
-        false => format!("api/{api_version}"),
+    let root = if api_version.contains('/') {
+        "apis"
+    } else {
+        "api"
     };
+    let path = format!("{root}/{api_version}");
     let Some(document) = index.paths.get(&path) else {
         return Ok(None);
     };

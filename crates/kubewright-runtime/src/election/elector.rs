@@ -1,3 +1,5 @@
+//! Takes part in a leader election.
+
 use std::fmt;
 use std::time::Duration;
 
@@ -9,32 +11,32 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::leadership::Standing;
+use super::leadership::ElectionState;
 use super::lease::Lease;
 use super::times::JITTER;
 use super::{ElectionTimes, Leadership};
 use crate::Error;
 use crate::random::Random;
 
-/// How often giving the Lease back is tried.
-const RELEASE_TRIES: u32 = 3;
+/// The number of attempts to release the Lease.
+const RELEASE_ATTEMPTS: u32 = 3;
 
-/// Who wants to lead, and by which Lease.
+/// A candidate of a leader election, and its Lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Where the Lease is.
+    /// The namespace of the Lease.
     pub namespace: String,
-    /// Its name.
+    /// The name of the Lease.
     pub lease: String,
-    /// Who this process is; no other one may be called the same.
+    /// The name of this process, which must be unique among the candidates.
     pub identity: String,
-    /// How long and how often.
+    /// The durations of the election.
     pub times: ElectionTimes,
 }
 
 impl Candidate {
-    /// A name for this process: the host's, and a random number, so that a process that is
-    /// started again does not take the former one's Lease for its own.
+    /// An identity for this process: the name of the host and a random number, so that a restarted
+    /// process does not mistake the Lease of the former process for its own.
     pub fn identity_on(host: &str) -> String {
         format!("{host}_{:016x}", Random::new(None).bits())
     }
@@ -42,57 +44,58 @@ impl Candidate {
 
 /// Takes part in the election, term after term, for as long as it runs.
 ///
-/// Give it a client of its own: one that waits behind the process's other requests, or repeats
-/// what fails, renews too late.
+/// Give it a client of its own: a client that limits the rate of requests or retries them renews
+/// too late.
 pub struct Elector {
     client: Client,
     clock: Clock,
     candidate: Candidate,
     observed: Option<Observed>,
-    standing: watch::Sender<Standing>,
+    state: watch::Sender<ElectionState>,
     random: Random,
 }
 
-/// The Lease as it was last seen to change, and when.
+/// The Lease as it was last seen, and when it was seen to change.
 struct Observed {
     lease: Lease,
     at: Instant,
 }
 
-/// What a try has found out.
-enum Held {
-    /// By us; the write that says so was sent then.
-    ByUs(Instant),
-    /// By somebody else, or nobody knows.
-    ByOther,
+/// The result of an attempt to take or renew the Lease.
+enum Attempt {
+    /// This process holds the Lease; the write was sent at this time.
+    Acquired(Instant),
+    /// Another process holds the Lease, or was faster.
+    HeldByOther,
 }
 
 impl Elector {
-    /// A candidate, and word of how it stands.
+    /// An elector for the candidate, and the leadership that it updates.
     pub fn new(
         client: Client,
         clock: Clock,
         candidate: Candidate,
     ) -> Result<(Self, Leadership), Error> {
         candidate.times.check()?;
-        let (standing, watched) = watch::channel(Standing::default());
+        let (state, receiver) = watch::channel(ElectionState::default());
         let elector = Self {
             client,
             clock,
             candidate,
             observed: None,
-            standing,
+            state,
             random: Random::new(None),
         };
-        Ok((elector, Leadership::elected(watched)))
+        Ok((elector, Leadership::elected(receiver)))
     }
 
-    /// Takes part until `stop`, and then gives the Lease back, if it has it: stop only when the
-    /// work of the leader has ended.
+    /// Takes part until `stop`, and then releases the Lease if this process holds it. Cancel `stop`
+    /// only when the work of the leader has ended.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the present term ends at its time, and others wait for the Lease to run out.
+    /// When dropped, the current term ends at its time, and other candidates wait until the Lease
+    /// expires.
     pub async fn run(mut self, stop: CancellationToken) {
         let endless = async {
             loop {
@@ -104,27 +107,27 @@ impl Elector {
         self.release().await;
     }
 
-    /// One try, and how long to wait for the next.
+    /// Makes one attempt and returns the delay until the next.
     async fn round(&mut self) -> Duration {
         let retry = self.candidate.times.retry;
         match self.attempt().await {
-            Ok(Held::ByUs(sent)) => {
-                self.lead(sent);
+            Ok(Attempt::Acquired(sent)) => {
+                self.extend_term(sent);
                 return retry;
             }
-            Ok(Held::ByOther) => self.stand_by(),
-            Err(error) => self.miss(&error),
+            Ok(Attempt::HeldByOther) => self.end_term(),
+            Err(error) => self.note_error(&error),
         }
-        match self.is_leading() {
-            true => retry,
-            // Not all candidates at once.
-            false => retry.mul_f64(1.0 + JITTER * self.random.fraction()),
+        if self.is_leading() {
+            return retry;
         }
+        // Jitter keeps the candidates from sending their requests at the same time.
+        retry.mul_f64(1.0 + JITTER * self.random.fraction())
     }
 
-    /// Takes or renews the Lease, where it is free, ours, or has run out.
-    async fn attempt(&mut self) -> Result<Held, Error> {
-        // The leader knows the revision from its last renewal: one request.
+    /// Takes or renews the Lease if it is released, held by this process, or expired.
+    async fn attempt(&mut self) -> Result<Attempt, Error> {
+        // The leader knows the revision from its last renewal and needs only one request.
         if let Some(observed) = &self.observed
             && self.is_leading()
             && self.is_ours(&observed.lease)
@@ -133,7 +136,7 @@ impl Elector {
             let sent = Instant::now();
             match self.write(Method::PUT, &renewed).await {
                 Err(error) if has_changed(&error) => {}
-                written => return self.took(written?, sent),
+                written => return Ok(self.note_written(written?, sent)),
             }
         }
         let Some(found) = self.read().await? else {
@@ -142,105 +145,104 @@ impl Elector {
             let created = self.write(Method::POST, &self.held(&fresh)).await;
             return match created {
                 // Another candidate was faster.
-                Err(error) if answered(&error, 409) => Ok(Held::ByOther),
-                created => self.took(created?, sent),
+                Err(error) if has_code(&error, 409) => Ok(Attempt::HeldByOther),
+                created => Ok(self.note_written(created?, sent)),
             };
         };
         self.observe(found.clone());
-        if found.holder().is_some() && !self.is_ours(&found) && !self.has_run_out(&found) {
-            return Ok(Held::ByOther);
+        if found.holder().is_some() && !self.is_ours(&found) && !self.has_expired(&found) {
+            return Ok(Attempt::HeldByOther);
         }
         let sent = Instant::now();
         match self.write(Method::PUT, &self.held(&found)).await {
-            Err(error) if has_changed(&error) => Ok(Held::ByOther),
-            written => self.took(written?, sent),
+            Err(error) if has_changed(&error) => Ok(Attempt::HeldByOther),
+            written => Ok(self.note_written(written?, sent)),
         }
     }
 
-    fn took(&mut self, lease: Lease, sent: Instant) -> Result<Held, Error> {
+    fn note_written(&mut self, lease: Lease, sent: Instant) -> Attempt {
         let is_ours = self.is_ours(&lease);
         self.observe(lease);
-        Ok(match is_ours {
-            true => Held::ByUs(sent),
-            false => Held::ByOther,
-        })
+        if is_ours {
+            Attempt::Acquired(sent)
+        } else {
+            Attempt::HeldByOther
+        }
     }
 
     /// Remembers when the Lease was seen to change.
     fn observe(&mut self, lease: Lease) {
         let at = match &self.observed {
-            Some(former) if former.lease.says_the_same_as(&lease) => former.at,
+            Some(former) if former.lease.has_spec_of(&lease) => former.at,
             _ => Instant::now(),
         };
         self.observed = Some(Observed { lease, at });
     }
 
-    /// Whether it has not changed for as long as it lasts, while we looked.
-    fn has_run_out(&self, lease: &Lease) -> bool {
+    /// Whether this process has not seen the Lease change for as long as it is valid.
+    fn has_expired(&self, lease: &Lease) -> bool {
         let seen = self.observed.as_ref().map(|observed| observed.at);
         seen.is_some_and(|at| at.elapsed() >= lease.duration())
     }
 
-    fn lead(&self, sent: Instant) {
+    /// Begins a term, or extends the current one.
+    fn extend_term(&self, sent: Instant) {
         let was_leading = self.is_leading();
         let until = sent + self.candidate.times.renew_deadline;
         let identity = &self.candidate.identity;
-        self.standing.send_modify(|standing| {
-            standing.terms += u64::from(!was_leading);
-            standing.until = Some(until);
-            standing.holder = Some(identity.clone());
-            standing.problem = None;
+        self.state.send_modify(|state| {
+            state.terms += u64::from(!was_leading);
+            state.until = Some(until);
+            state.holder = Some(identity.clone());
+            state.last_error = None;
         });
         if !was_leading {
             tracing::info!(lease = %self.name(), identity, "leading");
         }
     }
 
-    /// Somebody else has the Lease: a term of ours is over at once.
-    fn stand_by(&self) {
-        let holder = self.observed.as_ref().and_then(|one| one.lease.holder());
-        let was_leading = self.is_leading();
-        if was_leading {
-            tracing::warn!(lease = %self.name(), holder, "the lease was taken by another");
+    /// Ends the current term, if there is one, because another process holds the Lease.
+    fn end_term(&self) {
+        let observed = self.observed.as_ref();
+        let holder = observed.and_then(|observed| observed.lease.holder());
+        if self.is_leading() {
+            tracing::warn!(lease = %self.name(), holder, "another process took the lease");
         }
-        self.standing.send_modify(|standing| {
-            standing.until = None;
-            standing.holder = holder.map(str::to_owned);
-            standing.problem = None;
+        self.state.send_modify(|state| {
+            state.until = None;
+            state.holder = holder.map(str::to_owned);
+            state.last_error = None;
         });
     }
 
-    /// Nothing is known; a term of ours lasts until its time is up.
-    fn miss(&self, error: &Error) {
-        let until = self.standing.borrow().until;
+    /// Records a failed attempt. The current term continues until its end.
+    fn note_error(&self, error: &Error) {
+        let until = self.state.borrow().until;
         let is_over = until.is_some_and(|until| until <= Instant::now());
         tracing::warn!(
             error = error as &(dyn std::error::Error + 'static),
             lease = %self.name(),
             "{}",
-            if is_over { "the lease was not renewed in time" } else { "asking for the lease failed" }
+            if is_over { "the lease was not renewed in time" } else { "the request for the lease failed" }
         );
-        self.standing.send_modify(|standing| {
-            standing.until = standing.until.filter(|_| !is_over);
-            standing.problem = Some(with_causes(error));
+        self.state.send_modify(|state| {
+            state.until = state.until.filter(|_| !is_over);
+            state.last_error = Some(with_causes(error));
         });
     }
 
-    /// Frees the Lease for others, if it is ours.
+    /// Releases the Lease if this process holds it.
     async fn release(mut self) {
-        if !self
-            .observed
-            .as_ref()
-            .is_some_and(|one| self.is_ours(&one.lease))
-        {
+        let observed = self.observed.as_ref();
+        if !observed.is_some_and(|observed| self.is_ours(&observed.lease)) {
             return;
         }
-        // Whoever asks from now on is not leading any more.
-        self.standing.send_modify(|standing| standing.until = None);
-        for _ in 0..RELEASE_TRIES {
+        // The term must end before another process can take the Lease.
+        self.state.send_modify(|state| state.until = None);
+        for _ in 0..RELEASE_ATTEMPTS {
             match self.try_release().await {
-                Ok(()) => return tracing::info!(lease = %self.name(), "the lease is free"),
-                Err(error) => tracing::debug!(%error, lease = %self.name(), "give the lease back"),
+                Ok(()) => return tracing::info!(lease = %self.name(), "released the lease"),
+                Err(error) => tracing::debug!(%error, lease = %self.name(), "release the lease"),
             }
             self.observed = match self.read().await {
                 Ok(Some(lease)) if self.is_ours(&lease) => Some(Observed {
@@ -251,7 +253,7 @@ impl Elector {
                 Err(_) => self.observed,
             };
         }
-        tracing::warn!(lease = %self.name(), "the lease was not given back; it runs out");
+        tracing::warn!(lease = %self.name(), "the lease was not released; it expires");
     }
 
     async fn try_release(&self) -> Result<(), Error> {
@@ -263,7 +265,7 @@ impl Elector {
     }
 
     fn is_leading(&self) -> bool {
-        let until = self.standing.borrow().until;
+        let until = self.state.borrow().until;
         until.is_some_and(|until| Instant::now() < until)
     }
 
@@ -283,49 +285,46 @@ impl Elector {
     }
 
     async fn read(&self) -> Result<Option<Lease>, Error> {
-        match self.send(Method::GET, true, Vec::new()).await {
-            Err(error) if answered(&error, 404) => Ok(None),
-            answer => answer.map(Lease::from_json),
+        match self.send(Method::GET, Vec::new()).await {
+            Err(error) if has_code(&error, 404) => Ok(None),
+            response => response.map(Lease::from_json),
         }
     }
 
     async fn write(&self, method: Method, lease: &Lease) -> Result<Lease, Error> {
-        let is_named = method == Method::PUT;
         let body = lease.as_json().to_string().into_bytes();
-        let answer = self.send(method, is_named, body).await?;
-        // What was accepted is what was sent, but for its revision.
-        Ok(Lease::from_json(answer).unwrap_or_else(|| lease.clone()))
+        let response = self.send(method, body).await?;
+        // A response without an object means that the Lease was stored as sent.
+        Ok(Lease::from_json(response).unwrap_or_else(|| lease.clone()))
     }
 
-    async fn send(&self, method: Method, is_named: bool, body: Vec<u8>) -> Result<Value, Error> {
+    async fn send(&self, method: Method, body: Vec<u8>) -> Result<Value, Error> {
         let Candidate {
             namespace, lease, ..
         } = &self.candidate;
         let collection = format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases");
-        let path = match is_named {
-            true => format!("{collection}/{lease}"),
-            false => collection,
+        let path = if method == Method::POST {
+            collection
+        } else {
+            format!("{collection}/{lease}")
         };
         let what = format!("{method} lease {namespace}/{lease}");
         let request = Request::builder()
             .method(method)
             .uri(path)
             .header(http::header::CONTENT_TYPE, "application/json")
-            .body(body);
-        let request = request.map_err(|source| Error::InvalidRequest {
-            what: what.clone(),
-            source,
-        })?;
-        let patience = self.candidate.times.patience();
-        match timeout(patience, self.client.request::<Value>(request)).await {
-            Ok(answer) => answer.map_err(|source| Error::LeaseRequest {
+            .body(body)
+            .map_err(|source| Error::InvalidRequest {
+                what: what.clone(),
+                source,
+            })?;
+        let after = self.candidate.times.request_timeout();
+        match timeout(after, self.client.request::<Value>(request)).await {
+            Ok(response) => response.map_err(|source| Error::LeaseRequest {
                 what,
                 source: Box::new(source),
             }),
-            Err(_) => Err(Error::TimedOut {
-                what,
-                after: patience,
-            }),
+            Err(_) => Err(Error::TimedOut { what, after }),
         }
     }
 }
@@ -338,16 +337,17 @@ impl fmt::Debug for Elector {
     }
 }
 
-fn answered(error: &Error, code: u16) -> bool {
+/// Whether the API server returned this status code.
+fn has_code(error: &Error, code: u16) -> bool {
     let Error::LeaseRequest { source, .. } = error else {
         return false;
     };
     matches!(&**source, kube::Error::Api(status) if status.code == code)
 }
 
-/// Whether somebody has written the Lease meanwhile, or removed it.
+/// Whether another client has updated or deleted the Lease since it was read.
 fn has_changed(error: &Error) -> bool {
-    answered(error, 409) || answered(error, 404)
+    has_code(error, 409) || has_code(error, 404)
 }
 
 fn with_causes(error: &Error) -> String {

@@ -1,4 +1,4 @@
-//! A filter that lets only the leader write.
+//! A request filter that blocks the writes of processes that do not lead.
 
 use http::{Method, Request};
 use kube::Client;

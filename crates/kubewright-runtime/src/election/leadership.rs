@@ -1,40 +1,42 @@
+//! Whether this process leads.
+
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-/// Whether this process leads now; cloning shares it.
+/// Whether this process leads now. Clones share the state.
 ///
-/// Leading has an end that is known beforehand and moves with each renewal, so that nobody has to
-/// be told for it to be over.
+/// The end of a term is known beforehand and moves with each renewal, so that a term ends without
+/// a notification.
 #[derive(Clone, Debug)]
 pub struct Leadership {
-    standing: Option<watch::Receiver<Standing>>,
+    state: Option<watch::Receiver<ElectionState>>,
 }
 
-/// A time of leading, from having taken the Lease to having lost it: the first, the second, ...
+/// A term of leadership, from taking the Lease to losing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Term(pub(super) u64);
 
 impl Term {
-    /// Its number, from 1 on.
+    /// The number of the term; the first is 1.
     pub fn number(self) -> u64 {
         self.0
     }
 }
 
-/// What an elector has last found out.
+/// The last known state of an election.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Standing {
-    /// How many terms have begun.
+pub(super) struct ElectionState {
+    /// The number of terms of this process that have begun.
     pub(super) terms: u64,
-    /// Until when it leads; none when it does not.
+    /// The end of the current term; `None` when this process does not lead.
     pub(super) until: Option<Instant>,
-    /// Who has the Lease.
+    /// The holder of the Lease.
     pub(super) holder: Option<String>,
-    /// Why the last try failed.
-    pub(super) problem: Option<String>,
+    /// The error of the last attempt.
+    pub(super) last_error: Option<String>,
 }
 
-impl Standing {
+impl ElectionState {
     fn term(&self) -> Option<Term> {
         let is_leading = self.until.is_some_and(|until| Instant::now() < until);
         is_leading.then_some(Term(self.terms))
@@ -42,22 +44,20 @@ impl Standing {
 }
 
 impl Leadership {
-    /// Of a process that has no rivals: it always leads, in its first term.
-    pub fn unrivalled() -> Self {
-        Self { standing: None }
+    /// The leadership of a process without an election: it always leads, in its first term.
+    pub fn without_election() -> Self {
+        Self { state: None }
     }
 
-    pub(super) fn elected(standing: watch::Receiver<Standing>) -> Self {
-        Self {
-            standing: Some(standing),
-        }
+    pub(super) fn elected(state: watch::Receiver<ElectionState>) -> Self {
+        Self { state: Some(state) }
     }
 
-    /// The present term; none while somebody else leads, or nobody.
+    /// The current term; `None` while this process does not lead.
     pub fn term(&self) -> Option<Term> {
-        match &self.standing {
+        match &self.state {
             None => Some(Term(1)),
-            Some(standing) => standing.borrow().term(),
+            Some(state) => state.borrow().term(),
         }
     }
 
@@ -66,63 +66,63 @@ impl Leadership {
         self.term().is_some()
     }
 
-    /// Whether there is an election at all.
+    /// Whether there is an election.
     pub fn is_elected(&self) -> bool {
-        self.standing.is_some()
+        self.state.is_some()
     }
 
-    /// Who has the Lease, as far as this process has seen; none without an election.
+    /// The holder of the Lease that this process last saw; `None` without an election.
     pub fn holder(&self) -> Option<String> {
-        self.standing.as_ref()?.borrow().holder.clone()
+        self.state.as_ref()?.borrow().holder.clone()
     }
 
-    /// Why the Lease could not be asked for the last time; none when it could.
-    pub fn problem(&self) -> Option<String> {
-        self.standing.as_ref()?.borrow().problem.clone()
+    /// The error of the last attempt to take or renew the Lease; `None` when it succeeded.
+    pub fn last_error(&self) -> Option<String> {
+        self.state.as_ref()?.borrow().last_error.clone()
     }
 
-    /// Returns when this process leads. It never does once the elector has ended.
+    /// Returns when this process leads. Never returns after the elector has ended.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost when it is dropped.
+    /// Cancel safe.
     pub async fn gained(&self) -> Term {
-        let Some(standing) = &self.standing else {
+        let Some(state) = &self.state else {
             return Term(1);
         };
-        let mut standing = standing.clone();
+        let mut state = state.clone();
         loop {
-            if let Some(term) = standing.borrow_and_update().term() {
+            if let Some(term) = state.borrow_and_update().term() {
                 return term;
             }
-            if standing.changed().await.is_err() {
+            if state.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
         }
     }
 
-    /// Returns when `term` is over, at the latest when its time is up without a renewal.
+    /// Returns when `term` is over, at the latest when it ends without a renewal.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost when it is dropped.
+    /// Cancel safe.
     pub async fn lost(&self, term: Term) {
-        let Some(standing) = &self.standing else {
+        let Some(state) = &self.state else {
             return std::future::pending().await;
         };
-        let mut standing = standing.clone();
+        let mut state = state.clone();
         loop {
             let until = {
-                let now = standing.borrow_and_update();
-                match (now.term() == Some(term), now.until) {
-                    (true, Some(until)) => until,
+                let now = state.borrow_and_update();
+                match now.until {
+                    Some(until) if now.term() == Some(term) => until,
                     _ => return,
                 }
             };
             tokio::select! {
                 () = sleep_until(until) => {}
-                changed = standing.changed() => if changed.is_err() {
-                    // Nobody renews any more.
+                changed = state.changed() => if changed.is_err() {
+                    // The elector has ended: there is no further renewal.
                     return sleep_until(until).await;
                 },
             }
@@ -137,19 +137,19 @@ mod tests {
     use tokio::sync::watch;
     use tokio::time::Instant;
 
-    use super::{Leadership, Standing, Term};
+    use super::{ElectionState, Leadership, Term};
 
-    fn leading(terms: u64, seconds: u64) -> Standing {
-        Standing {
+    fn leading(terms: u64, seconds: u64) -> ElectionState {
+        ElectionState {
             terms,
             until: Some(Instant::now() + Duration::from_secs(seconds)),
-            ..Standing::default()
+            ..ElectionState::default()
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_term_that_nobody_renews_ends_by_itself() {
-        let (sender, receiver) = watch::channel(Standing::default());
+    async fn term_without_renewal_ends_by_itself() {
+        let (sender, receiver) = watch::channel(ElectionState::default());
         let leadership = Leadership::elected(receiver);
         assert!(!leadership.is_leading());
         sender.send_replace(leading(1, 10));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn another_term_is_not_the_same_one() {
+    async fn older_term_is_over_while_a_newer_one_lasts() {
         let (sender, receiver) = watch::channel(leading(2, 10));
         let leadership = Leadership::elected(receiver);
         leadership.lost(Term(1)).await;
@@ -175,8 +175,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_rivals_one_always_leads() {
-        let alone = Leadership::unrivalled();
+    async fn process_without_election_always_leads() {
+        let alone = Leadership::without_election();
         assert_eq!(alone.gained().await, Term(1));
         assert!(alone.is_leading());
         assert_eq!(alone.holder(), None);

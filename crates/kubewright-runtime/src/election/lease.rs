@@ -1,13 +1,15 @@
+//! The Lease object.
+
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-/// A Lease of `coordination.k8s.io/v1`. What others have written into it, such as labels, stays.
+/// A Lease of `coordination.k8s.io/v1`. Fields of other writers, such as labels, are preserved.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lease(Value);
 
-/// How long a lease lasts that was given back, as client-go writes it.
+/// The duration of a released Lease, as in client-go.
 const RELEASED_SECONDS: u64 = 1;
 
 impl Lease {
@@ -19,7 +21,7 @@ impl Lease {
         }))
     }
 
-    /// None when the answer is no Lease.
+    /// `None` when the value is not a Lease.
     pub(super) fn from_json(value: Value) -> Option<Self> {
         value["metadata"]["name"].is_string().then_some(Self(value))
     }
@@ -28,29 +30,29 @@ impl Lease {
         &self.0
     }
 
-    /// Who has it; nobody when it was given back.
+    /// The identity of the holder; `None` when the Lease was released.
     pub(super) fn holder(&self) -> Option<&str> {
         let holder = self.spec("holderIdentity").as_str();
         holder.filter(|holder| !holder.is_empty())
     }
 
-    /// How long it lasts after it was seen to change.
+    /// How long the Lease is valid after it was seen to change.
     pub(super) fn duration(&self) -> Duration {
         let seconds = self.spec("leaseDurationSeconds").as_u64();
         Duration::from_secs(seconds.unwrap_or_default())
     }
 
-    /// Whether both say the same; a change of labels is no renewal.
-    pub(super) fn says_the_same_as(&self, other: &Self) -> bool {
+    /// Whether both have the same spec: a change of labels is not a renewal.
+    pub(super) fn has_spec_of(&self, other: &Self) -> bool {
         self.0.get("spec") == other.0.get("spec")
     }
 
-    /// The same as taken or renewed by `identity` at `now`.
+    /// The Lease after `identity` took or renewed it at `now`.
     pub(super) fn held_by(&self, identity: &str, lease: Duration, now: Timestamp) -> Self {
         let was_ours = self.holder() == Some(identity);
         let mut spec = self.spec_fields();
         if !was_ours {
-            // Taking a lease that nobody ever had is no transition.
+            // The first acquisition of a Lease is not a transition.
             let former = self.spec("leaseTransitions").as_u64();
             let transitions = former.map_or(0, |count| count + 1);
             spec.insert("leaseTransitions".to_owned(), json!(transitions));
@@ -62,7 +64,7 @@ impl Lease {
         self.with_spec(spec)
     }
 
-    /// The same, free for others.
+    /// The Lease after its holder released it.
     pub(super) fn released(&self, now: Timestamp) -> Self {
         let mut spec = self.spec_fields();
         spec.insert("holderIdentity".to_owned(), json!(""));
@@ -87,7 +89,7 @@ impl Lease {
     }
 }
 
-/// As Kubernetes writes a `MicroTime`.
+/// The format of `MicroTime` in Kubernetes.
 fn micro_time(time: Timestamp) -> Value {
     json!(time.strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string())
 }
@@ -103,7 +105,7 @@ mod tests {
     const TERM: Duration = Duration::from_secs(15);
 
     #[test]
-    fn a_change_of_hands_is_counted_and_a_renewal_is_not() {
+    fn change_of_holder_is_counted_and_renewal_is_not() {
         let at = |second: i64| jiff::Timestamp::from_second(second).unwrap();
         let first = Lease::new("shop", "web").held_by("a", TERM, at(0));
         assert_eq!(first.spec("leaseTransitions"), 0);
@@ -120,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wrote_into_it_stays() {
+    fn fields_of_other_writers_are_preserved() {
         let lease = Lease::from_json(json!({
             "metadata": {"name": "web", "labels": {"team": "a"}, "resourceVersion": "7"},
             "spec": {"strategy": "OldestEmulationVersion"},

@@ -1,13 +1,13 @@
-//! Who of several copies works: leader election on a Lease.
+//! Leader election on a Lease: only one of several replicas works.
 //!
-//! An [`Elector`] takes part for as long as it runs; [`Leadership`] says to everybody else in the
-//! process whether it leads now. Leading ends by itself, at a time that is known beforehand: the
-//! renew deadline after the last renewal was *sent*, which is earlier than anybody else may take
-//! the Lease over. So work stops in time even when no answer comes, and the [`Fence`] keeps late
-//! writes in. One that has lost goes on as a candidate.
+//! An [`Elector`] takes part in the election for as long as it runs; [`Leadership`] is whether
+//! this process leads now. A term ends by itself at a time that is known beforehand: the renew
+//! deadline after the last renewal was *sent*, which is earlier than another process can take the
+//! Lease. So work stops in time even when no response arrives, and the [`Fence`] blocks late
+//! writes. A process that lost the Lease remains a candidate.
 //!
-//! How long a Lease has not changed is measured from when it was seen to change, on the clock of
-//! this process alone: clocks that differ do not matter.
+//! The age of a Lease is measured from the time at which it was seen to change, on the clock of
+//! this process alone, so that clock skew between processes does not matter.
 
 mod elector;
 mod fence;

@@ -1,19 +1,21 @@
+//! The durations of a leader election.
+
 use std::time::Duration;
 
 use crate::Error;
 
-/// The most by which a wait between two tries is longer than the retry period, as client-go has it
-/// (`JitterFactor` of tools/leaderelection).
+/// The maximum fraction by which the delay between two attempts is longer than the retry period:
+/// `JitterFactor` of client-go (tools/leaderelection).
 pub(super) const JITTER: f64 = 1.2;
 
-/// How long a Lease lasts, and how often it is asked for.
+/// The durations of a leader election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ElectionTimes {
-    /// How long others wait after the last renewal that they have seen; whole seconds.
+    /// How long other candidates wait after the last renewal that they saw; whole seconds.
     pub lease: Duration,
-    /// How long the leader works without having renewed.
+    /// How long the leader continues without a renewal.
     pub renew_deadline: Duration,
-    /// How often the leader renews, and candidates try.
+    /// How often the leader renews the Lease, and candidates try to take it.
     pub retry: Duration,
 }
 
@@ -29,14 +31,15 @@ impl Default for ElectionTimes {
 }
 
 impl ElectionTimes {
-    /// Refuses times by which two could lead at once, or nobody could renew in time.
+    /// Returns an error for times with which two processes could lead at once, or no process could
+    /// renew in time.
     pub fn check(&self) -> Result<(), Error> {
         let why = if self.lease <= self.renew_deadline {
             "the lease must be longer than the renew deadline"
         } else if self.renew_deadline <= self.retry.mul_f64(JITTER) {
             "the renew deadline must be longer than 1.2 retry periods"
         } else if self.retry.is_zero() {
-            "the retry period must be longer than nothing"
+            "the retry period must be longer than zero"
         } else if self.lease.subsec_nanos() != 0 || i32::try_from(self.lease.as_secs()).is_err() {
             "the lease must be a whole number of seconds that a Lease can hold"
         } else {
@@ -50,8 +53,8 @@ impl ElectionTimes {
         })
     }
 
-    /// How long one request may take.
-    pub(super) fn patience(&self) -> Duration {
+    /// The timeout of a request.
+    pub(super) fn request_timeout(&self) -> Duration {
         (self.renew_deadline / 2).max(Duration::from_secs(1))
     }
 }
@@ -63,7 +66,7 @@ mod tests {
     use super::ElectionTimes;
 
     #[test]
-    fn times_by_which_two_could_lead_are_refused() {
+    fn times_with_which_two_processes_could_lead_are_rejected() {
         let default = ElectionTimes::default();
         assert!(default.check().is_ok());
         let lease = default.renew_deadline;

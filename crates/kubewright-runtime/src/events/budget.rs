@@ -1,3 +1,5 @@
+//! Limits the rate of events about each object.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -5,14 +7,14 @@ use tokio::time::Instant;
 
 use super::Regarding;
 
-/// How many events about one object are written at once, and how often one more may follow: the
+/// The burst of events about an object, and the interval after which another one is permitted: the
 /// spam filter of client-go (tools/record/events_cache.go).
 const BURST: u32 = 25;
-const REFILL: Duration = Duration::from_secs(300);
-/// How many objects are remembered.
-const OBJECTS: usize = 4096;
+const REFILL_INTERVAL: Duration = Duration::from_secs(300);
+/// The maximum number of objects with a budget.
+const MAX_OBJECTS: usize = 4096;
 
-/// How many events about each object may still be written.
+/// The number of events about each object that may still be written.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
     objects: BTreeMap<Regarding, Bucket>,
@@ -21,15 +23,15 @@ pub(super) struct Budget {
 #[derive(Debug)]
 struct Bucket {
     left: u32,
-    /// When it was filled up to `left`.
+    /// When the bucket was last refilled.
     since: Instant,
 }
 
 impl Budget {
-    /// Whether one more event about the object may be written now; it then counts.
+    /// Takes an event about the object from its budget; false when the budget is exhausted.
     pub(super) fn take(&mut self, object: &Regarding) -> bool {
         let now = Instant::now();
-        if self.objects.len() >= OBJECTS && !self.objects.contains_key(object) {
+        if self.objects.len() >= MAX_OBJECTS && !self.objects.contains_key(object) {
             self.make_room(now);
         }
         let bucket = self.objects.entry(object.clone()).or_insert(Bucket {
@@ -44,13 +46,13 @@ impl Budget {
         true
     }
 
-    /// Forgets the objects whose buckets are full again, or else the first.
+    /// Removes the objects whose buckets are full again, or the first object if there are none.
     fn make_room(&mut self, now: Instant) {
         self.objects.retain(|_, bucket| {
             bucket.refill(now);
             bucket.left < BURST
         });
-        if self.objects.len() >= OBJECTS {
+        if self.objects.len() >= MAX_OBJECTS {
             self.objects.pop_first();
         }
     }
@@ -58,9 +60,9 @@ impl Budget {
 
 impl Bucket {
     fn refill(&mut self, now: Instant) {
-        let periods = now.duration_since(self.since).as_secs() / REFILL.as_secs();
+        let periods = now.duration_since(self.since).as_secs() / REFILL_INTERVAL.as_secs();
         let periods = u32::try_from(periods).unwrap_or(u32::MAX);
-        self.since += REFILL.saturating_mul(periods.min(BURST));
+        self.since += REFILL_INTERVAL.saturating_mul(periods.min(BURST));
         self.left = self.left.saturating_add(periods).min(BURST);
         if self.left == BURST {
             self.since = now;
@@ -83,19 +85,19 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_object_has_25_events_and_one_more_every_five_minutes() {
+    async fn object_has_25_events_and_one_more_every_five_minutes() {
         let mut budget = Budget::default();
-        let mut taken = |name: &str| (0..30).filter(|_| budget.take(&object(name))).count();
-        assert_eq!(taken("a"), 25);
-        assert_eq!(taken("b"), 25);
+        let mut permitted = |name: &str| (0..30).filter(|_| budget.take(&object(name))).count();
+        assert_eq!(permitted("a"), 25);
+        assert_eq!(permitted("b"), 25);
         tokio::time::advance(Duration::from_secs(299)).await;
-        assert_eq!(taken("a"), 0);
+        assert_eq!(permitted("a"), 0);
         tokio::time::advance(Duration::from_secs(301)).await;
-        assert_eq!(taken("a"), 2);
+        assert_eq!(permitted("a"), 2);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_more_objects_are_remembered_than_there_is_room_for() {
+    async fn number_of_objects_is_bounded() {
         let mut budget = Budget::default();
         for number in 0..5000 {
             assert!(budget.take(&object(&number.to_string())));

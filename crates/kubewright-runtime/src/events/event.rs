@@ -1,16 +1,18 @@
+//! Events and the objects that they are about.
+
 use kubewright_core::{Kind, ObjectKey};
 use serde::{Deserialize, Serialize};
 
-/// Whether an event is a matter of course.
+/// The type of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum EventKind {
-    /// Something happened as it should.
+    /// An expected event.
     Normal,
-    /// Something may need a person.
+    /// An event that may need attention.
     Warning,
 }
 
-/// Something that happened to an object and that its users may want to know.
+/// An event about an object, for its users.
 ///
 /// ```
 /// use kubewright_runtime::events::Event;
@@ -27,36 +29,36 @@ pub struct Event {
     pub(super) related: Option<Regarding>,
 }
 
-/// The bounds that events.k8s.io sets (pkg/apis/core/validation/events.go).
-const LONGEST_NOTE: usize = 1024;
-const LONGEST_WORD: usize = 128;
+/// The limits of events.k8s.io (pkg/apis/core/validation/events.go).
+const MAX_NOTE_LEN: usize = 1024;
+const MAX_WORD_LEN: usize = 128;
 
 impl Event {
-    /// As it should be: `reason` in one CamelCase word, `note` in a sentence.
+    /// A normal event: `reason` is one CamelCase word, `note` a sentence.
     pub fn normal(reason: impl Into<String>, note: impl Into<String>) -> Self {
         Self::new(EventKind::Normal, reason.into(), note.into())
     }
 
-    /// Not as it should be.
+    /// A warning: `reason` is one CamelCase word, `note` a sentence.
     pub fn warning(reason: impl Into<String>, note: impl Into<String>) -> Self {
         Self::new(EventKind::Warning, reason.into(), note.into())
     }
 
-    /// What the controller did or tried; `Reconcile` unless said.
+    /// Sets the action that the controller took or tried, by default `Reconcile`.
     #[must_use]
     pub fn action(mut self, action: impl Into<String>) -> Self {
-        self.action = cut(action.into(), LONGEST_WORD);
+        self.action = truncated(action.into(), MAX_WORD_LEN);
         self
     }
 
-    /// Another object that it is about. Events about different objects make no series.
+    /// Sets another object that the event is about. A series has the same object in all its events.
     #[must_use]
     pub fn related(mut self, object: Regarding) -> Self {
         self.related = Some(object);
         self
     }
 
-    /// The reason.
+    /// The reason of the event.
     pub fn reason(&self) -> &str {
         &self.reason
     }
@@ -64,9 +66,9 @@ impl Event {
     fn new(kind: EventKind, reason: String, note: String) -> Self {
         Self {
             kind,
-            reason: cut(reason, LONGEST_WORD),
+            reason: truncated(reason, MAX_WORD_LEN),
             action: "Reconcile".to_owned(),
-            note: cut(note, LONGEST_NOTE),
+            note: truncated(note, MAX_NOTE_LEN),
             related: None,
         }
     }
@@ -98,10 +100,10 @@ impl Regarding {
     }
 }
 
-/// The text, at most so many bytes of it.
-fn cut(mut text: String, longest: usize) -> String {
-    if text.len() > longest {
-        text.truncate(text.floor_char_boundary(longest));
+/// Truncates the text to `max_len` bytes, between characters.
+fn truncated(mut text: String, max_len: usize) -> String {
+    if text.len() > max_len {
+        text.truncate(text.floor_char_boundary(max_len));
     }
     text
 }
@@ -111,7 +113,7 @@ mod tests {
     use super::Event;
 
     #[test]
-    fn what_is_too_long_for_the_api_server_is_cut_between_letters() {
+    fn text_beyond_the_limits_of_the_api_server_is_truncated_between_characters() {
         let event = Event::normal("r".repeat(200), "\u{e4}".repeat(600));
         assert_eq!(event.reason.len(), 128);
         assert_eq!(event.note.len(), 1024);

@@ -1,27 +1,20 @@
+//! Takes events and queues them for the sink.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use jiff::Timestamp;
 use kube::Client;
 use kubewright_core::Clock;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
-use super::{Event, EventSink, Regarding};
+use super::recorded::Recorded;
+use super::{Event, EventSink, Regarding, Reporter};
 
-/// How many events may wait to be written, as client-go has it.
-const ROOM: usize = 1000;
+/// The maximum number of queued events, as in client-go.
+const CAPACITY: usize = 1000;
 
-/// Who tells of events.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reporter {
-    /// The controller's name, such as `mydaemonset` or `example.com/mydaemonset`.
-    pub controller: String,
-    /// Which copy of it.
-    pub instance: String,
-}
-
-/// Takes events to be written later; clones are handles to the same queue.
+/// Queues events, which an [`EventSink`] writes. Clones share the queue.
 #[derive(Clone, Debug)]
 pub struct EventRecorder {
     queue: mpsc::Sender<Recorded>,
@@ -29,28 +22,20 @@ pub struct EventRecorder {
     lost: Arc<AtomicU64>,
 }
 
-/// An event, and when it happened to whom.
-#[derive(Clone, Debug)]
-pub(super) struct Recorded {
-    pub(super) regarding: Regarding,
-    pub(super) event: Event,
-    pub(super) time: Timestamp,
-}
-
 impl EventRecorder {
-    /// A recorder and the sink that writes what it takes; run the sink, or nothing is written.
+    /// A recorder, and the sink that writes its events once it runs.
     pub fn new(client: Client, clock: Clock, reporter: Reporter) -> (Self, EventSink) {
-        let (queue, waiting) = mpsc::channel(ROOM);
+        let (queue, receiver) = mpsc::channel(CAPACITY);
         let recorder = Self {
             queue,
             clock: clock.clone(),
             lost: Arc::default(),
         };
-        (recorder, EventSink::new(client, clock, reporter, waiting))
+        (recorder, EventSink::new(client, clock, reporter, receiver))
     }
 
-    /// Takes an event about an object. It comes back at once; where there is no room, the event
-    /// is lost and counted.
+    /// Queues an event about an object and returns at once. When the queue is full, the event is
+    /// lost and counted.
     pub fn record(&self, regarding: Regarding, event: Event) {
         let recorded = Recorded {
             regarding,
@@ -62,11 +47,11 @@ impl EventRecorder {
         };
         let before = self.lost.fetch_add(1, Ordering::Relaxed);
         if before == 0 && matches!(error, TrySendError::Full(_)) {
-            tracing::warn!("an event was lost: they come faster than they can be written");
+            tracing::warn!("an event was lost: events come faster than they can be written");
         }
     }
 
-    /// How many events were lost.
+    /// The number of lost events.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }

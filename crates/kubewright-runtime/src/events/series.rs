@@ -1,21 +1,23 @@
+//! Folds repeated events into series.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::recorder::Recorded;
+use super::recorded::Recorded;
 use super::{EventKind, Regarding, Reporter};
 
-/// How long after its last event a series is over, and how often one that goes on is written
-/// (tools/events/event_broadcaster.go of client-go).
-const OVER: Duration = Duration::from_secs(6 * 60);
-const REFRESH: Duration = Duration::from_secs(30 * 60);
+/// The time after its last event at which a series ends, and the interval at which a series that
+/// continues is written (tools/events/event_broadcaster.go of client-go).
+const SERIES_TIMEOUT: Duration = Duration::from_secs(6 * 60);
+const REFRESH_INTERVAL: Duration = Duration::from_secs(30 * 60);
 
-/// A Kubernetes name has at most 253 characters, 18 of which tell the events of one object apart.
-const LONGEST_PREFIX: usize = 235;
+/// A Kubernetes name has at most 253 characters, of which the suffix of an event needs 18.
+const MAX_PREFIX_LEN: usize = 235;
 
-/// What makes two events the same: all but their note and time.
+/// The fields that are equal in all events of a series: all but note and time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SeriesKey {
     kind: EventKind,
@@ -25,15 +27,15 @@ pub(super) struct SeriesKey {
     related: Option<Regarding>,
 }
 
-/// The events that may still be repeated.
+/// The events that can still be repeated.
 #[derive(Debug, Default)]
-pub(super) struct SeriesBook {
+pub(super) struct SeriesMap {
     open: BTreeMap<SeriesKey, Series>,
-    /// Tells apart the names of events of the same time.
+    /// Makes the names of events with the same time unique.
     number: u64,
 }
 
-/// An event, and how often it came.
+/// An event and the number of its repetitions.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
     namespace: String,
@@ -41,23 +43,23 @@ pub(super) struct Series {
     body: Value,
     last: Timestamp,
     count: u32,
-    /// What of it was written last: how many, and when.
-    written: (u32, Timestamp),
+    written_count: u32,
+    written_at: Timestamp,
 }
 
-/// What is to be written.
+/// A request that writes an event.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Write {
     pub(super) namespace: String,
     pub(super) name: String,
     pub(super) body: Value,
-    /// Of a series that is there: only this part is sent.
+    /// The changed part, if the event exists: only this part is sent.
     pub(super) series: Option<Value>,
 }
 
-impl SeriesBook {
-    /// Counts an event where the same came before; says what is then to be written. `Err` when it
-    /// is new.
+impl SeriesMap {
+    /// Counts the event if it repeats an earlier one and returns the write that is due, if any.
+    /// `Err` is the key of a new event.
     pub(super) fn repeat(&mut self, recorded: &Recorded) -> Result<Option<Write>, Box<SeriesKey>> {
         let key = SeriesKey::of(recorded);
         let Some(series) = self.open.get_mut(&key) else {
@@ -65,12 +67,12 @@ impl SeriesBook {
         };
         series.count += 1;
         series.last = recorded.time;
-        // The second tells that there is a series; the rest is written now and then.
+        // The second event starts the series; later ones are written at intervals.
         Ok((series.count == 2).then(|| series.write(recorded.time)))
     }
 
-    /// Notes an event that is new.
-    pub(super) fn begin(
+    /// Adds a new event.
+    pub(super) fn insert(
         &mut self,
         key: SeriesKey,
         recorded: Recorded,
@@ -83,10 +85,12 @@ impl SeriesBook {
         } = recorded;
         self.number += 1;
         let suffix = time.as_nanosecond().wrapping_add(i128::from(self.number));
-        let prefix: String = regarding.name.chars().take(LONGEST_PREFIX).collect();
+        let prefix: String = regarding.name.chars().take(MAX_PREFIX_LEN).collect();
         let name = format!("{}.{suffix:x}", prefix.trim_end_matches(['.', '-']));
-        let namespace = regarding.namespace.clone();
-        let namespace = namespace.unwrap_or_else(|| "default".to_owned());
+        let namespace = regarding
+            .namespace
+            .clone()
+            .unwrap_or_else(|| "default".to_owned());
         let mut body = json!({
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
@@ -109,22 +113,23 @@ impl SeriesBook {
             body,
             last: time,
             count: 1,
-            written: (1, time),
+            written_count: 1,
+            written_at: time,
         };
-        let write = series.as_new();
+        let write = series.create();
         self.open.insert(key, series);
         write
     }
 
-    /// What is to be written of series that are over, which are then forgotten, or that go on for
-    /// long.
+    /// Removes the series that have ended, and returns the writes that are due for them and for
+    /// series that continue.
     pub(super) fn due(&mut self, now: Timestamp) -> Vec<Write> {
         let mut writes = Vec::new();
         self.open.retain(|_, series| {
-            let is_over = elapsed(series.last, now) >= OVER;
-            let is_old = elapsed(series.written.1, now) >= REFRESH && series.count > 1;
-            let has_news = series.count > series.written.0;
-            if is_over && has_news || is_old {
+            let is_over = elapsed(series.last, now) >= SERIES_TIMEOUT;
+            let is_old = elapsed(series.written_at, now) >= REFRESH_INTERVAL && series.count > 1;
+            let has_unwritten = series.count > series.written_count;
+            if is_over && has_unwritten || is_old {
                 writes.push(series.write(now));
             }
             !is_over
@@ -132,16 +137,18 @@ impl SeriesBook {
         writes
     }
 
-    /// How long until [`due`](Self::due) has something to do; none while nothing is open.
+    /// The time until the next write is [`due`](Self::due); `None` while there are no events.
     pub(super) fn next_due(&self, now: Timestamp) -> Option<Duration> {
-        let left = self.open.values().map(|series| {
-            let until_over = OVER.saturating_sub(elapsed(series.last, now));
+        let delays = self.open.values().map(|series| {
+            let until_over = SERIES_TIMEOUT.saturating_sub(elapsed(series.last, now));
             match series.count {
                 1 => until_over,
-                _ => until_over.min(REFRESH.saturating_sub(elapsed(series.written.1, now))),
+                _ => {
+                    until_over.min(REFRESH_INTERVAL.saturating_sub(elapsed(series.written_at, now)))
+                }
             }
         });
-        left.min()
+        delays.min()
     }
 }
 
@@ -159,7 +166,7 @@ impl SeriesKey {
 }
 
 impl Series {
-    fn as_new(&self) -> Write {
+    fn create(&self) -> Write {
         Write {
             namespace: self.namespace.clone(),
             name: self.name.clone(),
@@ -169,14 +176,15 @@ impl Series {
     }
 
     fn write(&mut self, now: Timestamp) -> Write {
-        self.written = (self.count, now);
+        self.written_count = self.count;
+        self.written_at = now;
         let series = json!({"count": self.count, "lastObservedTime": micro_time(self.last)});
         let mut body = self.body.clone();
         body["series"] = series.clone();
         Write {
             body,
             series: Some(series),
-            ..self.as_new()
+            ..self.create()
         }
     }
 }
@@ -195,7 +203,7 @@ mod tests {
     use kubewright_core::{Kind, ObjectKey};
     use serde_json::json;
 
-    use super::{Recorded, SeriesBook};
+    use super::{Recorded, SeriesMap};
     use crate::events::{Event, Regarding, Reporter};
 
     fn at(seconds: i64) -> Timestamp {
@@ -211,19 +219,19 @@ mod tests {
         }
     }
 
-    fn begin(book: &mut SeriesBook, seconds: i64) -> super::Write {
+    fn insert(map: &mut SeriesMap, seconds: i64) -> super::Write {
         let first = recorded("no room", seconds);
-        let key = *book.repeat(&first).unwrap_err();
+        let key = *map.repeat(&first).unwrap_err();
         let reporter = Reporter {
             controller: "sets".to_owned(),
             instance: "sets-1".to_owned(),
         };
-        book.begin(key, first, &reporter)
+        map.insert(key, first, &reporter)
     }
 
     #[test]
-    fn the_first_event_is_written_as_it_is() {
-        let write = begin(&mut SeriesBook::default(), 0);
+    fn first_event_is_written_without_a_series() {
+        let write = insert(&mut SeriesMap::default(), 0);
         assert_eq!(write.series, None);
         assert!(write.name.starts_with("web.1886"), "{}", write.name);
         assert_eq!(write.body["eventTime"], "2026-01-01T00:00:00.000000Z");
@@ -238,30 +246,33 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_are_counted_and_the_count_is_written_when_they_end() {
-        let mut book = SeriesBook::default();
-        begin(&mut book, 0);
-        let second = book.repeat(&recorded("still no room", 1)).unwrap().unwrap();
+    fn repetitions_are_counted_and_the_count_is_written_when_the_series_ends() {
+        let mut map = SeriesMap::default();
+        insert(&mut map, 0);
+        let second = map.repeat(&recorded("still no room", 1)).unwrap().unwrap();
         assert_eq!(second.series.unwrap()["count"], 2);
         for seconds in 2..10 {
-            assert_eq!(book.repeat(&recorded("no room", seconds)), Ok(None));
+            assert_eq!(map.repeat(&recorded("no room", seconds)), Ok(None));
         }
-        assert_eq!(book.due(at(300)), []);
-        let last = book.due(at(369));
+        assert_eq!(map.due(at(300)), []);
+        let last = map.due(at(369));
         assert_eq!(last.len(), 1);
         assert_eq!(
             last[0].series,
             Some(json!({"count": 10, "lastObservedTime": "2026-01-01T00:00:09.000000Z"}))
         );
-        assert!(book.repeat(&recorded("no room", 370)).is_err(), "a new one");
+        assert!(
+            map.repeat(&recorded("no room", 370)).is_err(),
+            "a new event"
+        );
     }
 
     #[test]
-    fn a_single_event_is_forgotten_without_a_word() {
-        let mut book = SeriesBook::default();
-        begin(&mut book, 0);
-        assert_eq!(book.next_due(at(60)).unwrap().as_secs(), 300);
-        assert_eq!(book.due(at(360)), []);
-        assert_eq!(book.next_due(at(360)), None);
+    fn single_event_is_removed_without_another_write() {
+        let mut map = SeriesMap::default();
+        insert(&mut map, 0);
+        assert_eq!(map.next_due(at(60)).unwrap().as_secs(), 300);
+        assert_eq!(map.due(at(360)), []);
+        assert_eq!(map.next_due(at(360)), None);
     }
 }

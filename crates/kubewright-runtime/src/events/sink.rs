@@ -1,3 +1,5 @@
+//! Writes the queued events to the API server.
+
 use std::time::Duration;
 
 use http::{Request, header};
@@ -10,21 +12,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::Reporter;
 use super::budget::Budget;
-use super::recorder::Recorded;
-use super::series::{SeriesBook, Write};
+use super::recorded::Recorded;
+use super::series::{SeriesMap, Write};
 
-/// How often a write is tried while no answer comes, and how long after one another, as client-go
-/// has it.
-const TRIES: u32 = 12;
-const PAUSE: Duration = Duration::from_secs(10);
+/// The number of attempts and the delay between them while no response arrives, as in client-go.
+const MAX_ATTEMPTS: u32 = 12;
+const RETRY_DELAY: Duration = Duration::from_secs(10);
 
-/// Writes the events that an [`EventRecorder`](super::EventRecorder) takes.
+/// Writes the events of an [`EventRecorder`](super::EventRecorder).
 pub struct EventSink {
     client: Client,
     clock: Clock,
     reporter: Reporter,
-    waiting: mpsc::Receiver<Recorded>,
-    series: SeriesBook,
+    queue: mpsc::Receiver<Recorded>,
+    series: SeriesMap,
     budget: Budget,
 }
 
@@ -33,23 +34,23 @@ impl EventSink {
         client: Client,
         clock: Clock,
         reporter: Reporter,
-        waiting: mpsc::Receiver<Recorded>,
+        queue: mpsc::Receiver<Recorded>,
     ) -> Self {
         Self {
             client,
             clock,
             reporter,
-            waiting,
-            series: SeriesBook::default(),
+            queue,
+            series: SeriesMap::default(),
             budget: Budget::default(),
         }
     }
 
-    /// Writes events until `stop`, and then once those that wait.
+    /// Writes events until `stop`, and then makes one attempt for each queued event.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the events that wait are lost.
+    /// When dropped, the queued events are lost.
     pub async fn run(mut self, stop: CancellationToken) {
         loop {
             let next_due = self.series.next_due(self.clock.now());
@@ -62,7 +63,7 @@ impl EventSink {
             let writes = tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                recorded = self.waiting.recv() => match recorded {
+                recorded = self.queue.recv() => match recorded {
                     Some(recorded) => self.take(recorded).into_iter().collect(),
                     None => return,
                 },
@@ -71,31 +72,31 @@ impl EventSink {
             for write in writes {
                 tokio::select! {
                     () = stop.cancelled() => break,
-                    () = self.write(&write, TRIES) => {}
+                    () = self.write(&write, MAX_ATTEMPTS) => {}
                 }
             }
         }
-        while let Ok(recorded) = self.waiting.try_recv() {
+        while let Ok(recorded) = self.queue.try_recv() {
             if let Some(write) = self.take(recorded) {
                 self.write(&write, 1).await;
             }
         }
     }
 
-    /// What is to be written because of an event.
+    /// Returns the write that an event requires.
     fn take(&mut self, recorded: Recorded) -> Option<Write> {
         match self.series.repeat(&recorded) {
             Ok(write) => write,
             Err(_) if !self.budget.take(&recorded.regarding) => None,
-            Err(key) => Some(self.series.begin(*key, recorded, &self.reporter)),
+            Err(key) => Some(self.series.insert(*key, recorded, &self.reporter)),
         }
     }
 
-    async fn write(&self, write: &Write, tries: u32) {
-        for attempt in 1..=tries {
+    async fn write(&self, write: &Write, max_attempts: u32) {
+        for attempt in 1..=max_attempts {
             match self.send(write).await {
                 Ok(()) => return,
-                // It will not get better: the event is not one, or its namespace is going.
+                // A retry would fail as well: the event is invalid, or its namespace is being deleted.
                 Err(kube::Error::Api(status)) => {
                     let (namespace, name) = (&write.namespace, &write.name);
                     tracing::debug!(
@@ -105,10 +106,13 @@ impl EventSink {
                     );
                     return;
                 }
-                Err(error) if attempt == tries => {
-                    tracing::warn!("write event {}: given up: {error}", write.name);
+                Err(error) if attempt == max_attempts => {
+                    tracing::warn!(
+                        "write event {}: no response after {max_attempts} attempts: {error}",
+                        write.name
+                    );
                 }
-                Err(_) => sleep(PAUSE).await,
+                Err(_) => sleep(RETRY_DELAY).await,
             }
         }
     }
@@ -124,9 +128,9 @@ impl EventSink {
                 .request("PATCH", &path, &json!({ "series": series }))
                 .await;
             match patched {
-                // Events live for an hour; a series may live longer.
+                // Events expire after an hour; a series can last longer.
                 Err(kube::Error::Api(status)) if status.code == 404 => {}
-                answer => return answer,
+                response => return response,
             }
         }
         self.request("POST", &collection, &write.body).await
@@ -170,36 +174,36 @@ mod tests {
 
     use crate::events::{Event, EventRecorder, Regarding, Reporter};
 
-    type Asked = Arc<Mutex<Vec<String>>>;
+    type Requests = Arc<Mutex<Vec<String>>>;
 
-    /// An API server that answers with these codes, then with 200.
-    fn client(codes: &'static [u16]) -> (Client, Asked) {
-        let asked = Asked::default();
-        let kept = Arc::clone(&asked);
+    /// An API server that responds with these codes, then with 200.
+    fn client(codes: &'static [u16]) -> (Client, Requests) {
+        let requests = Requests::default();
+        let log = Arc::clone(&requests);
         let service = tower::service_fn(move |request: Request<Body>| {
-            let mut asked = kept.lock();
-            let code = codes.get(asked.len()).copied().unwrap_or(200);
-            asked.push(format!("{} {code}", request.method()));
+            let mut log = log.lock();
+            let code = codes.get(log.len()).copied().unwrap_or(200);
+            log.push(format!("{} {code}", request.method()));
             let body = format!(
                 r#"{{"kind":"Status","apiVersion":"v1","status":"Failure","message":"m","reason":"r","code":{code}}}"#
             );
             async move {
-                let answer = Response::builder().status(code);
-                Ok::<_, Infallible>(answer.body(Body::from(body.into_bytes())).unwrap())
+                let response = Response::builder().status(code);
+                Ok::<_, Infallible>(response.body(Body::from(body.into_bytes())).unwrap())
             }
         });
-        (Client::new(service, "default"), asked)
+        (Client::new(service, "default"), requests)
     }
 
-    fn recorder(codes: &'static [u16]) -> (EventRecorder, super::EventSink, Asked) {
-        let (client, asked) = client(codes);
+    fn recorder(codes: &'static [u16]) -> (EventRecorder, super::EventSink, Requests) {
+        let (client, requests) = client(codes);
         let clock = Clock::starting_at("2026-01-01T00:00:00Z".parse().unwrap());
         let reporter = Reporter {
             controller: "sets".to_owned(),
             instance: "sets-1".to_owned(),
         };
         let (recorder, sink) = EventRecorder::new(client, clock, reporter);
-        (recorder, sink, asked)
+        (recorder, sink, requests)
     }
 
     fn record(recorder: &EventRecorder, name: &str, reason: &str) {
@@ -209,8 +213,8 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn repetitions_cost_one_patch_and_another_when_they_are_over() {
-        let (recorder, sink, asked) = recorder(&[]);
+    async fn series_is_patched_once_at_its_start_and_once_at_its_end() {
+        let (recorder, sink, requests) = recorder(&[]);
         for _ in 0..50 {
             record(&recorder, "web", "Created");
         }
@@ -220,24 +224,24 @@ mod tests {
             stop.cancel();
         };
         tokio::join!(sink.run(stop.clone()), hour);
-        assert_eq!(*asked.lock(), ["POST 200", "PATCH 200", "PATCH 200"]);
+        assert_eq!(*requests.lock(), ["POST 200", "PATCH 200", "PATCH 200"]);
         assert_eq!(recorder.lost(), 0);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_series_whose_event_is_gone_is_written_anew() {
-        let (recorder, sink, asked) = recorder(&[201, 404, 201]);
+    async fn series_whose_event_was_deleted_is_created_again() {
+        let (recorder, sink, requests) = recorder(&[201, 404, 201]);
         record(&recorder, "web", "Created");
         record(&recorder, "web", "Created");
         let stop = CancellationToken::new();
         stop.cancel();
         sink.run(stop).await;
-        assert_eq!(*asked.lock(), ["POST 201", "PATCH 404", "POST 201"]);
+        assert_eq!(*requests.lock(), ["POST 201", "PATCH 404", "POST 201"]);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn more_than_there_is_room_for_is_lost_and_counted_and_nobody_waits() {
-        let (recorder, sink, asked) = recorder(&[]);
+    async fn events_beyond_the_queue_capacity_are_lost_and_counted() {
+        let (recorder, sink, requests) = recorder(&[]);
         for number in 0..1010 {
             record(&recorder, &number.to_string(), "Created");
         }
@@ -245,18 +249,18 @@ mod tests {
         let stop = CancellationToken::new();
         stop.cancel();
         sink.run(stop).await;
-        assert_eq!(asked.lock().len(), 1000);
+        assert_eq!(requests.lock().len(), 1000);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_object_that_fails_in_many_ways_has_a_budget() {
-        let (recorder, sink, asked) = recorder(&[]);
+    async fn object_with_many_kinds_of_events_has_a_budget() {
+        let (recorder, sink, requests) = recorder(&[]);
         for number in 0..100 {
             record(&recorder, "web", &format!("Reason{number}"));
         }
         let stop = CancellationToken::new();
         stop.cancel();
         sink.run(stop).await;
-        assert_eq!(asked.lock().len(), 25);
+        assert_eq!(requests.lock().len(), 25);
     }
 }

@@ -277,7 +277,8 @@ async fn a_mapper_that_panics_wakes_all_and_works_for_the_next_event() {
     let source = Source::new(informer.clone(), Box::new(mapper));
     let runs = Runs::new();
     let controller = Controller::new("test", runs.reconciler(done));
-    let run = begin(controller.sources(vec![source.or_all_of(informer.store().clone())]));
+    let run =
+        begin(controller.sources(vec![source.enqueue_all_on_panic(informer.store().clone())]));
     runs.reach(2).await;
     send(&watch, frame("MODIFIED", &pod("a", 11)));
     runs.reach(4).await;
@@ -297,7 +298,7 @@ async fn a_run_that_takes_too_long_is_stopped_counted_and_tried_again() {
     });
     let controller = Controller::new("test", reconcile)
         .sources(vec![Source::new(informer, own_mapper())])
-        .time_limit(Some(Duration::from_secs(60)));
+        .timeout(Some(Duration::from_secs(60)));
     let run = begin(controller);
     runs.reach(2).await;
     assert!(
@@ -359,7 +360,9 @@ async fn a_source_added_while_it_runs_wakes_until_it_is_dropped() {
     let runs = Runs::new();
     let run = start(&[&informer], 1, runs.reconciler(done));
     runs.reach(1).await;
-    let mut added = run.handle.watch(Source::new(other.clone(), own_mapper()));
+    let mut added = run
+        .handle
+        .add_source(Source::new(other.clone(), own_mapper()));
     assert!(added.synced().await);
     runs.reach(2).await;
     drop(added);
@@ -382,7 +385,7 @@ async fn a_stream_wakes_what_it_names_and_a_panic_in_it_wakes_all() {
     let runs = Runs::new();
     let sources = vec![
         Source::new(informer, own_mapper()),
-        Source::stream("bell", keys).or_all_of(store),
+        Source::stream("bell", keys).enqueue_all_on_panic(store),
     ];
     let run = begin(Controller::new("test", runs.reconciler(done)).sources(sources));
     runs.reach(2).await;

@@ -396,5 +396,5 @@ async fn the_head_of_a_refused_write_says_when_to_come_back() {
     };
     let refusal = writer.apply(target, &intent("nginx")).await;
     let failure = Failure::from(refusal.expect_err("the server is busy"));
-    assert_eq!(failure.wait_asked_for(), Some(Duration::from_secs(3)));
+    assert_eq!(failure.server_retry_after(), Some(Duration::from_secs(3)));
 }

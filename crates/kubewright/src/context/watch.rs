@@ -17,7 +17,7 @@ use crate::{Error, Result};
 #[must_use = "dropped, the watch ends"]
 pub struct Watch<W> {
     view: View<W>,
-    watch: runtime::Watch,
+    watch: runtime::RunningSource,
     indexes: Indexes,
 }
 
@@ -92,12 +92,12 @@ impl<K: AnyKind> Context<K> {
         let cache = Cache::new(own.clone());
         let mapper = by_mapper(kind.predicate, view.clone(), cache, mapper);
         let source = Source::new(informer, mapper)
-            .or_all_of(store)
+            .enqueue_all_on_panic(store)
             .priority(kind.priority)
             .debounce(kind.debounce);
         Ok(Watch {
             view,
-            watch: shared.controller.watch(source),
+            watch: shared.controller.add_source(source),
             indexes,
         })
     }

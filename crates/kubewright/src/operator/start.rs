@@ -219,7 +219,7 @@ impl Running {
         if leadership.is_elected() {
             probes
                 .readyz
-                .add_known("leader-election", move || leadership.problem());
+                .add_known("leader-election", move || leadership.last_error());
         }
     }
 
@@ -352,7 +352,7 @@ fn candidate(
     client: impl Fn(Option<Transport>) -> Client,
 ) -> Result<(Option<Elector>, Leadership), Error> {
     let Some(candidacy) = candidacy else {
-        return Ok((None, Leadership::unrivalled()));
+        return Ok((None, Leadership::without_election()));
     };
     let election: &LeaderElection = match &operator.election {
         Some(election) => election,

@@ -184,7 +184,7 @@ mod tests {
         TaskContext {
             client: client.clone(),
             leader: client,
-            leadership: Leadership::unrivalled(),
+            leadership: Leadership::without_election(),
             stop: CancellationToken::new(),
         }
     }

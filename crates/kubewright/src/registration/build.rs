@@ -147,7 +147,7 @@ impl<K: AnyKind> Controller<K> {
         }
         let own = own.informer.store();
         let sources = sources.into_iter();
-        sources.map(|one| one.or_all_of(own.clone())).collect()
+        sources.map(|one| one.enqueue_all_on_panic(own.clone())).collect()
     }
 }
 
@@ -240,11 +240,11 @@ impl<K: AnyKind> Registered for Controller<K> {
         });
         let reconciler: runtime::Reconciler =
             Arc::new(move |run| Arc::clone(&reconciling).reconcile(run));
-        Ok(runtime::Controller::with(handle, reconciler)
-            .of(own.resource.kind)
+        Ok(runtime::Controller::with_handle(handle, reconciler)
+            .of_kind(own.resource.kind)
             .sources(sources)
             .workers(self.workers)
-            .time_limit(self.limit)
+            .timeout(self.limit)
             .elected(parts.leadership.clone(), own_store))
     }
 }

@@ -53,7 +53,7 @@ impl Parts {
     pub(crate) fn everywhere(&self) -> Self {
         Self {
             client: self.unfenced.clone(),
-            leadership: Leadership::unrivalled(),
+            leadership: Leadership::without_election(),
             ..self.clone()
         }
     }

@@ -242,7 +242,7 @@ async fn kubeconfigs_are_merged_and_a_context_is_chosen() {
 async fn what_is_remembered_in_memory_has_its_time(cluster: Cluster) {
     use kubewright_runtime::discovery::Discovery;
     let minute = Duration::from_secs(60);
-    let discovery = Discovery::new(cluster.client()).lasting(minute);
+    let discovery = Discovery::new(cluster.client()).max_age(minute);
     let first = discovery.catalog().await.expect("an answer");
     let again = discovery.catalog().await.expect("an answer");
     assert!(Arc::ptr_eq(&first, &again), "asked twice");
