@@ -1,12 +1,18 @@
 //! What a controller runs on: client, informers and cache, queue, controllers, leader election.
 //!
-//! The modules stand in the order of an event's way: bytes of a list or watch come through the
-//! [`client`], the [`reflector`] keeps them coming, the [`store`] holds the objects, the
-//! [`informer`] tells subscribers what changed, the [`queue`] holds the keys that wait for a
-//! worker, and the [`cache`] is the typed edge that reads go through. The
-//! [`election`] says which of several copies works. Each is usable alone.
+//! An event passes through the modules in this order: the [`client`] receives the bytes of a list
+//! or watch, the [`reflector`] lists, watches and retries, the [`store`] holds the objects, the
+//! [`informer`] notifies subscribers of changes, the [`controller`] maps a change to keys, the
+//! [`queue`] orders the keys for the workers, and [`write`](mod@write) sends what a reconcile changes. The
+//! [`cache`] decodes objects to Rust types when they are read.
+//!
+//! Beside that path, [`discovery`] finds the kinds of a server, [`election`] elects a leader among
+//! replicas, [`events`] reports Kubernetes events, [`reconcile_loop`] detects controllers that
+//! trigger themselves, and [`metrics`] writes metrics in the text format of [`prometheus`]. Each
+//! module is usable alone.
 
 pub mod cache;
+mod cgroup_limits;
 pub mod client;
 pub mod controller;
 pub mod discovery;
@@ -14,7 +20,6 @@ pub mod election;
 mod error;
 pub mod events;
 pub mod informer;
-mod limits;
 pub mod metrics;
 mod namespaces;
 mod panic_message;
@@ -27,8 +32,8 @@ pub mod reflector;
 pub mod store;
 pub mod write;
 
+pub use cgroup_limits::CgroupLimits;
 pub use error::Error;
 pub use kubewright_wire::record;
-pub use limits::Limits;
 pub use namespaces::NamespaceSet;
 pub use rate_limit::RateLimit;

@@ -1,3 +1,5 @@
+//! The namespaces that an operator is restricted to.
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -5,8 +7,8 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Namespaces that something is restricted to. They can change at any time; cloning shares them,
-/// and two are equal when they are the same one.
+/// Namespaces that informers or an operator are restricted to. They can change at any time. Clones
+/// share them, and two sets are equal only if one is a clone of the other.
 ///
 /// ```
 /// use kubewright_runtime::NamespaceSet;
@@ -23,7 +25,7 @@ pub struct NamespaceSet {
 }
 
 impl NamespaceSet {
-    /// These namespaces; none at all restricts to nothing.
+    /// A set of these namespaces. An empty set permits no namespace.
     pub fn new<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Self {
         let names = names.into_iter().map(Into::into).collect();
         Self {
@@ -31,29 +33,29 @@ impl NamespaceSet {
         }
     }
 
-    /// One more.
+    /// Adds a namespace.
     pub fn add(&self, name: impl Into<String>) {
         let name = name.into();
         self.names.send_if_modified(|names| names.insert(name));
     }
 
-    /// One less; what was read of it is gone.
+    /// Removes a namespace; informers drop its objects.
     pub fn remove(&self, name: &str) {
         self.names.send_if_modified(|names| names.remove(name));
     }
 
-    /// Others.
+    /// Replaces all namespaces.
     pub fn replace<T: Into<String>>(&self, names: impl IntoIterator<Item = T>) {
         let names = names.into_iter().map(Into::into).collect();
         self.names.send_replace(names);
     }
 
-    /// The present ones.
+    /// The current namespaces.
     pub fn names(&self) -> BTreeSet<String> {
         self.names.borrow().clone()
     }
 
-    /// Whether it is one of them.
+    /// Whether the set contains the namespace.
     pub fn contains(&self, name: &str) -> bool {
         self.names.borrow().contains(name)
     }

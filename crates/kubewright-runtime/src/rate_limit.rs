@@ -1,15 +1,15 @@
-//! A token bucket: so many at once, then so many per second.
+//! Rate limits: a token bucket.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A rate limit: `burst` at once, then `per_second`.
+/// A rate limit with a burst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateLimit {
-    /// How many tokens are added per second; at most one thousand million.
+    /// The number of tokens that are added per second, at most 1,000,000,000.
     pub per_second: f64,
-    /// How many tokens are available at once.
+    /// The number of tokens that are available at once.
     pub burst: u32,
 }
 
@@ -24,7 +24,7 @@ impl Default for RateLimit {
     }
 }
 
-/// The tokens of a [`RateLimit`] that are left.
+/// The remaining tokens of a [`RateLimit`].
 ///
 /// Stored as a single instant, the time at which the bucket is full again: nothing has to be
 /// refilled in the background.
@@ -34,7 +34,7 @@ pub(crate) struct TokenBucket {
 }
 
 impl TokenBucket {
-    /// Takes a token and returns how long to wait before using it.
+    /// Takes a token and returns the delay until it can be used.
     pub(crate) fn reserve(&mut self, limit: RateLimit, now: Instant) -> Duration {
         let interval = Duration::try_from_secs_f64(limit.per_second.recip())
             .unwrap_or(Duration::MAX)
@@ -70,6 +70,6 @@ mod tests {
         assert_eq!(waits, [0, 0, 0, 100, 200]);
         let later = start + Duration::from_secs(60);
         let waits = [0; 4].map(|_| bucket.reserve(limit, later).as_millis());
-        assert_eq!(waits, [0, 0, 0, 100], "no more than a burst is saved up");
+        assert_eq!(waits, [0, 0, 0, 100], "tokens accumulate up to a burst");
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::Limits;
+use crate::CgroupLimits;
 
 /// The largest default budget.
 const MAX_DEFAULT: usize = 16 << 20;
@@ -28,11 +28,11 @@ impl MemoryBudget {
 
     /// The smaller of 16 MB and a sixteenth of the memory limit of this process's cgroup.
     pub fn of_this_process() -> Self {
-        Self::within(Limits::read(Path::new("/")))
+        Self::within(CgroupLimits::read(Path::new("/")))
     }
 
     /// The smaller of 16 MB and a sixteenth of the memory limit.
-    pub fn within(limits: Limits) -> Self {
+    pub fn within(limits: CgroupLimits) -> Self {
         let limit = limits.memory.and_then(|bytes| usize::try_from(bytes).ok());
         Self::new(limit.map_or(MAX_DEFAULT, |limit| {
             (limit / DEFAULT_SHARE).min(MAX_DEFAULT)

@@ -1,9 +1,11 @@
+//! Computes merge patches.
+
 use serde_json::{Map, Value};
 
 use super::intent::without_nulls;
 
-/// The merge patch (RFC 7386) that makes `new` of `old`; none when nothing differs. A member that
-/// is null is one that is not there.
+/// Returns the merge patch (RFC 7386) from `old` to `new`, or `None` when they are equal. A null
+/// member is the same as an absent one.
 pub(super) fn difference(old: &Value, new: &Value) -> Option<Value> {
     let members = |value: &Value| match without_nulls(value.clone()) {
         Some(Value::Object(members)) => members,
@@ -41,7 +43,7 @@ mod tests {
     use super::difference;
 
     #[test]
-    fn the_patch_names_what_differs_and_nothing_else() {
+    fn patch_contains_the_differences_only() {
         let old = json!({"a": 1, "gone": 2, "in": {"x": 1, "y": 2}, "list": [1], "same": [{}]});
         let new = json!({"a": 3, "in": {"x": 1, "z": null}, "list": [1, 2], "same": [{}], "n": {}});
         let patch = difference(&old, &new).unwrap();

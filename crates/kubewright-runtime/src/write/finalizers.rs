@@ -1,30 +1,33 @@
+//! Writes the finalizers of an object.
+
 use kubewright_core::ObjectKey;
 use kubewright_wire::record::Record;
 use serde_json::json;
 
+use super::attempt_error::has_reason;
 use super::request::ObjectRequest;
-use super::writer::waits;
 use super::{Target, WriteError, Writer};
 use crate::client::ErrorReason;
 
-/// The finalizers of an object as it was read, and as they are to be.
+/// A change of the finalizers of an object that was read.
 #[derive(Clone, Copy, Debug)]
 pub struct FinalizerChange<'a> {
-    /// Whose finalizers.
+    /// The key of the object.
     pub key: &'a ObjectKey,
-    /// The object that was read.
+    /// The uid of the object.
     pub uid: &'a str,
-    /// Its resourceVersion.
+    /// The resourceVersion at which the object was read.
     pub resource_version: &'a str,
-    /// All finalizers that it is to have.
+    /// All finalizers of the object after the change.
     pub finalizers: &'a [String],
 }
 
 impl Writer {
-    /// Gives the object these finalizers, by a merge patch that holds only while the object is
-    /// the one that was read; none when it is gone.
+    /// Replaces the finalizers of the object, by a merge patch that fails with a conflict if the
+    /// object has changed since it was read. Returns `None` when the object does not exist any
+    /// more.
     ///
-    /// An object that has changed since is a conflict: read it and look again.
+    /// After a conflict, read the object and compute the change again.
     ///
     /// # Cancel safety
     ///
@@ -44,32 +47,17 @@ impl Writer {
             "resourceVersion": change.resource_version,
             "finalizers": change.finalizers,
         }});
-        let answer = request
+        let response = request
             .merge(&self.client, &self.manager, body.to_string().into_bytes())
             .await;
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(error) if error.status().is_some_and(is_gone) => return Ok(None),
+        let body = match response {
+            Ok(body) => body,
+            Err(error) if has_reason(&error, ErrorReason::NotFound) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let record = self.read(&request, &answer)?;
+        let record = self.read(&request, &body)?;
         tracing::debug!(revision = ?record.revision(), "{}", request.what());
-        if let Some(store) = target.store {
-            match is_last(&record) {
-                // The API server answers with the object that it has just removed.
-                true => store.note_delete(change.key.clone(), change.uid),
-                false => store.note_write(change.key.clone(), record.clone()),
-            }
-        }
+        target.note_patched(change.key, &record);
         Ok(Some(record))
     }
-}
-
-fn is_gone(status: &kubewright_wire::status::Status) -> bool {
-    ErrorReason::of(status) == ErrorReason::NotFound
-}
-
-/// Whether nothing keeps the object any more.
-pub(super) fn is_last(record: &Record) -> bool {
-    record.deletion_timestamp().is_some() && !waits(record)
 }

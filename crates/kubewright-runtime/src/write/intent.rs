@@ -1,10 +1,12 @@
+//! The fields of an object that a field manager applies.
+
 use kubewright_core::{ObjectKey, OwnerReference, Resource, Scope};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::WriteError;
 
-/// An object as a manager wants it: the fields it means to own, and nothing else.
+/// The desired state of an object: the fields that a field manager owns, and no others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intent {
     key: ObjectKey,
@@ -12,20 +14,20 @@ pub struct Intent {
 }
 
 impl Intent {
-    /// The intent to have `object`, in `namespace` unless it names its own.
+    /// The intent to apply `object`, in `namespace` unless it has a namespace.
     ///
-    /// Nulls are dropped: an absent field is not owned, a null one would be. An object that was
-    /// read from a cluster is refused, because applying it would claim every field of it.
+    /// Nulls are removed: an absent field is not owned, a null field would be. An object that was
+    /// read from a cluster is invalid, because the manager would own all of its fields.
     pub fn new(
         resource: &Resource,
         object: &impl Serialize,
         namespace: Option<&str>,
     ) -> Result<Self, WriteError> {
-        Self::to("apply", resource, object, namespace)
+        Self::for_verb("apply", resource, object, namespace)
     }
 
-    /// The same for what else may be meant; errors use the verb.
-    pub(super) fn to(
+    /// The intent of another operation than apply. Errors contain the verb.
+    pub(super) fn for_verb(
         verb: &'static str,
         resource: &Resource,
         object: &impl Serialize,
@@ -37,27 +39,27 @@ impl Intent {
             source,
         })?;
         let Some(Value::Object(mut body)) = without_nulls(value) else {
-            return Err(refused(what(), "it is not an object"));
+            return Err(invalid(what(), "it is not an object"));
         };
         let metadata = body
             .entry("metadata")
             .or_insert_with(|| json!({}))
             .as_object_mut()
-            .ok_or_else(|| refused(what(), "its metadata is not an object"))?;
+            .ok_or_else(|| invalid(what(), "its metadata is not an object"))?;
         let Some(name) = text(metadata, "name") else {
-            return Err(refused(
+            return Err(invalid(
                 what(),
-                "it has no metadata.name; give it one that follows from its purpose, so that the \
-                 next run finds the same object",
+                "it has no metadata.name; set one that follows from its purpose, so that the next \
+                 run finds the same object",
             ));
         };
         for read in ["uid", "resourceVersion", "managedFields"] {
             if metadata.contains_key(read) {
-                return Err(refused(
+                return Err(invalid(
                     format!("{} {name}", what()),
                     format!(
                         "metadata.{read} is set, so it was read from the cluster; build a new \
-                         object with only the fields that you mean to own"
+                         object with only the fields that the manager owns"
                     ),
                 ));
             }
@@ -70,9 +72,9 @@ impl Intent {
             Scope::Namespaced => {
                 let namespace = text(metadata, "namespace").or(namespace.map(str::to_owned));
                 let Some(namespace) = namespace else {
-                    return Err(refused(
+                    return Err(invalid(
                         format!("{} {name}", what()),
-                        "it has no metadata.namespace, and its owner has none to lend",
+                        "it has no metadata.namespace, and neither has its owner",
                     ));
                 };
                 metadata.insert("namespace".to_owned(), json!(namespace));
@@ -82,9 +84,9 @@ impl Intent {
         if ![Some(key.name()), key.namespace()]
             .into_iter()
             .flatten()
-            .all(fits_a_path)
+            .all(is_path_segment)
         {
-            return Err(refused(format!("{} {key}", what()), UNFIT));
+            return Err(invalid(format!("{} {key}", what()), INVALID_PATH_SEGMENT));
         }
         body.insert("apiVersion".to_owned(), json!(resource.kind.api_version()));
         body.insert("kind".to_owned(), json!(resource.kind.kind));
@@ -93,7 +95,7 @@ impl Intent {
         Ok(Self { key, body })
     }
 
-    /// The same with `owner` among its owner references.
+    /// Adds `owner` to the owner references.
     pub fn owned_by(mut self, owner: &OwnerReference) -> Self {
         let references = self
             .body
@@ -102,36 +104,36 @@ impl Intent {
             .map(|metadata| metadata.entry("ownerReferences").or_insert(json!([])))
             .and_then(Value::as_array_mut);
         if let Some(references) = references {
-            references.retain(|one| one["uid"] != owner.uid.as_str());
+            references.retain(|reference| reference["uid"] != owner.uid.as_str());
             references.push(json!(owner));
         }
         self
     }
 
-    /// Which object is meant.
+    /// The key of the object.
     pub fn key(&self) -> &ObjectKey {
         &self.key
     }
 
-    /// Its fields.
+    /// The fields of the object.
     pub fn body(&self) -> &Map<String, Value> {
         &self.body
     }
 }
 
-fn refused(what: impl Into<String>, why: impl Into<String>) -> WriteError {
+fn invalid(what: impl Into<String>, why: impl Into<String>) -> WriteError {
     WriteError::Invalid {
         what: what.into(),
         why: why.into(),
     }
 }
 
-/// Why an object of such a name is not asked for.
-pub(super) const UNFIT: &str =
-    "a name or namespace is not empty, neither . nor .., and has none of / ? # %";
+/// The error of a name or namespace that is not a path segment.
+pub(super) const INVALID_PATH_SEGMENT: &str =
+    "a name or namespace must not be empty, . or .., and must not contain any of / ? # %";
 
-/// Whether a request for the object would name this object and no other.
-pub(super) fn fits_a_path(name: &str) -> bool {
+/// Whether a name can be a segment of the request path without changing the path's meaning.
+pub(super) fn is_path_segment(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains(['/', '?', '#', '%'])
 }
 
@@ -140,7 +142,7 @@ fn text(object: &Map<String, Value>, field: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The value without members that are null; a null in a list stays, its place has a meaning.
+/// Removes null members. Nulls in lists are kept, because their position is significant.
 pub(super) fn without_nulls(value: Value) -> Option<Value> {
     match value {
         Value::Null => None,
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn nulls_and_status_are_not_owned_and_the_namespace_is_lent() {
+    fn nulls_and_status_are_removed_and_the_default_namespace_is_set() {
         let intent = intent(json!({
             "metadata": {"name": "a", "labels": null},
             "spec": {"nodeName": null, "containers": [{"name": "app", "image": null}]},
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_was_read_is_refused() {
+    fn object_that_was_read_from_the_cluster_is_invalid() {
         for field in ["uid", "resourceVersion", "managedFields"] {
             let error = intent(json!({"metadata": {"name": "a", field: "1"}})).unwrap_err();
             assert!(
@@ -208,21 +210,21 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_would_lead_elsewhere_is_refused() {
+    fn name_that_is_not_a_path_segment_is_invalid() {
         for name in ["a/status", "a?force", "a#b", "a%2Fb", ".", ".."] {
             for metadata in [
                 json!({"name": name}),
                 json!({"name": "a", "namespace": name}),
             ] {
                 let error = intent(json!({"metadata": metadata})).unwrap_err();
-                assert!(error.contains("none of / ? # %"), "{error}");
+                assert!(error.contains("any of / ? # %"), "{error}");
             }
         }
         assert!(intent(json!({"metadata": {"name": "system:a.b-c"}})).is_ok());
     }
 
     #[test]
-    fn an_owner_is_named_once() {
+    fn owner_is_referenced_once() {
         let owner = OwnerReference::controller(&Kind::new("ex.io", "v1", "Set"), "s", "u");
         let intent = intent(json!({"metadata": {"name": "a"}})).unwrap();
         let intent = intent.owned_by(&owner).owned_by(&owner);

@@ -1,22 +1,27 @@
-//! The one door for writes: server-side apply, status and delete, each sent only when it changes
-//! something, each answer kept beside the store so that the next read sees it.
+//! All writes: server-side apply, status, merge patch and delete.
+//!
+//! A request is sent only when it changes something. Its response enters the store's overlay, so
+//! that the next read from the cache returns it.
 
+mod attempt;
+mod attempt_error;
 mod contains;
 mod create_or_patch;
+mod deletion;
 mod difference;
 mod error;
 mod finalizers;
 mod intent;
-mod memory;
+mod last_writes;
 mod request;
 mod status;
-mod tried;
 mod versions;
+mod write_result;
 mod writer;
 
-pub use create_or_patch::WriteResult;
 pub use error::WriteError;
 pub use finalizers::FinalizerChange;
 pub use intent::Intent;
 pub use status::StatusChange;
+pub use write_result::WriteResult;
 pub use writer::{Target, Writer};

@@ -1,3 +1,5 @@
+//! The requests for an object.
+
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -6,23 +8,21 @@ use kube::Client;
 use kube::client::Body;
 use kubewright_core::{ObjectKey, Resource};
 use kubewright_wire::status::{Outcome, Status};
-
 use tokio::time::timeout;
 
 use super::WriteError;
-use super::intent::{UNFIT, fits_a_path};
+use super::intent::{INVALID_PATH_SEGMENT, is_path_segment};
 use crate::client::{Blocked, unwrap_service_error};
 
-/// How long an answer may take; the API server itself gives up after a minute
-/// (`--request-timeout`), kube's client never.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The timeout of a request: that of the API server (`--request-timeout`). kube's client has none.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The media type of an apply patch; JSON is YAML.
 const APPLY: &str = "application/apply-patch+yaml";
 const MERGE: &str = "application/merge-patch+json";
 const JSON: &str = "application/json";
 
-/// One request for one object, and the words that errors use for it.
+/// A request for an object, and its description in errors.
 #[derive(Debug)]
 pub(super) struct ObjectRequest<'a> {
     pub(super) resource: &'a Resource,
@@ -33,7 +33,7 @@ pub(super) struct ObjectRequest<'a> {
 }
 
 impl ObjectRequest<'_> {
-    /// What is tried, on what: `apply pods web/a`.
+    /// The description of the request, such as `apply pods web/a`.
     pub(super) fn what(&self) -> String {
         let slash = if self.subresource.is_empty() { "" } else { "/" };
         format!(
@@ -45,21 +45,21 @@ impl ObjectRequest<'_> {
         )
     }
 
-    /// Sends an apply patch and gives back the object as the API server answers it.
+    /// Sends an apply patch and returns the object of the response.
     pub(super) async fn apply(
         &self,
         client: &Client,
         manager: &str,
         body: Vec<u8>,
     ) -> Result<Bytes, WriteError> {
-        // Forced: the operator is the authority on the fields that it names, as controllers are
+        // Forced: controllers have the authority over the fields that they apply
         // (https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts).
         let query = format!("?fieldManager={manager}&force=true");
         let request = self.request(Method::PATCH, &query, APPLY, body)?;
         self.send(client, request).await
     }
 
-    /// Sends a merge patch and gives back the object as the API server answers it.
+    /// Sends a merge patch and returns the object of the response.
     pub(super) async fn merge(
         &self,
         client: &Client,
@@ -71,13 +71,13 @@ impl ObjectRequest<'_> {
         self.send(client, request).await
     }
 
-    /// Asks for the object as it is now.
+    /// Returns the current object.
     pub(super) async fn get(&self, client: &Client) -> Result<Bytes, WriteError> {
         let request = self.request(Method::GET, "", JSON, Vec::new())?;
         self.send(client, request).await
     }
 
-    /// Makes the object and gives it back as the API server answers it.
+    /// Creates the object and returns the object of the response.
     pub(super) async fn create(
         &self,
         client: &Client,
@@ -86,11 +86,11 @@ impl ObjectRequest<'_> {
     ) -> Result<Bytes, WriteError> {
         let collection = self.resource.path(self.key.namespace());
         let target = format!("{collection}?fieldManager={manager}");
-        let request = self.to(Method::POST, target, JSON, body)?;
+        let request = self.build(Method::POST, target, JSON, body)?;
         self.send(client, request).await
     }
 
-    /// Sends a delete with the given options and gives back the answer.
+    /// Sends a delete with the given options and returns the body of the response.
     pub(super) async fn delete(
         &self,
         client: &Client,
@@ -110,20 +110,20 @@ impl ObjectRequest<'_> {
         let mut names = [Some(self.key.name()), self.key.namespace()]
             .into_iter()
             .flatten();
-        if !names.all(fits_a_path) {
+        if !names.all(is_path_segment) {
             return Err(WriteError::Invalid {
                 what: self.what(),
-                why: UNFIT.to_owned(),
+                why: INVALID_PATH_SEGMENT.to_owned(),
             });
         }
         let collection = self.resource.path(self.key.namespace());
         let slash = if self.subresource.is_empty() { "" } else { "/" };
         let (name, subresource) = (self.key.name(), self.subresource);
         let target = format!("{collection}/{name}{slash}{subresource}{query}");
-        self.to(method, target, media_type, body)
+        self.build(method, target, media_type, body)
     }
 
-    fn to(
+    fn build(
         &self,
         method: Method,
         target: String,
@@ -143,24 +143,28 @@ impl ObjectRequest<'_> {
     }
 
     async fn send(&self, client: &Client, request: Request<Body>) -> Result<Bytes, WriteError> {
-        let unanswered = |error: kube::Error| {
+        let transport_error = |error: kube::Error| {
             let what = self.what();
-            let withheld = Blocked::is_cause_of(&error);
+            let is_blocked = Blocked::is_cause_of(&error);
             let source = unwrap_service_error(error);
-            match withheld {
-                true => WriteError::Blocked { what, source },
-                false => WriteError::NoResponse { what, source },
+            if is_blocked {
+                WriteError::Blocked { what, source }
+            } else {
+                WriteError::NoResponse { what, source }
             }
         };
         let exchange = async {
             let response = client.send(request).await?;
             let code = response.status();
-            let said = response.headers().get(header::RETRY_AFTER);
-            let said = said.and_then(|value| value.to_str().ok()?.parse().ok());
-            Ok((code, said, response.into_body().collect_bytes().await?))
+            let retry_after = response
+                .headers()
+                .get(header::RETRY_AFTER)
+                .and_then(|value| value.to_str().ok()?.parse().ok());
+            let body = response.into_body().collect_bytes().await?;
+            Ok((code, retry_after, body))
         };
-        let (code, retry_after, body) = match timeout(PATIENCE, exchange).await {
-            Ok(answer) => answer.map_err(unanswered)?,
+        let (code, retry_after, body) = match timeout(REQUEST_TIMEOUT, exchange).await {
+            Ok(response) => response.map_err(transport_error)?,
             Err(elapsed) => {
                 return Err(WriteError::NoResponse {
                     what: self.what(),
@@ -172,8 +176,8 @@ impl ObjectRequest<'_> {
             return Ok(body);
         }
         let mut status = status_of(code, &body);
-        // Where too many requests wait (priority and fairness), only the head says when to come
-        // back: the body is a line of text.
+        // API priority and fairness sends the retry delay only in the header: its body is a line of
+        // text.
         if let Some(seconds) = retry_after {
             let details = status.details.get_or_insert_default();
             details.retry_after_seconds = details.retry_after_seconds.max(seconds);
@@ -185,7 +189,7 @@ impl ObjectRequest<'_> {
     }
 }
 
-/// The `Status` of an answer, or one made of its code and text where a proxy answered.
+/// The `Status` of an error response. For the response of a proxy, a status with its code and text.
 fn status_of(code: StatusCode, body: &[u8]) -> Status {
     match serde_json::from_slice::<Status>(body) {
         Ok(status) if status.status == Some(Outcome::Failure) => status,
@@ -193,7 +197,7 @@ fn status_of(code: StatusCode, body: &[u8]) -> Status {
             status: Some(Outcome::Failure),
             code: code.as_u16(),
             message: format!(
-                "answer {code}: {}",
+                "response {code}: {}",
                 String::from_utf8_lossy(body.get(..512).unwrap_or(body)).trim()
             ),
             ..Status::default()

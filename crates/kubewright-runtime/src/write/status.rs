@@ -1,3 +1,5 @@
+//! Writes the status of an object by merge patch.
+
 use kubewright_core::ObjectKey;
 use kubewright_wire::record::Record;
 use serde_json::{Value, json};
@@ -6,25 +8,25 @@ use super::difference::difference;
 use super::request::ObjectRequest;
 use super::{Target, WriteError, Writer};
 
-/// A status as it was read, and as it is to be.
+/// A change of the status of an object that was read.
 #[derive(Clone, Copy, Debug)]
 pub struct StatusChange<'a> {
-    /// Whose status.
+    /// The key of the object.
     pub key: &'a ObjectKey,
-    /// The resourceVersion of the object that was read.
+    /// The resourceVersion at which the object was read.
     pub resource_version: &'a str,
-    /// What stood below `.status`; null when there was nothing.
+    /// The value of `.status` that was read; null if there was none.
     pub old: &'a Value,
-    /// What is to stand there.
+    /// The desired value of `.status`.
     pub new: &'a Value,
 }
 
 impl Writer {
-    /// Changes what differs between the two statuses, by a merge patch that holds only while the
-    /// object is the one that was read; none when nothing differs.
+    /// Writes the differences between the two statuses, by a merge patch that fails with a conflict
+    /// if the object has changed since it was read. Returns `None` when nothing differs.
     ///
-    /// Fields that are in neither are left alone. An object that has changed since is a conflict:
-    /// read it and compute the status again.
+    /// Fields that are in neither are preserved. After a conflict, read the object and compute the
+    /// status again.
     ///
     /// # Cancel safety
     ///
@@ -47,10 +49,10 @@ impl Writer {
             "metadata": {"resourceVersion": change.resource_version},
             "status": difference,
         });
-        let answer = request
+        let response = request
             .merge(&self.client, &self.manager, body.to_string().into_bytes())
             .await?;
-        let record = self.read(&request, &answer)?;
+        let record = self.read(&request, &response)?;
         tracing::debug!(revision = ?record.revision(), "{}", request.what());
         if let Some(store) = target.store {
             store.note_write(change.key.clone(), record.clone());

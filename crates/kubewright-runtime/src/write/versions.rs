@@ -1,9 +1,11 @@
+//! An object before and after a change.
+
 use kubewright_wire::patch::rebase;
 use serde_json::{Value, json};
 
 use super::difference::difference;
 
-/// An object, or a part of it, before and after the change, as the caller's type writes it.
+/// An object, or a part of it, before and after a change, as serialized by the caller's type.
 pub(super) struct Versions {
     pub(super) before: Value,
     pub(super) after: Value,
@@ -11,15 +13,15 @@ pub(super) struct Versions {
 
 impl Versions {
     /// Whether both have the same name and namespace.
-    pub(super) fn is_in_place(&self) -> bool {
-        let place = |value: &Value| {
+    pub(super) fn have_same_key(&self) -> bool {
+        let key = |value: &Value| {
             let metadata = &value["metadata"];
             [metadata["namespace"].clone(), metadata["name"].clone()]
         };
-        place(&self.before) == place(&self.after)
+        key(&self.before) == key(&self.after)
     }
 
-    /// What stands below `.status`, which is written by itself.
+    /// Removes and returns `.status`, which needs a request of its own.
     pub(super) fn take_status(&mut self) -> Self {
         Self {
             before: take_status(&mut self.before),
@@ -27,16 +29,18 @@ impl Versions {
         }
     }
 
-    /// The merge patch that does the same to `raw`, where what the type does not know is, too.
-    pub(super) fn onto(&self, raw: &Value) -> Option<Value> {
+    /// The merge patch that makes the change to `raw`, which can have fields that the type does not
+    /// have. `None` when nothing differs.
+    pub(super) fn patch_of(&self, raw: &Value) -> Option<Value> {
         difference(raw, &rebase(raw, &self.before, &self.after))
     }
 }
 
-/// Takes what stands below `.status` out of an object; nothing is an empty one.
+/// Removes and returns `.status`, or an empty object if there is none.
 pub(super) fn take_status(object: &mut Value) -> Value {
-    let fields = object.as_object_mut();
-    let status = fields.and_then(|fields| fields.remove("status"));
-    let status = status.filter(Value::is_object);
-    status.unwrap_or_else(|| json!({}))
+    object
+        .as_object_mut()
+        .and_then(|fields| fields.remove("status"))
+        .filter(Value::is_object)
+        .unwrap_or_else(|| json!({}))
 }

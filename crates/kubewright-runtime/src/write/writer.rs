@@ -1,71 +1,73 @@
+//! Applies and deletes objects.
+
 use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use kube::Client;
 use kubewright_core::{ObjectKey, Resource};
-use kubewright_wire::record::{Encoder, EncoderOptions, Node, Record};
-use kubewright_wire::status::Status;
+use kubewright_wire::record::{Encoder, EncoderOptions, Record};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::contains::contains;
+use super::deletion::{is_gone, is_terminating};
 use super::intent::without_nulls;
-use super::memory::{Memory, Slot, content_hash};
+use super::last_writes::{LastWrites, Slot, content_hash};
 use super::request::ObjectRequest;
 use super::{Intent, WriteError};
-use crate::client::ErrorReason;
 use crate::store::Store;
 
-/// Writes objects in the name of one field manager.
+/// Writes objects as a field manager.
 ///
-/// Cloning shares what is remembered of former writes.
+/// Clones share the record of the last writes, which are not repeated.
 #[derive(Clone)]
 pub struct Writer {
     pub(super) client: Client,
     pub(super) manager: Arc<str>,
-    memory: Memory,
+    last_writes: LastWrites,
 }
 
-/// The kind that is written, and the store that learns of it where one is kept.
+/// The kind of a written object, and the store that caches it, if there is one.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
     /// The kind.
     pub resource: &'a Resource,
-    /// Where its objects are cached.
+    /// The store of the kind's objects. It receives the responses to writes.
     pub store: Option<&'a Store>,
 }
 
 impl Writer {
-    /// Writes through `client` as the field manager `manager`.
+    /// A writer that sends requests through `client` as the field manager `manager`.
     pub fn new(client: Client, manager: &str) -> Self {
         Self {
             client,
             manager: manager.into(),
-            memory: Memory::default(),
+            last_writes: LastWrites::default(),
         }
     }
 
-    /// Makes the object what `intent` says, by server-side apply with force, and gives back the
-    /// object as it then is.
+    /// Applies the intent, by server-side apply with force, and returns the object after it.
     ///
-    /// Nothing is sent when the same was sent before and the object has not changed since, or has
-    /// changed elsewhere only: its fields still belong to us as they did then, and every value is
-    /// found in the cached object. So the first apply of each object after a restart is always
-    /// sent, and one whose values the API server spells differently (a cpu of `1000m`) once per
-    /// change of the object; the API server sees that it changes nothing.
+    /// No request is sent if the last write had the same body and the object has not changed since,
+    /// or only in other fields: the manager owns the same fields as then, and the cached object
+    /// contains every value. So the first apply of each object after a restart is always sent. An
+    /// intent with values that the API server normalizes (a cpu of `1000m`) is sent once per change
+    /// of the object; the API server then detects that nothing changes.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before its end, the write may or may not have been done; trying again is safe.
+    /// When dropped before it returns, the object may or may not have been written. It is safe to
+    /// try again.
     pub async fn apply(&self, target: Target<'_>, intent: &Intent) -> Result<Record, WriteError> {
         let slot = Slot::new(target.resource, intent.key(), "");
         let hash = content_hash(intent.body());
         let cached = target.store.and_then(|store| store.get(intent.key()));
         if let Some(record) = cached {
-            let recalled = self.memory.recalls(slot, hash, record.field_hash());
-            if self.memory.is_untouched(slot, hash, &record)
-                || recalled && holds(&record, intent.body())
+            let fields = record.field_hash();
+            if self.last_writes.is_unchanged(slot, hash, &record)
+                || self.last_writes.has_same_fields(slot, hash, fields)
+                    && contains_all(&record, intent.body())
             {
                 return Ok(record);
             }
@@ -77,13 +79,13 @@ impl Writer {
             verb: "apply",
         };
         let record = self.send(target, &request, slot, intent.body()).await?;
-        self.memory
-            .remember(slot, hash, record.field_hash(), &record);
+        self.last_writes
+            .insert(slot, hash, record.field_hash(), &record);
         Ok(record)
     }
 
-    /// Makes the status what `status` says, by server-side apply with force, unless exactly that
-    /// was sent last and the cached object has not changed since or still has it.
+    /// Applies the status, by server-side apply with force. No request is sent if the last write had
+    /// the same body and the cached object has not changed since, or still contains the status.
     ///
     /// # Cancel safety
     ///
@@ -99,8 +101,9 @@ impl Writer {
         let hash = content_hash(&body);
         let cached = target.store.and_then(|store| store.get(key));
         if let Some(record) = cached
-            && (self.memory.is_untouched(slot, hash, &record)
-                || self.memory.recalls(slot, hash, None) && holds(&record, &body))
+            && (self.last_writes.is_unchanged(slot, hash, &record)
+                || self.last_writes.has_same_fields(slot, hash, None)
+                    && contains_all(&record, &body))
         {
             return Ok(record);
         }
@@ -111,12 +114,12 @@ impl Writer {
             verb: "apply",
         };
         let record = self.send(target, &request, slot, &body).await?;
-        self.memory.remember(slot, hash, None, &record);
+        self.last_writes.insert(slot, hash, None, &record);
         Ok(record)
     }
 
-    /// Deletes the object that has this uid. One that is gone already, or whose name now belongs
-    /// to another, is no error; for one that is being deleted nothing is sent.
+    /// Deletes the object with this uid. Succeeds if the object does not exist any more, or if its
+    /// name belongs to another object. No request is sent if the object is already being deleted.
     ///
     /// # Cancel safety
     ///
@@ -134,21 +137,21 @@ impl Writer {
             verb: "delete",
         };
         let cached = target.store.and_then(|store| store.get(key));
-        let is_going =
+        let is_being_deleted =
             |record: &Record| record.uid() == uid && record.deletion_timestamp().is_some();
-        if cached.as_ref().is_some_and(is_going) {
+        if cached.as_ref().is_some_and(is_being_deleted) {
             return Ok(());
         }
-        self.memory.forget(Slot::new(target.resource, key, ""));
+        self.last_writes.remove(Slot::new(target.resource, key, ""));
         let options = json!({
             "apiVersion": "v1",
             "kind": "DeleteOptions",
             "preconditions": {"uid": uid},
         });
-        let answer = request
+        let response = request
             .delete(&self.client, options.to_string().into_bytes())
             .await;
-        let body = match answer {
+        let body = match response {
             Ok(body) => body,
             Err(error) if error.status().is_some_and(is_gone) => return Ok(()),
             Err(error) => return Err(error),
@@ -156,8 +159,11 @@ impl Writer {
         self.note_delete(target, &request, uid, &body)
     }
 
-    /// A delete that waits for something answers with the object; one that does not, with a
-    /// `Status` or, for some kinds (Pod, Service, ServiceAccount), with the object as it was.
+    /// Adds the response to a delete to the store.
+    ///
+    /// The response is the object if it still exists, for its grace period or its finalizers.
+    /// Otherwise it is a `Status` or, for some kinds (Pod, Service, ServiceAccount), the object
+    /// before it was removed.
     fn note_delete(
         &self,
         target: Target<'_>,
@@ -168,13 +174,13 @@ impl Writer {
         let Some(store) = target.store else {
             return Ok(());
         };
-        let answer: Answer<'_> = serde_json::from_slice(body).unwrap_or_default();
-        if answer.kind == Some("Status") {
+        let response: DeleteResponse<'_> = serde_json::from_slice(body).unwrap_or_default();
+        if response.kind == Some("Status") {
             store.note_delete(request.key.clone(), uid);
             return Ok(());
         }
         let record = self.read(request, body)?;
-        if waits(&record) {
+        if is_terminating(&record) {
             store.note_write(request.key.clone(), record);
         } else {
             store.note_delete(request.key.clone(), uid);
@@ -189,14 +195,14 @@ impl Writer {
         slot: Slot,
         body: &Map<String, Value>,
     ) -> Result<Record, WriteError> {
-        // Until an answer is here, nobody knows what the API server has of it.
-        self.memory.forget(slot);
+        // Until a response arrives, the state of the object is unknown.
+        self.last_writes.remove(slot);
         let bytes = serde_json::to_vec(body).map_err(|source| WriteError::Serialize {
             what: request.what(),
             source,
         })?;
-        let answer = request.apply(&self.client, &self.manager, bytes).await?;
-        let record = self.read(request, &answer)?;
+        let response = request.apply(&self.client, &self.manager, bytes).await?;
+        let record = self.read(request, &response)?;
         tracing::debug!(revision = ?record.revision(), "{}", request.what());
         if let Some(store) = target.store {
             store.note_write(request.key.clone(), record.clone());
@@ -209,13 +215,13 @@ impl Writer {
         request: &ObjectRequest<'_>,
         body: &Bytes,
     ) -> Result<Record, WriteError> {
-        // As the informer's own, so that both are alike.
+        // With the options of the informer, so that their records are equal.
         let mut encoder = Encoder::new(EncoderOptions {
             field_manager: Some(self.manager.to_string()),
             kind: Some(request.resource.kind.clone()),
         });
         let record = encoder.encode(body).or_else(|cause| {
-            // The write is done, and the informer keeps no more of such an object.
+            // The object was written, and the informer stores only a stub of it as well.
             encoder.encode_stub(body).map_err(|_| cause)
         });
         record.map_err(|source| WriteError::InvalidResponse {
@@ -233,22 +239,16 @@ impl fmt::Debug for Writer {
     }
 }
 
-/// What tells a `Status` from the object.
+/// The kind of a response to a delete: `Status`, or that of the object.
 #[derive(Default, Deserialize)]
-struct Answer<'a> {
+struct DeleteResponse<'a> {
     #[serde(borrow)]
     kind: Option<&'a str>,
 }
 
-/// Whether a deleted object is still there, for its grace period or its finalizers.
-pub(super) fn waits(answer: &Record) -> bool {
-    let grace = answer.field(["metadata", "deletionGracePeriodSeconds"]);
-    let at_once = grace.and_then(Node::as_integer) == Some(0);
-    answer.deletion_timestamp().is_some() && (!at_once || answer.finalizers().next().is_some())
-}
-
-/// The kind is not looked for: it cannot differ, and items of a list do not carry it.
-fn holds(record: &Record, body: &Map<String, Value>) -> bool {
+/// Whether the object contains all fields of the body. The kind is not compared: it cannot differ,
+/// and items of a list do not have it.
+fn contains_all(record: &Record, body: &Map<String, Value>) -> bool {
     body.iter()
         .filter(|(name, _)| !matches!(name.as_str(), "apiVersion" | "kind"))
         .all(|(name, value)| {
@@ -271,17 +271,3 @@ fn status_body(resource: &Resource, key: &ObjectKey, status: Value) -> Map<Strin
         ("status".to_owned(), status),
     ])
 }
-
-/// A conflict on the only precondition means that the name belongs to another object now. Any
-/// other, such as a webhook's, leaves the object where it is.
-fn is_gone(status: &Status) -> bool {
-    match ErrorReason::of(status) {
-        ErrorReason::NotFound => true,
-        ErrorReason::Conflict => OTHER_UID.iter().any(|text| status.message.contains(text)),
-        _ => false,
-    }
-}
-
-/// In the words of `rest.BeforeDelete` and of `storage.Preconditions.Check` of k8s.io/apiserver;
-/// nothing else in the answer tells it.
-const OTHER_UID: [&str; 2] = ["the UID in the precondition", "UID in precondition"];

@@ -233,7 +233,7 @@ async fn a_function_may_fail_but_not_move_the_object() {
         Ok(())
     });
     let error = moving.await.expect_err("a function that moves");
-    assert!(error.to_string().contains("leave both alone"), "{error}");
+    assert!(error.to_string().contains("keep both"), "{error}");
     assert_eq!(world.lines().len(), 2);
 }
 

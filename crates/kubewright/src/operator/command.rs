@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use kubewright_manifest::{
     Component, ManifestOptions, WebhookCertificates, WebhookUse, deployment, objects, to_yaml,
 };
-use kubewright_runtime::Limits;
+use kubewright_runtime::CgroupLimits;
 use kubewright_runtime::client::{Transport, load_config};
 use kubewright_runtime::prometheus::MetricKind;
 use tokio::runtime::{Builder, Runtime};
@@ -258,7 +258,7 @@ async fn announce(running: &Running) {
 fn runtime() -> Result<Runtime, Error> {
     Builder::new_multi_thread()
         .enable_all()
-        .worker_threads(Limits::read(Path::new("/")).threads().get())
+        .worker_threads(CgroupLimits::read(Path::new("/")).threads().get())
         .thread_name("kubewright")
         .build()
         .map_err(denied("threads"))

@@ -1,24 +1,26 @@
+//! The CPU and memory limits of the process.
+
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// What the cgroup of this process lets it have; none where nothing is limited or nothing is
-/// known.
+/// The limits of this process's cgroup. `None` is a resource without a limit, or with an unknown
+/// one.
 ///
-/// Both versions of cgroups are read, also side by side, below a root that is handed in. Of the
-/// groups above its own, as far as they can be seen, the tightest counts.
+/// Both versions of cgroups are supported, also in the hybrid layout. The limit is the lowest one
+/// of the cgroup and its visible ancestors.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Limits {
-    /// How much time on processors, 1.5 being one and a half.
+pub struct CgroupLimits {
+    /// The CPU limit in processors, such as 1.5.
     pub cpus: Option<f64>,
-    /// How many bytes.
+    /// The memory limit in bytes.
     pub memory: Option<u64>,
 }
 
-/// What a v1 kernel says where nothing is limited: the largest number of whole pages.
+/// Version 1 reports a missing limit as the largest number of whole pages, which is above this.
 const UNLIMITED: u64 = 1 << 60;
 
-impl Limits {
-    /// What is said below `root`, which is `/` but in tests.
+impl CgroupLimits {
+    /// Reads the limits from `proc` and `sys` below `root`, which is `/` except in tests.
     pub fn read(root: &Path) -> Self {
         let membership = std::fs::read_to_string(root.join("proc/self/cgroup"));
         let mut limits = Self::default();
@@ -32,25 +34,25 @@ impl Limits {
         limits
     }
 
-    /// How many threads make sense: as many as there are processors, and no more than the cgroup
-    /// lets work at once.
+    /// The number of threads to use: the number of processors, or the CPU limit rounded up if it is
+    /// lower.
     pub fn threads(&self) -> NonZeroUsize {
         let present = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let Some(cpus) = self.cpus else {
             return present;
         };
-        // Counted, because no conversion from f64 says what it does with what does not fit.
-        let allowed = (1..present.get()).take_while(|&threads| lossless(threads) < cpus);
-        let allowed = NonZeroUsize::new(allowed.count() + 1);
-        allowed.map_or(present, |allowed| allowed.min(present))
+        // Counted, because std has no checked conversion from f64.
+        let below = (1..present.get()).take_while(|&threads| lossless(threads) < cpus);
+        let limit = NonZeroUsize::new(below.count() + 1);
+        limit.map_or(present, |limit| limit.min(present))
     }
 
-    /// One line of `/proc/self/cgroup`: no controllers stand for version 2.
+    /// The limits of a line of `/proc/self/cgroup`. A line without controllers is version 2.
     fn of_line(root: &Path, controllers: &str, group: &str) -> Self {
         let mounts = root.join("sys/fs/cgroup");
         let mut limits = Self::default();
         if controllers.is_empty() {
-            // Beside version 1 it may be mounted below.
+            // The hybrid layout mounts version 2 below version 1.
             for mount in [mounts.clone(), mounts.join("unified")] {
                 for folder in folders(&mount, group) {
                     limits = limits.and(Self {
@@ -81,20 +83,19 @@ impl Limits {
         limits
     }
 
-    /// The tighter of both.
+    /// The lower limit of both for each resource.
     fn and(self, other: Self) -> Self {
-        let smaller = |one: f64, other: f64| one.min(other);
         Self {
-            cpus: merged(self.cpus, other.cpus, smaller),
-            memory: merged(self.memory, other.memory, u64::min),
+            cpus: lower(self.cpus, other.cpus, f64::min),
+            memory: lower(self.memory, other.memory, u64::min),
         }
     }
 }
 
-fn merged<T>(one: Option<T>, other: Option<T>, choose: impl Fn(T, T) -> T) -> Option<T> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(choose(one, other)),
-        (one, other) => one.or(other),
+fn lower<T>(left: Option<T>, right: Option<T>, min: impl Fn(T, T) -> T) -> Option<T> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(min(left, right)),
+        (left, right) => left.or(right),
     }
 }
 
@@ -102,8 +103,8 @@ fn lossless(threads: usize) -> f64 {
     f64::from(u32::try_from(threads).unwrap_or(u32::MAX))
 }
 
-/// The group's folder and those above it. Seen from inside a container, the path may be one of
-/// the host's, of which only the mount itself is there.
+/// The folders of the cgroup and its ancestors. Inside a container, the path can be that of the
+/// host, and only the folder of the mount exists.
 fn folders(mount: &Path, group: &str) -> Vec<PathBuf> {
     let mut folder = mount.join(group.trim_start_matches('/'));
     let mut folders = Vec::new();
@@ -123,7 +124,7 @@ fn cpu_max(folder: &Path) -> Option<f64> {
     share(quota.parse().ok()?, period.parse().ok()?)
 }
 
-/// `cpu.cfs_quota_us` and `cpu.cfs_period_us` of version 1; -1 stands for no limit.
+/// `cpu.cfs_quota_us` and `cpu.cfs_period_us` of version 1; -1 is no limit.
 fn cfs_quota(folder: &Path) -> Option<f64> {
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
     let quota = read("cpu.cfs_quota_us")?.trim().parse().ok()?;
@@ -144,9 +145,9 @@ fn number(file: &Path) -> Option<u64> {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::Limits;
+    use super::CgroupLimits;
 
-    /// A tree of these files in a folder of its own, which goes with the value.
+    /// A temporary folder with these files, removed on drop.
     struct Tree(PathBuf);
 
     impl Tree {
@@ -164,17 +165,18 @@ mod tests {
 
     impl Drop for Tree {
         fn drop(&mut self) {
-            std::fs::remove_dir_all(&self.0).unwrap_or_default();
+            // A folder that cannot be removed does not fail the test.
+            std::fs::remove_dir_all(&self.0).ok();
         }
     }
 
-    fn limits(name: &str, files: &[(&str, &str)]) -> Limits {
+    fn limits(name: &str, files: &[(&str, &str)]) -> CgroupLimits {
         let tree = Tree::new(name, files);
-        Limits::read(&tree.0)
+        CgroupLimits::read(&tree.0)
     }
 
     #[test]
-    fn of_version_2_the_tightest_group_counts() {
+    fn lowest_limit_of_all_ancestors_applies_in_version_2() {
         let read = limits(
             "v2",
             &[
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn version_1_has_a_hierarchy_for_each_controller() {
+    fn limits_of_version_1_are_read_from_the_hierarchy_of_each_controller() {
         let read = limits(
             "v1",
             &[
@@ -211,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn without_limits_there_are_none() {
+    fn missing_limits_are_none() {
         let read = limits(
             "none",
             &[
@@ -225,7 +227,10 @@ mod tests {
                 ("sys/fs/cgroup/unified/memory.max", "max\n"),
             ],
         );
-        assert_eq!(read, Limits::default());
-        assert_eq!(Limits::read(Path::new("/nowhere")), Limits::default());
+        assert_eq!(read, CgroupLimits::default());
+        assert_eq!(
+            CgroupLimits::read(Path::new("/nowhere")),
+            CgroupLimits::default()
+        );
     }
 }
