@@ -1,6 +1,7 @@
 //! The status of a built-in kind: each Service that asks for a load balancer gets an address.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::process::ExitCode;
 
 use kubewright::prelude::*;
 use serde_json::json;

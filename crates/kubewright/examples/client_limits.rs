@@ -1,7 +1,6 @@
 //! A client with limits: requests per second, retries when the server is overloaded, and a timeout.
 
-use kubewright::RateLimit;
-use kubewright::client::{ClientLimits, connect, load_config};
+use kubewright::client::{ClientLimits, RateLimit, connect, load_config};
 use kubewright::kube::Client;
 use kubewright::kube::api::{Api, ListParams};
 use kubewright::prelude::*;

@@ -1,5 +1,8 @@
 //! A closure: every Namespace with the label `welcome` gets a ConfigMap that greets it.
 
+use std::process::ExitCode;
+
+use k8s_openapi::api::core::v1::Namespace;
 use kubewright::prelude::*;
 
 pub(crate) fn operator() -> Operator {

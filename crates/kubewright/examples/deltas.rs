@@ -1,9 +1,9 @@
 //! What has happened to each object, in its order, with the object before and after: what
 //! client-go's DeltaFIFO and event handlers tell.
 
+use kubewright::controller::resource_of;
 use kubewright::kube::Client;
 use kubewright::prelude::*;
-use kubewright::resource_of;
 use kubewright_runtime::client::{connect, load_config};
 use kubewright_runtime::informer::{ChangeEvent, InformerSpec, Informers, Notification};
 use kubewright_runtime::record::Record;

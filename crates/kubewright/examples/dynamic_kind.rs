@@ -1,9 +1,11 @@
 //! A kind that is known only when the program runs: every object of it is annotated with the
 //! number of objects there are.
 
+use std::process::ExitCode;
+
 use kubewright::kube::core::DynamicObject;
 use kubewright::prelude::*;
-use kubewright::{Kind, Resource, Scope};
+use kubewright::{Kind, Resource, Scope, Verb, kind_of};
 use serde_json::json;
 
 /// Counts the objects of any kind.

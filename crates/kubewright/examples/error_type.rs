@@ -1,5 +1,7 @@
 //! An error type of its own: each error says when another try makes sense.
 
+use std::process::ExitCode;
+
 use kubewright::prelude::*;
 
 /// A share of a disk of 100 GB.

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::process::ExitCode;
 
+use kubewright::controller::sources;
 use kubewright::prelude::*;
-use kubewright::{TaskContext, sources};
+use kubewright::{ObjectKey, TaskContext};
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;

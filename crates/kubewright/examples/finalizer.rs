@@ -1,7 +1,10 @@
 //! A finalizer: what is made in another namespace has no owner there, so it is deleted before the
 //! object goes.
 
+use std::process::ExitCode;
+
 use kubewright::prelude::*;
+use kubewright::{ObjectKey, Verb};
 
 /// Where notices are shown.
 const BOARD: &str = "default";

@@ -1,6 +1,8 @@
 //! Guestbook, whose kind is that of kubebuilder's quick start: Pods that read their configuration
 //! from a ConfigMap, of which one is active and the others stand by.
 
+use std::process::ExitCode;
+
 use kubewright::prelude::*;
 use serde_json::json;
 

@@ -1,9 +1,10 @@
 //! Leader election alone, without an operator: who holds a Lease works, and stops before another
 //! can have it.
 
+use kubewright::Clock;
+use kubewright::election::ElectionTimes;
 use kubewright::kube::Client;
 use kubewright::prelude::*;
-use kubewright::{Clock, ElectionTimes};
 use kubewright_runtime::client::{connect, load_config};
 use kubewright_runtime::election::{Candidate, Elector, Leadership};
 use tokio::sync::mpsc;

@@ -1,5 +1,7 @@
 //! A read past the cache: numbers must be unique, so the newest state decides.
 
+use std::process::ExitCode;
+
 use kubewright::prelude::*;
 
 /// A ticket with a number of its own.

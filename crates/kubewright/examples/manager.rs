@@ -5,10 +5,13 @@
 //! manager --leader-elect --health-probe-bind-address=:8081 --metrics-bind-address=:8443
 //! ```
 
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use kubewright::TaskContext;
+use kubewright::election::LeaderElection;
+use kubewright::metrics::{Exposition, MetricKind};
 use kubewright::prelude::*;
-use kubewright::{Exposition, LeaderElection, MetricKind, TaskContext};
 
 /// A lamp that is switched on or off.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]

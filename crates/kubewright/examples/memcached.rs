@@ -1,7 +1,11 @@
 //! Memcached, as the tutorial of the Operator SDK has it: a Deployment of as many replicas as the
 //! object asks for, and a condition that says whether they serve.
 
+use std::process::ExitCode;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kubewright::prelude::*;
+use kubewright::{condition, set_condition};
 use serde_json::json;
 
 /// A memcached of some replicas.

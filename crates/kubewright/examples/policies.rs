@@ -1,7 +1,11 @@
 //! Rules that the API server follows by itself: they hold while the operator is down, and need no
 //! certificate. Webhooks stand in for them where a cluster serves no policies.
 
+use std::process::ExitCode;
+
+use kubewright::Policy;
 use kubewright::prelude::*;
+use kubewright::webhook::{Change, Findings, Operation};
 
 /// A ConfigMap with the label `guarded` names its team, and is not changed any more.
 pub(crate) fn operator() -> Operator {

@@ -1,6 +1,9 @@
 //! A cache of parts: of each ConfigMap only the fields of a struct of one's own are kept, and the
 //! controller is for some of its objects alone.
 
+use std::process::ExitCode;
+
+use kubewright::controller::projection;
 use kubewright::kube;
 use kubewright::prelude::*;
 

@@ -1,8 +1,8 @@
 //! The lowest rung: a reflector lists and watches, and tells what it reads as ordered deltas.
 
+use kubewright::controller::resource_of;
 use kubewright::kube::Client;
 use kubewright::prelude::*;
-use kubewright::resource_of;
 use kubewright_runtime::client::{connect, load_config};
 use kubewright_runtime::record::Record;
 use kubewright_runtime::reflector::{InformerSpec, Reflector, ReflectorOptions, Sink};

@@ -1,6 +1,8 @@
 //! Rules of a kind of one's own, in its definition: the API server follows them by itself, also
 //! while the operator is down.
 
+use std::process::ExitCode;
+
 use kubewright::kube::KubeSchema;
 use kubewright::prelude::*;
 

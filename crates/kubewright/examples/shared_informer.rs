@@ -1,9 +1,9 @@
 //! One watch for many: an informer with an index, two handlers of which one comes late, and a
 //! replay.
 
+use kubewright::controller::resource_of;
 use kubewright::kube::Client;
 use kubewright::prelude::*;
-use kubewright::resource_of;
 use kubewright_runtime::cache::View;
 use kubewright_runtime::client::{connect, load_config};
 use kubewright_runtime::informer::{InformerSpec, Informers, Notification, Subscription};

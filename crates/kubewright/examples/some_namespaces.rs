@@ -1,6 +1,8 @@
 //! An operator that is restricted to some namespaces, which can change while it runs: it reads
 //! each for itself, and needs a Role in each instead of a ClusterRole.
 
+use std::process::ExitCode;
+
 use kubewright::NamespaceSet;
 use kubewright::prelude::*;
 

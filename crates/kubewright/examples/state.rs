@@ -2,7 +2,9 @@
 //! forgotten with its object.
 
 use std::collections::HashMap;
+use std::process::ExitCode;
 
+use kubewright::ObjectKey;
 use kubewright::prelude::*;
 use parking_lot::Mutex;
 

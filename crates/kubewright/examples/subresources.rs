@@ -1,6 +1,7 @@
 //! Subresources of built-in kinds: a status, an eviction, a token.
 
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
+use k8s_openapi::api::core::v1::ServiceAccount;
 use kubewright::kube::Client;
 use kubewright::kube::api::{Api, EvictParams, Patch, PatchParams, PostParams};
 use kubewright::prelude::*;

@@ -1,8 +1,10 @@
 //! A reconcile that a timer triggers: each clock is looked at once a minute, whether anything has
 //! changed or not.
 
+use std::process::ExitCode;
+
+use kubewright::controller::sources;
 use kubewright::prelude::*;
-use kubewright::sources;
 
 /// Shows the time.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]

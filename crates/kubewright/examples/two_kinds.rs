@@ -1,5 +1,7 @@
 //! Two kinds in one operator: a fleet makes ships, and each ship writes its log.
 
+use std::process::ExitCode;
+
 use kubewright::prelude::*;
 
 /// So many ships.

@@ -2,6 +2,7 @@
 //! watch, subresources.
 
 use futures_util::StreamExt as _;
+use k8s_openapi::api::apps::v1::ReplicaSet;
 use kubewright::kube::Client;
 use kubewright::kube::api::{
     Api, DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams,

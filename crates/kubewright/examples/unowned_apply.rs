@@ -1,6 +1,10 @@
 //! Apply without an owner: a team puts its label on the namespace it lives in, beside whatever
 //! others have put there.
 
+use std::process::ExitCode;
+
+use k8s_openapi::api::core::v1::Namespace;
+use kubewright::Verb;
 use kubewright::prelude::*;
 
 /// The team that a namespace belongs to.

@@ -5,7 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::ResourceExt as _;
 use kubewright_core::GroupVersion;
 
-use crate::registration::{AnyKind, TypedKind};
+use crate::controller::{AnyKind, TypedKind};
 use crate::{Error, Result};
 
 /// Makes `owner` the one controller of `object`: the object goes with it, and

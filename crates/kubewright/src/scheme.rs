@@ -5,7 +5,7 @@ use std::fmt;
 use kubewright_core::{Kind, Resource};
 use serde_json::Value;
 
-use crate::registration::{TypedKind, resource_of};
+use crate::controller::{TypedKind, resource_of};
 use crate::{Error, Result};
 
 /// Types by kind and kinds by type, for programs that meet objects of which they know only the

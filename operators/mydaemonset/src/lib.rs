@@ -8,8 +8,11 @@ mod pod;
 mod roll_out;
 mod status;
 
-use kubewright::WriteError;
+use k8s_openapi::api::core::v1::Node;
+use kubewright::context::WriteError;
 use kubewright::prelude::*;
+use kubewright::webhook::{Change, Findings};
+use kubewright::{Event, slow_start};
 use parking_lot::Mutex;
 
 pub use failed::FailedPods;

@@ -131,6 +131,7 @@ fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::api::core::v1::Node;
     use kubewright::prelude::*;
     use serde_json::{Value, json};
 

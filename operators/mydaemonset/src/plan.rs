@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::api::core::v1::Node;
 use k8s_openapi::jiff::Timestamp;
 use kubewright::prelude::*;
+use kubewright::{List, set_condition};
 
 use crate::failed::FailedPods;
 use crate::node::{Role, role_of};
@@ -244,6 +246,7 @@ pub(crate) fn until_available(pod: &Pod, situation: &Situation<'_>) -> Option<Du
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::api::core::v1::Node;
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
     use kubewright::prelude::*;
     use serde_json::json;

@@ -2,6 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kubewright::prelude::*;
+use kubewright::webhook::Findings;
 
 use crate::{MyDaemonSet, UpdateStrategy};
 
@@ -147,6 +148,7 @@ fn amount(given: Option<&IntOrString>, nodes: usize) -> Option<usize> {
 mod tests {
     use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
     use kubewright::prelude::*;
+    use kubewright::webhook::Findings;
     use serde_json::json;
 
     use super::{Occupant, Seat, Strategy, check};

@@ -1,5 +1,7 @@
 //! How things stand, in numbers and in conditions.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kubewright::condition;
 use kubewright::prelude::*;
 
 use crate::node::Role;
@@ -60,6 +62,7 @@ pub(crate) fn progressing(status: &MyDaemonSetStatus) -> Condition {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
     use kubewright::prelude::*;
 
     use super::{available, progressing};

@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use kubewright::ObjectKey;
 use kubewright::prelude::*;
 use parking_lot::Mutex;
 

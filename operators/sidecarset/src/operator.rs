@@ -1,9 +1,12 @@
 use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
 use k8s_openapi::api::apps::v1::ControllerRevision;
+use k8s_openapi::api::core::v1::Namespace;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
+use kubewright::controller::{Cache, Predicate};
 use kubewright::prelude::*;
-use kubewright::{Cache, Predicate, Reinvocation};
+use kubewright::webhook::{Admission, Change, Denied, Findings, Operation, Reinvocation};
+use kubewright::{ObjectKey, PolicyRule, Verb};
 
 use crate::check::{Neighbours, check};
 use crate::inject::base_of;

@@ -1,10 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::apps::v1::ControllerRevision;
+use k8s_openapi::api::core::v1::Namespace;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
-use kubewright::LabelSelector;
 use kubewright::prelude::*;
+use kubewright::{Event, LabelSelector, List};
 use serde_json::{Value, json};
 
 use crate::SidecarSet;

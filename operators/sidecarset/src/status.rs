@@ -1,4 +1,5 @@
-use kubewright::prelude::*;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kubewright::{condition, set_condition};
 
 use crate::policy::{POLICY_CONDITION, Way};
 use crate::revision::Revised;

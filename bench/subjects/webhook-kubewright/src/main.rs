@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use clap::Parser;
 use k8s_openapi::api::core::v1::Pod;
-use kubewright::{
+use kubewright::webhook::{
     Admission, CertificateFiles, CertificateSource, Certificates, Denied, Incoming, Operation,
-    Operator, RunOptions, Webhook, WebhookServing,
+    WebhookServing,
 };
+use kubewright::{Operator, RunOptions, Webhook};
 use kubewright_bench_subject::{Sidecars, chain, median, print_reading, processor_time};
 use kubewright_runtime::client::connect;
 use tokio::net::TcpListener;
@@ -106,7 +107,7 @@ async fn serve(webhook: Webhook, arguments: &Arguments) -> Result<(), Box<dyn Er
         incoming: Incoming::Socket(TcpListener::bind(("127.0.0.1", arguments.port)).await?),
         certificates: Certificates::new(&files.read()?)?,
         source: CertificateSource::Files(files),
-        repetition: Default::default(),
+        idempotence: Default::default(),
     };
     // The webhook asks the API server nothing.
     let config = kube::Config::new("http://127.0.0.1:1".parse()?);

@@ -4,7 +4,7 @@ use std::time::Duration;
 use clap::Args;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use kubewright::honor_no_proxy;
+use kubewright::client::honor_no_proxy;
 
 use super::report::AnswerFlag;
 use crate::error::Error;

@@ -9,7 +9,7 @@ use http::{Method, Request};
 use kube::client::ClientBuilder;
 use kube::config::AuthInfo;
 use kube::{Client, Config};
-use kubewright::honor_no_proxy;
+use kubewright::client::honor_no_proxy;
 use kubewright_apiserver::User;
 use parking_lot::Mutex;
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Either, Full};
-use kubewright::Permissions;
+use kubewright::client::Permissions;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use tower::{Layer, Service};

@@ -2,7 +2,8 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use kubewright::{Candidacy, Operator, RunOptions, Running};
+use kubewright::election::ElectionOptions;
+use kubewright::{Operator, RunOptions, Running};
 use kubewright_apiserver::User;
 use tokio::time::Instant;
 
@@ -283,7 +284,7 @@ impl Cluster {
         let options = RunOptions {
             clock: self.clock(),
             webhooks,
-            candidacy: candidacy(&operator, &under_test.account),
+            election: candidacy(&operator, &under_test.account),
             namespace: home(&under_test.account).map(str::to_owned),
             ..RunOptions::default()
         };
@@ -307,9 +308,11 @@ impl Cluster {
 }
 
 /// An operator that can elect a leader does so, in the namespace of its account.
-fn candidacy(operator: &Operator, account: &User) -> Option<Candidacy> {
+fn candidacy(operator: &Operator, account: &User) -> Option<ElectionOptions> {
     let namespace = home(account)?;
-    operator.elects_leader().then(|| Candidacy::new(namespace))
+    operator
+        .elects_leader()
+        .then(|| ElectionOptions::new(namespace))
 }
 
 fn home(account: &User) -> Option<&str> {

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::select_all;
-use kubewright::{ReconcileLoop, Running};
+use kubewright::Running;
+use kubewright::controller::ReconcileLoop;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 

@@ -3,7 +3,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kubewright::ReconcileLoop;
+use kubewright::controller::ReconcileLoop;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::failure::fail;

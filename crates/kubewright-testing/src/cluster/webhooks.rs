@@ -2,8 +2,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use kubewright::{
-    CertificateSource, Certificates, Incoming, ManagedCertificates, Repetition, WebhookServing,
+use kubewright::webhook::{
+    CertificateSource, Certificates, IdempotenceCheck, Incoming, ManagedCertificates,
+    WebhookServing,
 };
 use kubewright_apiserver::{WebhookEndpoint, WebhookEndpoints};
 use kubewright_core::{Description, WebhookKind};
@@ -197,7 +198,7 @@ impl WebhookWiring {
             }
         };
         let (certificates, source) = match &self.trust {
-            Trust::Given { certificates, .. } => (certificates.clone(), CertificateSource::Given),
+            Trust::Given { certificates, .. } => (certificates.clone(), CertificateSource::Static),
             Trust::Managed(managed) => {
                 let source = CertificateSource::Managed(managed.clone());
                 (Certificates::none(), source)
@@ -207,7 +208,7 @@ impl WebhookWiring {
             incoming,
             certificates,
             source,
-            repetition: Repetition::Checked,
+            idempotence: IdempotenceCheck::On,
         };
         Ok((serving, listed))
     }

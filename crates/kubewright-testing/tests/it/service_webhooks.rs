@@ -7,11 +7,12 @@ use k8s_openapi::api::admissionregistration::v1::ValidatingWebhookConfiguration;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::Api;
 use kube::api::PostParams;
-use kubewright::pki::Authority;
 use kubewright::prelude::*;
-use kubewright::{
-    CertificateSource, Certificates, Incoming, Repetition, RunOptions, Running, WebhookServing,
+use kubewright::webhook::pki::Authority;
+use kubewright::webhook::{
+    CertificateSource, Certificates, Change, Findings, IdempotenceCheck, Incoming, WebhookServing,
 };
+use kubewright::{RunOptions, Running};
 use kubewright_testing::Cluster;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -40,8 +41,8 @@ async fn serve(cluster: &Cluster) -> (Running, u16, String) {
         webhooks: Some(WebhookServing {
             incoming: Incoming::Socket(listener),
             certificates: Certificates::new(&pair).expect("a certificate"),
-            source: CertificateSource::Given,
-            repetition: Repetition::Once,
+            source: CertificateSource::Static,
+            idempotence: IdempotenceCheck::Off,
         }),
         ..RunOptions::default()
     };

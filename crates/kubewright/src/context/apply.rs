@@ -10,7 +10,7 @@ use kubewright_runtime::write::{Intent, Target, WriteError};
 use kubewright_wire::record::Record;
 
 use super::{Live, Shared};
-use crate::registration::{AnyKind, ViewId};
+use crate::controller::{AnyKind, ViewId};
 use crate::{Error, Metadata, Result};
 
 /// The kind that is written, and the view that learns of it.
@@ -185,7 +185,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Apply, Shared, Written};
-    use crate::registration::{AnyView, ViewId, Views, resource_of};
+    use crate::controller::{AnyView, ViewId, Views, resource_of};
 
     type Seen = Arc<Mutex<Vec<String>>>;
 

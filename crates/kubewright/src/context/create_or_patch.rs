@@ -2,7 +2,7 @@ use kubewright_core::{ObjectKey, Scope};
 use kubewright_runtime::write::{Target, WriteResult};
 
 use super::{Context, Object};
-use crate::registration::{AnyKind, ViewId, resource_of};
+use crate::controller::{AnyKind, ViewId, resource_of};
 use crate::{Error, Result};
 
 impl<K: AnyKind> Context<K> {

@@ -10,7 +10,7 @@ use kubewright_runtime::informer::Informer;
 use super::apply::Written;
 use super::{Apply, Context, Name};
 use crate::Result;
-use crate::registration::{AnyKind, ViewId};
+use crate::controller::{AnyKind, ViewId};
 
 /// The objects of a kind that is known only at run time; made by [`Context::of`].
 pub struct Dynamic<'c, K> {

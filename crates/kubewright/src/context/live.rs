@@ -7,7 +7,7 @@ use kubewright_core::{ObjectKey, Resource, Scope};
 use kubewright_runtime::NamespaceSet;
 
 use super::Name;
-use crate::registration::{AnyKind, TypedKind, resource_of};
+use crate::controller::{AnyKind, TypedKind, resource_of};
 use crate::{Error, Result};
 
 /// Reads past the cache; made by [`Context::live`](super::Context::live).

@@ -20,3 +20,5 @@ pub use reconcile::Context;
 pub(crate) use reconcile::Shared;
 pub use status::{StatusWrite, WithStatus};
 pub use watch::Watch;
+
+pub use kubewright_runtime::write::{WriteError, WriteResult};

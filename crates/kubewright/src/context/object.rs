@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
+use crate::controller::TypedKind;
 use crate::marker::{Plain, Shared};
-use crate::registration::TypedKind;
 
 /// What calls that take an object accept: `&K` and `&Arc<K>`.
 ///

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::apply::Written;
 use super::{Apply, Dynamic, Live, Name, Object};
-use crate::registration::{AnyKind, TypedKind, ViewId, Views, resource_of};
+use crate::controller::{AnyKind, TypedKind, ViewId, Views, resource_of};
 use crate::{Error, Result};
 
 /// What a reconcile function works with.
@@ -70,13 +70,13 @@ impl<K: AnyKind> Context<K> {
     /// namespaces that the operator looks at, as [`list`](Self::list). Only these are decoded.
     ///
     /// For those of one namespace leave the others out, or have an index by namespace
-    /// ([`Selection::index`](crate::Selection::index)).
+    /// ([`Selection::index`](crate::controller::Selection::index)).
     pub fn matching<W: TypedKind>(&self, labels: &str) -> Result<List<W>> {
         Ok(self.shared.views.matching(labels)?)
     }
 
     /// The objects of a kind that have the value in an index, which the registration of the kind
-    /// names ([`Selection::index`](crate::Selection::index)).
+    /// names ([`Selection::index`](crate::controller::Selection::index)).
     pub fn by_index<W: TypedKind>(&self, name: &str, value: &str) -> Result<List<W>> {
         Ok(self.shared.views.by_index(name, value)?)
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::Context;
 use super::conditions::{Seen, complete_conditions};
 use crate::Result;
-use crate::registration::TypedKind;
+use crate::controller::TypedKind;
 
 /// A kind whose status has a Rust type.
 #[diagnostic::on_unimplemented(

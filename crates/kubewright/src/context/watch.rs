@@ -8,7 +8,7 @@ use kubewright_runtime::controller::{self as runtime, Failure, Source};
 use kubewright_runtime::store::Store;
 
 use super::Context;
-use crate::registration::{AnyKind, Cache, Selection, Wanted, add_indexes, by_mapper, index_name};
+use crate::controller::{AnyKind, Cache, Selection, Wanted, add_indexes, by_mapper, index_name};
 use crate::{Error, Result};
 
 /// A kind that wakes the controller from now on, and its objects; made by [`Context::watch`].
@@ -120,7 +120,7 @@ impl<W: AnyKind> Watch<W> {
     }
 
     /// The objects that have the value in an index of the selection
-    /// ([`Selection::index`](crate::Selection::index)).
+    /// ([`Selection::index`](crate::controller::Selection::index)).
     pub fn by_index(&self, name: &str, value: &str) -> Result<List<W>> {
         let index = index_name(&self.indexes.owner, name);
         Ok(self

@@ -5,7 +5,7 @@ use kubewright_runtime::reflector::Transform;
 use serde_json::Value;
 
 use super::Operator;
-use crate::registration::{AnyKind, Selection};
+use crate::controller::{AnyKind, Selection};
 
 /// What is done to objects before they are cached.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use kubewright_runtime::client::{ClientLimits, RequestFilter as _, RequestMetric
 use kubewright_runtime::reconcile_loop::WriteTrackerLayer;
 use tower::ServiceBuilder;
 
-use crate::Permissions;
+use crate::permission::Permissions;
 
 /// A layer that the user has added.
 pub(super) type ClientLayer = Arc<dyn Fn(Transport) -> Transport + Send + Sync>;

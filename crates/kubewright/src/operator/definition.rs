@@ -21,10 +21,11 @@ use super::cache::Transforms;
 use super::client_stack::ClientLayer;
 use super::task::{Place, Task, TaskContext};
 use super::{LeaderElection, RunOptions, Running, command, start};
+use crate::controller::{AnyKind, Controller, Registered, Selection, TypedKind};
 use crate::endpoint::{Check, Checks, ExtraMetrics};
-use crate::registration::{AnyKind, Controller, Registered, Selection, TypedKind};
-use crate::webhook::{Authorizer, Conversions, Questions};
-use crate::{AnyWebhook, Error, Policy, Result, Verdict};
+use crate::policy::Policy;
+use crate::webhook::{AnyWebhook, Authorizer, Conversions, Questions, Verdict};
+use crate::{Error, Result};
 
 /// A program that keeps a cluster as its objects say: controllers, and tasks of its own.
 ///
@@ -124,7 +125,7 @@ impl Operator {
     ///
     /// ```
     /// use kubewright::prelude::*;
-    /// use kubewright::{SubjectAccessReviewSpec, Verdict};
+    /// use kubewright::webhook::{SubjectAccessReviewSpec, Verdict};
     ///
     /// async fn decide(attempt: SubjectAccessReviewSpec) -> Verdict {
     ///     match attempt.user.as_str() {
@@ -179,7 +180,7 @@ impl Operator {
     /// the manifests grant it.
     ///
     /// A copy takes part when it is run with `--leader-elect`, as the Deployment of the manifests
-    /// does, or with a [`Candidacy`](super::Candidacy).
+    /// does, or with a [`ElectionOptions`](super::ElectionOptions).
     #[must_use]
     pub fn leader_election(mut self, election: LeaderElection) -> Self {
         self.election = Some(election);

@@ -5,7 +5,7 @@ use kubewright_runtime::election::ElectionTimes;
 ///
 /// ```
 /// use kubewright::prelude::*;
-/// use kubewright::LeaderElection;
+/// use kubewright::election::LeaderElection;
 ///
 /// let operator = Operator::new("site").leader_election(LeaderElection::default());
 /// assert_eq!(operator.description().lease.as_deref(), Some("site"));

@@ -19,5 +19,5 @@ mod webhooks;
 
 pub use definition::Operator;
 pub use election::LeaderElection;
-pub use running::{Candidacy, RunOptions, Running};
+pub use running::{ElectionOptions, RunOptions, Running};
 pub use task::TaskContext;

@@ -20,6 +20,8 @@ impl Operator {
     ///
     /// ```
     /// use kubewright::prelude::*;
+    /// use kubewright::Policy;
+    /// use kubewright::webhook::{Change, Findings};
     ///
     /// fn check(change: &Change<Pod>, findings: &mut Findings) {
     ///     if change.object().is_some_and(|pod| pod.labels().is_empty()) {

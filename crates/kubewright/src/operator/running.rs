@@ -11,9 +11,10 @@ use tokio::time::Instant;
 
 use super::group::Group;
 use super::part::Part;
+use crate::Error;
 use crate::endpoint::{MetricsServing, Probes};
+use crate::permission::Permissions;
 use crate::webhook::WebhookServing;
-use crate::{Error, Permissions};
 
 /// The least time that giving the Lease back may take: the work has ended then, and others wait.
 const RELEASE: Duration = Duration::from_secs(2);
@@ -32,7 +33,7 @@ pub struct RunOptions {
     /// Where webhooks are served; none serves none.
     pub webhooks: Option<WebhookServing>,
     /// Who this copy is in the election of a leader; none works without one, as if alone.
-    pub candidacy: Option<Candidacy>,
+    pub election: Option<ElectionOptions>,
     /// Where `/healthz` and `/readyz` are answered; none answers none.
     pub probes: Option<Incoming>,
     /// Where `/metrics` is answered; none answers none.
@@ -52,7 +53,7 @@ impl Default for RunOptions {
             clock: Clock::system(),
             grace: Duration::from_secs(30),
             webhooks: None,
-            candidacy: None,
+            election: None,
             probes: None,
             metrics: None,
             limits: ClientLimits {
@@ -67,7 +68,7 @@ impl Default for RunOptions {
 
 /// How one copy of an operator takes part in the election of a leader.
 #[derive(Clone)]
-pub struct Candidacy {
+pub struct ElectionOptions {
     /// Where the Lease is: the operator's own namespace.
     pub namespace: String,
     /// Who this copy is; none makes a name that no other has.
@@ -77,7 +78,7 @@ pub struct Candidacy {
     pub transport: Option<Transport>,
 }
 
-impl Candidacy {
+impl ElectionOptions {
     /// In this namespace, under a name of its own.
     pub fn new(namespace: impl Into<String>) -> Self {
         Self {
@@ -88,9 +89,9 @@ impl Candidacy {
     }
 }
 
-impl std::fmt::Debug for Candidacy {
+impl std::fmt::Debug for ElectionOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Candidacy")
+        f.debug_struct("ElectionOptions")
             .field("namespace", &self.namespace)
             .field("identity", &self.identity)
             .finish_non_exhaustive()

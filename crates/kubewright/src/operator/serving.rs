@@ -8,9 +8,10 @@ use tokio::net::TcpListener;
 
 use super::flags::{BindAddress, MetricsArguments, RunArguments, WebhookArguments};
 use super::start::system_namespace;
-use super::{Candidacy, Operator, RunOptions};
+use super::{ElectionOptions, Operator, RunOptions};
+use crate::Error;
 use crate::endpoint::{MetricsAccess, MetricsServing};
-use crate::{CertificateSource, Error, ManagedCertificates, Repetition, WebhookServing};
+use crate::webhook::{CertificateSource, IdempotenceCheck, ManagedCertificates, WebhookServing};
 
 /// What the command line says about a run; ports are taken here.
 pub(super) async fn options(
@@ -22,7 +23,7 @@ pub(super) async fn options(
     let namespace = own_namespace(operator, &arguments.webhooks, config);
     Ok(RunOptions {
         webhooks: webhooks(operator, &arguments.webhooks, &namespace).await?,
-        candidacy: candidacy(operator, arguments, config, agent)?,
+        election: candidacy(operator, arguments, config, agent)?,
         probes: probes(&arguments.health_probe_bind_address).await?,
         metrics: metrics(&arguments.metrics).await?,
         host: config
@@ -82,7 +83,7 @@ fn candidacy(
     arguments: &RunArguments,
     config: &Config,
     agent: &str,
-) -> Result<Option<Candidacy>, Error> {
+) -> Result<Option<ElectionOptions>, Error> {
     if !arguments.leader_elect {
         return Ok(None);
     }
@@ -91,7 +92,7 @@ fn candidacy(
     }
     let transport = Transport::connect(config, &format!("{agent} leader-election"))?;
     let namespace = arguments.leader_election_namespace.clone();
-    Ok(Some(Candidacy {
+    Ok(Some(ElectionOptions {
         namespace: namespace.unwrap_or_else(|| config.default_namespace.clone()),
         identity: None,
         transport: Some(transport),
@@ -162,7 +163,7 @@ async fn webhooks(
         incoming: Incoming::Socket(listener),
         certificates,
         source,
-        repetition: Repetition::Once,
+        idempotence: IdempotenceCheck::Off,
     }))
 }
 

@@ -18,13 +18,16 @@ use super::cache::Transforms;
 use super::client_stack::ClientStack;
 use super::group::Group;
 use super::part::{Part, Phase};
-use super::running::{Candidacy, RunOptions, Running, not_registered};
+use super::running::{ElectionOptions, RunOptions, Running, not_registered};
 use super::task::{Task, TaskContext};
 use super::{LeaderElection, Operator};
+use crate::Error;
+use crate::controller::{Parts, Registered};
 use crate::endpoint::{Access, Endpoint, MetricsAccess, MetricsPage, MetricsServing, Probes};
-use crate::registration::{Parts, Registered};
-use crate::webhook::{CertificateKeeper, Questions, WebhookParts, WebhookServing};
-use crate::{Error, ManagedCertificates, Permissions};
+use crate::permission::Permissions;
+use crate::webhook::{
+    CertificateKeeper, ManagedCertificates, Questions, WebhookParts, WebhookServing,
+};
 
 /// Starts the operator's parts: what answers first, what works last.
 pub(super) fn start(
@@ -50,7 +53,7 @@ pub(super) fn start(
     let unfenced = transport.clone().client();
     let (elector, leadership) = candidate(
         &operator,
-        options.candidacy.as_ref(),
+        options.election.as_ref(),
         options.clock.clone(),
         |own| match own {
             // Renewals are not limited: a Lease that is renewed late is lost.
@@ -107,7 +110,7 @@ pub(super) fn start(
             requests,
             webhooks,
             events,
-            lease: description.lease.filter(|_| options.candidacy.is_some()),
+            lease: description.lease.filter(|_| options.election.is_some()),
             leadership,
             extra: operator.metrics,
         };
@@ -143,9 +146,9 @@ impl Running {
         parts: &Parts,
     ) -> Result<WebhookMetrics, Error> {
         let has_webhooks = !questions.is_empty();
-        let repetition = serving.as_ref().map(|(serving, _)| serving.repetition);
-        let repetition = repetition.unwrap_or_default();
-        let webhooks = WebhookParts::build(questions, &parts.informers, repetition)?;
+        let idempotence = serving.as_ref().map(|(serving, _)| serving.idempotence);
+        let idempotence = idempotence.unwrap_or_default();
+        let webhooks = WebhookParts::build(questions, &parts.informers, idempotence)?;
         let Some((serving, keeper)) = serving else {
             if has_webhooks {
                 tracing::warn!("webhooks are not served");
@@ -347,7 +350,7 @@ fn informers(
 
 fn candidate(
     operator: &Operator,
-    candidacy: Option<&Candidacy>,
+    candidacy: Option<&ElectionOptions>,
     clock: Clock,
     client: impl Fn(Option<Transport>) -> Client,
 ) -> Result<(Option<Elector>, Leadership), Error> {

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::part::{Part, Phase};
 use crate::Result;
-use crate::registration::Parts;
+use crate::controller::Parts;
 
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 const LAST_DELAY: Duration = Duration::from_secs(60);

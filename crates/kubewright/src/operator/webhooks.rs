@@ -13,6 +13,7 @@ impl Operator {
     ///
     /// ```
     /// use kubewright::prelude::*;
+    /// use kubewright::webhook::{Change, Findings};
     ///
     /// let operator = Operator::new("tidy")
     ///     .webhook(Webhook::validates(|_: &Change<ConfigMap>, _: &mut Findings| {}));

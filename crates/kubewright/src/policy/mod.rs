@@ -8,3 +8,5 @@ mod served;
 pub use effect::{Mutation, Validation};
 pub use registered::Policy;
 pub(crate) use served::check_served;
+
+pub use kubewright_core::{MissingParameter, NamedExpression, PolicyAction, PolicyEffect};

@@ -7,7 +7,7 @@ use kubewright_core::{
 };
 
 use super::{Mutation, Validation};
-use crate::registration::{TypedKind, resource_of};
+use crate::controller::{TypedKind, resource_of};
 use crate::webhook::{Place, Width, conditions, fault_of_conditions, usual_exemption};
 use crate::{Error, Webhook};
 
@@ -20,6 +20,8 @@ use crate::{Error, Webhook};
 ///
 /// ```
 /// use kubewright::prelude::*;
+/// use kubewright::Policy;
+/// use kubewright::webhook::Operation;
 ///
 /// let operator = Operator::new("guard")
 ///     .policy(

@@ -5,6 +5,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 ///
 /// ```
 /// use kubewright::prelude::*;
+/// use kubewright::k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 ///
 /// #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 /// pub struct SiteStatus {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Denied;
 use super::serving::Reads;
-use crate::registration::TypedKind;
+use crate::controller::TypedKind;
 
 /// The request that a webhook is asked about, and what it may look at.
 #[derive(Clone)]

@@ -23,6 +23,7 @@ impl Webhook {
     ///
     /// ```
     /// use kubewright::prelude::*;
+    /// use kubewright::webhook::{Change, Findings, Operation};
     ///
     /// fn check(change: &Change<Pod>, findings: &mut Findings) {
     ///     if let Change::Connect(options) = change
@@ -49,7 +50,8 @@ impl Webhook {
     /// ```
     /// use kubewright::k8s_openapi::api::autoscaling::v1::Scale;
     /// use kubewright::prelude::*;
-    /// use kubewright::resource_of;
+    /// use kubewright::webhook::{Change, Findings};
+    /// use kubewright::controller::resource_of;
     ///
     /// fn check(change: &Change<Scale>, findings: &mut Findings) {
     ///     let wanted = change.object().and_then(|scale| scale.spec.as_ref()?.replicas);

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Webhook;
 use crate::Error;
-use crate::registration::{TypedKind, definition, resource_of};
+use crate::controller::{TypedKind, definition, resource_of};
 
 /// Makes the definition of a kind in one version.
 type Define = fn() -> Option<Value>;

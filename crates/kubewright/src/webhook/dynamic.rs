@@ -1,7 +1,7 @@
 use kube::core::DynamicObject;
 use kubewright_core::{Resource, WebhookKind};
 
-use super::handler::{defaulter, async_validator, mutator, validator};
+use super::handler::{async_validator, defaulter, mutator, validator};
 use super::{Admission, Change, Denied, Findings, Webhook};
 
 /// Webhooks for kinds that are known only when the program runs.
@@ -11,6 +11,7 @@ impl Webhook {
     /// ```
     /// use kubewright::kube::core::DynamicObject;
     /// use kubewright::prelude::*;
+    /// use kubewright::webhook::{Change, Findings};
     /// use kubewright::{Kind, Resource, Scope};
     /// use serde_json::json;
     ///
@@ -79,7 +80,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use crate::webhook::handler::{Handler, defaulter, validator};
-    use crate::webhook::serving::{Reads, Repetition};
+    use crate::webhook::serving::{IdempotenceCheck, Reads};
     use crate::webhook::{Change, Findings, Webhook};
 
     fn fill_in(pot: &mut DynamicObject) {
@@ -108,7 +109,7 @@ mod tests {
             ..AdmissionRequest::default()
         };
         let mut reads = Reads::default();
-        reads.repetition = Repetition::Checked;
+        reads.idempotence = IdempotenceCheck::On;
         let response = handler(request, reads).await;
         let patch = response.patch.map(|patch| patch.0);
         match (response.status, patch) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Without a fault the request goes on; the warnings are shown either way.
 ///
 /// ```
-/// use kubewright::Findings;
+/// use kubewright::webhook::Findings;
 ///
 /// let mut findings = Findings::default();
 /// findings.required("spec.image", "image is required");

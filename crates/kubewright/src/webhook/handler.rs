@@ -8,9 +8,9 @@ use kubewright_wire::patch::rebase;
 use kubewright_wire::status::Status;
 use serde_json::{Value, json};
 
-use super::serving::{Reads, Repetition};
+use super::serving::{IdempotenceCheck, Reads};
 use super::{Admission, Change, Denied, Findings};
-use crate::registration::AnyKind;
+use crate::controller::AnyKind;
 
 /// A webhook's function, whatever its kind.
 pub(super) type Handler =
@@ -29,7 +29,7 @@ pub(super) fn defaulter<K: AnyKind>(fill_in: impl Fn(&mut K) + Send + Sync + 'st
                 let before = written(&object)?;
                 fill_in(&mut object);
                 let after = written(&object)?;
-                if reads.repetition == Repetition::Checked {
+                if reads.idempotence == IdempotenceCheck::On {
                     fill_in(&mut object);
                     check_repeated(&after, &written(&object)?)?;
                 }
@@ -55,9 +55,9 @@ where
                 return AdmissionResponse::allowed();
             }
             let request = Arc::new(request);
-            let repetition = reads.repetition;
+            let idempotence = reads.idempotence;
             let cx = Admission::new(Arc::clone(&request), reads);
-            let mut response = mutated(&*mutate, &request, (cx.clone(), repetition))
+            let mut response = mutated(&*mutate, &request, (cx.clone(), idempotence))
                 .await
                 .unwrap_or_else(AdmissionResponse::denied);
             response.warnings = cx.take_warnings();
@@ -69,7 +69,7 @@ where
 async fn mutated<K, F, Fut>(
     mutate: &F,
     request: &AdmissionRequest,
-    (cx, repetition): (Admission, Repetition),
+    (cx, idempotence): (Admission, IdempotenceCheck),
 ) -> Result<AdmissionResponse, Status>
 where
     K: AnyKind,
@@ -85,7 +85,7 @@ where
     let object = mutate(object, cx.clone()).await;
     let object = object.map_err(Denied::into_status)?;
     let after = written(&object)?;
-    if repetition == Repetition::Checked {
+    if idempotence == IdempotenceCheck::On {
         let again = mutate(object, cx).await.map_err(Denied::into_status)?;
         check_repeated(&after, &written(&again)?)?;
     }
@@ -247,8 +247,8 @@ mod tests {
     use kubewright_webhook::review::{AdmissionRequest, AdmissionResponse};
     use serde_json::{Value, json};
 
-    use super::{Handler, defaulter, async_validator, mutator, validator};
-    use crate::webhook::serving::{Reads, Repetition};
+    use super::{Handler, async_validator, defaulter, mutator, validator};
+    use crate::webhook::serving::{IdempotenceCheck, Reads};
     use crate::webhook::{Admission, Change, Denied, Findings};
 
     async fn asked(
@@ -385,18 +385,19 @@ mod tests {
             data.insert(format!("n{}", data.len()), String::new());
             Ok(map)
         }
-        for (repetition, allowed) in [(Repetition::Once, true), (Repetition::Checked, false)] {
+        for (idempotence, allowed) in [(IdempotenceCheck::Off, true), (IdempotenceCheck::On, false)]
+        {
             let request = AdmissionRequest {
                 object: config(json!({})),
                 ..AdmissionRequest::default()
             };
             let mut reads = Reads::default();
-            reads.repetition = repetition;
+            reads.idempotence = idempotence;
             let response = mutator(grow)(request, reads).await;
             assert_eq!(response.allowed, allowed, "{response:?}");
         }
         let mut reads = Reads::default();
-        reads.repetition = Repetition::Checked;
+        reads.idempotence = IdempotenceCheck::On;
         let request = AdmissionRequest {
             object: config(json!({})),
             ..AdmissionRequest::default()

@@ -33,5 +33,11 @@ pub use findings::Findings;
 pub(crate) use metrics::write_webhooks;
 pub use registered::Webhook;
 pub(crate) use registered::{Place, Width, usual_exemption};
-pub use serving::{CertificateSource, Repetition, WebhookServing};
+pub use serving::{CertificateSource, IdempotenceCheck, WebhookServing};
 pub(crate) use serving::{Questions, Reads, WebhookParts};
+
+pub use kubewright_core::{FailurePolicy, Operation, Reinvocation, SideEffects};
+pub use kubewright_webhook::review::{
+    NonResourceAttributes, ResourceAttributes, SubjectAccessReviewSpec,
+};
+pub use kubewright_webhook::{CertificateFiles, Certificates, Incoming, pki};

@@ -4,7 +4,7 @@ use kubewright_core::{FieldSelector, LabelSelector, ParseSelectorError, Resource
 use kubewright_runtime::informer::{Content, Informer, InformerSpec, Informers};
 
 use crate::Error;
-use crate::registration::{AnyKind, AnyView, Selection, UnusedOption, ViewId};
+use crate::controller::{AnyKind, AnyView, Selection, UnusedOption, ViewId};
 
 /// A kind that a webhook reads from the cache.
 pub(super) struct Read {
@@ -89,7 +89,7 @@ mod tests {
     use kubewright_wire::record::Record;
     use serde_json::json;
 
-    use crate::registration::kind;
+    use crate::kind;
     use crate::webhook::{Admission, Denied, Webhook};
 
     async fn same(map: ConfigMap, _: Admission) -> Result<ConfigMap, Denied> {

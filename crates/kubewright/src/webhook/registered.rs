@@ -11,11 +11,11 @@ use kubewright_runtime::informer::Informers;
 use kubewright_webhook::Routes;
 use tokio::time::Instant;
 
-use super::handler::{Handler, defaulter, async_validator, mutator, validator};
+use super::handler::{Handler, async_validator, defaulter, mutator, validator};
 use super::read::Read;
 use super::{Admission, Change, Denied, Findings, Reads, conditions, fault_of_conditions};
 use crate::Error;
-use crate::registration::{AnyKind, Selection, TypedKind, Views, resource_of};
+use crate::controller::{AnyKind, Selection, TypedKind, Views, resource_of};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -24,7 +24,8 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(30);
 ///
 /// ```
 /// use kubewright::prelude::*;
-/// use kubewright::{Change, Findings, Webhook};
+/// use kubewright::Webhook;
+/// use kubewright::webhook::{Change, Findings};
 ///
 /// fn check(change: &Change<ConfigMap>, findings: &mut Findings) {
 ///     if change.object().is_some_and(|map| map.data.is_none()) {

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Authorizer, CertificateKeeper, Conversion, Conversions, ManagedCertificates, Webhook};
 use crate::Error;
-use crate::registration::Views;
+use crate::controller::Views;
 
 /// Where and with which certificate an operator's webhooks are served.
 #[derive(Debug)]
@@ -25,8 +25,8 @@ pub struct WebhookServing {
     pub certificates: Certificates,
     /// Where the certificate comes from.
     pub source: CertificateSource,
-    /// Whether each mutator is called twice, as the API server may; for tests.
-    pub repetition: Repetition,
+    /// Whether mutating webhooks are checked to be idempotent; for tests.
+    pub idempotence: IdempotenceCheck,
 }
 
 impl WebhookServing {
@@ -34,7 +34,7 @@ impl WebhookServing {
     pub(crate) fn managed(&self) -> Option<&ManagedCertificates> {
         match &self.source {
             CertificateSource::Managed(managed) => Some(managed),
-            CertificateSource::Given | CertificateSource::Files(_) => None,
+            CertificateSource::Static | CertificateSource::Files(_) => None,
         }
     }
 }
@@ -43,24 +43,25 @@ impl WebhookServing {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CertificateSource {
-    /// It stays as it is.
+    /// The certificate does not change.
     #[default]
-    Given,
+    Static,
     /// Changes of these files are followed.
     Files(CertificateFiles),
     /// The operator makes and renews it.
     Managed(ManagedCertificates),
 }
 
-/// Whether mutators are called twice.
+/// Whether each mutating webhook is checked to be idempotent, as Kubernetes requires: the API server
+/// may call it again with its own result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Repetition {
-    /// Once for each question.
+pub enum IdempotenceCheck {
+    /// The function is called once per request.
     #[default]
-    Once,
-    /// Twice, and the question is answered with an error when the second call changes what the
-    /// first one made: then the webhook does not bear being asked again.
-    Checked,
+    Off,
+    /// The function is called twice. The request fails if the second call changes the result of the
+    /// first.
+    On,
 }
 
 /// The kinds that a webhook reads.
@@ -68,7 +69,7 @@ pub enum Repetition {
 pub(crate) struct Reads {
     views: Arc<Views>,
     informers: Arc<[Informer]>,
-    pub(super) repetition: Repetition,
+    pub(super) idempotence: IdempotenceCheck,
 }
 
 impl Reads {
@@ -76,7 +77,7 @@ impl Reads {
         Self {
             views,
             informers: informers.into(),
-            repetition: Repetition::Once,
+            idempotence: IdempotenceCheck::Off,
         }
     }
 
@@ -134,7 +135,7 @@ impl WebhookParts {
     pub(crate) fn build(
         questions: Questions,
         informers: &Informers,
-        repetition: Repetition,
+        idempotence: IdempotenceCheck,
     ) -> Result<Self, Error> {
         let mut routes = Routes::default();
         let conversions = Conversions::join(&questions.conversions)?;
@@ -146,7 +147,7 @@ impl WebhookParts {
         }
         for webhook in questions.webhooks {
             let (path, handler, mut reads) = webhook.build(informers)?;
-            reads.repetition = repetition;
+            reads.idempotence = idempotence;
             routes = routes.admission(
                 path,
                 Arc::new(move |request, deadline| {
@@ -225,8 +226,8 @@ mod tests {
     use serde_json::{Value, json};
     use tokio::time::Instant;
 
-    use super::{Questions, Repetition, WebhookParts};
-    use crate::registration::kind;
+    use super::{IdempotenceCheck, Questions, WebhookParts};
+    use crate::kind;
     use crate::webhook::{Change, Findings, Webhook};
 
     /// The API server never answers the list that would fill the cache.
@@ -241,7 +242,7 @@ mod tests {
             webhooks: vec![Webhook::validates(check).reads(kind::<Node>())],
             ..Questions::default()
         };
-        let parts = WebhookParts::build(questions, &informers, Repetition::Once).unwrap();
+        let parts = WebhookParts::build(questions, &informers, IdempotenceCheck::Off).unwrap();
         let review = json!({
             "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
             "request": {"uid": "u", "operation": "CREATE", "object": {"metadata": {"name": "m"}}},

@@ -1,7 +1,7 @@
 //! An operator that the API server asks what users may do.
 
 use kubewright::prelude::*;
-use kubewright::{SubjectAccessReviewSpec, Verdict};
+use kubewright::webhook::{SubjectAccessReviewSpec, Verdict};
 use kubewright_testing::{Cluster, User};
 
 async fn decide(attempt: SubjectAccessReviewSpec) -> Verdict {

@@ -8,10 +8,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kube::Client;
 use kubewright::prelude::*;
-use kubewright::{
-    CertificateSource, Certificates, Clock, Incoming, ManagedCertificates, Repetition, RunOptions,
-    Running, WebhookServing,
+use kubewright::webhook::{
+    CertificateSource, Certificates, Change, Findings, IdempotenceCheck, Incoming,
+    ManagedCertificates, WebhookServing,
 };
+use kubewright::{Clock, RunOptions, Running};
 use kubewright_apiserver::{Server, ServerOptions, User};
 use kubewright_manifest::{ManifestOptions, WebhookCertificates, objects};
 use kubewright_webhook::{PipeConnector, pipe};
@@ -100,7 +101,7 @@ impl World {
                         "tidy",
                         "tidy-system",
                     )),
-                    repetition: Repetition::Once,
+                    idempotence: IdempotenceCheck::Off,
                 }),
                 ..RunOptions::default()
             };
@@ -284,7 +285,7 @@ async fn an_authority_that_somebody_removes_is_written_again() {
     let right = world.bundle().await;
     let wrong = json!(
         STANDARD.encode(
-            kubewright::pki::Authority::new("other")
+            kubewright::webhook::pki::Authority::new("other")
                 .expect("an authority")
                 .certificate_pem()
         )

@@ -3,12 +3,14 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use http::{Request, Response};
+use k8s_openapi::api::core::v1::Node;
+use kubewright::Verb;
 use kubewright::client::{Blocked, ClientLimits, Namespaced, RequestFilter, with_layer};
+use kubewright::controller::resource_of;
 use kubewright::kube::Client;
 use kubewright::kube::api::{Api, DeleteParams, ListParams, PostParams};
 use kubewright::kube::client::Body;
 use kubewright::prelude::*;
-use kubewright::resource_of;
 use kubewright_testing::Cluster;
 use serde_json::json;
 use tokio::time::Instant;

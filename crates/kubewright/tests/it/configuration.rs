@@ -1,7 +1,8 @@
 //! The webhook configuration of a kind beside the one that controller-gen makes of its twin in Go.
 
-use kubewright::NamedExpression;
+use kubewright::policy::NamedExpression;
 use kubewright::prelude::*;
+use kubewright::webhook::{Change, Findings};
 use kubewright_manifest::{ManifestOptions, objects};
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ use kubewright::kube::api::{Api, PostParams};
 use kubewright::kube::client::Body;
 use kubewright::kube::{self, Client};
 use kubewright::prelude::*;
-use kubewright::{RunOptions, Running};
+use kubewright::{Event, RunOptions, Running, Verb};
 use kubewright_testing::Cluster;
 use parking_lot::Mutex;
 use serde_json::json;

@@ -1,7 +1,11 @@
 //! The description follows from the registrations, and everything else from it.
 
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{Namespace, Node};
+use kubewright::description::Use;
 use kubewright::prelude::*;
-use kubewright::{Error, Kind, Priority, Resource, Scope, Use};
+use kubewright::queue::Priority;
+use kubewright::{Error, Kind, PolicyRule, Resource, Scope, Verb, kind_of};
 
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "ex.io", version = "v1", kind = "Site", namespaced)]

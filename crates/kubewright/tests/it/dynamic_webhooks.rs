@@ -5,7 +5,8 @@ use kubewright::kube::Api;
 use kubewright::kube::api::{ListParams, PostParams};
 use kubewright::kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kubewright::prelude::*;
-use kubewright::{Kind, Resource, Scope};
+use kubewright::webhook::{Admission, Change, Denied, Findings};
+use kubewright::{Kind, Resource, Scope, kind_of};
 use kubewright_testing::Cluster;
 use serde_json::{Value, json};
 

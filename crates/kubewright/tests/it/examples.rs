@@ -1,10 +1,12 @@
 //! The examples as they stand, each on a cluster: embedded, or real with
 //! `KUBEWRIGHT_TEST_CLUSTER=real`.
 
+use k8s_openapi::api::core::v1::Namespace;
 use kube::Api;
 use kube::api::{Patch, PatchParams, PostParams};
+use kubewright::ObjectKey;
+use kubewright::controller::resource_of;
 use kubewright::prelude::*;
-use kubewright::resource_of;
 use kubewright_testing::Cluster;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

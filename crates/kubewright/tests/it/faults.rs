@@ -1,6 +1,7 @@
 //! What an operator must survive, on a cluster: each test names the fault.
 
 use kubewright::prelude::*;
+use kubewright::{ObjectKey, Verb};
 use kubewright_testing::Cluster;
 
 use crate::shown::{finalizer, two_kinds};

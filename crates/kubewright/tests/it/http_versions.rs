@@ -1,9 +1,10 @@
 //! Which HTTP the webhooks of an operator speak.
 
+use kubewright::RunOptions;
 use kubewright::kube::Client;
 use kubewright::prelude::*;
-use kubewright::{
-    CertificateSource, Certificates, Incoming, Repetition, RunOptions, WebhookServing,
+use kubewright::webhook::{
+    CertificateSource, Certificates, Change, Findings, IdempotenceCheck, Incoming, WebhookServing,
 };
 use kubewright_webhook::pipe;
 use kubewright_webhook::pki::Authority;
@@ -27,8 +28,8 @@ async fn http2_is_offered_when_the_feature_is_asked_for_and_only_then() {
         webhooks: Some(WebhookServing {
             incoming: Incoming::Pipe(listener),
             certificates: Certificates::new(&pair).expect("a certificate"),
-            source: CertificateSource::Given,
-            repetition: Repetition::Once,
+            source: CertificateSource::Static,
+            idempotence: IdempotenceCheck::Off,
         }),
         ..RunOptions::default()
     };

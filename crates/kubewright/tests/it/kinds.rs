@@ -1,8 +1,10 @@
 //! Kinds in other forms than whole objects that are registered from the start.
 
+use kubewright::context::Watch;
+use kubewright::controller::resource_of;
 use kubewright::kube::core::DynamicObject;
 use kubewright::prelude::*;
-use kubewright::{Watch, resource_of};
+use kubewright::{Metadata, PolicyRule, kind_of};
 use kubewright_testing::Cluster;
 use parking_lot::Mutex;
 

@@ -1,10 +1,13 @@
 //! Several copies of one operator, and what they answer to those who look after them.
 
 use k8s_openapi::api::coordination::v1::Lease;
-use kubewright::Certificates;
+use k8s_openapi::api::core::v1::ServiceAccount;
+use kubewright::election::ElectionOptions;
 use kubewright::kube::Client;
+use kubewright::metrics::{MetricsAccess, MetricsServing};
 use kubewright::prelude::*;
-use kubewright::{Candidacy, Incoming, MetricsAccess, MetricsServing, RunOptions, Running};
+use kubewright::webhook::{Certificates, Incoming};
+use kubewright::{RunOptions, Running};
 use kubewright_testing::Cluster;
 use kubewright_webhook::pki::Authority;
 use kubewright_webhook::{PipeConnector, pipe};
@@ -25,9 +28,9 @@ pub(crate) async fn install(cluster: &Cluster) {
 
 pub(crate) fn copy(cluster: &Cluster, identity: &str, mut options: RunOptions) -> Running {
     options.clock = cluster.clock();
-    options.candidacy = Some(Candidacy {
+    options.election = Some(ElectionOptions {
         identity: Some(identity.to_owned()),
-        ..Candidacy::new(OWN)
+        ..ElectionOptions::new(OWN)
     });
     let started = manager::operator().start(cluster.client(), options);
     started.expect("it starts")
@@ -110,7 +113,7 @@ async fn a_stolen_lease_stops_the_work_and_a_free_one_lets_it_go_on(cluster: Clu
 #[kubewright_testing::test]
 async fn an_operator_without_an_election_cannot_be_a_candidate(cluster: Cluster) {
     let options = RunOptions {
-        candidacy: Some(Candidacy::new("default")),
+        election: Some(ElectionOptions::new("default")),
         ..RunOptions::default()
     };
     let started = Operator::new("alone").start(cluster.client(), options);

@@ -1,5 +1,6 @@
 //! An operator of some namespaces, and its own.
 
+use k8s_openapi::api::core::v1::Namespace;
 use kubewright::prelude::*;
 use kubewright::{NamespaceSet, RunOptions};
 use kubewright_testing::Cluster;

@@ -1,12 +1,13 @@
 //! Policies: rules that the API server follows by itself.
 
+use k8s_openapi::api::core::v1::Node;
 use kube::Api;
 use kube::api::PostParams;
+use kubewright::Policy;
+use kubewright::description::{Exemption, PolicyDescription, WebhookDescription};
+use kubewright::policy::{MissingParameter, PolicyAction, PolicyEffect};
 use kubewright::prelude::*;
-use kubewright::{
-    Exemption, FailurePolicy, MissingParameter, PolicyAction, PolicyDescription, PolicyEffect,
-    Reinvocation, WebhookDescription,
-};
+use kubewright::webhook::{Change, FailurePolicy, Findings, Operation, Reinvocation};
 use kubewright_testing::Cluster;
 use serde_json::{Value, json};
 
@@ -110,8 +111,10 @@ fn a_policy_is_for_create_and_update_and_spares_the_system_unless_it_says_otherw
 async fn what_the_api_server_would_not_take_is_refused_when_the_operator_starts() {
     let judges = || Policy::validates::<Pod>("p").rule("true", "no");
     let changes = || Policy::mutates::<Pod>("p").patch("[]");
-    let with_judge = |policy| Operator::new("guard").policy::<kubewright::Validation>(policy);
-    let with_change = |policy| Operator::new("guard").policy::<kubewright::Mutation>(policy);
+    let with_judge =
+        |policy| Operator::new("guard").policy::<kubewright::policy::Validation>(policy);
+    let with_change =
+        |policy| Operator::new("guard").policy::<kubewright::policy::Mutation>(policy);
     for (operator, wanted) in [
         (
             with_judge(judges()).policy(changes()),

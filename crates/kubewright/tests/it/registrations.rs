@@ -5,15 +5,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use http::{Request, Response};
 use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{Namespace, Node};
 use k8s_openapi::api::events::v1::Event as StoredEvent;
+use kubewright::context::WriteResult;
+use kubewright::controller::{only, projection, resource_of};
+use kubewright::election::{ElectionOptions, LeaderElection};
 use kubewright::kube::Client;
 use kubewright::kube::client::Body;
 use kubewright::kube::core::DynamicObject;
 use kubewright::prelude::*;
-use kubewright::{
-    Backoff, Candidacy, Failure, LeaderElection, Priority, QueueOptions, WriteResult,
-};
-use kubewright::{RunOptions, owner, resource_of};
+use kubewright::queue::{Backoff, Priority, QueueOptions};
+use kubewright::{Event, Failure, List, ObjectKey, RunOptions, Verb, kind_of, owner};
 use kubewright_testing::Cluster;
 use serde_json::json;
 
@@ -454,7 +456,7 @@ async fn what_an_urgent_kind_wakes_is_urgent(cluster: Cluster) {
     cluster.create(lease).await;
     let options = RunOptions {
         clock: cluster.clock(),
-        candidacy: Some(Candidacy::new(cluster.namespace())),
+        election: Some(ElectionOptions::new(cluster.namespace())),
         ..RunOptions::default()
     };
     let running = alarms().start(cluster.client(), options);
@@ -656,7 +658,7 @@ async fn what_works_on_every_replica_does_not_wait_for_the_lease(cluster: Cluste
     cluster.create(lease).await;
     let options = RunOptions {
         clock: cluster.clock(),
-        candidacy: Some(Candidacy::new(cluster.namespace())),
+        election: Some(ElectionOptions::new(cluster.namespace())),
         ..RunOptions::default()
     };
     let running = on_each_copy().start(cluster.client(), options);

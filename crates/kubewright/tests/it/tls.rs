@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kubewright::pki::Authority;
+use kubewright::webhook::pki::Authority;
 use rustls::crypto::ring::default_provider;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::pem::PemObject;

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use kubewright::RunOptions;
+use kubewright::election::ElectionOptions;
 use kubewright::kube::Client;
 use kubewright::prelude::*;
-use kubewright::{
-    Candidacy, CertificateSource, Certificates, Incoming, ManagedCertificates, Repetition,
-    RunOptions, WebhookServing,
+use kubewright::webhook::{
+    Admission, CertificateSource, Certificates, Change, Findings, IdempotenceCheck, Incoming,
+    ManagedCertificates, WebhookServing,
 };
 use kubewright_testing::Cluster;
 use kubewright_webhook::pki::Authority;
@@ -39,8 +41,8 @@ fn serving() -> (PipeConnector, Authority, WebhookServing) {
     let serving = WebhookServing {
         incoming: Incoming::Pipe(listener),
         certificates: Certificates::new(&pair).expect("a certificate"),
-        source: CertificateSource::Given,
-        repetition: Repetition::Once,
+        source: CertificateSource::Static,
+        idempotence: IdempotenceCheck::Off,
     };
     (connector, authority, serving)
 }
@@ -54,9 +56,9 @@ async fn a_standby_serves_webhooks_without_leading(cluster: Cluster) {
     let options = RunOptions {
         clock: cluster.clock(),
         webhooks: Some(serving),
-        candidacy: Some(Candidacy {
+        election: Some(ElectionOptions {
             identity: Some("two".to_owned()),
-            ..Candidacy::new(OWN)
+            ..ElectionOptions::new(OWN)
         }),
         ..RunOptions::default()
     };
@@ -80,7 +82,7 @@ async fn an_operator_is_ready_only_when_its_webhooks_are_served() {
         incoming: Incoming::Pipe(listener),
         certificates: Certificates::none(),
         source: CertificateSource::Managed(ManagedCertificates::of_service("guard", "tools")),
-        repetition: Repetition::Once,
+        idempotence: IdempotenceCheck::Off,
     };
     for (serving, is_served) in [(given, true), (waiting, false)] {
         let options = RunOptions {

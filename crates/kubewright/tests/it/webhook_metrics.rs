@@ -1,10 +1,11 @@
 //! What the metrics page says of webhooks.
 
+use kubewright::RunOptions;
 use kubewright::kube::Client;
+use kubewright::metrics::{MetricsAccess, MetricsServing};
 use kubewright::prelude::*;
-use kubewright::{
-    CertificateSource, Certificates, Incoming, MetricsAccess, MetricsServing, Repetition,
-    RunOptions, WebhookServing,
+use kubewright::webhook::{
+    CertificateSource, Certificates, Change, Findings, IdempotenceCheck, Incoming, WebhookServing,
 };
 use kubewright_webhook::pki::Authority;
 use kubewright_webhook::{PipeConnector, pipe};
@@ -59,8 +60,8 @@ async fn answers_and_panics_of_webhooks_carry_the_names_of_controller_runtime() 
         webhooks: Some(WebhookServing {
             incoming: Incoming::Pipe(webhooks),
             certificates: Certificates::new(&pair).expect("a certificate"),
-            source: CertificateSource::Given,
-            repetition: Repetition::Once,
+            source: CertificateSource::Static,
+            idempotence: IdempotenceCheck::Off,
         }),
         metrics: Some(MetricsServing {
             incoming: Incoming::Pipe(metrics),

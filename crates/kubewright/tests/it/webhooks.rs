@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
+use k8s_openapi::api::core::v1::Node;
+use kubewright::description::Exemption;
 use kubewright::prelude::*;
-use kubewright::{Error, Exemption, FailurePolicy, Priority, Running};
+use kubewright::queue::Priority;
+use kubewright::webhook::{Admission, Change, Denied, FailurePolicy, Findings, Operation};
+use kubewright::{Error, Policy, Running};
 
 fn nothing(_: &Change<Pod>, _: &mut Findings) {}
 
@@ -11,7 +15,7 @@ async fn same(pod: Pod, _: Admission) -> Result<Pod, Denied> {
     Ok(pod)
 }
 
-fn described(webhook: Webhook) -> kubewright::WebhookDescription {
+fn described(webhook: Webhook) -> kubewright::description::WebhookDescription {
     let mut described = Operator::new("op").webhook(webhook).description().webhooks;
     described.remove(0)
 }

@@ -1,3 +1,4 @@
+use k8s_openapi::api::core::v1::Node;
 use kubewright::prelude::*;
 
 async fn reconcile(_: Arc<ConfigMap>, _: Context<ConfigMap>) -> Result<Outcome> {
@@ -5,7 +6,7 @@ async fn reconcile(_: Arc<ConfigMap>, _: Context<ConfigMap>) -> Result<Outcome> 
 }
 
 fn operator() -> Operator {
-    let by_name = |node: &Node, _: &kubewright::Cache<ConfigMap>| vec![node.name_any()];
+    let by_name = |node: &Node, _: &kubewright::controller::Cache<ConfigMap>| vec![node.name_any()];
     Operator::new("maps").controller(Controller::new(reconcile).watches(kind::<Node>(), by_name))
 }
 

@@ -1,5 +1,5 @@
+use kubewright::controller::sources;
 use kubewright::prelude::*;
-use kubewright::sources;
 
 async fn reconcile(_: Arc<Pod>, _: Context<Pod>) -> Result<Outcome> {
     Ok(Outcome::done())

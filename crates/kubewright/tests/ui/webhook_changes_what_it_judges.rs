@@ -1,4 +1,5 @@
 use kubewright::prelude::*;
+use kubewright::webhook::{Change, Findings};
 
 fn check(_: &mut Change<Pod>, _: &mut Findings) {}
 

@@ -1,4 +1,5 @@
 use kubewright::prelude::*;
+use kubewright::webhook::{Admission, Denied};
 
 async fn admit(pod: &mut Pod, _: Admission) -> Result<(), Denied> {
     pod.labels_mut().clear();

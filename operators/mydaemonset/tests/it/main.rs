@@ -11,6 +11,7 @@ mod roll_out;
 mod set;
 mod webhook;
 
+use k8s_openapi::api::core::v1::Node;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
 use kubewright::prelude::*;

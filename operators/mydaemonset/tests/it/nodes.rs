@@ -1,5 +1,6 @@
 //! Nodes that are relabelled, cordoned, tainted, or not ready.
 
+use k8s_openapi::api::core::v1::Node;
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
 use mydaemonset::{MyDaemonSet, operator};

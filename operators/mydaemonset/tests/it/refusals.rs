@@ -1,6 +1,7 @@
 //! What the API server refuses, forgets or does not answer.
 
 use k8s_openapi::api::events::v1::Event as StoredEvent;
+use kubewright::Verb;
 use kubewright::prelude::*;
 use kubewright_testing::{Cluster, Fault};
 use mydaemonset::{MyDaemonSet, operator};

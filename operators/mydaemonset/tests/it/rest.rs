@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::Node;
 use k8s_openapi::api::events::v1::Event as StoredEvent;
-use kubewright::Cache;
+use kubewright::controller::{Cache, only};
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
 use mydaemonset::{MyDaemonSet, operator};

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::{Container, ContainerPort, EnvVar, VolumeMount};
-use kubewright::prelude::*;
+use kubewright::webhook::Findings;
 
 use super::names::{LABEL, is_label};
 use crate::SidecarContainer;
@@ -106,7 +106,7 @@ fn check_mount(mount: &VolumeMount, path: &str, findings: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
-    use kubewright::Findings;
+    use kubewright::webhook::Findings;
     use serde_json::{Value, json};
 
     use super::check_containers;

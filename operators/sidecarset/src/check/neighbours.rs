@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use kubewright::prelude::*;
+use kubewright::webhook::Findings;
 
 use crate::inject::Half;
 use crate::selector::may_overlap;

@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::api::apps::v1::ControllerRevision;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kubewright::prelude::*;
+use kubewright::webhook::{Change, Findings};
 use serde_json::json;
 
 use super::container::check_containers;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kubewright::{Change, Findings};
+use kubewright::webhook::{Change, Findings};
 use serde_json::{Value, json};
 
 use super::{Neighbours, check};

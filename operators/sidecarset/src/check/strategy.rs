@@ -1,6 +1,7 @@
 use k8s_openapi::api::apps::v1::ControllerRevision;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kubewright::prelude::*;
+use kubewright::webhook::Findings;
 use regex::Regex;
 
 use super::set::parses;

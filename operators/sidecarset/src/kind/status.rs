@@ -1,3 +1,4 @@
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kubewright::prelude::*;
 
 /// How many Pods are what the set asks for, and what it is waiting for.

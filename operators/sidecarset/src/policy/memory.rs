@@ -152,7 +152,8 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use kubewright::prelude::{Condition, ObjectMeta};
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+    use kubewright::prelude::ObjectMeta;
     use serde_json::json;
     use tokio::time::Instant;
 

@@ -3,8 +3,10 @@ use k8s_openapi::api::admissionregistration::v1::{
 };
 use kube::Api;
 use kube::api::ListParams;
+use kubewright::context::{Watch, WriteError};
+use kubewright::controller::Cache;
 use kubewright::prelude::*;
-use kubewright::{Cache, Watch, WriteError, owner};
+use kubewright::{Event, ObjectKey, owner};
 
 use super::memory::Mark;
 use super::object::{SetPolicy, policy_name};

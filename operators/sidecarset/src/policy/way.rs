@@ -1,3 +1,5 @@
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kubewright::condition;
 use kubewright::prelude::*;
 
 use super::plain::obstacle;

@@ -1,5 +1,6 @@
 //! A cluster without its operator.
 
+use k8s_openapi::api::core::v1::Namespace;
 use kube::Api;
 use kube::api::PostParams;
 use kubewright::prelude::*;

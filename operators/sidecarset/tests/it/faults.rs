@@ -2,6 +2,7 @@
 
 use kube::Api;
 use kube::api::PostParams;
+use kubewright::Verb;
 use kubewright::prelude::*;
 use kubewright_testing::{Cluster, Fault};
 use serde_json::json;

@@ -1,5 +1,6 @@
 //! The whole way of a set, on both clusters.
 
+use k8s_openapi::api::core::v1::Namespace;
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
 use serde_json::json;

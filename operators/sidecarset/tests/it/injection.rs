@@ -1,5 +1,6 @@
 //! What new Pods get: one test for each row of the API that is about it, with its sample.
 
+use k8s_openapi::api::core::v1::Namespace;
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
 use serde_json::{Value, json};

@@ -5,6 +5,7 @@ use k8s_openapi::api::admissionregistration::v1::{
 };
 use kube::Api;
 use kube::api::PostParams;
+use kubewright::Verb;
 use kubewright::prelude::*;
 use kubewright_testing::{Cluster, Fault};
 use serde_json::{Value, json};

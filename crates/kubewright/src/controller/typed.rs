@@ -60,7 +60,8 @@ impl<K> TypedKind for K where
 /// The resource that serves the kind.
 ///
 /// ```
-/// use kubewright::{k8s_openapi::api::core::v1::Pod, resource_of};
+/// use kubewright::controller::resource_of;
+/// use kubewright::k8s_openapi::api::core::v1::Pod;
 ///
 /// assert_eq!(resource_of::<Pod>().path(Some("web")), "/api/v1/namespaces/web/pods");
 /// ```

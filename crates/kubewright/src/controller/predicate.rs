@@ -89,6 +89,7 @@ impl<K> Predicate<K> {
 ///
 /// ```
 /// use kubewright::prelude::*;
+/// use kubewright::controller::only;
 ///
 /// // Deletions of Secrets wake nobody.
 /// let secrets = kind::<Secret>().when(!only::deleted());
@@ -123,7 +124,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Predicate, Seen};
-    use crate::registration::{changed, only};
+    use crate::controller::{changed, only};
 
     fn pod(app: &str, generation: u32) -> Record {
         let pod = json!({"metadata": {

@@ -41,6 +41,7 @@ pub fn kind<K: TypedKind>() -> Selection<K> {
 /// ```
 /// use kubewright::kube;
 /// use kubewright::prelude::*;
+/// use kubewright::controller::projection;
 ///
 /// /// Of a Pod, where it runs.
 /// #[derive(kube::Resource, Clone, Debug, Serialize, Deserialize)]
@@ -67,6 +68,7 @@ pub fn projection<P: TypedKind>() -> Selection<P> {
 ///
 /// ```
 /// use kubewright::prelude::*;
+/// use kubewright::kind_of;
 /// use kubewright::{Kind, Resource, Scope};
 ///
 /// let backups = Resource::new(Kind::new("ex.io", "v1", "Backup"), "backups", Scope::Namespaced);
@@ -134,7 +136,7 @@ impl<K: AnyKind> Selection<K> {
 
     /// Keeps the objects at hand under values of their own, for
     /// [`Context::by_index`](crate::Context::by_index) and its siblings of
-    /// [`Admission`](crate::Admission::by_index) and [`Watch`](crate::Watch::by_index): a lookup
+    /// [`Admission`](crate::webhook::Admission::by_index) and [`Watch`](crate::context::Watch::by_index): a lookup
     /// then does not walk all of them.
     ///
     /// The values must follow from the object alone. An object for which the function panics is

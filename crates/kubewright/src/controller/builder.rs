@@ -15,8 +15,9 @@ use super::build::{Registration, Wake};
 use super::erased::Registered as _;
 use super::finalizer::Finalizer;
 use super::reconciler::Deleted;
+use super::selection::{kind, kind_of};
 use super::wake::{by_mapper, passes};
-use super::{AnyKind, Cache, ControllerKind, Predicate, Selection, TypedKind, kind, kind_of};
+use super::{AnyKind, Cache, ControllerKind, Predicate, Selection, TypedKind};
 use crate::Result;
 use crate::context::Context;
 
@@ -219,7 +220,7 @@ impl<K: AnyKind> Controller<K> {
     ///
     /// ```
     /// use kubewright::prelude::*;
-    /// use kubewright::sources;
+    /// use kubewright::controller::sources;
     ///
     /// async fn reconcile(_: Arc<ConfigMap>, _: Context<ConfigMap>) -> Result<Outcome> {
     ///     Ok(Outcome::done())
@@ -256,7 +257,7 @@ impl<K: AnyKind> Controller<K> {
 
     /// Writes objects of this kind that belong to nobody or to others, with these verbs.
     ///
-    /// [`Context::apply`] with [`unowned`](crate::Apply::unowned) needs [`Verb::Create`] and
+    /// [`Context::apply`] with [`unowned`](crate::context::Apply::unowned) needs [`Verb::Create`] and
     /// [`Verb::Patch`]. Subresources, such as the status, need a rule of their own:
     /// [`may`](Self::may).
     #[must_use]

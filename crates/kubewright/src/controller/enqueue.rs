@@ -49,7 +49,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{owners, same_name};
-    use crate::registration::{Cache, TypedKind, resource_of};
+    use crate::controller::{Cache, TypedKind, resource_of};
 
     /// A cache with one object, and what keeps it.
     fn cache<K: TypedKind>(object: &Value) -> (Cache<K>, Informers) {

@@ -7,7 +7,7 @@ use kubewright_runtime::cache::View;
 use kubewright_runtime::controller::{Outcome, Run};
 
 use super::AnyKind;
-use super::controller::Reconcile;
+use super::builder::Reconcile;
 use super::finalizer::Finalizer;
 use crate::Result;
 use crate::context::{Context, Shared};

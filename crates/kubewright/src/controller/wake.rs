@@ -61,7 +61,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::by_mapper;
-    use crate::registration::{Cache, TypedKind, resource_of};
+    use crate::controller::{Cache, TypedKind, resource_of};
 
     fn informer<W: TypedKind>(informers: &Informers) -> Informer {
         informers.get(&InformerSpec::all(resource_of::<W>()))

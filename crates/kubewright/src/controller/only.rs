@@ -11,7 +11,7 @@ use super::{AnyKind, Predicate};
 /// Objects with such labels, before a change or after it: one that leaves the selection matters
 /// once more.
 ///
-/// [`Selection::labels`](crate::Selection::labels) does not even read the others.
+/// [`Selection::labels`](crate::controller::Selection::labels) does not even read the others.
 pub fn labelled<K: AnyKind>(selector: LabelSelector) -> Predicate<K> {
     objects(move |object| selector.matches(|label| object.label(label)))
 }

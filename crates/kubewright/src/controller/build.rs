@@ -9,7 +9,7 @@ use kubewright_runtime::informer::{Content, Informer};
 use kubewright_runtime::queue::Priority;
 use serde_json::Value;
 
-use super::controller::Replicas;
+use super::builder::Replicas;
 use super::erased::{AnyView, Parts, Registered, Views};
 use super::extent::Extent;
 use super::reconciler::Reconciling;

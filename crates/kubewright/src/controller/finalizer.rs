@@ -5,7 +5,7 @@ use kubewright_core::ObjectKey;
 use kubewright_runtime::controller::{Outcome, Run};
 use kubewright_runtime::write::{FinalizerChange, Target};
 
-use super::controller::Reconcile;
+use super::builder::Reconcile;
 use super::reconciler::Reconciling;
 use super::{AnyKind, Controller};
 use crate::{Error, Result};

@@ -1,0 +1,3 @@
+//! Kubernetes events that an operator writes about the objects it reconciles.
+
+pub use kubewright_runtime::events::{Event, EventKind, Regarding};
