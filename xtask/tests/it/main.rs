@@ -3,6 +3,7 @@
 mod architecture;
 mod features;
 mod kind_literals;
+mod map;
 mod module_graph;
 mod tidy;
 
