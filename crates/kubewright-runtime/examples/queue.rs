@@ -14,7 +14,7 @@ pub(crate) async fn run() -> Vec<String> {
     );
     queue.add_after(web.clone(), Duration::from_secs(60));
     // An event takes the place of the delay; a second one is answered by the same run.
-    assert_eq!(queue.add(web.clone()), Added::InPlaceOfDelay);
+    assert_eq!(queue.add(web.clone()), Added::ReplacedDelay);
     assert_eq!(queue.add(web), Added::Merged);
     queue.add(database);
     let mut handed_out = Vec::new();

@@ -1,16 +1,18 @@
+//! The backoff of failing keys.
+
 use std::time::Duration;
 
-/// How long a key waits after so many failures in a row.
+/// The exponential backoff of a key after consecutive failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
-    /// After the first failure; doubled by each further one.
+    /// The delay after the first failure; each further failure doubles it.
     pub first: Duration,
-    /// The longest.
+    /// The maximum delay.
     pub longest: Duration,
 }
 
 impl Default for Backoff {
-    /// 5 ms to 1000 s, as controller-runtime has it.
+    /// 5 ms to 1000 s, as in controller-runtime.
     fn default() -> Self {
         Self {
             first: Duration::from_millis(5),
@@ -20,7 +22,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The delay after `failures` earlier failures.
+    /// The delay after a failure that `failures` others preceded.
     pub fn delay(&self, failures: u32) -> Duration {
         let factor = 1_u32.checked_shl(failures).unwrap_or(u32::MAX);
         self.first.saturating_mul(factor).min(self.longest)

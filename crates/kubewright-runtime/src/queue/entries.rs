@@ -1,3 +1,5 @@
+//! The state of each key.
+
 use std::borrow::Borrow;
 use std::hash::BuildHasher as _;
 
@@ -7,51 +9,52 @@ use tokio::time::Instant;
 
 use super::Priority;
 use super::index::Index;
-use super::line::Place;
+use super::lane::Position;
 use super::table::Table;
 
-/// What is known of each key. A key has a slot, which names it for as long as there is something
-/// to know, so that places in lines are small and found without hashing.
+/// The state of each key. A key has a slot while it is queued, is processed or has failures, so that
+/// positions in lanes are small and found without hashing.
 ///
-/// A key of which nothing is left to know leaves its slot empty, but the slot keeps its seat in the
-/// table: giving it back is a cache miss. When slots run out and more than half of them are empty,
-/// all these seats are given back at once. So there are at most twice as many slots, and a chunk,
-/// as there were ever keys at one time.
+/// Any other key leaves its slot empty, but the slot stays in the table: removing it would be a
+/// cache miss. When no slot is free and more than half of the slots are empty, all empty slots
+/// are removed from the table at once. So the number of slots is at most one chunk plus twice the
+/// maximum number of keys at one time.
 ///
-/// It has cache lines of its own: most of it is written by those who add alone.
+/// It has cache lines of its own, because most of it is written only when keys are added.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Entries {
     table: Table,
     chunks: Vec<Box<[Entry]>>,
-    /// Slots without a seat.
+    /// Slots that are not in the table.
     free: Vec<u32>,
-    /// For each slot whether it has a seat and no key.
+    /// For each slot whether it is in the table and has no key.
     empty: Vec<bool>,
-    /// How many have.
+    /// The number of such slots.
     empties: usize,
 }
 
-/// How many slots are made at once. They never move: a queue that grows copies nothing.
+/// The number of slots that are allocated at once. They never move: growth copies nothing.
 const CHUNK: u32 = 64;
 
-/// A key that is wanted, under way, or has failed; or an empty slot. It is one cache line.
+/// A key that is queued, processed, or has failed; or an empty slot. It is one cache line.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Entry {
     pub(super) key: Option<ObjectKey>,
     pub(super) failures: u32,
-    /// Where in the list of all keys under way; none without a worker.
+    /// The index in the list of keys that are being processed.
     pub(super) work: Option<Index>,
-    pub(super) wanted: Wanted,
+    pub(super) state: KeyState,
 }
 
-/// Whether a key is to be handed out.
+/// Whether and when a key is handed out.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Wanted {
+pub(super) enum KeyState {
+    /// Not queued.
     #[default]
-    No,
-    /// Stands in line.
+    Idle,
+    /// Waits in a lane.
     Ready {
         priority: Priority,
         since: Instant,
@@ -63,11 +66,12 @@ pub(super) enum Wanted {
         at: Instant,
         ticket: u64,
     },
-    /// Under way, and stands in line as soon as that is done.
-    Again { priority: Priority, since: Instant },
+    /// Is processed, and queued again at the end of its run.
+    Requeued { priority: Priority, since: Instant },
 }
 
-/// A key and its hash, which is computed before the lock is taken: the text of a key is seldom near.
+/// A key and its hash, which is computed before the lock is taken: the text of a key is rarely in
+/// the processor's cache.
 #[derive(Clone, Debug)]
 pub(super) struct Hashed<K> {
     pub(super) key: K,
@@ -82,8 +86,9 @@ impl<K: Borrow<ObjectKey>> Hashed<K> {
 }
 
 impl Entries {
-    /// The slot of a key, which gets one if it has none.
-    pub(super) fn slot(&mut self, Hashed { key, hash }: Hashed<ObjectKey>) -> u32 {
+    /// Returns the slot of a key, or gives it one.
+    pub(super) fn slot(&mut self, hashed: Hashed<ObjectKey>) -> u32 {
+        let Hashed { key, hash } = hashed;
         let mut empty = None;
         for slot in self.table.slots(hash) {
             match &self.get(slot).key {
@@ -92,21 +97,21 @@ impl Entries {
                 None => empty = Some(slot),
             }
         }
-        // A key that comes and goes has its own seat again, and does not fill the table.
+        // A key that comes and goes reuses its slot and does not fill the table.
         let slot = match empty {
             Some(slot) => self.reuse(slot),
-            None => self.seat(hash),
+            None => self.insert(hash),
         };
-        self.at(slot).key = Some(key);
+        self.get_mut(slot).key = Some(key);
         slot
     }
 
-    /// The slot of a key that has one.
-    pub(super) fn find(&self, Hashed { key, hash }: &Hashed<&ObjectKey>) -> Option<u32> {
-        self.find_among(self.table.slots(*hash), key)
+    /// Returns the slot of a key, if it has one.
+    pub(super) fn find(&self, hashed: &Hashed<&ObjectKey>) -> Option<u32> {
+        self.find_among(self.table.slots(hashed.hash), hashed.key)
     }
 
-    /// The slot of a key among these, which are few.
+    /// Returns the slot of a key among a few.
     pub(super) fn find_among(
         &self,
         mut slots: impl Iterator<Item = u32>,
@@ -119,63 +124,64 @@ impl Entries {
         &self.chunks[(slot / CHUNK) as usize][(slot % CHUNK) as usize]
     }
 
-    pub(super) fn at(&mut self, slot: u32) -> &mut Entry {
+    pub(super) fn get_mut(&mut self, slot: u32) -> &mut Entry {
         &mut self.chunks[(slot / CHUNK) as usize][(slot % CHUNK) as usize]
     }
 
-    pub(super) fn wanted(&self, slot: u32) -> Wanted {
-        self.get(slot).wanted
+    pub(super) fn state(&self, slot: u32) -> KeyState {
+        self.get(slot).state
     }
 
-    /// Whether the key of this place still stands there.
-    pub(super) fn is_live(&self, place: &Place) -> bool {
-        let wanted = &self.get(place.slot).wanted;
-        matches!(wanted, Wanted::Ready { ticket, .. } if *ticket == place.ticket)
+    /// Whether the position is that of its key, not a stale one.
+    pub(super) fn is_live(&self, position: &Position) -> bool {
+        let state = &self.get(position.slot).state;
+        matches!(state, KeyState::Ready { ticket, .. } if *ticket == position.ticket)
     }
 
-    /// Forgets a key of which nothing is left to know.
-    pub(super) fn drop_idle(&mut self, slot: u32) {
-        let entry = self.at(slot);
-        let is_idle =
-            entry.failures == 0 && entry.work.is_none() && matches!(entry.wanted, Wanted::No);
-        if is_idle && entry.key.take().is_some() {
+    /// Removes a key that is neither queued nor processed and has not failed.
+    pub(super) fn remove_idle(&mut self, slot: u32) {
+        let entry = self.get_mut(slot);
+        let has_no_state =
+            entry.failures == 0 && entry.work.is_none() && matches!(entry.state, KeyState::Idle);
+        if has_no_state && entry.key.take().is_some() {
             self.empty[slot as usize] = true;
             self.empties += 1;
         }
     }
 
-    /// Wants none of them any more.
-    pub(super) fn unwant_all(&mut self) {
+    /// Makes all keys idle.
+    pub(super) fn clear_states(&mut self) {
         for entry in self.chunks.iter_mut().flat_map(|chunk| chunk.iter_mut()) {
-            entry.wanted = Wanted::No;
+            entry.state = KeyState::Idle;
         }
     }
 
-    /// An empty slot that has a seat.
+    /// Reuses an empty slot that is in the table.
     fn reuse(&mut self, slot: u32) -> u32 {
         self.empty[slot as usize] = false;
         self.empties -= 1;
         slot
     }
 
-    /// A slot that gets a seat.
-    fn seat(&mut self, hash: u32) -> u32 {
+    /// Inserts a slot into the table.
+    fn insert(&mut self, hash: u32) -> u32 {
         if self.free.is_empty() {
-            match self.empties > self.empty.len() / 2 {
-                true => self.sweep(),
-                false => self.grow(),
+            if self.empties > self.empty.len() / 2 {
+                self.sweep();
+            } else {
+                self.grow();
             }
         }
-        let slot = self.free.pop().expect("there is room for one more");
+        let slot = self.free.pop().expect("a sweep or growth frees slots");
         self.table.insert(hash, slot);
         slot
     }
 
-    /// Takes the seats of all empty slots away.
+    /// Removes all empty slots from the table.
     fn sweep(&mut self) {
         let empty = &self.empty;
         self.table.retain(|slot| !empty[slot as usize]);
-        // The first slots are taken first: keys that come one after the other are neighbours.
+        // The first slots are taken first: keys that are added in succession are neighbors in memory.
         for slot in (0..self.slots()).rev() {
             if std::mem::take(&mut self.empty[slot as usize]) {
                 self.free.push(slot);
@@ -214,7 +220,7 @@ mod tests {
         ObjectKey::cluster_scoped(&number.to_string())
     }
 
-    /// Two keys have one hash.
+    /// Each hash is that of two keys.
     fn hash(number: u32) -> u32 {
         (number % (KEYS / 2)) << 24
     }
@@ -234,26 +240,26 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_one_cache_line() {
+    fn entry_is_one_cache_line() {
         assert_eq!(size_of::<Entry>(), 64);
     }
 
     #[test]
-    fn keys_that_come_and_go_one_by_one_need_a_few_slots() {
+    fn keys_that_come_and_go_one_by_one_reuse_a_few_slots() {
         let hasher = DefaultHashBuilder::default();
         let mut entries = Entries::default();
         for number in 0..100_000 {
             let slot = entries.slot(Hashed::new(key(number), &hasher));
             assert!(slot < 64, "{slot}");
-            entries.drop_idle(slot);
+            entries.remove_idle(slot);
         }
     }
 
     #[test]
-    fn a_key_that_is_back_has_its_slot_again_however_many_there_are() {
+    fn returning_key_has_its_former_slot_among_many() {
         let mut entries = Entries::default();
         let slots: Vec<u32> = (0..KEYS).map(|number| slot(&mut entries, number)).collect();
-        entries.drop_idle(slots[7]);
+        entries.remove_idle(slots[7]);
         assert_eq!(find(&entries, 7), None);
         assert_eq!(slot(&mut entries, 7), slots[7]);
         assert_eq!(find(&entries, 7), Some(slots[7]));
@@ -262,7 +268,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
-        fn a_key_keeps_its_slot_until_nothing_is_left_to_know(
+        fn key_keeps_its_slot_while_it_has_a_state(
             steps in prop::collection::vec((0..KEYS, prop::bool::weighted(0.53)), 1..2000)
         ) {
             let mut entries = Entries::default();
@@ -270,11 +276,11 @@ mod tests {
             for (number, is_failing) in steps {
                 if is_failing {
                     let slot = slot(&mut entries, number);
-                    entries.at(slot).failures = 1;
+                    entries.get_mut(slot).failures = 1;
                     prop_assert_eq!(*known.entry(number).or_insert(slot), slot);
                 } else if let Some((_, slot)) = known.pop_first() {
-                    entries.at(slot).failures = 0;
-                    entries.drop_idle(slot);
+                    entries.get_mut(slot).failures = 0;
+                    entries.remove_idle(slot);
                 }
             }
             for number in 0..KEYS {

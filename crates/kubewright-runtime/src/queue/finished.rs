@@ -1,18 +1,20 @@
+//! The end of a run.
+
 use kubewright_core::ObjectKey;
 
-/// What becomes of the failures of a key whose run has ended.
+/// What happens to the failure count of a key at the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finished {
-    /// It went well: they are forgotten.
+    /// The run was successful: the count is reset.
     Forget,
-    /// They count for the next run.
+    /// The count is kept for the next run.
     Keep,
 }
 
-/// A key with which its worker is done.
+/// A key whose run has ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Done<'k> {
+pub(super) struct FinishedKey<'k> {
     pub(super) key: &'k ObjectKey,
     pub(super) finished: Finished,
 }

@@ -1,6 +1,8 @@
+//! An index for which `Option` needs no additional space.
+
 use std::num::NonZeroU32;
 
-/// A place in a list; having none takes no room of its own.
+/// An index into a list, stored plus one so that `Option<Index>` has the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Index(NonZeroU32);
 

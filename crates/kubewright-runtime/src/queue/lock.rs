@@ -1,11 +1,11 @@
-//! The one lock of a queue. Unit tests of this crate build it from loom's parts, so that loom can
-//! try every order in which threads may take it: a queue in a unit test works inside `loom::model`
-//! only, and other tests of it are in `tests/it`.
+//! The mutex of a queue. Unit tests build it from the types of loom, so that loom can try every order
+//! in which threads can take it: a queue in a unit test works only inside `loom::model`. The other
+//! tests of the queue are in `tests/it`.
 //!
-//! What it guards is small and goes from processor to processor with it, so that threads that take
-//! turns are slower than one that goes on while the others sleep. Locks of common use try for some
-//! microseconds before they sleep, in which a queue could be used ten times; here a thread that
-//! finds it taken twice sleeps.
+//! The protected data is small and moves between processors together with the lock. So threads that
+//! alternate are slower than one thread that continues while the others sleep. Common mutexes spin
+//! for some microseconds before a thread sleeps, in which a queue could be used ten times; here a
+//! thread that finds the mutex locked twice sleeps.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{PoisonError, TryLockError};
@@ -21,7 +21,7 @@ use sync::atomic::{AtomicBool, Ordering, fence};
     not(test),
     expect(
         clippy::disallowed_types,
-        reason = "loom has this one; a poisoned one goes on"
+        reason = "loom has this type; poison is ignored"
     )
 )]
 type Inner<T> = sync::Mutex<T>;
@@ -32,17 +32,18 @@ pub(super) struct Mutex<T> {
     sleepers: Sleepers,
 }
 
-/// Threads that sleep until the lock is free.
+/// The threads that sleep until the mutex is unlocked.
 #[derive(Debug)]
 struct Sleepers {
-    /// Whether whoever lets go has to wake one: somebody sleeps, and nobody who was woken is still
-    /// to come.
-    wanted: AtomicBool,
+    /// Whether an unlock must wake a thread: there are sleeping threads, and none of them has been
+    /// woken without having tried the lock yet.
+    must_wake: AtomicBool,
     count: Inner<usize>,
-    free: Condvar,
+    unlocked: Condvar,
 }
 
-/// The lock, taken. It is free before somebody is woken for it: fields go in their order.
+/// The locked mutex. Fields are dropped in their order, so that the mutex is unlocked before a thread
+/// is woken.
 pub(super) struct Guard<'m, T> {
     inner: sync::MutexGuard<'m, T>,
     _next: WakeNext<'m>,
@@ -55,9 +56,9 @@ impl<T> Mutex<T> {
         Self {
             inner: Inner::new(value),
             sleepers: Sleepers {
-                wanted: AtomicBool::new(false),
+                must_wake: AtomicBool::new(false),
                 count: Inner::new(0),
-                free: Condvar::new(),
+                unlocked: Condvar::new(),
             },
         }
     }
@@ -68,21 +69,25 @@ impl<T> Mutex<T> {
 
     #[cold]
     fn sleep(&self) -> Guard<'_, T> {
-        let Sleepers { wanted, free, .. } = &self.sleepers;
+        let Sleepers {
+            must_wake,
+            unlocked,
+            ..
+        } = &self.sleepers;
         let mut count = self.sleepers.count();
         loop {
             *count += 1;
-            wanted.store(true, Ordering::Relaxed);
-            // Either whoever has the lock sees that, or it is seen here that the lock is free.
+            must_wake.store(true, Ordering::Relaxed);
+            // Either the thread that unlocks sees the flag, or this thread sees the unlocked mutex.
             fence(Ordering::SeqCst);
             let mut guard = self.try_lock();
             if guard.is_none() {
-                count = free.wait(count).unwrap_or_else(PoisonError::into_inner);
+                count = unlocked.wait(count).unwrap_or_else(PoisonError::into_inner);
                 guard = self.try_lock();
             }
             *count -= 1;
             if let Some(guard) = guard {
-                wanted.store(*count > 0, Ordering::Relaxed);
+                must_wake.store(*count > 0, Ordering::Relaxed);
                 return guard;
             }
         }
@@ -107,17 +112,17 @@ impl Sleepers {
     #[cold]
     fn wake_one(&self) {
         let count = self.count();
-        self.wanted.store(false, Ordering::Relaxed);
+        self.must_wake.store(false, Ordering::Relaxed);
         drop(count);
-        self.free.notify_one();
+        self.unlocked.notify_one();
     }
 }
 
 impl Drop for WakeNext<'_> {
     fn drop(&mut self) {
-        // The counterpart of the one in `sleep`.
+        // Pairs with the fence in `sleep`.
         fence(Ordering::SeqCst);
-        if self.0.wanted.load(Ordering::Relaxed) {
+        if self.0.must_wake.load(Ordering::Relaxed) {
             self.0.wake_one();
         }
     }
@@ -145,17 +150,17 @@ mod tests {
     use loom::thread;
 
     use super::Mutex;
-    use crate::queue::loom_tests::{have_alone, model};
+    use crate::queue::loom_tests::{assert_exclusive, model};
 
     #[test]
-    fn nobody_sleeps_while_the_lock_is_free_and_two_never_have_it() {
+    fn threads_exclude_each_other_and_none_sleeps_while_the_mutex_is_unlocked() {
         model(4, || {
             let lock = Arc::new(Mutex::new(AtomicUsize::new(0)));
             let others = [(); 2].map(|()| {
                 let lock = Arc::clone(&lock);
-                thread::spawn(move || have_alone(&lock.lock()))
+                thread::spawn(move || assert_exclusive(&lock.lock()))
             });
-            have_alone(&lock.lock());
+            assert_exclusive(&lock.lock());
             for other in others {
                 other.join().expect("no thread panics");
             }

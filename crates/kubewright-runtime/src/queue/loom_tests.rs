@@ -1,4 +1,5 @@
-//! Every order in which threads can take the queue's lock, with at most a few preemptions.
+//! Tests of the queue in every order in which threads can take its lock, with a limited number of
+//! preemptions.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -22,42 +23,42 @@ fn key(name: &str) -> ObjectKey {
     ObjectKey::cluster_scoped(name)
 }
 
-/// Works until the queue is shut down; how many keys there were.
+/// Processes keys until the queue is shut down, and returns their number.
 type Work = fn(&Queue, &AtomicUsize) -> usize;
 
 fn work(queue: &Queue, inside: &AtomicUsize) -> usize {
     let mut keys = 0;
     while let Some(key) = block_on(queue.next()) {
-        have_alone(inside);
+        assert_exclusive(inside);
         keys += 1;
         queue.done(&key);
     }
     keys
 }
 
-fn work_through(queue: &Queue, inside: &AtomicUsize) -> usize {
+fn work_with_next_after(queue: &Queue, inside: &AtomicUsize) -> usize {
     let mut keys = 0;
     let mut next = block_on(queue.next());
     while let Some(key) = next {
-        have_alone(inside);
+        assert_exclusive(inside);
         keys += 1;
         next = block_on(queue.next_after(&key, Finished::Forget));
     }
     keys
 }
 
-pub(super) fn have_alone(inside: &AtomicUsize) {
+pub(super) fn assert_exclusive(inside: &AtomicUsize) {
     assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two at once");
     inside.fetch_sub(1, Ordering::SeqCst);
 }
 
 #[test]
-fn one_key_never_has_two_workers_and_an_add_during_its_run_is_not_lost() {
+fn key_has_at_most_one_worker_and_an_add_during_its_run_is_not_lost() {
     model(2, || {
         let queue = Queue::new();
         let inside = Arc::new(AtomicUsize::new(0));
         queue.add(key("a"));
-        let works: [Work; 2] = [work, work_through];
+        let works: [Work; 2] = [work, work_with_next_after];
         let workers = works.map(|work| {
             let (queue, inside) = (queue.clone(), Arc::clone(&inside));
             thread::spawn(move || work(&queue, &inside))
@@ -87,7 +88,7 @@ fn each_of_two_keys_wakes_a_worker() {
 }
 
 #[test]
-fn a_worker_that_goes_away_passes_its_call_on() {
+fn dropped_next_wakes_another_worker() {
     model(2, || {
         let queue = Queue::new();
         let adder = {
@@ -112,7 +113,7 @@ fn a_worker_that_goes_away_passes_its_call_on() {
 }
 
 #[test]
-fn a_worker_that_is_done_and_goes_away_passes_its_call_on() {
+fn dropped_next_after_wakes_another_worker() {
     model(2, || {
         let queue = Queue::new();
         queue.add(key("a"));
@@ -154,11 +155,11 @@ fn drains(work: Work) {
 }
 
 #[test]
-fn a_drain_ends_after_the_last_key_whoever_has_it() {
+fn drain_ends_after_the_last_key() {
     drains(work);
 }
 
 #[test]
-fn a_drain_ends_after_the_last_key_of_a_worker_who_asks_for_more() {
-    drains(work_through);
+fn drain_ends_after_the_last_key_of_a_worker_that_uses_next_after() {
+    drains(work_with_next_after);
 }

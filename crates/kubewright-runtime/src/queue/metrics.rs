@@ -1,37 +1,38 @@
+//! The metrics of a queue.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Priority;
 use crate::prometheus::Histogram;
 
-/// What a queue has done and holds, under the names that controller-runtime gives it.
+/// The metrics of a queue, with the names that controller-runtime has for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// `workqueue_adds_total`: how often a key that was not wanted became so.
+    /// `workqueue_adds_total`: how often a key was enqueued that was not in the queue.
     pub adds: u64,
-    /// `workqueue_retries_total`: how often a key was wanted after a delay.
+    /// `workqueue_retries_total`: how often a key was added with a delay.
     pub retries: u64,
-    /// How often a delay ended early because the key was wanted at once.
+    /// How often a delay ended early because the key was added without one.
     pub replaced_delays: u64,
-    /// `workqueue_depth`: how many keys wait for a worker, by priority.
+    /// `workqueue_depth`: the number of keys that wait for a worker, by priority.
     pub depth: BTreeMap<Priority, usize>,
-    /// How many keys wait for the end of their delay.
+    /// The number of delayed keys.
     pub delayed: usize,
-    /// How many keys are with a worker.
-    pub under_way: usize,
-    /// `workqueue_queue_duration_seconds`: how long keys waited for a worker.
+    /// The number of keys that are being processed.
+    pub processing: usize,
+    /// `workqueue_queue_duration_seconds`: how long keys waited for a worker, delays excluded.
     pub queue_duration: Histogram,
-    /// `workqueue_work_duration_seconds`: how long workers had them.
+    /// `workqueue_work_duration_seconds`: how long keys were processed.
     pub work_duration: Histogram,
-    /// `workqueue_unfinished_work_seconds`: how long workers have had those that they have now,
-    /// all together.
+    /// `workqueue_unfinished_work_seconds`: the sum of the durations of the current runs.
     pub unfinished_work: Duration,
-    /// `workqueue_longest_running_processor_seconds`: and the longest of these.
+    /// `workqueue_longest_running_processor_seconds`: the longest duration of the current runs.
     pub longest_running: Duration,
 }
 
-/// 10 ns, 100 ns and so on to 1000 s, as client-go has them.
+/// The bucket limits of client-go: powers of ten from 10 ns to 1000 s.
 const LIMITS: &[Duration] = &[
     Duration::from_nanos(10),
     Duration::from_nanos(100),
@@ -55,7 +56,7 @@ impl Default for Metrics {
             replaced_delays: 0,
             depth: BTreeMap::new(),
             delayed: 0,
-            under_way: 0,
+            processing: 0,
             queue_duration: Histogram::new(LIMITS),
             work_duration: Histogram::new(LIMITS),
             unfinished_work: Duration::ZERO,

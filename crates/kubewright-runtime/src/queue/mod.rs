@@ -1,36 +1,36 @@
-//! Keys that wait for a worker.
+//! A work queue of object keys.
 //!
-//! What [`Queue`] promises:
-//! - A key is with one worker at a time.
-//! - However often a key is added while it waits, it is handed out once; added while it is being
-//!   worked on, it is handed out once more, after [`Queue::done`].
-//! - Keys of a higher [`Priority`] come first; keys of one priority in the order in which they
-//!   became ready, or, by option, each namespace in its turn.
-//! - Nothing starves: a key that has waited long is taken after a bounded number of others,
-//!   whatever their priority ([`Ageing`]).
-//! - Of several delays for one key the earliest counts, and a plain [`Queue::add`] takes the
-//!   place of a delay and says so ([`Added`]).
+//! Guarantees of [`Queue`]:
+//! - A key has at most one worker at a time.
+//! - A key that is added several times while it waits is handed out once. A key that is added while
+//!   it is processed is handed out once more, after [`Queue::done`].
+//! - Keys of a higher [`Priority`] come first. Keys of the same priority come in the order in which
+//!   they became ready or, as an option, with the namespaces in turn ([`Fairness`]).
+//! - No key starves: a key that has waited for long is handed out after a bounded number of other
+//!   keys, whatever their priority ([`Aging`]).
+//! - Of several delays for a key the earliest applies. [`Queue::add`] replaces a delay and reports
+//!   it ([`Added`]).
 
 mod added;
 mod backoff;
 mod entries;
 mod finished;
 mod index;
-mod keys;
-mod line;
+mod lane;
 mod lock;
 #[cfg(test)]
 mod loom_tests;
 mod metrics;
 mod options;
 mod ready;
+mod schedule;
 mod table;
 mod waiter;
-mod waiting;
+mod work_queue;
 
 pub use added::Added;
 pub use backoff::Backoff;
 pub use finished::Finished;
-pub use keys::Queue;
 pub use metrics::Metrics;
-pub use options::{AddOptions, Ageing, Fairness, Priority, QueueOptions};
+pub use options::{AddOptions, Aging, Fairness, Priority, QueueOptions};
+pub use work_queue::Queue;

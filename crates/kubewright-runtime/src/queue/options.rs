@@ -1,25 +1,27 @@
+//! The options of a queue and of an addition.
+
 use std::time::Duration;
 
 use super::Backoff;
 use crate::rate_limit::RateLimit;
 
-/// How urgent a key is; higher ones come first.
+/// The priority of a key; higher ones come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Priority(pub i32);
 
 impl Priority {
-    /// Of a change that somebody made.
+    /// The priority of changes.
     pub const NORMAL: Self = Self(0);
-    /// Of objects that were there at the start: they must not hold up changes. The number is
-    /// controller-runtime's.
+    /// The priority of the objects of the initial list, which must not delay changes. The number is
+    /// that of controller-runtime.
     pub const INITIAL: Self = Self(-100);
 }
 
-/// When and how urgently a key is wanted.
+/// When a key is added, and with which priority.
 ///
 /// ```
 /// use std::time::Duration;
-/// use kubewright_runtime::queue::{Priority, AddOptions};
+/// use kubewright_runtime::queue::{AddOptions, Priority};
 ///
 /// let soon = AddOptions { after: Duration::from_secs(5), ..AddOptions::default() };
 /// let urgent = AddOptions { priority: Some(Priority(10)), ..AddOptions::default() };
@@ -27,27 +29,27 @@ impl Priority {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddOptions {
-    /// None keeps the priority with which the key was handed out while it is under way, and is
+    /// The priority. `None` is the priority of the current run if the key is being processed, and
     /// [`Priority::NORMAL`] otherwise.
     pub priority: Option<Priority>,
-    /// How long to wait.
+    /// The delay.
     pub after: Duration,
 }
 
-/// How keys of lower priority get their share.
+/// How keys of lower priority avoid starvation.
 ///
 /// While keys of a higher priority keep coming, each `every`th key is the oldest of those that
-/// have waited for `after` or longer. Changes still overtake a long backlog, and the backlog still
+/// have waited for `after` or longer. So changes overtake a long backlog, and the backlog still
 /// ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ageing {
-    /// How long a key is passed over without limit.
+pub struct Aging {
+    /// The waiting time during which a key can be passed over without limit.
     pub after: Duration,
-    /// How many keys at most are taken per key that is older; 1 takes the oldest each time.
+    /// One key in this number is the oldest one; 1 always takes the oldest.
     pub every: u32,
 }
 
-impl Default for Ageing {
+impl Default for Aging {
     /// One key in eight, after a second.
     fn default() -> Self {
         Self {
@@ -57,26 +59,26 @@ impl Default for Ageing {
     }
 }
 
-/// Who comes first among keys of one priority.
+/// The order of keys of the same priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fairness {
-    /// Who became ready first.
+    /// The order in which keys became ready.
     #[default]
     Arrival,
-    /// Each namespace in its turn, so that one with many keys does not hold up the others.
+    /// The namespaces in turn, so that a namespace with many keys does not delay the others.
     Namespaces,
 }
 
-/// How a [`Queue`](super::Queue) works.
+/// The options of a [`Queue`](super::Queue).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueOptions {
-    /// How long a failing key waits.
+    /// The backoff of failing keys.
     pub backoff: Backoff,
-    /// How many failing keys come back in a second, all together; none means no limit.
+    /// The rate limit of all failing keys together; `None` is no limit.
     pub rate_limit: Option<RateLimit>,
-    /// How keys of lower priority get their share.
-    pub ageing: Ageing,
-    /// Who comes first among keys of one priority.
+    /// How keys of lower priority avoid starvation.
+    pub aging: Aging,
+    /// The order of keys of the same priority.
     pub fairness: Fairness,
 }

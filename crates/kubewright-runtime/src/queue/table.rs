@@ -1,61 +1,66 @@
+//! A hash table from the hashes of keys to slots.
+
 use super::index::Index;
 
-/// Which slots have which hash.
+/// A hash table with open addressing from hashes to slots.
 ///
-/// A seat is where its hash asks for it, or behind that, so that looking for a hash is one cache
-/// miss. Seats are never given back one by one: that would be one more for each key.
+/// An entry is in the bucket of its hash or in one of the next, so that a lookup is one cache miss.
+/// Entries are not removed individually, which would be another cache miss for each key.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    /// At least half of them are free.
-    seats: Vec<Option<Seat>>,
+    /// At least half of the buckets are empty.
+    buckets: Vec<Option<Bucket>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Seat {
+struct Bucket {
     hash: u32,
     slot: Index,
 }
 
 impl Table {
-    /// The slots with this hash.
+    /// Returns the slots with this hash.
     pub(super) fn slots(&self, hash: u32) -> impl Iterator<Item = u32> {
-        let (before, from) = self.seats.split_at(self.start(hash));
-        let seats = from.iter().chain(before).map_while(|seat| *seat);
-        let seats = seats.filter(move |seat| seat.hash == hash);
-        seats.map(|seat| seat.slot.get())
+        let (before, from) = self.buckets.split_at(self.start(hash));
+        let buckets = from.iter().chain(before).map_while(|bucket| *bucket);
+        let buckets = buckets.filter(move |bucket| bucket.hash == hash);
+        buckets.map(|bucket| bucket.slot.get())
     }
 
-    /// Gives a slot its seat, once there is room for it.
+    /// Inserts a slot. [`reserve`](Self::reserve) must have made room for it.
     pub(super) fn insert(&mut self, hash: u32, slot: u32) {
         let start = self.start(hash);
-        let (before, from) = self.seats.split_at_mut(start);
-        let free = from.iter_mut().chain(before).find(|seat| seat.is_none());
-        let free = free.expect("at least half of the seats are free");
+        let (before, from) = self.buckets.split_at_mut(start);
+        let empty = from
+            .iter_mut()
+            .chain(before)
+            .find(|bucket| bucket.is_none());
+        let bucket = empty.expect("at least half of the buckets are empty");
         let slot = Index::new(slot);
-        *free = Some(Seat { hash, slot });
+        *bucket = Some(Bucket { hash, slot });
     }
 
-    /// Makes room for so many slots in all.
+    /// Makes room for this number of slots in total.
     pub(super) fn reserve(&mut self, slots: usize) {
-        if self.seats.len() >= 2 * slots {
+        if self.buckets.len() >= 2 * slots {
             return;
         }
-        let former = std::mem::replace(&mut self.seats, vec![None; 4 * slots]);
-        for Seat { hash, slot } in former.into_iter().flatten() {
+        let old = std::mem::replace(&mut self.buckets, vec![None; 4 * slots]);
+        for Bucket { hash, slot } in old.into_iter().flatten() {
             self.insert(hash, slot.get());
         }
     }
 
-    /// Takes the seats of all other slots away.
+    /// Removes the slots for which `keep` is false.
     ///
-    /// No seat was pushed past a free one: from there on, whoever is seated anew finds a place that
-    /// was passed already, or its own.
+    /// No entry is beyond an empty bucket after the bucket of its hash. Starting at an empty bucket,
+    /// each entry that is inserted again ends in a bucket that was already visited, or in its own.
     pub(super) fn retain(&mut self, keep: impl Fn(u32) -> bool) {
-        let Some(gap) = self.seats.iter().position(Option::is_none) else {
+        let Some(gap) = self.buckets.iter().position(Option::is_none) else {
             return;
         };
-        for index in (gap..self.seats.len()).chain(0..gap) {
-            if let Some(Seat { hash, slot }) = self.seats[index].take()
+        for index in (gap..self.buckets.len()).chain(0..gap) {
+            if let Some(Bucket { hash, slot }) = self.buckets[index].take()
                 && keep(slot.get())
             {
                 self.insert(hash, slot.get());
@@ -63,16 +68,16 @@ impl Table {
         }
     }
 
-    /// The seats stand in the order of their hashes whatever their number, so that seating all of
-    /// them anew goes through memory in order.
+    /// The bucket of a hash. Buckets are in the order of hashes for every size of the table, so that
+    /// inserting all entries again accesses memory in order.
     fn start(&self, hash: u32) -> usize {
-        ((u64::from(hash) * self.seats.len() as u64) >> 32) as usize
+        ((u64::from(hash) * self.buckets.len() as u64) >> 32) as usize
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Seat, Table};
+    use super::{Bucket, Table};
 
     fn slots(table: &Table, hash: u32) -> Vec<u32> {
         let mut slots: Vec<u32> = table.slots(hash).collect();
@@ -81,17 +86,17 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_takes_eight_bytes() {
-        assert_eq!(size_of::<Option<Seat>>(), 8);
+    fn bucket_has_eight_bytes() {
+        assert_eq!(size_of::<Option<Bucket>>(), 8);
     }
 
     #[test]
-    fn an_empty_table_has_no_slots() {
+    fn empty_table_has_no_slots() {
         assert!(slots(&Table::default(), u32::MAX).is_empty());
     }
 
     #[test]
-    fn slots_of_one_hash_are_found_past_others_and_past_the_end() {
+    fn slots_of_a_hash_are_found_behind_others_and_behind_the_end() {
         let mut table = Table::default();
         table.reserve(4);
         for (slot, hash) in [u32::MAX, u32::MAX - 1, u32::MAX, 0]
@@ -106,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_table_has_all_slots_and_a_cleaned_one_those_that_are_kept() {
+    fn growth_preserves_all_slots_and_retain_the_kept_ones() {
         let hash = |slot: u32| (slot % 10) << 28;
         let mut table = Table::default();
         for slot in 0..100 {
@@ -119,9 +124,10 @@ mod tests {
         assert_eq!(slots(&table, hash(3)), [83, 93]);
     }
 
-    /// Of sixteen seats the last and the first five are taken: three slots ask for the last one.
+    /// Of sixteen buckets the last and the first five are full: three slots have the hash of the
+    /// last one.
     #[test]
-    fn slots_that_are_kept_are_found_past_the_end_whichever_go() {
+    fn kept_slots_are_found_behind_the_end_for_every_set_of_removed_ones() {
         let hashes = [u32::MAX, u32::MAX, u32::MAX, 0, 1 << 28, 0];
         for kept in 0..1_u32 << hashes.len() {
             let is_kept = |slot: u32| kept & (1 << slot) != 0;
@@ -132,10 +138,12 @@ mod tests {
             }
             table.retain(is_kept);
             for hash in hashes {
-                let wanted = (0..).zip(hashes).filter(|(_, one)| *one == hash);
-                let wanted = wanted.map(|(slot, _)| slot).filter(|slot| is_kept(*slot));
-                let wanted: Vec<u32> = wanted.collect();
-                assert_eq!(slots(&table, hash), wanted, "{kept:b}");
+                let expected: Vec<u32> = (0..)
+                    .zip(hashes)
+                    .filter(|(slot, other)| *other == hash && is_kept(*slot))
+                    .map(|(slot, _)| slot)
+                    .collect();
+                assert_eq!(slots(&table, hash), expected, "{kept:b}");
             }
         }
     }

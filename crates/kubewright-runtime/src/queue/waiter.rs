@@ -1,154 +1,168 @@
+//! A worker that waits for a key.
+
 use std::collections::VecDeque;
 use std::task::{Poll, Waker};
 
 use hashbrown::DefaultHashBuilder;
 use tokio::time::Instant;
 
-use super::finished::Done;
+use super::finished::FinishedKey;
 use super::lock::Mutex;
-use super::waiting::{Next, Waiting, Wake};
+use super::schedule::{Next, Schedule, Wake};
 
-/// What the lock guards: the keys, and the workers that wait for one.
+/// The data under the lock of a queue: the keys, and the workers that wait for one.
 #[derive(Debug)]
-pub(super) struct State {
-    pub(super) waiting: Waiting,
-    workers: VecDeque<(u64, Waker)>,
+pub(super) struct QueueState {
+    pub(super) schedule: Schedule,
+    workers: VecDeque<WaitingWorker>,
     numbers: u64,
-    /// Who waits for the end of the last key.
-    watchers: Vec<Waker>,
+    /// The tasks that wait for the end of the last key.
+    drains: Vec<Waker>,
 }
 
-/// Workers to be woken once the lock is free.
-#[must_use = "workers that were taken from the line must be woken"]
-pub(super) enum Woken {
-    Nobody,
+/// A worker that waits for a key.
+#[derive(Debug)]
+pub(super) struct WaitingWorker {
+    number: u64,
+    waker: Waker,
+}
+
+/// The wakers to call after the lock is released.
+#[must_use = "workers that were removed from the list must be woken"]
+pub(super) enum Wakers {
+    None,
     One(Waker),
-    All(VecDeque<(u64, Waker)>, Vec<Waker>),
+    All(VecDeque<WaitingWorker>, Vec<Waker>),
 }
 
-impl Woken {
+impl Wakers {
     pub(super) fn wake(self) {
         match self {
-            Self::Nobody => {}
+            Self::None => {}
             Self::One(waker) => waker.wake(),
-            Self::All(workers, watchers) => {
-                let workers = workers.into_iter().map(|(_, waker)| waker);
-                workers.chain(watchers).for_each(Waker::wake);
+            Self::All(workers, drains) => {
+                let workers = workers.into_iter().map(|worker| worker.waker);
+                workers.chain(drains).for_each(Waker::wake);
             }
         }
     }
 }
 
-impl State {
-    pub(super) fn new(waiting: Waiting) -> Self {
+impl QueueState {
+    pub(super) fn new(schedule: Schedule) -> Self {
         Self {
-            waiting,
+            schedule,
             workers: VecDeque::new(),
             numbers: 0,
-            watchers: Vec::new(),
+            drains: Vec::new(),
         }
     }
 
-    /// Ends the work on a key.
+    /// Ends the run of a key.
     pub(super) fn done(
         &mut self,
-        done: Done<'_>,
+        finished: FinishedKey<'_>,
         hasher: &DefaultHashBuilder,
         now: Instant,
-    ) -> Woken {
-        let wake = self.waiting.done(done, hasher, now);
-        self.call(wake)
+    ) -> Wakers {
+        let wake = self.schedule.done(finished, hasher, now);
+        self.take_wakers(wake)
     }
 
-    /// Takes those out of the line who have to look again.
-    pub(super) fn call(&mut self, wake: Wake) -> Woken {
+    /// Removes the workers to wake from the list.
+    pub(super) fn take_wakers(&mut self, wake: Wake) -> Wakers {
         match wake {
-            _ if self.waiting.is_over() => self.everybody(),
-            Wake::Nobody => Woken::Nobody,
+            _ if self.schedule.is_over() => self.take_all(),
+            Wake::None => Wakers::None,
             Wake::One => match self.workers.pop_front() {
-                Some((_, waker)) => Woken::One(waker),
-                None => Woken::Nobody,
+                Some(worker) => Wakers::One(worker.waker),
+                None => Wakers::None,
             },
-            Wake::All => self.everybody(),
+            Wake::All => self.take_all(),
         }
     }
 
-    fn everybody(&mut self) -> Woken {
+    fn take_all(&mut self) -> Wakers {
         let workers = std::mem::take(&mut self.workers);
-        Woken::All(workers, std::mem::take(&mut self.watchers))
+        Wakers::All(workers, std::mem::take(&mut self.drains))
     }
 
-    /// Whether the last key is done; if not, `waker` hears of it.
-    pub(super) fn over(&mut self, waker: &Waker) -> Poll<()> {
-        if self.waiting.is_over() {
+    /// Ready when the last key is done. Otherwise `waker` is called then.
+    pub(super) fn poll_drained(&mut self, waker: &Waker) -> Poll<()> {
+        if self.schedule.is_over() {
             return Poll::Ready(());
         }
-        if !self.watchers.iter().any(|one| one.will_wake(waker)) {
-            self.watchers.push(waker.clone());
+        if !self.drains.iter().any(|drain| drain.will_wake(waker)) {
+            self.drains.push(waker.clone());
         }
         Poll::Pending
     }
 
-    /// True when the worker was in line.
-    fn leave(&mut self, number: u64) -> bool {
-        let index = self.workers.iter().position(|(one, _)| *one == number);
+    /// Removes a worker from the list; false when it was not in it.
+    fn remove(&mut self, number: u64) -> bool {
+        let mut workers = self.workers.iter();
+        let index = workers.position(|worker| worker.number == number);
         index.is_some_and(|index| self.workers.remove(index).is_some())
     }
 }
 
-/// A worker that wants a key.
+/// A call that waits for a key.
 ///
-/// Whoever is called and goes away without having looked passes the call on.
+/// When it is dropped after it was woken and before it took a key, it wakes another worker.
 pub(super) struct Waiter<'q> {
-    state: &'q Mutex<State>,
+    state: &'q Mutex<QueueState>,
+    /// The number in the list of waiting workers.
     number: Option<u64>,
 }
 
 impl<'q> Waiter<'q> {
-    pub(super) fn new(state: &'q Mutex<State>) -> Self {
+    pub(super) fn new(state: &'q Mutex<QueueState>) -> Self {
         Self {
             state,
             number: None,
         }
     }
 
-    /// What there is for the worker; with nothing, it stands in line and is woken through `waker`.
+    /// Returns the next step. If there is no key, `waker` is called when there is one.
     pub(super) fn next(&mut self, now: Instant, waker: &Waker) -> Next {
         let mut state = self.state.lock();
-        self.look(&mut state, now, waker)
+        self.poll(&mut state, now, waker)
     }
 
-    /// The same for a worker who is done with a key.
+    /// Ends the run of a key and returns the next step.
     pub(super) fn next_after(
         &mut self,
-        done: Done<'_>,
+        finished: FinishedKey<'_>,
         hasher: &DefaultHashBuilder,
         now: Instant,
         waker: &Waker,
     ) -> Next {
         let mut state = self.state.lock();
-        let wake = state.waiting.done(done, hasher, now);
-        let next = self.look(&mut state, now, waker);
-        // Nobody has to come for a key that this worker takes itself.
+        let wake = state.schedule.done(finished, hasher, now);
+        let next = self.poll(&mut state, now, waker);
+        // No worker has to be woken for a key that this worker takes itself.
         let wake = match wake {
-            Wake::One if state.waiting.ready() == 0 => Wake::Nobody,
+            Wake::One if state.schedule.ready() == 0 => Wake::None,
             wake => wake,
         };
-        let woken = state.call(wake);
+        let wakers = state.take_wakers(wake);
         drop(state);
-        woken.wake();
+        wakers.wake();
         next
     }
 
-    fn look(&mut self, state: &mut State, now: Instant, waker: &Waker) -> Next {
+    fn poll(&mut self, state: &mut QueueState, now: Instant, waker: &Waker) -> Next {
         if let Some(number) = self.number.take() {
-            state.leave(number);
+            state.remove(number);
         }
-        let next = state.waiting.next(now);
+        let next = state.schedule.next(now);
         if matches!(next, Next::Wait(_)) {
             state.numbers += 1;
             let number = state.numbers;
-            state.workers.push_back((number, waker.clone()));
+            state.workers.push_back(WaitingWorker {
+                number,
+                waker: waker.clone(),
+            });
             self.number = Some(number);
         }
         next
@@ -159,11 +173,11 @@ impl Drop for Waiter<'_> {
     fn drop(&mut self) {
         let Some(number) = self.number else { return };
         let mut state = self.state.lock();
-        if state.leave(number) {
+        if state.remove(number) {
             return;
         }
-        let woken = state.call(Wake::One);
+        let wakers = state.take_wakers(Wake::One);
         drop(state);
-        woken.wake();
+        wakers.wake();
     }
 }

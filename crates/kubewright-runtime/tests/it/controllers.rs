@@ -350,7 +350,7 @@ async fn ten_thousand_keys_that_fail_at_once_all_come_through_and_hold_up_no_cha
     let metrics = run.handle.metrics();
     assert_eq!((metrics.errors, metrics.successes), (20_000, 10_001));
     let queue = run.handle.queue_metrics();
-    assert_eq!((queue.delayed, queue.under_way), (0, 0));
+    assert_eq!((queue.delayed, queue.processing), (0, 0));
 }
 
 #[tokio::test(start_paused = true)]

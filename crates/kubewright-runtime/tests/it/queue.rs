@@ -46,7 +46,7 @@ async fn an_event_takes_the_place_of_a_delay_and_says_so() {
     let queue = Queue::new();
     let minute = Duration::from_secs(60);
     assert_eq!(queue.add_after(key("a"), minute), Added::New);
-    assert_eq!(queue.add(key("a")), Added::InPlaceOfDelay);
+    assert_eq!(queue.add(key("a")), Added::ReplacedDelay);
     assert_eq!(queue.add(key("a")), Added::Merged);
     assert_eq!(queue.metrics().replaced_delays, 1);
     assert_eq!(take_all(&queue), ["a"]);
@@ -155,7 +155,7 @@ async fn a_drain_hands_out_what_is_ready_and_waits_for_its_end() {
     queue.add_after(key("delayed"), Duration::from_secs(1));
     let mut drained = Box::pin(queue.drain());
     assert!(futures_util::poll!(&mut drained).is_pending());
-    assert_eq!(queue.add(key("late")), Added::Refused);
+    assert_eq!(queue.add(key("late")), Added::ShutDown);
     assert_eq!(queue.next().await, Some(key("ready")));
     queue.done(&key("ready"));
     let mut last = Box::pin(queue.next());
@@ -220,7 +220,7 @@ async fn a_worker_who_asks_for_the_next_key_is_done_with_its_own() {
     let mut waiting = Box::pin(queue.next_after(&first, Finished::Keep));
     assert!(futures_util::poll!(&mut waiting).is_pending());
     drop(waiting);
-    assert_eq!(queue.metrics().under_way, 0);
+    assert_eq!(queue.metrics().processing, 0);
 }
 
 /// Counts how often it is woken.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use kubewright_core::ObjectKey;
 use kubewright_runtime::queue::{
-    AddOptions, Added, Ageing, Finished, Priority, Queue, QueueOptions,
+    AddOptions, Added, Aging, Finished, Priority, Queue, QueueOptions,
 };
 use proptest::prelude::{
     Just, ProptestConfig, Strategy, prop, prop_assert_eq, prop_oneof, proptest,
@@ -87,7 +87,7 @@ impl Model {
             }
             self.wanted[key] = Some(wish);
             return match at == self.now {
-                true => Added::InPlaceOfDelay,
+                true => Added::ReplacedDelay,
                 false => Added::Merged,
             };
         }
@@ -168,7 +168,7 @@ fn options(after: u64, priority: Option<i32>) -> AddOptions {
 
 async fn run(steps: &[Step]) -> Result<(), TestCaseError> {
     let queue = Queue::with(QueueOptions {
-        ageing: Ageing {
+        aging: Aging {
             after: Duration::from_millis(AGED),
             every: EVERY,
         },
@@ -200,7 +200,7 @@ async fn run(steps: &[Step]) -> Result<(), TestCaseError> {
                 prop_assert_eq!(taken, model.take().map(key));
                 let metrics = queue.metrics();
                 let depth = metrics.depth.values().sum::<usize>();
-                let counts = (depth, metrics.delayed, metrics.under_way);
+                let counts = (depth, metrics.delayed, metrics.processing);
                 prop_assert_eq!(counts, model.counts());
             }
             Step::Done(name) => {

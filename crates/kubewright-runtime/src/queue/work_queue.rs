@@ -1,3 +1,5 @@
+//! The work queue.
+
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -10,13 +12,13 @@ use kubewright_core::ObjectKey;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::entries::Hashed;
-use super::finished::Done;
+use super::finished::FinishedKey;
 use super::lock::Mutex;
-use super::waiter::{State, Waiter};
-use super::waiting::{Next, Waiting, Wake};
+use super::schedule::{Next, Schedule, Wake};
+use super::waiter::{QueueState, Waiter};
 use super::{AddOptions, Added, Finished, Metrics, Priority, QueueOptions};
 
-/// A queue of keys, shared by those who add and those who work. Cloning shares it.
+/// A queue of keys between sources and workers. Clones share the queue.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
@@ -38,7 +40,7 @@ use super::{AddOptions, Added, Finished, Metrics, Priority, QueueOptions};
 /// ```
 #[derive(Clone)]
 pub struct Queue {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<QueueState>>,
     hasher: DefaultHashBuilder,
 }
 
@@ -49,7 +51,7 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// An empty queue as most need it.
+    /// An empty queue with the default options.
     pub fn new() -> Self {
         Self::with(QueueOptions::default())
     }
@@ -57,12 +59,12 @@ impl Queue {
     /// An empty queue.
     pub fn with(options: QueueOptions) -> Self {
         Self {
-            state: Arc::new(Mutex::new(State::new(Waiting::new(options)))),
+            state: Arc::new(Mutex::new(QueueState::new(Schedule::new(options)))),
             hasher: DefaultHashBuilder::default(),
         }
     }
 
-    /// Wants the key handed out as soon as a worker is free; a delay that it had is over.
+    /// Adds a key, which is handed out as soon as a worker is free. Replaces a delay of the key.
     pub fn add(&self, key: ObjectKey) -> Added {
         self.add_with(
             key,
@@ -73,7 +75,7 @@ impl Queue {
         )
     }
 
-    /// Wants the key handed out after a delay, unless it is wanted earlier already.
+    /// Adds a key that is handed out after a delay, unless it is already queued for an earlier time.
     pub fn add_after(&self, key: ObjectKey, delay: Duration) -> Added {
         self.add_with(
             key,
@@ -84,52 +86,50 @@ impl Queue {
         )
     }
 
-    /// Wants the key handed out when and as urgently as the options say. Of two requests the higher
-    /// priority counts and the earlier time.
+    /// Adds a key with a delay and a priority. Of two additions of the same key the higher priority
+    /// and the earlier time apply.
     pub fn add_with(&self, key: ObjectKey, options: AddOptions) -> Added {
         let now = Instant::now();
         let key = Hashed::new(key, &self.hasher);
-        self.change(|waiting| match options.after.is_zero() {
-            true => waiting.add(key, options.priority, now),
-            false => waiting.add_at(key, options.priority, later(now, options.after), now),
-        })
+        self.change(|schedule| add(schedule, key, options, now))
     }
 
-    /// Counts a failure of the key and wants it handed out after the backoff for it.
+    /// Counts a failure of the key and adds the key with its backoff as the delay.
     ///
-    /// A key that is under way keeps the priority with which it was handed out.
+    /// A key that is being processed keeps the priority of its run.
     pub fn add_rate_limited(&self, key: ObjectKey) -> Added {
         self.add_rate_limited_after(key, Duration::ZERO)
     }
 
-    /// The same, but not before `least` is over, however few failures there were.
-    pub fn add_rate_limited_after(&self, key: ObjectKey, least: Duration) -> Added {
+    /// Counts a failure of the key and adds the key with its backoff as the delay, but at least
+    /// `min_delay`.
+    pub fn add_rate_limited_after(&self, key: ObjectKey, min_delay: Duration) -> Added {
         let now = Instant::now();
         let key = Hashed::new(key, &self.hasher);
-        self.change(|waiting| {
-            let delay = waiting.fail(key.clone(), now).max(least);
-            match delay.is_zero() {
-                true => waiting.add(key, None, now),
-                false => waiting.add_at(key, None, later(now, delay), now),
-            }
+        self.change(|schedule| {
+            let options = AddOptions {
+                priority: None,
+                after: schedule.fail(key.clone(), now).max(min_delay),
+            };
+            add(schedule, key, options, now)
         })
     }
 
-    /// Forgets the failures of the key.
+    /// Resets the failure count of the key.
     pub fn forget(&self, key: &ObjectKey) {
         let key = Hashed::new(key, &self.hasher);
-        self.state.lock().waiting.forget(&key);
+        self.state.lock().schedule.forget(&key);
     }
 
-    /// How often the key has failed since it was last forgotten.
+    /// The failure count of the key.
     pub fn failures(&self, key: &ObjectKey) -> u32 {
         let key = Hashed::new(key, &self.hasher);
-        self.state.lock().waiting.failures(&key)
+        self.state.lock().schedule.failures(&key)
     }
 
-    /// How many keys wait for a worker, without those that are delayed.
+    /// The number of keys that wait for a worker, without delayed ones.
     pub fn len(&self) -> usize {
-        self.state.lock().waiting.ready()
+        self.state.lock().schedule.ready()
     }
 
     /// Whether no key waits for a worker.
@@ -137,24 +137,24 @@ impl Queue {
         self.len() == 0
     }
 
-    /// What the queue has done and holds.
+    /// The metrics of the queue.
     pub fn metrics(&self) -> Metrics {
         let now = Instant::now();
-        self.state.lock().waiting.metrics(now)
+        self.state.lock().schedule.metrics(now)
     }
 
-    /// The next key, which is the caller's alone until [`Queue::done`]; none once the queue is
-    /// shut down.
+    /// Waits for the next key. The key is not handed out again until [`Queue::done`]. Returns `None`
+    /// when the queue is shut down.
     ///
     /// # Cancel safety
     ///
-    /// Dropped while it waits, no key is lost.
+    /// Cancel safe: no key is lost.
     pub async fn next(&self) -> Option<ObjectKey> {
-        self.take_turn(None).await
+        self.wait(None).await
     }
 
-    /// Ends the caller's work on a key and waits for the next: [`Queue::forget`] if asked for,
-    /// [`Queue::done`] and [`Queue::next`] in one, which costs less than the three.
+    /// Ends the run of a key and waits for the next one: [`Queue::forget`] if `finished` requires it,
+    /// [`Queue::done`] and [`Queue::next`] in one call, which is faster than the three.
     ///
     /// ```
     /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
@@ -174,51 +174,53 @@ impl Queue {
     ///
     /// # Cancel safety
     ///
-    /// Dropped before it was polled, the key is not done. Dropped while it waits, the key is done
-    /// and no other is lost.
+    /// When dropped before the first poll, the key is not done. When dropped later, the key is done
+    /// and no other key is lost.
     pub async fn next_after(&self, key: &ObjectKey, finished: Finished) -> Option<ObjectKey> {
-        self.take_turn(Some(Done { key, finished })).await
+        self.wait(Some(FinishedKey { key, finished })).await
     }
 
-    /// Ends the caller's work on a key; if it was added meanwhile, it is ready again.
+    /// Ends the run of a key. If it was added during the run, it is ready again.
     pub fn done(&self, key: &ObjectKey) {
         let now = Instant::now();
-        let finished = Finished::Keep;
-        let done = Done { key, finished };
-        let woken = self.state.lock().done(done, &self.hasher, now);
-        woken.wake();
+        let finished = FinishedKey {
+            key,
+            finished: Finished::Keep,
+        };
+        let wakers = self.state.lock().done(finished, &self.hasher, now);
+        wakers.wake();
     }
 
-    /// Hands out nothing more and takes nothing more in. Keys that wait are dropped: who starts
-    /// again lists everything again. Keys under way stay so until they are done.
+    /// Stops handing out and accepting keys. Waiting keys are dropped: after a restart everything is
+    /// listed again. Current runs are not affected.
     pub fn shut_down(&self) {
-        self.end(Waiting::shut_down);
+        self.end(Schedule::shut_down);
     }
 
-    /// Takes nothing more in, hands out the keys that are ready, gives up those that are delayed,
-    /// and returns when the last key is done.
+    /// Stops accepting keys, hands out those that are ready, discards delayed ones, and returns when
+    /// the last key is done.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the queue drains all the same.
+    /// When dropped, the queue continues to drain.
     pub async fn drain(&self) {
-        self.end(Waiting::drain);
-        poll_fn(|cx| self.state.lock().over(cx.waker())).await;
+        self.end(Schedule::drain);
+        poll_fn(|cx| self.state.lock().poll_drained(cx.waker())).await;
     }
 
-    async fn take_turn(&self, mut done: Option<Done<'_>>) -> Option<ObjectKey> {
-        let mut turn = Waiter::new(&self.state);
+    async fn wait(&self, mut finished: Option<FinishedKey<'_>>) -> Option<ObjectKey> {
+        let mut waiter = Waiter::new(&self.state);
         let mut timer = None;
         poll_fn(|cx| {
             loop {
                 let now = Instant::now();
-                let next = match done.take() {
-                    Some(done) => turn.next_after(done, &self.hasher, now, cx.waker()),
-                    None => turn.next(now, cx.waker()),
+                let next = match finished.take() {
+                    Some(key) => waiter.next_after(key, &self.hasher, now, cx.waker()),
+                    None => waiter.next(now, cx.waker()),
                 };
                 let delay = match next {
                     Next::Key(key) => return Poll::Ready(Some(key)),
-                    Next::Over => return Poll::Ready(None),
+                    Next::End => return Poll::Ready(None),
                     Next::Wait(delay) => delay,
                 };
                 match delay {
@@ -230,31 +232,45 @@ impl Queue {
         .await
     }
 
-    fn end(&self, end: impl FnOnce(&mut Waiting)) {
+    fn end(&self, end: impl FnOnce(&mut Schedule)) {
         let mut state = self.state.lock();
-        end(&mut state.waiting);
-        let woken = state.call(Wake::All);
+        end(&mut state.schedule);
+        let wakers = state.take_wakers(Wake::All);
         drop(state);
-        woken.wake();
+        wakers.wake();
     }
 
-    fn change(&self, change: impl FnOnce(&mut Waiting) -> (Added, Wake)) -> Added {
+    fn change(&self, change: impl FnOnce(&mut Schedule) -> (Added, Wake)) -> Added {
         let mut state = self.state.lock();
-        let (added, wake) = change(&mut state.waiting);
-        let woken = state.call(wake);
+        let (added, wake) = change(&mut state.schedule);
+        let wakers = state.take_wakers(wake);
         drop(state);
-        woken.wake();
+        wakers.wake();
         added
     }
 }
 
-/// The end of a delay; one that time cannot express ends long after the process.
+fn add(
+    schedule: &mut Schedule,
+    key: Hashed<ObjectKey>,
+    options: AddOptions,
+    now: Instant,
+) -> (Added, Wake) {
+    if options.after.is_zero() {
+        schedule.add(key, options.priority, now)
+    } else {
+        let time = later(now, options.after);
+        schedule.add_at(key, options.priority, time, now)
+    }
+}
+
+/// The end of a delay. A delay beyond the range of `Instant` ends in 30 years.
 fn later(now: Instant, delay: Duration) -> Instant {
     const LONG: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
     now.checked_add(delay).unwrap_or_else(|| now + LONG)
 }
 
-/// Whether `time` has come; if not, the task is woken when it has.
+/// Whether it is past `time`; if not, the task is woken then.
 fn is_over(timer: &mut Option<Pin<Box<Sleep>>>, time: Instant, cx: &mut Context<'_>) -> bool {
     let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(time)));
     if timer.deadline() != time {
