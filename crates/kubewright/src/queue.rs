@@ -1,3 +1,3 @@
 //! Options of a controller's work queue: backoff, priorities, fairness.
 
-pub use kubewright_runtime::queue::{Ageing, Backoff, Fairness, Priority, QueueOptions};
+pub use kubewright_runtime::queue::{Aging, Backoff, Fairness, Priority, QueueOptions};
