@@ -1,11 +1,11 @@
-//! The work queue alone: two workers, a key that fails twice, and an end.
+//! The work queue alone: a replaced delay, a key that fails twice, and a shutdown.
 
 use std::time::Duration;
 
 use kubewright_core::ObjectKey;
 use kubewright_runtime::queue::{Added, Queue};
 
-/// Works until all keys came through; who was handed out, in which order.
+/// Processes keys until all are done, and returns them in the order in which they were handed out.
 pub(crate) async fn run() -> Vec<String> {
     let queue = Queue::new();
     let (web, database) = (
@@ -13,7 +13,7 @@ pub(crate) async fn run() -> Vec<String> {
         ObjectKey::namespaced("shop", "database"),
     );
     queue.add_after(web.clone(), Duration::from_secs(60));
-    // An event takes the place of the delay; a second one is answered by the same run.
+    // An event replaces the delay; a second event is merged into the same run.
     assert_eq!(queue.add(web.clone()), Added::ReplacedDelay);
     assert_eq!(queue.add(web), Added::Merged);
     queue.add(database);
@@ -21,7 +21,7 @@ pub(crate) async fn run() -> Vec<String> {
     while let Some(key) = queue.next().await {
         handed_out.push(key.to_string());
         if key.name() == "database" && queue.failures(&key) < 2 {
-            queue.add_rate_limited(key.clone()); // again after 5 ms, then 10 ms
+            queue.add_rate_limited(key.clone()); // requeued after 5 ms, then 10 ms
         } else {
             queue.forget(&key);
         }
@@ -34,7 +34,7 @@ pub(crate) async fn run() -> Vec<String> {
 }
 
 #[tokio::main(flavor = "current_thread")]
-#[expect(clippy::print_stdout, reason = "what the example shows")]
+#[expect(clippy::print_stdout, reason = "the output of the example")]
 async fn main() {
     println!("{}", run().await.join("\n"));
 }

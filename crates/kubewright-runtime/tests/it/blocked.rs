@@ -10,7 +10,7 @@ use kubewright_runtime::informer::{InformerOptions, Informers};
 use kubewright_runtime::write::{Target, Writer};
 use tower::BoxError;
 
-use crate::scripted::{key, pods};
+use crate::scripted_server::{key, pods};
 
 /// A client whose layer fails each request.
 fn failing(error: fn() -> BoxError) -> Client {
@@ -71,7 +71,7 @@ async fn blocked_request_is_recognized_through_further_layers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn any_other_failure_of_the_client_is_a_missing_response() {
+async fn other_errors_of_the_client_are_missing_responses() {
     let [written, read] = errors(failing(|| "connection refused".into())).await;
     assert_eq!(
         written.0,

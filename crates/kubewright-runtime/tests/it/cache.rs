@@ -1,3 +1,5 @@
+//! Tests of the cache of decoded objects.
+
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Pod;
@@ -8,10 +10,10 @@ use kubewright_runtime::reflector::{ReflectorOptions, Streaming};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::scripted::{Scripted, key, pod, pods};
+use crate::scripted_server::{ScriptedServer, key, pod, pods};
 
 async fn informer(objects: &[Value], decoded_bytes: usize) -> (Informers, Informer) {
-    let server = Scripted::default();
+    let server = ScriptedServer::default();
     server.list(10, objects);
     let options = InformerOptions {
         reflector: ReflectorOptions {
@@ -23,7 +25,7 @@ async fn informer(objects: &[Value], decoded_bytes: usize) -> (Informers, Inform
     };
     let informers = Informers::new(server.client(), options);
     let informer = informers.get(&pods());
-    informer.synced().await.expect("the list is there");
+    informer.synced().await.expect("the list succeeds");
     (informers, informer)
 }
 
@@ -34,7 +36,7 @@ fn names(list: &List<Pod>) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_read_shares_the_object_and_decodes_again_once_it_has_changed() {
+async fn read_shares_the_decoded_object_until_it_changes() {
     let (_informers, informer) = informer(&[pod("a", 1)], 1 << 20).await;
     let view = View::<Pod>::new(informer.clone());
     let first = view.get(&key("a")).unwrap().unwrap();
@@ -48,40 +50,43 @@ async fn a_read_shares_the_object_and_decodes_again_once_it_has_changed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_somebody_holds_is_shared_even_when_the_budget_has_no_room() {
+async fn object_in_use_is_shared_beyond_the_budget() {
     let objects: Vec<Value> = (0..20).map(|n| pod(&format!("p{n:02}"), n)).collect();
     let size = Record::from_value(&objects[0]).unwrap().byte_len();
-    // Room for about three.
+    // A budget for about three objects.
     let (_informers, informer) = informer(&objects, size * 15 * 4).await;
     let view = View::<Pod>::new(informer);
-    let held = view.get(&key("p00")).unwrap().unwrap();
+    let in_use = view.get(&key("p00")).unwrap().unwrap();
     let weak = Arc::downgrade(&view.get(&key("p01")).unwrap().unwrap());
-    assert!(weak.upgrade().is_some(), "kept although nobody holds it");
+    assert!(weak.upgrade().is_some(), "cached without a reader");
     for n in 2..20 {
         view.get(&key(&format!("p{n:02}"))).unwrap().unwrap();
     }
-    assert!(weak.upgrade().is_none(), "pushed out");
-    assert!(Arc::ptr_eq(&held, &view.get(&key("p00")).unwrap().unwrap()));
+    assert!(weak.upgrade().is_none(), "evicted");
+    assert!(Arc::ptr_eq(
+        &in_use,
+        &view.get(&key("p00")).unwrap().unwrap()
+    ));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_short_list_keeps_what_it_decodes_and_a_long_one_does_not() {
+async fn short_list_is_cached_and_long_list_is_not() {
     let objects: Vec<Value> = (0..20).map(|n| pod(&format!("p{n:02}"), n)).collect();
     let (_informers, measured) = informer(&objects, 0).await;
     let all = measured.store().byte_len() * 15;
-    let is_kept = async |room: usize| {
-        let (_informers, informer) = informer(&objects, room).await;
+    let is_cached = async |budget: usize| {
+        let (_informers, informer) = informer(&objects, budget).await;
         let view = View::<Pod>::new(informer);
         let first = view.list().iter().next().map(|pod| Arc::downgrade(&pod));
         first.unwrap().upgrade().is_some()
     };
-    // Half of what may be kept is for walks.
-    assert!(is_kept(2 * all).await);
-    assert!(!is_kept(2 * all - 2).await);
+    // Lists use at most half of the budget.
+    assert!(is_cached(2 * all).await);
+    assert!(!is_cached(2 * all - 2).await);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_is_one_moment_in_key_order_own_writes_included() {
+async fn list_is_a_snapshot_in_key_order_with_own_writes() {
     let (_informers, informer) = informer(&[pod("b", 2), pod("a", 1)], 1 << 20).await;
     let view = View::<Pod>::new(informer.clone());
     let before = view.list();
@@ -116,7 +121,7 @@ async fn objects_are_found_by_their_owner() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_does_not_decode_is_left_out_of_lists_and_an_error_alone() {
+async fn undecodable_object_is_skipped_in_lists_and_an_error_on_get() {
     let mut bad = pod("bad", 2);
     bad["spec"]["containers"] = json!("none");
     let (_informers, informer) = informer(&[pod("a", 1), bad], 1 << 20).await;
@@ -144,7 +149,7 @@ struct Placement {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_struct_with_some_of_the_fields_is_a_view_too() {
+async fn view_decodes_a_struct_with_some_of_the_fields() {
     let (_informers, informer) = informer(&[pod("a", 1)], 1 << 20).await;
     let view = View::<Placed>::new(informer);
     let placed = view.get(&key("a")).unwrap().unwrap();
@@ -152,7 +157,7 @@ async fn a_struct_with_some_of_the_fields_is_a_view_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_are_selected_by_namespace_and_labels_and_no_others_are_decoded() {
+async fn only_objects_that_match_namespace_and_labels_are_decoded() {
     let labelled = |name: &str, namespace: &str, app: &str| {
         let mut pod = pod(name, 1);
         pod["metadata"]["namespace"] = json!(namespace);

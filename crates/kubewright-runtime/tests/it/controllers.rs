@@ -1,3 +1,5 @@
+//! Tests of controllers: sources, workers, retries, terms.
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,13 +19,13 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::lease_server::LeaseServer;
-use crate::scripted::{Chunks, PATIENCE, Scripted, frame, pod, pods, send};
+use crate::scripted_server::{Chunks, ScriptedServer, TEST_TIMEOUT, frame, pod, pods, send};
 
 const GRACE: Duration = Duration::from_secs(30);
 
-pub(crate) type Answer = Result<Outcome, Failure>;
+pub(crate) type RunResult = Result<Outcome, Failure>;
 
-/// The runs so far: which object, and when since the start.
+/// The runs so far: the name of the object, and the time since the start.
 #[derive(Clone)]
 pub(crate) struct Runs {
     start: Instant,
@@ -40,23 +42,23 @@ impl Runs {
         }
     }
 
-    /// A reconciler that notes each run and then does what `answer` says for its number.
-    pub(crate) fn reconciler<F>(&self, answer: F) -> Reconciler
+    /// A reconciler that records each run and returns the result of `run` for its number.
+    pub(crate) fn reconciler<F>(&self, run: F) -> Reconciler
     where
-        F: Fn(usize) -> BoxFuture<'static, Answer> + Send + Sync + 'static,
+        F: Fn(usize) -> BoxFuture<'static, RunResult> + Send + Sync + 'static,
     {
         let runs = self.clone();
         Arc::new(move |call: Call| {
             let mut seen = runs.seen.lock();
             seen.push((call.key.name().to_owned(), runs.start.elapsed()));
             runs.more.notify_one();
-            answer(seen.len())
+            run(seen.len())
         })
     }
 
     pub(crate) async fn reach(&self, count: usize) {
         while self.seen.lock().len() < count {
-            let more = timeout(PATIENCE, self.more.notified()).await;
+            let more = timeout(TEST_TIMEOUT, self.more.notified()).await;
             more.expect("one more run");
         }
     }
@@ -75,11 +77,11 @@ impl Runs {
     }
 }
 
-fn done(_: usize) -> BoxFuture<'static, Answer> {
+fn done(_: usize) -> BoxFuture<'static, RunResult> {
     Box::pin(async { Ok(Outcome::done()) })
 }
 
-/// A controller under way.
+/// A running controller.
 pub(crate) struct Run {
     tasks: JoinSet<()>,
     ready: oneshot::Receiver<()>,
@@ -99,10 +101,10 @@ fn start(informers: &[&Informer], workers: usize, reconcile: Reconciler) -> Run 
 
 pub(crate) fn begin(controller: Controller) -> Run {
     let handle = controller.handle().clone();
-    let (told, ready) = oneshot::channel();
+    let (sender, ready) = oneshot::channel();
     let stop = CancellationToken::new();
     let mut tasks = JoinSet::new();
-    tasks.spawn(controller.run(told, stop.clone(), GRACE));
+    tasks.spawn(controller.run(sender, stop.clone(), GRACE));
     Run {
         tasks,
         ready,
@@ -111,9 +113,9 @@ pub(crate) fn begin(controller: Controller) -> Run {
     }
 }
 
-/// One informer with these objects, its watch, and what keeps it going.
+/// An informer with these objects, the body of its watch, and its set.
 fn informer_of(names: &[&str]) -> (Informer, Chunks, Informers) {
-    let server = Scripted::default();
+    let server = ScriptedServer::default();
     let objects: Vec<_> = names.iter().map(|name| pod(name, 1)).collect();
     server.list(10, &objects);
     let watch = server.open(200);
@@ -122,15 +124,18 @@ fn informer_of(names: &[&str]) -> (Informer, Chunks, Informers) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn workers_start_when_every_source_has_told_its_initial_state() {
+async fn workers_start_when_every_source_has_delivered_its_initial_state() {
     let (first, _watch, _informers) = informer_of(&["b", "a"]);
-    let late = Scripted::default();
+    let late = ScriptedServer::default();
     let late_informers = late.informers();
     let second = late_informers.get(&pods());
     let runs = Runs::new();
     let mut run = start(&[&first, &second], 1, runs.reconciler(done));
     let early = timeout(Duration::from_secs(5), &mut run.ready).await;
-    assert!(early.is_err(), "not ready while one source is silent");
+    assert!(
+        early.is_err(),
+        "not ready while a source has no initial state"
+    );
     assert!(runs.names().is_empty());
     late.list(10, &[pod("c", 1)]);
     run.ready.await.unwrap();
@@ -139,9 +144,9 @@ async fn workers_start_when_every_source_has_told_its_initial_state() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn workers_wait_for_what_is_only_read_too() {
+async fn workers_wait_for_the_first_list_of_read_only_informers() {
     let (informer, _watch, _informers) = informer_of(&["a"]);
-    let late = Scripted::default();
+    let late = ScriptedServer::default();
     let late_informers = late.informers();
     let sources = vec![
         Source::new(informer, own_mapper()),
@@ -152,16 +157,16 @@ async fn workers_wait_for_what_is_only_read_too() {
     let early = timeout(Duration::from_secs(5), &mut run.ready).await;
     assert!(
         early.is_err(),
-        "what is not listed yet would look as if it were not there"
+        "an object that is not listed yet would look as if it did not exist"
     );
     late.list(10, &[pod("b", 1)]);
     run.ready.await.unwrap();
     sleep(Duration::from_secs(1)).await;
-    assert_eq!(runs.names(), ["a"], "it wakes nobody");
+    assert_eq!(runs.names(), ["a"], "the source enqueues nothing");
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_and_panics_come_again_after_growing_delays() {
+async fn failures_and_panics_are_retried_with_growing_delays() {
     let (informer, _watch, _informers) = informer_of(&["a"]);
     let runs = Runs::new();
     let reconcile = runs.reconciler(|run| {
@@ -178,7 +183,7 @@ async fn failures_and_panics_come_again_after_growing_delays() {
     runs.reach(6).await;
     let times = runs.times();
     let gaps: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    // A run that went well resets the backoff. The timers of tokio count whole milliseconds.
+    // A successful run resets the backoff. The timers of tokio have a resolution of 1 ms.
     let expected = [5, 10, 7_000, 60_000, 5];
     for (gap, expected) in gaps.iter().zip(expected) {
         assert!((expected..=expected + 2).contains(gap), "{gaps:?}");
@@ -186,7 +191,7 @@ async fn failures_and_panics_come_again_after_growing_delays() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_terminal_failure_waits_for_a_change() {
+async fn terminal_failure_is_retried_only_after_a_change() {
     let (informer, watch, _informers) = informer_of(&["a"]);
     let runs = Runs::new();
     let reconcile =
@@ -200,7 +205,7 @@ async fn a_terminal_failure_waits_for_a_change() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn changes_during_a_run_cause_one_more_and_never_two_at_once() {
+async fn changes_during_a_run_cause_one_more_run_and_no_concurrent_one() {
     let (informer, watch, _informers) = informer_of(&["a"]);
     let runs = Runs::new();
     let reconcile = runs.reconciler(|_| {
@@ -221,7 +226,7 @@ async fn changes_during_a_run_cause_one_more_and_never_two_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_lets_runs_end_and_begins_no_more() {
+async fn stop_waits_for_current_runs_and_begins_no_new_one() {
     let (informer, _watch, _informers) = informer_of(&["a", "b"]);
     let runs = Runs::new();
     let ended = Arc::new(Mutex::new(0));
@@ -242,7 +247,7 @@ async fn a_stop_lets_runs_end_and_begins_no_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_does_not_end_is_ended_after_the_grace_period() {
+async fn run_that_does_not_end_is_aborted_after_the_grace_period() {
     let (informer, _watch, _informers) = informer_of(&["a"]);
     let runs = Runs::new();
     let reconcile = runs.reconciler(|_| Box::pin(std::future::pending()));
@@ -257,7 +262,7 @@ async fn a_run_that_does_not_end_is_ended_after_the_grace_period() {
 #[tokio::test(start_paused = true)]
 async fn no_worker_starts_when_a_source_ends_before_its_initial_state() {
     let (first, _watch, _informers) = informer_of(&["a"]);
-    let silent = Scripted::default().informers();
+    let silent = ScriptedServer::default().informers();
     let second = silent.get(&pods());
     let runs = Runs::new();
     let mut run = start(&[&first, &second], 1, runs.reconciler(done));
@@ -268,10 +273,13 @@ async fn no_worker_starts_when_a_source_ends_before_its_initial_state() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_mapper_that_panics_wakes_all_and_works_for_the_next_event() {
+async fn mapper_that_panics_enqueues_all_objects_and_maps_the_next_event() {
     let (informer, watch, _informers) = informer_of(&["a", "b"]);
     let mapper = |event: &kubewright_runtime::informer::ChangeEvent| {
-        assert!(event.is_initial || event.key.name() != "a", "no a, please");
+        assert!(
+            event.is_initial || event.key.name() != "a",
+            "the mapper panics for a"
+        );
         vec![event.key.clone()]
     };
     let source = Source::new(informer.clone(), Box::new(mapper));
@@ -289,7 +297,7 @@ async fn a_mapper_that_panics_wakes_all_and_works_for_the_next_event() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_takes_too_long_is_stopped_counted_and_tried_again() {
+async fn run_that_times_out_is_aborted_counted_and_retried() {
     let (informer, _watch, _informers) = informer_of(&["a"]);
     let runs = Runs::new();
     let reconcile = runs.reconciler(|run| match run {
@@ -317,8 +325,8 @@ async fn a_run_that_takes_too_long_is_stopped_counted_and_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ten_thousand_keys_that_fail_at_once_all_come_through_and_hold_up_no_change() {
-    let server = Scripted::default();
+async fn ten_thousand_failing_keys_are_retried_and_delay_no_change() {
+    let server = ScriptedServer::default();
     let objects: Vec<_> = (0..10_000)
         .map(|name| pod(&format!("p{name}"), 1))
         .collect();
@@ -327,7 +335,7 @@ async fn ten_thousand_keys_that_fail_at_once_all_come_through_and_hold_up_no_cha
     let informers = server.informers();
     let informer = informers.get(&pods());
     let runs = Runs::new();
-    // Each fails twice.
+    // Each key fails twice.
     let reconcile = runs.reconciler(|run| match run {
         0..=20_000 => Box::pin(async {
             tokio::task::yield_now().await;
@@ -335,7 +343,7 @@ async fn ten_thousand_keys_that_fail_at_once_all_come_through_and_hold_up_no_cha
         }),
         _ => done(run),
     });
-    let begun = Instant::now();
+    let start_time = Instant::now();
     let run = start(&[&informer], 4, reconcile);
     runs.reach(5_000).await;
     send(&watch, frame("ADDED", &pod("new", 11)));
@@ -344,8 +352,8 @@ async fn ten_thousand_keys_that_fail_at_once_all_come_through_and_hold_up_no_cha
     let place = names.iter().position(|name| name == "new");
     assert!(place.is_some_and(|place| place < 5_100), "{place:?}");
     runs.reach(30_000).await;
-    // Each waited for 5 ms and then for 10.
-    assert!(begun.elapsed() >= Duration::from_millis(15));
+    // The delays of each key are 5 ms and 10 ms.
+    assert!(start_time.elapsed() >= Duration::from_millis(15));
     sleep(Duration::from_secs(60)).await;
     let metrics = run.handle.metrics();
     assert_eq!((metrics.errors, metrics.successes), (20_000, 10_001));
@@ -354,7 +362,7 @@ async fn ten_thousand_keys_that_fail_at_once_all_come_through_and_hold_up_no_cha
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_added_while_it_runs_wakes_until_it_is_dropped() {
+async fn source_added_to_a_running_controller_enqueues_until_it_is_dropped() {
     let (informer, _watch, _informers) = informer_of(&["a"]);
     let (other, other_watch, _others) = informer_of(&["b"]);
     let runs = Runs::new();
@@ -373,7 +381,7 @@ async fn a_source_added_while_it_runs_wakes_until_it_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_wakes_what_it_names_and_a_panic_in_it_wakes_all() {
+async fn stream_enqueues_its_keys_and_its_panic_enqueues_all_objects() {
     let (informer, _watch, _informers) = informer_of(&["a", "b"]);
     let (sender, receiver) = tokio::sync::mpsc::channel::<&str>(4);
     let keys = futures_util::stream::unfold(receiver, |mut receiver| async move {
@@ -398,13 +406,13 @@ async fn a_stream_wakes_what_it_names_and_a_panic_in_it_wakes_all() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn workers_work_in_terms_alone_and_each_begins_with_everything() {
+async fn workers_run_only_during_terms_and_each_term_begins_with_all_objects() {
     let server = LeaseServer::default();
     let candidate = server.candidate("one", SignedDuration::ZERO);
-    server.cut_off("one");
+    server.disconnect("one");
     let (informer, _watch, _informers) = informer_of(&["a", "b"]);
     let runs = Runs::new();
-    // The first run hangs, and is ended with its term.
+    // The first run hangs, and is aborted at the end of its term.
     let reconcile = runs.reconciler(|number| match number {
         1 => Box::pin(std::future::pending()),
         _ => done(number),
@@ -414,13 +422,13 @@ async fn workers_work_in_terms_alone_and_each_begins_with_everything() {
         .sources(vec![source])
         .elected(candidate.leadership.clone(), informer.store().clone());
     let run = begin(controller);
-    run.ready.await.expect("ready before it leads");
+    run.ready.await.expect("ready before the first term");
     sleep(Duration::from_secs(60)).await;
     assert!(runs.names().is_empty(), "{:?}", runs.names());
     server.reconnect("one");
     runs.reach(1).await;
     sleep(Duration::from_secs(5)).await;
-    server.cut_off("one");
+    server.disconnect("one");
     sleep(Duration::from_secs(60)).await;
     assert_eq!(runs.names(), ["a"]);
     assert_eq!(run.handle.metrics().active_workers, 0);
@@ -430,8 +438,8 @@ async fn workers_work_in_terms_alone_and_each_begins_with_everything() {
     let mut second = runs.names().split_off(1);
     second.sort();
     assert_eq!(second, ["a", "b"]);
-    // Nothing is left to do; another may have done something all the same.
-    server.cut_off("one");
+    // The queue is empty, but another leader can have changed something.
+    server.disconnect("one");
     sleep(Duration::from_secs(60)).await;
     server.reconnect("one");
     runs.reach(5).await;
@@ -442,7 +450,7 @@ async fn workers_work_in_terms_alone_and_each_begins_with_everything() {
     run.stop.cancel();
 }
 
-/// What a write fails with while the API server has too much to do.
+/// The error of a write while the API server is overloaded.
 fn busy(seconds: u32) -> Failure {
     let status = Status::too_many_requests("too many requests", seconds);
     Failure::from(WriteError::ErrorResponse {
@@ -452,13 +460,13 @@ fn busy(seconds: u32) -> Failure {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_write_answered_with_429_is_tried_again_when_the_server_says() {
+async fn write_with_a_429_response_is_retried_after_the_delay_of_the_server() {
     let (informer, watch, _informers) = informer_of(&["a"]);
     let runs = Runs::new();
     let reconcile = runs.reconciler(|run| {
         Box::pin(async move {
             match run {
-                // The second time the backoff of 10 ms is shorter still; without seconds it counts.
+                // The backoff is shorter than the delay, and applies when the delay is 0.
                 1 | 2 => Err(busy(30)),
                 3 => Err(busy(0)),
                 4 => Err(busy(600)),
@@ -473,7 +481,7 @@ async fn a_write_answered_with_429_is_tried_again_when_the_server_says() {
     for (gap, expected) in gaps.iter().zip([30_000, 30_000, 20]) {
         assert!((expected..=expected + 2).contains(gap), "{gaps:?}");
     }
-    // An event says that the world is another, and does not wait.
+    // An event does not wait for the end of the delay.
     send(&watch, frame("MODIFIED", &pod("a", 11)));
     timeout(Duration::from_secs(1), runs.reach(5))
         .await

@@ -1,3 +1,5 @@
+//! Tests of writes that depend on the current state of an object.
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -13,32 +15,33 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// An API server with these answers, in this order; what it was asked, and the cache.
+/// A writer whose API server has scripted responses, the requests to it, and the cache.
 struct World {
     writer: Writer,
     resource: Resource,
     store: Store,
-    asked: Arc<Mutex<Vec<(String, Value)>>>,
+    requests: Arc<Mutex<Vec<(String, Value)>>>,
 }
 
 impl World {
-    fn answering(answers: impl IntoIterator<Item = (u16, Value)>) -> Self {
-        let asked = Arc::<Mutex<Vec<(String, Value)>>>::default();
-        let answers: VecDeque<(u16, Value)> = answers.into_iter().collect();
-        let (kept, answers) = (Arc::clone(&asked), Arc::new(Mutex::new(answers)));
+    fn responding(responses: impl IntoIterator<Item = (u16, Value)>) -> Self {
+        let requests = Arc::<Mutex<Vec<(String, Value)>>>::default();
+        let queue: VecDeque<(u16, Value)> = responses.into_iter().collect();
+        let (log, queue) = (Arc::clone(&requests), Arc::new(Mutex::new(queue)));
         let service = tower::service_fn(move |request: Request<Body>| {
-            let next = answers.lock().pop_front();
-            let (code, answer) = next.expect("no more requests than answers");
-            let kept = Arc::clone(&kept);
+            let next = queue.lock().pop_front();
+            let (code, object) = next.expect("no more requests than responses");
+            let log = Arc::clone(&log);
             async move {
                 let line = format!("{} {}", request.method(), request.uri());
-                let body = request.into_body().collect_bytes().await;
-                let body = body.expect("a whole body");
-                let body = serde_json::from_slice(&body).unwrap_or_default();
-                kept.lock().push((line, body));
-                let answer = Body::from(answer.to_string().into_bytes());
-                let answer = Response::builder().status(code).body(answer);
-                Ok::<_, std::convert::Infallible>(answer.expect("a response"))
+                let bytes = request.into_body().collect_bytes().await;
+                // A GET has no body.
+                let body = serde_json::from_slice(&bytes.expect("a whole body"));
+                log.lock().push((line, body.unwrap_or_default()));
+                let response = Response::builder()
+                    .status(code)
+                    .body(Body::from(object.to_string().into_bytes()));
+                Ok::<_, std::convert::Infallible>(response.expect("a response"))
             }
         });
         let store = Store::new(Filter::default());
@@ -47,11 +50,11 @@ impl World {
             writer: Writer::new(Client::new(service, "default"), "us"),
             resource: Resource::new(Kind::new("", "v1", "Pod"), "pods", Scope::Namespaced),
             store,
-            asked,
+            requests,
         }
     }
 
-    /// Gives the Pod one more label than it has, and a phase.
+    /// Adds a label to the Pod, and sets its phase.
     async fn label(&self, phase: Option<&str>) -> Result<WriteResult, WriteError> {
         let target = Target {
             resource: &self.resource,
@@ -77,11 +80,15 @@ impl World {
     }
 
     fn lines(&self) -> Vec<String> {
-        self.asked.lock().iter().map(|one| one.0.clone()).collect()
+        self.requests
+            .lock()
+            .iter()
+            .map(|request| request.0.clone())
+            .collect()
     }
 
     fn body(&self, number: usize) -> Value {
-        self.asked.lock()[number].1.clone()
+        self.requests.lock()[number].1.clone()
     }
 }
 
@@ -98,12 +105,12 @@ fn pod(revision: &str, labels: &Value) -> (u16, Value) {
     (200, pod)
 }
 
-fn refusal(code: u16, reason: &str) -> (u16, Value) {
+fn failure(code: u16, reason: &str) -> (u16, Value) {
     let status = json!({
         "kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": "no",
     });
-    let read: Status = serde_json::from_value(status.clone()).expect("a Status");
-    assert_eq!(read.code, code);
+    let parsed: Status = serde_json::from_value(status.clone()).expect("a Status");
+    assert_eq!(parsed.code, code);
     (code, status)
 }
 
@@ -111,9 +118,9 @@ const POD: &str = "/api/v1/namespaces/web/pods/a";
 const PODS: &str = "/api/v1/namespaces/web/pods";
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_is_not_there_is_created() {
-    let world = World::answering([
-        refusal(404, "NotFound"),
+async fn missing_object_is_created() {
+    let world = World::responding([
+        failure(404, "NotFound"),
         pod("7", &json!({"label-0": "yes"})),
     ]);
     let done = world.label(None).await.expect("done");
@@ -132,9 +139,9 @@ async fn an_object_that_is_not_there_is_created() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_an_object_that_is_there_only_what_differs_is_written_to_what_was_read() {
+async fn existing_object_is_patched_with_the_differences_at_its_revision() {
     let labels = json!({"label-0": "yes"});
-    let world = World::answering([pod("7", &labels), pod("8", &labels), pod("9", &labels)]);
+    let world = World::responding([pod("7", &labels), pod("8", &labels), pod("9", &labels)]);
     let done = world.label(Some("Running")).await.expect("done");
     assert_eq!(done, WriteResult::Patched);
     assert_eq!(
@@ -156,16 +163,19 @@ async fn of_an_object_that_is_there_only_what_differs_is_written_to_what_was_rea
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_is_so_already_is_left_alone() {
-    let world = World::answering([pod("7", &json!({}))]);
+async fn object_in_the_desired_state_is_not_written() {
+    let world = World::responding([pod("7", &json!({}))]);
     let target = Target {
         resource: &world.resource,
         store: None,
     };
     let object = serde_json::from_value::<Pod>(pod("7", &json!({})).1);
     let mut object = object.expect("a Pod");
-    let read = world.writer.create_or_patch(target, &object, |_| Ok(()));
-    let error = read.await.expect_err("an object that was read is refused");
+    let result = world
+        .writer
+        .create_or_patch(target, &object, |_| Ok(()))
+        .await;
+    let error = result.expect_err("an object that was read is invalid");
     assert!(error.to_string().contains("metadata.uid is set"), "{error}");
     object.metadata.uid = None;
     object.metadata.resource_version = None;
@@ -177,43 +187,45 @@ async fn an_object_that_is_so_already_is_left_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_loses_a_race_looks_again() {
-    let world = World::answering([
-        refusal(404, "NotFound"),
-        refusal(409, "AlreadyExists"),
+async fn lost_race_is_retried_with_the_new_state() {
+    let world = World::responding([
+        failure(404, "NotFound"),
+        failure(409, "AlreadyExists"),
         pod("7", &json!({})),
-        refusal(409, "Conflict"),
+        failure(409, "Conflict"),
         pod("8", &json!({"theirs": "yes"})),
-        refusal(404, "NotFound"),
-        refusal(404, "NotFound"),
+        failure(404, "NotFound"),
+        failure(404, "NotFound"),
         pod("9", &json!({"label-0": "yes"})),
     ]);
     assert_eq!(world.label(None).await.expect("done"), WriteResult::Created);
-    let verbs: Vec<_> = world.lines();
-    let verbs = verbs.iter().filter_map(|line| line.split(' ').next());
-    let verbs: Vec<_> = verbs.collect();
+    let lines = world.lines();
+    let verbs: Vec<_> = lines
+        .iter()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
     assert_eq!(
         verbs,
         ["GET", "POST", "GET", "PATCH", "GET", "PATCH", "GET", "POST"]
     );
-    // Each try began with what was there then.
+    // Each attempt began with the state at its time.
     let labels = |number: usize| world.body(number)["metadata"]["labels"].clone();
     assert_eq!(labels(3), json!({"label-0": "yes"}));
     assert_eq!(labels(5), json!({"label-1": "yes"}));
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_another_try_does_not_mend_is_not_tried_again() {
-    let world = World::answering([refusal(404, "NotFound"), refusal(404, "NotFound")]);
+async fn error_that_a_retry_does_not_change_is_not_retried() {
+    let world = World::responding([failure(404, "NotFound"), failure(404, "NotFound")]);
     let error = world.label(None).await.expect_err("no such namespace");
-    assert_eq!(error.status().expect("an answer").code, 404);
-    let world = World::answering([refusal(403, "Forbidden")]);
+    assert_eq!(error.status().expect("a response").code, 404);
+    let world = World::responding([failure(403, "Forbidden")]);
     world.label(None).await.expect_err("not permitted");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_function_may_fail_but_not_move_the_object() {
-    let world = World::answering([pod("7", &json!({})), pod("7", &json!({}))]);
+async fn change_that_fails_or_changes_the_key_is_an_error() {
+    let world = World::responding([pod("7", &json!({})), pod("7", &json!({}))]);
     let target = Target {
         resource: &world.resource,
         store: None,
@@ -228,19 +240,21 @@ async fn a_function_may_fail_but_not_move_the_object() {
         .create_or_patch(target, &object, |_| Err("not today".into()));
     let error = failing.await.expect_err("a failing function");
     assert!(matches!(error, WriteError::Change { .. }), "{error}");
-    let moving = world.writer.create_or_patch(target, &object, |pod| {
+    let renaming = world.writer.create_or_patch(target, &object, |pod| {
         pod.metadata.name = Some("b".to_owned());
         Ok(())
     });
-    let error = moving.await.expect_err("a function that moves");
+    let error = renaming
+        .await
+        .expect_err("a function that changes the name");
     assert!(error.to_string().contains("keep both"), "{error}");
     assert_eq!(world.lines().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_is_gone_or_another_by_now_is_not_patched() {
-    let world = World::answering([
-        refusal(404, "NotFound"),
+async fn deleted_or_replaced_object_is_not_patched() {
+    let world = World::responding([
+        failure(404, "NotFound"),
         pod("7", &json!({})),
         pod("7", &json!({})),
         pod("8", &json!({"label": "yes"})),
@@ -257,7 +271,7 @@ async fn an_object_that_is_gone_or_another_by_now_is_not_patched() {
             Ok(())
         };
         let done = world.writer.patch(target, &key, Some(uid), change).await;
-        done.expect("an answer").map(|(_, done)| done)
+        done.expect("a response").map(|(_, done)| done)
     };
     assert_eq!(label("1").await, None);
     assert_eq!(label("2").await, None);
@@ -266,14 +280,14 @@ async fn an_object_that_is_gone_or_another_by_now_is_not_patched() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn once_the_object_is_written_only_its_status_is_tried_again() {
+async fn only_the_status_is_retried_after_the_object_was_patched() {
     let (before, after) = (json!({}), json!({"label-0": "yes"}));
     let mut moved = pod("9", &after);
     moved.1["status"]["hostIP"] = json!("10.0.0.2");
-    let world = World::answering([
+    let world = World::responding([
         pod("7", &before),
         pod("8", &after),
-        refusal(409, "Conflict"),
+        failure(409, "Conflict"),
         moved,
         pod("10", &after),
     ]);
@@ -291,7 +305,7 @@ async fn once_the_object_is_written_only_its_status_is_tried_again() {
             format!("PATCH {POD}/status?fieldManager=us"),
         ]
     );
-    // What others have written into the status meanwhile stays.
+    // Status fields that others have written in the meantime are preserved.
     assert_eq!(
         world.body(4),
         json!({"metadata": {"resourceVersion": "9"}, "status": {"phase": "Running"}})
@@ -299,12 +313,12 @@ async fn once_the_object_is_written_only_its_status_is_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_was_created_stays_so_when_its_status_is_tried_again() {
+async fn result_is_created_when_the_status_is_retried() {
     let labels = json!({"label-0": "yes"});
-    let world = World::answering([
-        refusal(404, "NotFound"),
+    let world = World::responding([
+        failure(404, "NotFound"),
         pod("7", &labels),
-        refusal(409, "Conflict"),
+        failure(409, "Conflict"),
         pod("8", &labels),
         pod("9", &labels),
     ]);
@@ -319,14 +333,14 @@ async fn an_object_that_was_created_stays_so_when_its_status_is_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_is_deleted_before_its_status_is_written_is_made_anew() {
+async fn object_deleted_before_its_status_is_written_is_created_again() {
     let labels = json!({"label-0": "yes"});
-    let world = World::answering([
+    let world = World::responding([
         pod("7", &json!({})),
         pod("8", &labels),
-        refusal(404, "NotFound"),
-        refusal(404, "NotFound"),
-        refusal(404, "NotFound"),
+        failure(404, "NotFound"),
+        failure(404, "NotFound"),
+        failure(404, "NotFound"),
         pod("9", &labels),
         pod("10", &labels),
     ]);
@@ -338,22 +352,22 @@ async fn an_object_that_is_deleted_before_its_status_is_written_is_made_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_status_of_a_kind_that_has_none_is_an_error_and_nothing_is_written_twice() {
+async fn status_of_a_kind_without_the_subresource_is_an_error_without_a_retry() {
     let labels = json!({"label-0": "yes"});
-    let world = World::answering([
+    let world = World::responding([
         pod("7", &json!({})),
         pod("8", &labels),
-        refusal(404, "NotFound"),
+        failure(404, "NotFound"),
         pod("8", &labels),
     ]);
     let error = world.label(Some("Running")).await.expect_err("no status");
-    let said = error.to_string();
-    assert!(said.contains("patch pods/status web/a"), "{said}");
-    assert!(said.contains("no status subresource"), "{said}");
+    let message = error.to_string();
+    assert!(message.contains("patch pods/status web/a"), "{message}");
+    assert!(message.contains("no status subresource"), "{message}");
     assert_eq!(world.lines().len(), 4);
 }
 
-/// A Pod of which little is known.
+/// A Pod type with few fields.
 #[derive(Clone, Deserialize, Serialize)]
 struct Few {
     metadata: FewMetadata,
@@ -381,13 +395,13 @@ struct FewContainer {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_type_does_not_know_is_locked_and_kept_also_in_lists() {
+async fn fields_that_the_type_does_not_have_are_preserved_also_in_lists() {
     let mut read = pod("7", &json!({}));
     read.1["spec"]["containers"] = json!([
         {"name": "web", "image": "web:1", "tty": true},
         {"name": "log", "image": "log:1", "stdin": true},
     ]);
-    let world = World::answering([read, pod("8", &json!({}))]);
+    let world = World::responding([read, pod("8", &json!({}))]);
     let target = Target {
         resource: &world.resource,
         store: None,
@@ -398,7 +412,7 @@ async fn what_the_type_does_not_know_is_locked_and_kept_also_in_lists() {
         Ok(())
     };
     let done = world.writer.patch(target, &key, Some("1"), change).await;
-    let done = done.expect("an answer").map(|(_, done)| done);
+    let done = done.expect("a response").map(|(_, done)| done);
     assert_eq!(done, Some(WriteResult::Patched));
     assert_eq!(
         world.body(1),
@@ -413,7 +427,7 @@ async fn what_the_type_does_not_know_is_locked_and_kept_also_in_lists() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_whose_last_finalizer_is_taken_away_is_not_in_the_cache_any_more() {
+async fn object_is_removed_from_the_cache_with_its_last_finalizer() {
     let deleted = |revision: &str, finalizers: Value| {
         let (code, mut pod) = pod(revision, &json!({}));
         pod["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
@@ -421,7 +435,7 @@ async fn an_object_whose_last_finalizer_is_taken_away_is_not_in_the_cache_any_mo
         pod["metadata"]["finalizers"] = finalizers;
         (code, pod)
     };
-    let world = World::answering([deleted("7", json!(["ours/one"])), deleted("8", json!([]))]);
+    let world = World::responding([deleted("7", json!(["ours/one"])), deleted("8", json!([]))]);
     let target = Target {
         resource: &world.resource,
         store: Some(&world.store),
@@ -432,13 +446,13 @@ async fn an_object_whose_last_finalizer_is_taken_away_is_not_in_the_cache_any_mo
         Ok(())
     };
     let done = world.writer.patch(target, &key, Some("1"), change).await;
-    done.expect("an answer").expect("the object");
+    done.expect("a response").expect("the object");
     assert_eq!(world.store.get(&key), None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_name_that_would_lead_elsewhere_is_not_asked_for() {
-    let world = World::answering([]);
+async fn name_that_is_not_a_path_segment_causes_no_request() {
+    let world = World::responding([]);
     let target = Target {
         resource: &world.resource,
         store: None,
@@ -446,10 +460,10 @@ async fn a_name_that_would_lead_elsewhere_is_not_asked_for() {
     for name in ["", "..", "a/status", "a?watch=1"] {
         let key = ObjectKey::namespaced("web", name);
         let patch = world.writer.patch(target, &key, None, |_: &mut Pod| Ok(()));
-        let error = patch.await.map(drop).expect_err("a refusal");
+        let error = patch.await.map(drop).expect_err("an error");
         assert!(matches!(error, WriteError::Invalid { .. }), "{error}");
         let error = world.writer.delete(target, &key, "1").await;
-        let error = error.expect_err("a refusal");
+        let error = error.expect_err("an error");
         assert!(matches!(error, WriteError::Invalid { .. }), "{error}");
     }
     assert!(world.lines().is_empty());

@@ -1,3 +1,5 @@
+//! Tests of indexes.
+
 use std::sync::Arc;
 
 use kubewright_runtime::cache::View;
@@ -6,7 +8,7 @@ use kubewright_runtime::store::{Delta, Filter, IndexFunction, Store};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::scripted::{Scripted, key, pod, pods};
+use crate::scripted_server::{ScriptedServer, key, pod, pods};
 
 fn on_node(name: &str, revision: u64, node: &str) -> Value {
     let mut object = pod(name, revision);
@@ -26,12 +28,12 @@ fn by_node() -> IndexFunction {
 }
 
 fn names(store: &Store, index: &str, value: &str) -> Vec<String> {
-    let found = store.by_index(index, value).expect("the index is there");
+    let found = store.by_index(index, value).expect("the index exists");
     found.iter().map(|(key, _)| key.name().to_owned()).collect()
 }
 
 #[test]
-fn an_index_has_what_was_there_before_it_and_follows_what_changes() {
+fn index_contains_earlier_objects_and_follows_changes() {
     let store = Store::new(Filter::default());
     let list = [on_node("a", 1, "n1"), on_node("b", 2, "n2")];
     store.replace(list.iter().map(record).collect(), "10");
@@ -51,12 +53,12 @@ fn an_index_has_what_was_there_before_it_and_follows_what_changes() {
 }
 
 #[test]
-fn an_index_shows_own_writes_and_not_what_they_replaced() {
+fn index_contains_own_writes_and_not_the_replaced_versions() {
     let store = Store::new(Filter::default());
     let list = [on_node("a", 1, "n1"), on_node("b", 2, "n1")];
     store.replace(list.iter().map(record).collect(), "10");
     store.note_write(key("a"), record(&on_node("a", 11, "n2")));
-    // Also one that is added while an own write waits.
+    // Added while an own write is in the overlay.
     store.add_index("node", by_node());
     assert_eq!(names(&store, "node", "n1"), ["b"]);
     assert_eq!(names(&store, "node", "n2"), ["a"]);
@@ -71,8 +73,8 @@ fn labelled(name: &str, revision: u64, labels: &[(&str, &str)]) -> Record {
 }
 
 #[test]
-fn an_index_of_labels_finds_what_a_walk_finds() {
-    let (walked, indexed) = (Store::new(Filter::default()), Store::new(Filter::default()));
+fn label_index_finds_the_same_objects_as_a_scan() {
+    let (scanned, indexed) = (Store::new(Filter::default()), Store::new(Filter::default()));
     indexed.index_labels();
     let list = || {
         vec![
@@ -83,7 +85,7 @@ fn an_index_of_labels_finds_what_a_walk_finds() {
         ]
     };
     let late = Store::new(Filter::default());
-    for store in [&walked, &indexed, &late] {
+    for store in [&scanned, &indexed, &late] {
         store.replace(list(), "10");
         store.apply([
             Delta::Applied(labelled("c", 11, &[("app", "db")])),
@@ -98,7 +100,7 @@ fn an_index_of_labels_finds_what_a_walk_finds() {
         let found = store.matching(&selector);
         found.iter().map(|(key, _)| key.name().to_owned()).collect()
     };
-    for (selector, wanted) in [
+    for (selector, expected) in [
         ("app=web", &["e"][..]),
         ("app=db", &["a", "c"]),
         ("app in (web, db, none)", &["a", "c", "e"]),
@@ -108,18 +110,18 @@ fn an_index_of_labels_finds_what_a_walk_finds() {
         ("app!=web", &["a", "c", "d"]),
         ("", &["a", "c", "d", "e"]),
     ] {
-        for store in [&walked, &indexed, &late] {
-            assert_eq!(names(store, selector), wanted, "{selector}");
+        for store in [&scanned, &indexed, &late] {
+            assert_eq!(names(store, selector), expected, "{selector}");
         }
     }
 }
 
 #[test]
-fn an_object_for_which_an_index_panics_is_found_under_no_value_and_holds_nobody_up() {
+fn object_for_which_an_index_panics_has_no_value_and_others_are_indexed() {
     let store = Store::new(Filter::default());
     let by_node = by_node();
     let picky: IndexFunction = Arc::new(move |record| {
-        assert_ne!(record.name(), "b", "not this one");
+        assert_ne!(record.name(), "b", "no value for b");
         by_node(record)
     });
     store.add_index("node", picky);
@@ -133,7 +135,7 @@ fn an_object_for_which_an_index_panics_is_found_under_no_value_and_holds_nobody_
 }
 
 #[test]
-fn an_index_that_is_not_there_is_an_error_that_names_it() {
+fn unknown_index_is_an_error_with_its_name() {
     let store = Store::new(Filter::default());
     store.add_index("node", by_node());
     assert!(store.by_index("node", "n1").is_ok());
@@ -157,8 +159,8 @@ struct Placement {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_index_may_read_a_struct_of_the_users_own() {
-    let server = Scripted::default();
+async fn index_function_reads_a_user_defined_struct() {
+    let server = ScriptedServer::default();
     let mut odd = pod("odd", 3);
     odd["spec"]["nodeName"] = json!(7);
     server.list(10, &[on_node("a", 1, "n1"), on_node("b", 2, "n2"), odd]);

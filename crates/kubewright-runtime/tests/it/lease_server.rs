@@ -1,3 +1,5 @@
+//! An API server with one Lease.
+
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-/// An API server with one Lease, which answers each candidate or does not.
+/// An API server with one Lease, which can be disconnected from each candidate.
 #[derive(Clone, Default)]
 pub(crate) struct LeaseServer {
     state: Arc<Mutex<State>>,
@@ -24,14 +26,14 @@ pub(crate) struct LeaseServer {
 struct State {
     lease: Option<Value>,
     version: u64,
-    /// Whose requests are not answered.
-    cut_off: BTreeSet<String>,
-    /// Whose requests are carried out without an answer.
-    unheard: BTreeSet<String>,
+    /// The candidates whose requests get no response and no effect.
+    disconnected: BTreeSet<String>,
+    /// The candidates whose requests are executed without a response.
+    without_response: BTreeSet<String>,
     requests: Vec<String>,
 }
 
-/// A candidate under way.
+/// A running candidate.
 pub(crate) struct Running {
     pub(crate) leadership: Leadership,
     pub(crate) stop: CancellationToken,
@@ -39,7 +41,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Stops it in order.
+    /// Stops the candidate and waits for its end.
     pub(crate) async fn stop(mut self) {
         self.stop.cancel();
         while self.tasks.join_next().await.is_some() {}
@@ -47,7 +49,7 @@ impl Running {
 }
 
 impl LeaseServer {
-    /// A candidate whose clock goes before or after the right time.
+    /// A running candidate with this clock skew.
     pub(crate) fn candidate(&self, identity: &str, skew: SignedDuration) -> Running {
         let start: Timestamp = "2026-01-01T00:00:00Z".parse().expect("a time");
         let clock = Clock::starting_at(start.checked_add(skew).expect("a time"));
@@ -57,8 +59,8 @@ impl LeaseServer {
             identity: identity.to_owned(),
             times: ElectionTimes::default(),
         };
-        let elector = Elector::new(self.client(identity), clock, candidate);
-        let (elector, leadership) = elector.expect("times that fit");
+        let (elector, leadership) = Elector::new(self.client(identity), clock, candidate)
+            .expect("the default times are valid");
         let stop = CancellationToken::new();
         let mut tasks = JoinSet::new();
         tasks.spawn(elector.run(stop.clone()));
@@ -73,23 +75,26 @@ impl LeaseServer {
         let (server, identity) = (self.clone(), identity.to_owned());
         let service = tower::service_fn(move |request: Request<Body>| {
             let (server, identity) = (server.clone(), identity.clone());
-            async move { Ok::<_, Infallible>(server.answer(&identity, request).await) }
+            async move { Ok::<_, Infallible>(server.handle(&identity, request).await) }
         });
         Client::new(service, "default")
     }
 
-    pub(crate) fn cut_off(&self, identity: &str) {
-        self.state.lock().cut_off.insert(identity.to_owned());
+    pub(crate) fn disconnect(&self, identity: &str) {
+        self.state.lock().disconnected.insert(identity.to_owned());
     }
 
-    pub(crate) fn unhear(&self, identity: &str) {
-        self.state.lock().unheard.insert(identity.to_owned());
+    pub(crate) fn drop_responses(&self, identity: &str) {
+        self.state
+            .lock()
+            .without_response
+            .insert(identity.to_owned());
     }
 
     pub(crate) fn reconnect(&self, identity: &str) {
         let mut state = self.state.lock();
-        state.cut_off.remove(identity);
-        state.unheard.remove(identity);
+        state.disconnected.remove(identity);
+        state.without_response.remove(identity);
     }
 
     pub(crate) fn holder(&self) -> String {
@@ -99,7 +104,7 @@ impl LeaseServer {
         holder.unwrap_or_default().to_owned()
     }
 
-    /// Writes the Lease past all candidates.
+    /// Changes the Lease as another client.
     pub(crate) fn steal(&self, change: impl FnOnce(&mut Value)) {
         let mut state = self.state.lock();
         state.version += 1;
@@ -117,19 +122,16 @@ impl LeaseServer {
         self.state.lock().requests.clone()
     }
 
-    async fn answer(&self, identity: &str, request: Request<Body>) -> Response<Body> {
+    async fn handle(&self, identity: &str, request: Request<Body>) -> Response<Body> {
         let (head, body) = request.into_parts();
         let body = body.collect().await.expect("a body").to_bytes();
-        let answer = {
+        let response = {
             let mut state = self.state.lock();
-            let is_cut_off = state.cut_off.contains(identity);
-            let answer = match is_cut_off {
-                true => None,
-                false => Some(state.carry_out(&head.method, &body)),
-            };
-            answer.filter(|_| !state.unheard.contains(identity))
+            let is_connected = !state.disconnected.contains(identity);
+            let response = is_connected.then(|| state.execute(&head.method, &body));
+            response.filter(|_| !state.without_response.contains(identity))
         };
-        let Some((code, body)) = answer else {
+        let Some((code, body)) = response else {
             return std::future::pending().await;
         };
         let response = Response::builder().status(code);
@@ -139,22 +141,22 @@ impl LeaseServer {
 }
 
 impl State {
-    fn carry_out(&mut self, method: &Method, body: &[u8]) -> (u16, Value) {
+    fn execute(&mut self, method: &Method, body: &[u8]) -> (u16, Value) {
         self.requests.push(method.to_string());
         let present = self.lease.clone();
         match (method.as_str(), present) {
             ("GET", Some(lease)) => (200, lease),
-            ("GET" | "PUT" | "DELETE", None) => refusal(404, "NotFound"),
+            ("GET" | "PUT" | "DELETE", None) => failure(404, "NotFound"),
             ("DELETE", Some(lease)) => {
                 self.lease = None;
                 (200, lease)
             }
-            ("POST", Some(_)) => refusal(409, "AlreadyExists"),
+            ("POST", Some(_)) => failure(409, "AlreadyExists"),
             (_, present) => {
                 let mut lease: Value = serde_json::from_slice(body).expect("a lease");
                 let version = |lease: &Value| lease["metadata"]["resourceVersion"].clone();
                 if present.is_some_and(|present| version(&present) != version(&lease)) {
-                    return refusal(409, "Conflict");
+                    return failure(409, "Conflict");
                 }
                 self.version += 1;
                 lease["metadata"]["resourceVersion"] = json!(self.version.to_string());
@@ -165,7 +167,7 @@ impl State {
     }
 }
 
-fn refusal(code: u16, reason: &str) -> (u16, Value) {
+fn failure(code: u16, reason: &str) -> (u16, Value) {
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": reason, "reason": reason, "code": code,

@@ -1,14 +1,16 @@
+//! Tests of the lifetime, the replay and the statistics of informers.
+
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
 use kubewright_runtime::cache::View;
 use kubewright_runtime::informer::Notification;
 
-use crate::scripted::{Scripted, frame, key, pod, pods, send};
+use crate::scripted_server::{ScriptedServer, frame, key, pod, pods, send};
 
 #[tokio::test(start_paused = true)]
-async fn an_informer_stops_with_its_last_user_and_starts_anew_for_the_next() {
-    let server = Scripted::default();
+async fn informer_stops_with_its_last_user_and_starts_again_for_the_next() {
+    let server = ScriptedServer::default();
     server.list(10, &[pod("a", 1)]);
     let watch = server.open(200);
     let informers = server.informers();
@@ -20,13 +22,13 @@ async fn an_informer_stops_with_its_last_user_and_starts_anew_for_the_next() {
     drop(view);
     // The subscription is a user too.
     send(&watch, frame("ADDED", &pod("b", 11)));
-    let mut heard = Vec::new();
-    while heard.len() < 2 {
+    let mut received = Vec::new();
+    while received.len() < 2 {
         if let Some(Notification::Change(event)) = subscription.next().await {
-            heard.push(event.key.name().to_owned());
+            received.push(event.key.name().to_owned());
         }
     }
-    assert_eq!(heard, ["a", "b"]);
+    assert_eq!(received, ["a", "b"]);
     assert_eq!(informers.all().len(), 1);
     drop(subscription);
     tokio::time::sleep(Duration::from_millis(1)).await;
@@ -40,8 +42,8 @@ async fn an_informer_stops_with_its_last_user_and_starts_anew_for_the_next() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_replay_tells_of_every_object_once_and_only_when_asked() {
-    let server = Scripted::default();
+async fn replay_delivers_every_object_once_and_only_on_request() {
+    let server = ScriptedServer::default();
     server.list(10, &[pod("a", 1), pod("b", 2)]);
     let watch = server.open(200);
     let informers = server.informers();
@@ -57,16 +59,16 @@ async fn a_replay_tells_of_every_object_once_and_only_when_asked() {
     send(&watch, frame("MODIFIED", &pod("b", 11)));
     tokio::time::sleep(Duration::from_secs(1)).await;
     subscription.replay();
-    let mut heard = Vec::new();
-    while heard.len() < 2 {
+    let mut received = Vec::new();
+    while received.len() < 2 {
         let Some(Notification::Change(event)) = subscription.next().await else {
             panic!("the informer runs");
         };
         let (old, new) = (event.old.unwrap(), event.new.unwrap());
         let (old, new) = (old.resource_version(), new.resource_version());
-        heard.push(format!("{} {old}>{new}", event.key.name()));
+        received.push(format!("{} {old}>{new}", event.key.name()));
     }
-    assert_eq!(heard, ["b 2>11", "a 1>1"]);
+    assert_eq!(received, ["b 2>11", "a 1>1"]);
     assert!(
         tokio::time::timeout(Duration::from_secs(1), subscription.next())
             .await
@@ -75,8 +77,8 @@ async fn a_replay_tells_of_every_object_once_and_only_when_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_each_informer_holds_and_how_far_it_is_can_be_read() {
-    let server = Scripted::default();
+async fn stats_contain_size_and_lag_of_each_informer() {
+    let server = ScriptedServer::default();
     server.list(10, &[pod("a", 1), pod("b", 2)]);
     let _watch = server.open(200);
     let informers = server.informers();
@@ -91,7 +93,7 @@ async fn what_each_informer_holds_and_how_far_it_is_can_be_read() {
     let all = informers.stats();
     let find = |namespace: Option<&str>| {
         all.iter()
-            .find(|one| one.spec.namespace.as_deref() == namespace)
+            .find(|status| status.spec.namespace.as_deref() == namespace)
             .unwrap()
     };
     let (first, second) = (find(None), find(Some("shop")));

@@ -1,4 +1,4 @@
-//! The runtime against an API server that says what a test wrote down.
+//! Tests of the runtime against an API server with scripted responses.
 
 mod blocked;
 mod cache;
@@ -6,10 +6,10 @@ mod controllers;
 mod create_or_patch;
 mod debounce;
 mod election;
-mod following;
 mod indexes;
 mod lease_server;
 mod lifetimes;
+mod list_watch;
 mod obstacles;
 mod outages;
 mod priorities;
@@ -17,7 +17,7 @@ mod projections;
 mod protobuf;
 mod queue;
 mod queue_model;
-mod scripted;
+mod scripted_server;
 mod store_model;
 mod streaming;
 mod subscriptions;

@@ -1,15 +1,17 @@
+//! Tests of kinds that are not served and of missing permissions.
+
 use std::time::Duration;
 
 use kubewright_runtime::informer::{Notification, Obstacle, SyncError};
 use serde_json::json;
 
-use crate::scripted::{Scripted, key, pod, pods};
+use crate::scripted_server::{ScriptedServer, key, pod, pods};
 
 #[tokio::test(start_paused = true)]
-async fn a_missing_kind_is_told_at_once_and_picked_up_within_seconds_when_it_appears() {
-    let server = Scripted::default();
+async fn missing_kind_is_reported_at_once_and_listed_within_seconds_of_its_creation() {
+    let server = ScriptedServer::default();
     for _ in 0..20 {
-        server.answer(404, "404 page not found");
+        server.respond(404, "404 page not found");
     }
     let informers = server.informers();
     let informer = informers.get(&pods());
@@ -31,13 +33,13 @@ async fn a_missing_kind_is_told_at_once_and_picked_up_within_seconds_when_it_app
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_missing_permission_is_told_at_once_and_does_not_hide_what_was_read() {
-    let server = Scripted::default();
+async fn missing_permission_is_reported_at_once_and_keeps_cached_objects() {
+    let server = ScriptedServer::default();
     let forbidden = json!({"kind": "Status", "code": 403, "reason": "Forbidden",
         "message": "pods is forbidden"});
-    server.answer(403, &forbidden);
+    server.respond(403, &forbidden);
     server.list(10, &[pod("a", 1)]);
-    server.answer(403, &forbidden);
+    server.respond(403, &forbidden);
     let informers = server.informers();
     let informer = informers.get(&pods());
     let error = informer.try_synced().await.unwrap_err();
@@ -50,19 +52,19 @@ async fn a_missing_permission_is_told_at_once_and_does_not_hide_what_was_read() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kind_that_goes_takes_its_objects_along_and_may_come_back() {
-    let server = Scripted::default();
+async fn removed_kind_removes_its_objects_and_can_return() {
+    let server = ScriptedServer::default();
     server.list(10, &[pod("a", 1)]);
     let informers = server.informers();
     let informer = informers.get(&pods());
     let mut changes = informer.subscribe();
     while !matches!(changes.next().await, Some(Notification::Synced)) {}
-    // One such answer may be a mistake: the watch, then two lists.
+    // A single 404 can be a mistake: the watch fails, then two lists.
     for _ in 0..3 {
-        server.answer(404, "404 page not found");
+        server.respond(404, "404 page not found");
     }
     let Some(Notification::Change(gone)) = changes.next().await else {
-        panic!("the object is gone");
+        panic!("the object is deleted");
     };
     assert!(gone.new.is_none() && gone.key == key("a"));
     assert_eq!(server.requests().len(), 4);
@@ -77,11 +79,11 @@ async fn a_kind_that_goes_takes_its_objects_along_and_may_come_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_kind_that_was_missing_for_a_moment_keeps_its_objects() {
-    let server = Scripted::default();
+async fn objects_survive_a_momentary_404() {
+    let server = ScriptedServer::default();
     server.list(10, &[pod("a", 1)]);
-    server.answer(404, "404 page not found");
-    server.answer(404, "404 page not found");
+    server.respond(404, "404 page not found");
+    server.respond(404, "404 page not found");
     server.list(20, &[pod("a", 1)]);
     let informers = server.informers();
     let informer = informers.get(&pods());

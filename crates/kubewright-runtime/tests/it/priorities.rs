@@ -1,3 +1,5 @@
+//! Tests of the priorities of sources and outcomes.
+
 use std::time::Duration;
 
 use futures_util::stream;
@@ -16,7 +18,7 @@ fn keys(names: &[&str]) -> Vec<ObjectKey> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn urgent_keys_come_first_and_an_outcome_says_how_urgent_the_next_run_is() {
+async fn keys_of_high_priority_come_first_and_an_outcome_sets_the_priority_of_the_next_run() {
     let bell = stream::once(async {
         sleep(Duration::from_millis(100)).await;
         keys(&["x"])
@@ -38,6 +40,7 @@ async fn urgent_keys_come_first_and_an_outcome_says_how_urgent_the_next_run_is()
     });
     let _run = begin(Controller::new("test", reconcile).sources(sources));
     runs.reach(5).await;
-    // The bell rang during the first run; its second run is less urgent than all that waits.
+    // The key of the stream `bell` arrives during the first run; its second run has the lowest
+    // priority.
     assert_eq!(runs.names(), ["a", "x", "b", "c", "x"]);
 }

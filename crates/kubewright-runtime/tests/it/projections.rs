@@ -1,3 +1,5 @@
+//! Tests of projections, metadata and transforms.
+
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -9,7 +11,7 @@ use kubewright_wire::record::{Encoder, EncoderOptions, Record};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::scripted::{Scripted, frame, key, pod, pods, send};
+use crate::scripted_server::{ScriptedServer, frame, key, pod, pods, send};
 
 #[derive(Debug, Deserialize)]
 struct Placed {
@@ -39,18 +41,18 @@ fn full(name: &str, revision: u64) -> Value {
 
 fn stored(view: &View<Placed>, name: &str) -> Value {
     let record = view.informer().store().get(&key(name));
-    record.expect("the object is there").to_value()
+    record.expect("the object is stored").to_value()
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_informer_of_a_projection_keeps_only_its_fields_and_what_identifies_an_object() {
-    let server = Scripted::default();
+async fn informer_of_a_projection_stores_its_fields_and_the_identity_of_the_object() {
+    let server = ScriptedServer::default();
     server.list(10, &[full("a", 1)]);
     let watch = server.open(200);
     let informers = server.informers();
     let view = informers.view::<Placed>(&pods());
     view.informer().synced().await.unwrap();
-    let kept = |name: &str, revision: u64| {
+    let expected = |name: &str, revision: u64| {
         json!({
             "apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": name, "namespace": "shop", "uid": format!("uid-{name}"),
@@ -58,18 +60,18 @@ async fn an_informer_of_a_projection_keeps_only_its_fields_and_what_identifies_a
             "spec": {"nodeName": "n1", "containers": [{"image": "nginx"}]},
         })
     };
-    assert_eq!(stored(&view, "a"), kept("a", 1));
+    assert_eq!(stored(&view, "a"), expected("a", 1));
     send(&watch, frame("ADDED", &full("b", 11)));
     tokio::time::sleep(Duration::from_millis(1)).await;
-    assert_eq!(stored(&view, "b"), kept("b", 11));
+    assert_eq!(stored(&view, "b"), expected("b", 11));
     let placed = view.get(&key("b")).unwrap().unwrap();
     assert_eq!(placed.spec.node_name.as_deref(), Some("n1"));
     assert_eq!(placed.spec.containers[0].image, "nginx");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_projection_shares_the_informer_of_whole_objects_that_is_there() {
-    let server = Scripted::default();
+async fn projection_shares_an_existing_informer_of_whole_objects() {
+    let server = ScriptedServer::default();
     server.list(10, &[full("a", 1)]);
     let informers = server.informers();
     let whole = informers.view::<Value>(&pods());
@@ -87,8 +89,8 @@ async fn a_projection_shares_the_informer_of_whole_objects_that_is_there() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fields_that_select_objects_are_kept_too() {
-    let server = Scripted::default();
+async fn fields_of_the_field_selector_are_stored() {
+    let server = ScriptedServer::default();
     server.list(10, &[full("a", 1)]);
     let informers = server.informers();
     let mut spec = pods();
@@ -99,9 +101,9 @@ async fn fields_that_select_objects_are_kept_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn metadata_alone_is_asked_for_and_kept_even_where_the_server_sends_all() {
-    let server = Scripted::default();
-    // One object as a server sends it that leaves the rest out, one as others do.
+async fn only_metadata_is_requested_and_stored_even_if_the_server_sends_more() {
+    let server = ScriptedServer::default();
+    // An object with metadata only, and a complete one as other servers send it.
     let partial = json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1",
         "metadata": full("a", 1)["metadata"]});
     server.list(10, &[partial, full("b", 2)]);
@@ -130,7 +132,7 @@ async fn metadata_alone_is_asked_for_and_kept_even_where_the_server_sends_all() 
     );
 }
 
-fn transforming(server: &Scripted) -> Informers {
+fn transforming(server: &ScriptedServer) -> Informers {
     let strip = Transform::new(|object| {
         object["status"] = json!("stripped");
         object["metadata"]["name"] = json!("another");
@@ -143,8 +145,8 @@ fn transforming(server: &Scripted) -> Informers {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_transform_changes_each_object_before_it_is_stored_but_not_which_it_is() {
-    let server = Scripted::default();
+async fn transform_changes_each_stored_object_but_not_its_identity() {
+    let server = ScriptedServer::default();
     server.list(10, &[full("a", 1)]);
     let watch = server.open(200);
     let informers = transforming(&server);
@@ -159,15 +161,15 @@ async fn a_transform_changes_each_object_before_it_is_stored_but_not_which_it_is
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_transform_changes_own_writes_before_the_watch_brings_them() {
-    let server = Scripted::default();
+async fn transform_changes_own_writes_in_the_cache() {
+    let server = ScriptedServer::default();
     server.list(10, &[full("a", 1)]);
     let _watch = server.open(200);
     let informers = transforming(&server);
     let informer = informers.get(&pods());
     informer.synced().await.unwrap();
-    let mut answer = full("b", 11);
-    answer["metadata"]["managedFields"] = json!([
+    let mut response = full("b", 11);
+    response["metadata"]["managedFields"] = json!([
         {"manager": "us", "operation": "Apply", "fieldsType": "FieldsV1",
          "fieldsV1": {"f:spec": {}}},
     ]);
@@ -175,25 +177,25 @@ async fn a_transform_changes_own_writes_before_the_watch_brings_them() {
         field_manager: Some("us".to_owned()),
         kind: None,
     });
-    let answer = encoder.encode_value(&answer).unwrap();
-    informer.store().note_write(key("b"), answer.clone());
-    let kept = informer.store().get(&key("b")).unwrap();
-    assert_eq!(kept.selectable("status").as_deref(), Some("stripped"));
-    assert_eq!((kept.name(), kept.uid()), ("b", "uid-b"));
+    let record = encoder.encode_value(&response).unwrap();
+    informer.store().note_write(key("b"), record.clone());
+    let stored = informer.store().get(&key("b")).unwrap();
+    assert_eq!(stored.selectable("status").as_deref(), Some("stripped"));
+    assert_eq!((stored.name(), stored.uid()), ("b", "uid-b"));
     // What it has applied is still known, so that nothing is sent twice.
-    assert!(kept.field_hash().is_some());
-    assert_eq!(kept.field_hash(), answer.field_hash());
+    assert!(stored.field_hash().is_some());
+    assert_eq!(stored.field_hash(), record.field_hash());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_transform_for_all_kinds_gives_way_to_that_of_one() {
+async fn transform_of_a_kind_takes_precedence_over_that_of_all_kinds() {
     let mark = |text: &'static str| {
         Transform::new(move |object| {
             object["status"] = json!(text);
         })
     };
     for (has_own, expected) in [(false, "any"), (true, "own")] {
-        let server = Scripted::default();
+        let server = ScriptedServer::default();
         server.list(10, &[full("a", 1)]);
         let _watch = server.open(200);
         let own = has_own.then(|| (pods().resource, mark("own")));
@@ -211,12 +213,12 @@ async fn a_transform_for_all_kinds_gives_way_to_that_of_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_an_object_whose_transform_fails_only_what_identifies_it_is_stored() {
-    let server = Scripted::default();
+async fn only_the_identity_of_an_object_is_stored_when_its_transform_fails() {
+    let server = ScriptedServer::default();
     server.list(10, &[full("a", 1), full("b", 2), full("c", 3)]);
     let _watch = server.open(200);
     let failing = Transform::new(|object| match object["metadata"]["name"].as_str() {
-        Some("a") => panic!("not this one"),
+        Some("a") => panic!("the transform panics for a"),
         Some("b") => *object = json!([]),
         _ => object["status"] = json!("stripped"),
     });
@@ -238,8 +240,8 @@ async fn of_an_object_whose_transform_fails_only_what_identifies_it_is_stored() 
     is_stubbed("a", "1");
     is_stubbed("b", "2");
     for (name, revision) in [("a", 11), ("b", 12)] {
-        let answer = Record::from_value(&full(name, revision)).unwrap();
-        informer.store().note_write(key(name), answer);
+        let record = Record::from_value(&full(name, revision)).unwrap();
+        informer.store().note_write(key(name), record);
         is_stubbed(name, &revision.to_string());
     }
     let record = informer.store().get(&key("c")).unwrap();

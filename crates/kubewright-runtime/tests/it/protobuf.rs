@@ -1,4 +1,4 @@
-//! The runtime against an API server that answers in protobuf.
+//! Tests of the reflector against an API server that responds in protobuf.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use kubewright_runtime::store::Store;
 use kubewright_wire::status::Reason;
 use serde_json::json;
 
-use crate::scripted::{Chunks, Scripted, key, pod, pods};
+use crate::scripted_server::{Chunks, ScriptedServer, key, pod, pods};
 
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 const WATCHED: &str = "application/vnd.kubernetes.protobuf;stream=watch";
 
-/// A field of a message: its number, and what is in it.
+/// A field of a message with its number and content.
 fn field(number: u8, inside: impl AsRef<[u8]>) -> Vec<u8> {
     let inside = inside.as_ref();
     let mut head = vec![number << 3 | 2];
@@ -34,7 +34,7 @@ fn envelope(kind: &str, raw: &[u8]) -> Vec<u8> {
     [b"k8s\0".to_vec(), fields].concat()
 }
 
-/// The Pod that [`pod`] makes, and something long in it.
+/// The Pod of [`pod`] in protobuf, with an argument of any length.
 fn message(name: &str, revision: u64, argument: &str) -> Vec<u8> {
     let metadata = [
         field(1, name),
@@ -63,14 +63,18 @@ fn list(revision: u64, token: &str, objects: &[Vec<u8>]) -> Vec<u8> {
     envelope("PodList", &list)
 }
 
-fn frame(word: &str, kind: &str, object: &[u8]) -> Vec<u8> {
-    let event = [field(1, word), field(2, field(1, envelope(kind, object)))].concat();
+fn frame(event_type: &str, kind: &str, object: &[u8]) -> Vec<u8> {
+    let event = [
+        field(1, event_type),
+        field(2, field(1, envelope(kind, object))),
+    ]
+    .concat();
     let length = u32::try_from(event.len()).expect("a short frame");
     [length.to_be_bytes().to_vec(), event].concat()
 }
 
-fn event(word: &str, name: &str, revision: u64) -> Vec<u8> {
-    frame(word, "Pod", &message(name, revision, "x"))
+fn event(event_type: &str, name: &str, revision: u64) -> Vec<u8> {
+    frame(event_type, "Pod", &message(name, revision, "x"))
 }
 
 fn bookmark(revision: u64, annotations: &[u8]) -> Vec<u8> {
@@ -84,7 +88,7 @@ fn end_of_state(revision: u64) -> Vec<u8> {
 }
 
 fn status(message: &str, reason: &str, code: u16) -> Vec<u8> {
-    let words = [
+    let fields = [
         field(1, ""),
         field(2, "Failure"),
         field(3, message),
@@ -92,7 +96,7 @@ fn status(message: &str, reason: &str, code: u16) -> Vec<u8> {
     ];
     let low = u8::try_from(code & 127).expect("seven bits") | 128;
     let high = u8::try_from(code >> 7).expect("seven bits");
-    [words.concat(), vec![6 << 3, low, high]].concat()
+    [fields.concat(), vec![6 << 3, low, high]].concat()
 }
 
 fn expired() -> Vec<u8> {
@@ -104,11 +108,11 @@ fn send(chunks: &Chunks, bytes: &[u8]) {
     chunks.try_send(Ok(bytes)).expect("room in the body");
 }
 
-fn answer(server: &Scripted, code: u16, body: &[u8]) {
+fn respond(server: &ScriptedServer, code: u16, body: &[u8]) {
     send(&server.open_as(code, PROTOBUF), body);
 }
 
-/// `name@revision` of all objects, in order.
+/// The objects in the store as `name@revision`, in key order.
 fn content(store: &Store) -> Vec<String> {
     let snapshot = store.snapshot();
     let objects = snapshot.iter();
@@ -117,7 +121,7 @@ fn content(store: &Store) -> Vec<String> {
         .collect()
 }
 
-fn streaming(server: &Scripted) -> Informers {
+fn streaming(server: &ScriptedServer) -> Informers {
     server.informers_with(ReflectorOptions::default())
 }
 
@@ -126,7 +130,7 @@ async fn settled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_cut_into_any_chunks_brings_state_changes_and_bookmarks() {
+async fn stream_in_chunks_of_any_size_delivers_state_changes_and_bookmarks() {
     let stream = [
         event("ADDED", "a", 3),
         event("ADDED", "b", 4),
@@ -138,7 +142,7 @@ async fn a_stream_cut_into_any_chunks_brings_state_changes_and_bookmarks() {
     ]
     .concat();
     for cut in 0..=stream.len() {
-        let server = Scripted::default();
+        let server = ScriptedServer::default();
         let informers = streaming(&server);
         let watch = server.open_as(200, WATCHED);
         let informer = informers.get(&pods());
@@ -162,10 +166,10 @@ async fn a_stream_cut_into_any_chunks_brings_state_changes_and_bookmarks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_listed_is_what_json_would_have_brought() {
-    let server = Scripted::default();
-    answer(&server, 200, &list(10, "more", &[message("a", 1, "x")]));
-    answer(&server, 200, &list(10, "", &[message("b", 2, "x")]));
+async fn list_in_protobuf_equals_the_list_in_json() {
+    let server = ScriptedServer::default();
+    respond(&server, 200, &list(10, "more", &[message("a", 1, "x")]));
+    respond(&server, 200, &list(10, "", &[message("b", 2, "x")]));
     let _watch = server.open_as(200, WATCHED);
     let informers = server.informers();
     let informer = informers.get(&pods());
@@ -192,14 +196,14 @@ async fn what_is_listed_is_what_json_would_have_brought() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_revision_that_is_gone_is_understood_in_the_stream_and_at_its_opening() {
-    let server = Scripted::default();
-    answer(&server, 200, &list(10, "", &[message("a", 1, "x")]));
+async fn expired_revision_is_detected_in_the_stream_and_in_the_response() {
+    let server = ScriptedServer::default();
+    respond(&server, 200, &list(10, "", &[message("a", 1, "x")]));
     let watch = server.open_as(200, WATCHED);
     send(&watch, &frame("ERROR", "Status", &expired()));
-    answer(&server, 200, &list(20, "", &[message("b", 12, "x")]));
-    answer(&server, 410, &envelope("Status", &expired()));
-    answer(&server, 200, &list(30, "", &[message("c", 22, "x")]));
+    respond(&server, 200, &list(20, "", &[message("b", 12, "x")]));
+    respond(&server, 410, &envelope("Status", &expired()));
+    respond(&server, 200, &list(30, "", &[message("c", 22, "x")]));
     let _watch = server.open_as(200, WATCHED);
     let informers = server.informers();
     let informer = informers.get(&pods());
@@ -210,10 +214,10 @@ async fn a_revision_that_is_gone_is_understood_in_the_stream_and_at_its_opening(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_says_why() {
-    let server = Scripted::default();
-    let refusal = status("pods is forbidden", "Forbidden", 403);
-    answer(&server, 403, &envelope("Status", &refusal));
+async fn error_response_is_decoded() {
+    let server = ScriptedServer::default();
+    let forbidden = status("pods is forbidden", "Forbidden", 403);
+    respond(&server, 403, &envelope("Status", &forbidden));
     let informers = server.informers();
     let informer = informers.get(&pods());
     settled().await;
@@ -227,9 +231,9 @@ async fn a_refusal_says_why() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_declines_is_asked_for_json_from_then_on_by_all() {
-    let server = Scripted::default();
-    server.answer(406, "only JSON here");
+async fn all_informers_request_json_after_a_406() {
+    let server = ScriptedServer::default();
+    server.respond(406, "only JSON here");
     server.list(10, &[pod("a", 1)]);
     let _watch = server.open(200);
     let informers = server.informers();
@@ -245,15 +249,17 @@ async fn a_server_that_declines_is_asked_for_json_from_then_on_by_all() {
     let accepted = server.accepted();
     assert!(accepted[0].starts_with(PROTOBUF));
     assert!(
-        accepted[1..].iter().all(|one| one == "application/json"),
+        accepted[1..]
+            .iter()
+            .all(|accept| accept == "application/json"),
         "{accepted:?}"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_says_that_it_is_protobuf_and_is_not_is_asked_for_in_json() {
-    let server = Scripted::default();
-    answer(&server, 200, b"{\"items\":[]}");
+async fn json_is_requested_after_a_malformed_protobuf_response() {
+    let server = ScriptedServer::default();
+    respond(&server, 200, b"{\"items\":[]}");
     server.list(10, &[pod("a", 1)]);
     let _watch = server.open(200);
     let informers = server.informers();
@@ -264,15 +270,15 @@ async fn what_says_that_it_is_protobuf_and_is_not_is_asked_for_in_json() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_larger_than_is_read_is_an_error_alone_and_holds_nobody_up() {
-    let server = Scripted::default();
+async fn object_above_the_size_limit_is_an_error_and_others_are_stored() {
+    let server = ScriptedServer::default();
     let long = "x".repeat(5000);
     let objects = [
         message("a", 1, "x"),
         message("b", 2, &long),
         message("c", 3, "x"),
     ];
-    answer(&server, 200, &list(10, "", &objects));
+    respond(&server, 200, &list(10, "", &objects));
     let informers = server.informers_with(ReflectorOptions {
         streaming: Streaming::off(),
         largest_object: 1000,
@@ -306,9 +312,9 @@ async fn an_object_larger_than_is_read_is_an_error_alone_and_holds_nobody_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn transforms_see_the_object_and_metadata_is_asked_for_alone() {
-    let server = Scripted::default();
-    answer(&server, 200, &list(10, "", &[message("a", 1, "x")]));
+async fn transforms_are_applied_and_metadata_is_requested_alone() {
+    let server = ScriptedServer::default();
+    respond(&server, 200, &list(10, "", &[message("a", 1, "x")]));
     let _watch = server.open_as(200, WATCHED);
     let strip = Transform::new(|object| {
         assert_eq!(object["spec"]["nodeName"], "n1");
@@ -324,8 +330,8 @@ async fn transforms_see_the_object_and_metadata_is_asked_for_alone() {
     let record = informer.store().get(&key("a")).unwrap();
     assert_eq!(record.selectable("spec").as_deref(), Some("stripped"));
 
-    let server = Scripted::default();
-    answer(&server, 200, &list(10, "", &[message("a", 1, "x")]));
+    let server = ScriptedServer::default();
+    respond(&server, 200, &list(10, "", &[message("a", 1, "x")]));
     let informers = server.informers();
     let informer = informers.get(&pods().keeping(Content::Metadata));
     informer.synced().await.unwrap();
@@ -341,8 +347,8 @@ async fn transforms_see_the_object_and_metadata_is_asked_for_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn custom_resources_and_who_wants_it_so_are_read_as_json() {
-    let server = Scripted::default();
+async fn custom_resources_are_requested_as_json_and_so_are_all_kinds_by_option() {
+    let server = ScriptedServer::default();
     server.list(10, &[pod("a", 1)]);
     let _watch = server.open(200);
     let toys = Resource::new(
@@ -356,7 +362,7 @@ async fn custom_resources_and_who_wants_it_so_are_read_as_json() {
         .synced()
         .await
         .unwrap();
-    let quiet = Scripted::default();
+    let quiet = ScriptedServer::default();
     quiet.list(10, &[pod("a", 1)]);
     let informers = quiet.informers_with(ReflectorOptions {
         streaming: Streaming::off(),
@@ -366,7 +372,7 @@ async fn custom_resources_and_who_wants_it_so_are_read_as_json() {
     informers.get(&pods()).synced().await.unwrap();
     let accepted = [server.accepted(), quiet.accepted()].concat();
     assert!(
-        accepted.iter().all(|one| one == "application/json"),
+        accepted.iter().all(|accept| accept == "application/json"),
         "{accepted:?}"
     );
 }

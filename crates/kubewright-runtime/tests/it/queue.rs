@@ -1,4 +1,4 @@
-//! The queue's promises, one scenario each.
+//! Tests of the guarantees of the queue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,7 +31,7 @@ fn at(priority: Priority) -> AddOptions {
     }
 }
 
-/// Takes what is ready; each is done at once.
+/// Takes all ready keys and ends their runs.
 fn take_all(queue: &Queue) -> Vec<String> {
     let next = || {
         let key = queue.next().now_or_never().flatten()?;
@@ -42,7 +42,7 @@ fn take_all(queue: &Queue) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_event_takes_the_place_of_a_delay_and_says_so() {
+async fn add_replaces_a_delay_and_reports_it() {
     let queue = Queue::new();
     let minute = Duration::from_secs(60);
     assert_eq!(queue.add_after(key("a"), minute), Added::New);
@@ -55,7 +55,7 @@ async fn an_event_takes_the_place_of_a_delay_and_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_overtakes_the_objects_of_the_start_and_its_retry_keeps_its_place() {
+async fn change_overtakes_initial_objects_and_a_retry_keeps_its_priority() {
     let queue = Queue::new();
     for name in ["a", "b", "c"] {
         queue.add_with(key(name), at(Priority::INITIAL));
@@ -70,12 +70,12 @@ async fn a_change_overtakes_the_objects_of_the_start_and_its_retry_keeps_its_pla
     assert_eq!(
         take_all(&queue),
         ["d", "b", "a"],
-        "a failed as one of the start"
+        "a keeps the priority of its run"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn old_keys_of_low_priority_get_one_turn_in_eight() {
+async fn one_key_in_eight_is_an_old_one_of_low_priority() {
     let queue = Queue::new();
     queue.add_with(key("old-1"), at(Priority::INITIAL));
     queue.add_with(key("old-2"), at(Priority::INITIAL));
@@ -89,14 +89,14 @@ async fn old_keys_of_low_priority_get_one_turn_in_eight() {
         taken.push(next.to_string());
     }
     let old: Vec<_> = (0..40)
-        .filter(|one| taken[*one].starts_with("old"))
+        .filter(|index| taken[*index].starts_with("old"))
         .collect();
-    // They are old after ten, and then the eighth and the sixteenth.
+    // They are old after ten keys, and are then the eighth and the sixteenth.
     assert_eq!(old, [16, 24]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_large_namespace_does_not_hold_up_a_small_one_when_asked_for() {
+async fn namespaces_take_turns_by_option() {
     let queue = Queue::with(QueueOptions {
         fairness: Fairness::Namespaces,
         ..QueueOptions::default()
@@ -112,7 +112,7 @@ async fn a_large_namespace_does_not_hold_up_a_small_one_when_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ten_thousand_keys_that_fail_at_once_come_back_at_the_rate_of_the_bucket() {
+async fn ten_thousand_failing_keys_are_requeued_at_the_rate_limit() {
     let queue = Queue::with(QueueOptions {
         backoff: Backoff {
             longest: Duration::from_secs(10),
@@ -146,7 +146,7 @@ async fn ten_thousand_keys_that_fail_at_once_come_back_at_the_rate_of_the_bucket
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_drain_hands_out_what_is_ready_and_waits_for_its_end() {
+async fn drain_hands_out_ready_keys_and_waits_for_their_runs() {
     let queue = Queue::new();
     queue.add(key("busy"));
     let busy = queue.next().await.expect("a key");
@@ -161,7 +161,7 @@ async fn a_drain_hands_out_what_is_ready_and_waits_for_its_end() {
     let mut last = Box::pin(queue.next());
     assert!(
         futures_util::poll!(&mut last).is_pending(),
-        "busy comes again"
+        "busy is handed out again"
     );
     queue.done(&busy);
     assert_eq!(last.await, Some(key("busy")));
@@ -172,7 +172,7 @@ async fn a_drain_hands_out_what_is_ready_and_waits_for_its_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_metrics_tell_how_long_keys_waited_and_were_worked_on() {
+async fn metrics_measure_queue_and_work_durations() {
     let queue = Queue::new();
     queue.add(key("a"));
     queue.add(key("a"));
@@ -192,7 +192,7 @@ async fn the_metrics_tell_how_long_keys_waited_and_were_worked_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_example_hands_out_what_it_says() {
+async fn example_hands_out_the_keys_of_its_comments() {
     let database = "shop/database";
     assert_eq!(
         example::run().await,
@@ -201,7 +201,7 @@ async fn the_example_hands_out_what_it_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_worker_who_asks_for_the_next_key_is_done_with_its_own() {
+async fn next_after_ends_the_run_of_the_key() {
     let queue = Queue::new();
     queue.add(key("a"));
     queue.add(key("b"));
@@ -223,7 +223,7 @@ async fn a_worker_who_asks_for_the_next_key_is_done_with_its_own() {
     assert_eq!(queue.metrics().processing, 0);
 }
 
-/// Counts how often it is woken.
+/// Counts the calls of a waker.
 #[derive(Default)]
 struct Calls(AtomicUsize);
 
@@ -234,7 +234,7 @@ impl Wake for Calls {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_is_woken_for_a_key_that_the_worker_who_is_done_takes_itself() {
+async fn next_after_wakes_no_worker_for_the_key_that_it_returns() {
     let queue = Queue::new();
     queue.add(key("a"));
     let first = queue.next().await.expect("a key");
@@ -253,7 +253,7 @@ async fn nobody_is_woken_for_a_key_that_the_worker_who_is_done_takes_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_worker_who_is_done_says_whether_failures_are_forgotten() {
+async fn next_after_keeps_or_resets_the_failure_count() {
     let queue = Queue::new();
     queue.add(key("a"));
     queue.add(key("b"));
@@ -269,7 +269,7 @@ async fn a_worker_who_is_done_says_whether_failures_are_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_stays_known_while_many_other_keys_come_and_go() {
+async fn failure_count_survives_many_other_keys() {
     let queue = Queue::new();
     queue.add_rate_limited(key("failing"));
     for number in 0..10_000 {
@@ -283,6 +283,6 @@ async fn a_failure_stays_known_while_many_other_keys_come_and_go() {
     assert_eq!(
         queue.failures(&key("failing")),
         1,
-        "nobody has forgotten it"
+        "the count was not reset"
     );
 }

@@ -1,4 +1,4 @@
-//! Random work on the queue, beside a naive queue that looks at every key each time.
+//! Compares the queue with a naive model under random operations.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use proptest::test_runner::TestCaseError;
 
 const KEYS: usize = 5;
 const PRIORITIES: [i32; 3] = [-100, 0, 7];
-/// When a key has waited so many milliseconds, every third taken is such a one.
+/// One key in three is one that has waited for this number of milliseconds.
 const AGED: u64 = 25;
 const EVERY: u32 = 3;
 
@@ -48,9 +48,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..120)
 }
 
-/// When a key is wanted, how manieth wish that was, and how urgent it is.
+/// When a queued key becomes ready, the number of its addition, and its priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Wanted {
+struct Queued {
     at: u64,
     number: u64,
     priority: i32,
@@ -59,57 +59,60 @@ struct Wanted {
 #[derive(Default)]
 struct Model {
     now: u64,
-    wishes: u64,
-    wanted: [Option<Wanted>; KEYS],
-    /// With which priority, for those with a worker.
-    under_way: [Option<i32>; KEYS],
+    additions: u64,
+    queued: [Option<Queued>; KEYS],
+    /// The priorities of the keys that are being processed.
+    processing: [Option<i32>; KEYS],
     failures: [u32; KEYS],
     passed_over: u32,
 }
 
 impl Model {
-    fn want(&mut self, key: usize, at: u64, priority: Option<i32>) -> Added {
-        let priority = priority.or(self.under_way[key]).unwrap_or_default();
-        self.wishes += 1;
-        let mut wish = Wanted {
+    fn add(&mut self, key: usize, at: u64, priority: Option<i32>) -> Added {
+        let priority = priority.or(self.processing[key]).unwrap_or_default();
+        self.additions += 1;
+        let mut entry = Queued {
             at,
-            number: self.wishes,
+            number: self.additions,
             priority,
         };
-        let Some(present) = self.wanted[key] else {
-            self.wanted[key] = Some(wish);
+        let Some(present) = self.queued[key] else {
+            self.queued[key] = Some(entry);
             return Added::New;
         };
         if present.at > self.now {
-            wish.priority = priority.max(present.priority);
+            entry.priority = priority.max(present.priority);
             if at >= present.at {
-                (wish.at, wish.number) = (present.at, present.number);
+                (entry.at, entry.number) = (present.at, present.number);
             }
-            self.wanted[key] = Some(wish);
-            return match at == self.now {
-                true => Added::ReplacedDelay,
-                false => Added::Merged,
+            self.queued[key] = Some(entry);
+            return if at == self.now {
+                Added::ReplacedDelay
+            } else {
+                Added::Merged
             };
         }
-        // It stands in line: one that is more urgent goes to the end of another line.
+        // The key is ready: a higher priority moves it to the end of another lane.
         if priority > present.priority {
-            wish.at = self.now;
-            self.wanted[key] = Some(wish);
+            entry.at = self.now;
+            self.queued[key] = Some(entry);
         }
         Added::Merged
     }
 
     fn take(&mut self) -> Option<usize> {
-        let ready = (0..KEYS).filter(|key| self.under_way[*key].is_none());
-        let ready = ready.filter_map(|key| Some((self.wanted[key]?, key)));
-        let ready: Vec<_> = ready.filter(|(wish, _)| wish.at <= self.now).collect();
-        let highest = ready.iter().map(|(wish, _)| wish.priority).max()?;
-        let aged = ready.iter().filter(|(wish, _)| {
-            let line = ready
+        let ready: Vec<_> = (0..KEYS)
+            .filter(|key| self.processing[*key].is_none())
+            .filter_map(|key| Some((self.queued[key]?, key)))
+            .filter(|(entry, _)| entry.at <= self.now)
+            .collect();
+        let highest = ready.iter().map(|(entry, _)| entry.priority).max()?;
+        let aged = ready.iter().filter(|(entry, _)| {
+            let lane = ready
                 .iter()
-                .filter(|(one, _)| one.priority == wish.priority);
-            let is_first = line.min().is_some_and(|(first, _)| first == wish);
-            is_first && wish.priority < highest && self.now - wish.at >= AGED
+                .filter(|(other, _)| other.priority == entry.priority);
+            let is_first = lane.min().is_some_and(|(first, _)| first == entry);
+            is_first && entry.priority < highest && self.now - entry.at >= AGED
         });
         let aged = aged.min().copied();
         self.passed_over = aged.map_or(0, |_| self.passed_over + 1);
@@ -119,38 +122,39 @@ impl Model {
                 Some(aged)
             }
             _ => {
-                let line = ready.iter().filter(|(one, _)| one.priority == highest);
-                line.min().copied()
+                let lane = ready.iter().filter(|(other, _)| other.priority == highest);
+                lane.min().copied()
             }
         };
-        let (wish, key) = chosen?;
-        self.wanted[key] = None;
-        self.under_way[key] = Some(wish.priority);
+        let (entry, key) = chosen?;
+        self.queued[key] = None;
+        self.processing[key] = Some(entry.priority);
         Some(key)
     }
 
     fn done(&mut self, key: usize) {
-        if self.under_way[key].take().is_none() {
+        if self.processing[key].take().is_none() {
             return;
         }
-        // Wanted meanwhile: ready from now on, behind those who are.
-        if let Some(wish) = self.wanted[key]
-            && wish.at <= self.now
+        // Added during the run: ready from now on, behind the other ready keys.
+        if let Some(entry) = self.queued[key]
+            && entry.at <= self.now
         {
-            self.wanted[key] = None;
-            self.want(key, self.now, Some(wish.priority));
+            self.queued[key] = None;
+            self.add(key, self.now, Some(entry.priority));
         }
     }
 
-    /// How many stand in line, wait for a delay, and are with a worker.
+    /// The numbers of ready, delayed and processed keys.
     fn counts(&self) -> (usize, usize, usize) {
-        let wanted = || (0..KEYS).filter_map(|key| Some((key, self.wanted[key]?)));
-        let in_line =
-            |(key, wish): &(usize, Wanted)| wish.at <= self.now && self.under_way[*key].is_none();
+        let queued = || (0..KEYS).filter_map(|key| Some((key, self.queued[key]?)));
+        let is_ready = |(key, entry): &(usize, Queued)| {
+            entry.at <= self.now && self.processing[*key].is_none()
+        };
         (
-            wanted().filter(in_line).count(),
-            wanted().filter(|(_, wish)| wish.at > self.now).count(),
-            self.under_way.iter().flatten().count(),
+            queued().filter(is_ready).count(),
+            queued().filter(|(_, entry)| entry.at > self.now).count(),
+            self.processing.iter().flatten().count(),
         )
     }
 }
@@ -179,16 +183,16 @@ async fn run(steps: &[Step]) -> Result<(), TestCaseError> {
         match *step {
             Step::Add(name, priority) => {
                 let added = queue.add_with(key(name), options(0, Some(priority)));
-                prop_assert_eq!(added, model.want(name, model.now, Some(priority)));
+                prop_assert_eq!(added, model.add(name, model.now, Some(priority)));
             }
             Step::AddAfter(name, delay, priority) => {
                 let added = queue.add_with(key(name), options(delay, priority));
-                prop_assert_eq!(added, model.want(name, model.now + delay, priority));
+                prop_assert_eq!(added, model.add(name, model.now + delay, priority));
             }
             Step::Fail(name) => {
                 let added = queue.add_rate_limited(key(name));
                 let at = model.now + (5 << model.failures[name]);
-                prop_assert_eq!(added, model.want(name, at, None));
+                prop_assert_eq!(added, model.add(name, at, None));
                 model.failures[name] += 1;
             }
             Step::Forget(name) => {
@@ -209,7 +213,7 @@ async fn run(steps: &[Step]) -> Result<(), TestCaseError> {
             }
             Step::TakeAfter(name, finished) => {
                 let next = queue.next_after(&key(name), finished).now_or_never();
-                if finished == Finished::Forget && model.under_way[name].is_some() {
+                if finished == Finished::Forget && model.processing[name].is_some() {
                     model.failures[name] = 0;
                 }
                 model.done(name);
@@ -231,7 +235,7 @@ async fn run(steps: &[Step]) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn keys_come_by_priority_age_and_arrival_and_never_to_two_workers(steps in steps()) {
+    fn queue_behaves_like_the_model(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)
@@ -242,32 +246,32 @@ proptest! {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_delay_wakes_a_waiting_worker_when_it_is_over() {
+async fn end_of_a_delay_wakes_a_waiting_worker() {
     let queue = Queue::new();
-    let began = tokio::time::Instant::now();
+    let start = tokio::time::Instant::now();
     queue.add_after(key(1), Duration::from_secs(60));
     queue.add_after(key(2), Duration::from_secs(30));
     assert_eq!(queue.next().await, Some(key(2)));
-    assert_eq!(began.elapsed(), Duration::from_secs(30));
+    assert_eq!(start.elapsed(), Duration::from_secs(30));
     assert_eq!(queue.next().await, Some(key(1)));
-    assert_eq!(began.elapsed(), Duration::from_secs(60));
+    assert_eq!(start.elapsed(), Duration::from_secs(60));
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_worker_knows_of_a_delay_so_that_one_of_them_may_go() {
+async fn remaining_worker_receives_a_delayed_key_when_another_is_dropped() {
     let queue = Queue::new();
-    let mut leaving = Box::pin(queue.next());
-    let mut staying = Box::pin(queue.next());
-    assert!(futures_util::poll!(&mut leaving).is_pending());
-    assert!(futures_util::poll!(&mut staying).is_pending());
+    let mut dropped = Box::pin(queue.next());
+    let mut remaining = Box::pin(queue.next());
+    assert!(futures_util::poll!(&mut dropped).is_pending());
+    assert!(futures_util::poll!(&mut remaining).is_pending());
     queue.add_after(key(1), Duration::from_secs(5));
-    assert!(futures_util::poll!(&mut leaving).is_pending());
-    drop(leaving);
-    assert_eq!(staying.await, Some(key(1)));
+    assert!(futures_util::poll!(&mut dropped).is_pending());
+    drop(dropped);
+    assert_eq!(remaining.await, Some(key(1)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn shutting_down_frees_waiting_workers_and_takes_nothing_more_in() {
+async fn shutdown_ends_waiting_workers_and_accepts_no_keys() {
     let queue = Queue::new();
     queue.add(key(1));
     let busy = queue.next().await.unwrap();

@@ -1,5 +1,4 @@
-//! Random histories of a server, seen through the store and through a naive reading of what the
-//! store promises.
+//! Compares the store with a naive model under random histories of a server.
 
 use std::collections::BTreeMap;
 
@@ -16,21 +15,21 @@ const KEYS: usize = 3;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// The object is created or changed, by us or by others.
+    /// The object is created or changed, by this client or by another.
     Write {
         key: usize,
-        ours: bool,
+        is_own: bool,
         shape: Shape,
     },
-    /// The object is deleted, by others or (if we see it) by us.
-    Delete { key: usize, ours: bool },
-    /// One of our answers that are still on their way arrives.
-    Answer(usize),
-    /// The watch delivers so many changes.
+    /// The object is deleted, by another client or (if it is visible) by this one.
+    Delete { key: usize, is_own: bool },
+    /// An outstanding response to an own write arrives.
+    Respond(usize),
+    /// The watch delivers this number of changes.
     Deliver(usize),
-    /// The watch tells how far it is.
+    /// The watch sends a bookmark.
     Bookmark,
-    /// The watch was cut; a list shows the server so many changes after what we have seen.
+    /// The watch ended; a list returns the state this number of changes after the last one seen.
     Relist(usize),
 }
 
@@ -46,9 +45,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         .prop_map(|(matches, owner)| Shape { matches, owner });
     let step = prop_oneof![
         4 => (key.clone(), any::<bool>(), shape)
-            .prop_map(|(key, ours, shape)| Step::Write { key, ours, shape }),
-        3 => (key, any::<bool>()).prop_map(|(key, ours)| Step::Delete { key, ours }),
-        5 => (0_usize..4).prop_map(Step::Answer),
+            .prop_map(|(key, is_own, shape)| Step::Write { key, is_own, shape }),
+        3 => (key, any::<bool>()).prop_map(|(key, is_own)| Step::Delete { key, is_own }),
+        5 => (0_usize..4).prop_map(Step::Respond),
         3 => (1_usize..4).prop_map(Step::Deliver),
         1 => Just(Step::Bookmark),
         1 => (0_usize..5).prop_map(Step::Relist),
@@ -56,12 +55,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// One version of one object.
+/// A version of an object.
 #[derive(Clone, Debug, PartialEq)]
 struct Version {
     revision: u64,
     uid: u64,
-    /// None once deleted.
+    /// `None` after the deletion.
     shape: Option<Shape>,
 }
 
@@ -71,7 +70,7 @@ impl Version {
     }
 }
 
-/// The server's history; revision n is at place n - 1.
+/// The history of the server; revision n is at index n - 1.
 #[derive(Default)]
 struct Server {
     history: Vec<(usize, Version)>,
@@ -106,18 +105,18 @@ impl Server {
     }
 }
 
-/// The naive client: what it has watched up to, and all answers it ever got.
+/// The model of a client: the last watched revision, and all responses.
 #[derive(Default)]
 struct Client {
     watched: u64,
-    answers: Vec<(usize, Version)>,
+    responses: Vec<(usize, Version)>,
 }
 
 impl Client {
-    /// The newest of what the watch has shown and what was answered.
+    /// The newest version among the watched state and the responses.
     fn sees(&self, server: &Server, key: usize) -> Option<Version> {
-        let answered = self.answers.iter().filter(|(about, _)| *about == key);
-        let newest = answered
+        let responses = self.responses.iter().filter(|(about, _)| *about == key);
+        let newest = responses
             .map(|(_, version)| version)
             .chain(server.at(key, self.watched))
             .max_by_key(|version| version.revision);
@@ -144,9 +143,9 @@ fn record(name: usize, version: &Version) -> Record {
     Record::from_value(&object).expect("an object")
 }
 
-/// As a watch with a selector tells it: an object that stops matching is deleted.
-fn delta(server: &Server, place: usize) -> Option<Delta> {
-    let (key, version) = &server.history[place];
+/// The event of a watch with a selector: an object that stops matching is deleted.
+fn delta(server: &Server, index: usize) -> Option<Delta> {
+    let (key, version) = &server.history[index];
     let before = server.at(*key, version.revision - 1);
     match (
         before.is_some_and(Version::is_visible),
@@ -162,10 +161,10 @@ struct Run {
     server: Server,
     client: Client,
     store: Store,
-    /// Answers on their way.
-    under_way: Vec<(usize, Version)>,
-    /// What the events so far add up to.
-    told: BTreeMap<ObjectKey, (String, String)>,
+    /// Outstanding responses to own writes.
+    outstanding: Vec<(usize, Version)>,
+    /// The state that results from the events so far.
+    notified: BTreeMap<ObjectKey, (String, String)>,
 }
 
 impl Run {
@@ -178,8 +177,8 @@ impl Run {
             server: Server::default(),
             client: Client::default(),
             store: Store::new(filter),
-            under_way: Vec::new(),
-            told: BTreeMap::new(),
+            outstanding: Vec::new(),
+            notified: BTreeMap::new(),
         }
     }
 
@@ -187,49 +186,49 @@ impl Run {
         match *step {
             Step::Write {
                 key,
-                ours,
+                is_own,
                 mut shape,
             } => {
-                // An object that has left the selector does not come back: a tombstone ends when
-                // the object it hides leaves, because a deletion's own revision is not known.
+                // An object that has left the selector does not return: a tombstone ends when the
+                // hidden object is deleted, because the revision of a deletion is not known.
                 let present = self
                     .server
                     .at(key, u64::MAX)
                     .and_then(|version| version.shape);
                 shape.matches &= present.is_none_or(|present| present.matches);
                 let version = self.server.push(key, Some(shape));
-                if ours {
-                    self.under_way.push((key, version));
+                if is_own {
+                    self.outstanding.push((key, version));
                 }
             }
-            Step::Delete { key, ours } => self.delete(key, ours),
-            Step::Answer(which) if which < self.under_way.len() => {
-                let (name, version) = self.under_way.remove(which);
+            Step::Delete { key, is_own } => self.delete(key, is_own),
+            Step::Respond(which) if which < self.outstanding.len() => {
+                let (name, version) = self.outstanding.remove(which);
                 match version.shape {
                     Some(_) => self.store.note_write(key(name), record(name, &version)),
                     None => self.store.note_delete(key(name), &version.uid.to_string()),
                 }
-                self.client.answers.push((name, version));
+                self.client.responses.push((name, version));
             }
-            Step::Answer(_) => {}
+            Step::Respond(_) => {}
             Step::Deliver(count) => {
                 let to = (self.client.watched + count as u64).min(self.server.revision());
-                let places = usize_of(self.client.watched)..usize_of(to);
-                let deltas: Vec<Delta> = places
-                    .filter_map(|place| delta(&self.server, place))
+                let indexes = usize_of(self.client.watched)..usize_of(to);
+                let deltas: Vec<Delta> = indexes
+                    .filter_map(|index| delta(&self.server, index))
                     .collect();
-                // Without a delta nothing says how far the watch is.
+                // Without a delta the store does not know the revision of the watch.
                 if let Some(last) = deltas.last() {
                     self.client.watched = last.resource_version().parse().expect("a number");
                 }
                 let events = self.store.apply(deltas);
-                self.tell(&events)?;
+                self.note_events(&events)?;
             }
             Step::Bookmark => {
                 let unseen = usize_of(self.client.watched)..self.server.history.len();
                 if unseen
                     .into_iter()
-                    .all(|place| delta(&self.server, place).is_none())
+                    .all(|index| delta(&self.server, index).is_none())
                 {
                     self.client.watched = self.server.revision();
                     let reached = self.client.watched.to_string();
@@ -241,19 +240,19 @@ impl Run {
         self.check()
     }
 
-    fn delete(&mut self, key: usize, ours: bool) {
+    fn delete(&mut self, key: usize, is_own: bool) {
         let present = self.server.at(key, u64::MAX).cloned();
         let Some(present) = present.filter(|version| version.shape.is_some()) else {
             return;
         };
         let seen = self.client.sees(&self.server, key);
-        // We delete by uid, what we see.
-        if ours && seen.is_none_or(|seen| seen.uid != present.uid) {
+        // An own delete has the uid of the visible object.
+        if is_own && seen.is_none_or(|seen| seen.uid != present.uid) {
             return;
         }
         let version = self.server.push(key, None);
-        if ours {
-            self.under_way.push((key, version));
+        if is_own {
+            self.outstanding.push((key, version));
         }
     }
 
@@ -266,10 +265,10 @@ impl Run {
             .map(|(key, version)| record(key, version))
             .collect();
         match self.store.replace(list, &to.to_string()) {
-            Replaced::Changed(events) => self.tell(&events),
+            Replaced::Changed(events) => self.note_events(&events),
             Replaced::Filled => {
                 let filled = (0..KEYS).filter_map(|name| self.store.delivered(&key(name)));
-                self.told = filled
+                self.notified = filled
                     .map(|record| (record.key(), identity(&record)))
                     .collect();
                 Ok(())
@@ -277,20 +276,21 @@ impl Run {
         }
     }
 
-    /// Events must fit to what was told before: same old state, and no change of uid in one.
-    fn tell(&mut self, events: &[ChangeEvent]) -> Result<(), TestCaseError> {
+    /// Checks events against the state that results from earlier ones: the old state is equal, and
+    /// an event does not change the uid.
+    fn note_events(&mut self, events: &[ChangeEvent]) -> Result<(), TestCaseError> {
         for event in events {
             let old = event.old.as_ref().map(identity);
-            prop_assert_eq!(self.told.get(&event.key).cloned(), old.clone());
+            prop_assert_eq!(self.notified.get(&event.key).cloned(), old.clone());
             match event.new.as_ref().map(identity) {
                 Some(new) => {
                     if let Some((uid, _)) = old {
                         prop_assert_eq!(&uid, &new.0);
                     }
-                    self.told.insert(event.key.clone(), new);
+                    self.notified.insert(event.key.clone(), new);
                 }
                 None => {
-                    self.told.remove(&event.key);
+                    self.notified.remove(&event.key);
                 }
             }
         }
@@ -302,7 +302,7 @@ impl Run {
         for name in 0..KEYS {
             let sees = self.client.sees(&self.server, name);
             let got = self.store.get(&key(name));
-            let revision = |record: Record| record.revision().map(|one| one.number());
+            let revision = |record: Record| record.revision().map(|revision| revision.number());
             prop_assert_eq!(
                 got.and_then(revision),
                 sees.as_ref().map(|version| version.revision),
@@ -330,7 +330,7 @@ impl Run {
         let delivered: BTreeMap<_, _> = delivered
             .map(|record| (record.key(), identity(&record)))
             .collect();
-        prop_assert_eq!(&delivered, &self.told);
+        prop_assert_eq!(&delivered, &self.notified);
         Ok(())
     }
 }
@@ -349,7 +349,7 @@ fn usize_of(revision: u64) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn reads_show_the_newest_of_what_was_watched_and_what_was_answered(steps in steps()) {
+    fn reads_return_the_newest_of_watched_state_and_responses(steps in steps()) {
         let mut run = Run::new();
         for step in &steps {
             run.step(step)?;

@@ -1,3 +1,5 @@
+//! Tests of streaming lists.
+
 use std::time::Duration;
 
 use kubewright_runtime::informer::{InformerSpec, Informers};
@@ -6,15 +8,15 @@ use kubewright_runtime::store::Store;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::scripted::{
-    PATIENCE, Scripted, bookmark, end_of_state, expired, frame, pod, pods, send,
+use crate::scripted_server::{
+    ScriptedServer, TEST_TIMEOUT, bookmark, end_of_state, expired, frame, pod, pods, send,
 };
 
-fn streaming(server: &Scripted) -> Informers {
+fn streaming(server: &ScriptedServer) -> Informers {
     server.informers_with(ReflectorOptions::default())
 }
 
-/// `name@revision` of all objects, in order.
+/// The objects in the store as `name@revision`, in key order.
 fn content(store: &Store) -> Vec<String> {
     let snapshot = store.snapshot();
     let objects = snapshot.iter();
@@ -27,14 +29,14 @@ const STREAM: &str = "/api/v1/pods?watch=true&allowWatchBookmarks=true&sendIniti
 const LIST: &str = "/api/v1/pods?limit=2&resourceVersion=0";
 
 #[tokio::test(start_paused = true)]
-async fn the_state_is_the_beginning_of_the_watch_and_shown_when_it_is_whole() {
-    let server = Scripted::default();
+async fn initial_state_is_streamed_by_the_watch_and_visible_when_complete() {
+    let server = ScriptedServer::default();
     let stream = server.open(200);
     let informers = streaming(&server);
     let informer = informers.get(&pods());
     send(&stream, frame("ADDED", &pod("a", 3)));
     send(&stream, frame("ADDED", &pod("b", 4)));
-    // The state may be older than asked for, and is then brought up to date.
+    // The state can be older than the requested revision; changes before the bookmark update it.
     send(&stream, frame("MODIFIED", &pod("a", 8)));
     send(&stream, frame("DELETED", &pod("b", 9)));
     tokio::time::sleep(Duration::from_millis(1)).await;
@@ -55,29 +57,29 @@ async fn the_state_is_the_beginning_of_the_watch_and_shown_when_it_is_whole() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_never_sends_the_end_bookmark_is_listed_from_then_on() {
-    let server = Scripted::default();
+async fn server_without_the_end_bookmark_is_listed_from_then_on() {
+    let server = ScriptedServer::default();
     let stream = server.open(200);
     send(&stream, frame("ADDED", &pod("a", 3)));
     let informers = streaming(&server);
     let informer = informers.get(&pods());
     server.list(10, &[pod("a", 3), pod("b", 4)]);
-    // It is alive all the same: changes and plain bookmarks are no progress.
+    // Changes and other bookmarks are not progress of the initial state.
     for second in 0..9 {
         tokio::time::sleep(Duration::from_secs(1)).await;
         send(&stream, bookmark(20 + second));
         send(&stream, frame("MODIFIED", &pod("a", 30 + second)));
     }
     assert!(!informer.is_synced());
-    let synced = timeout(PATIENCE, informer.synced()).await;
-    synced.expect("a list instead").unwrap();
+    let synced = timeout(TEST_TIMEOUT, informer.synced()).await;
+    synced.expect("a list follows").unwrap();
     assert_eq!(content(informer.store()), ["a@3", "b@4"]);
     let times = server.times();
     let waited = (times[1] - times[0]).as_secs();
     assert!((10..12).contains(&waited), "{waited} s");
     assert_eq!(server.requests()[1], LIST);
-    // Every informer of the set knows it, and so does this one after it has lost its place.
-    server.answer(410, expired());
+    // All informers of the set list from now on, and so does this one after a 410.
+    server.respond(410, expired());
     server.list(50, &[]);
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert_eq!(server.requests()[3], "/api/v1/pods?limit=2");
@@ -93,8 +95,8 @@ async fn a_server_that_never_sends_the_end_bookmark_is_listed_from_then_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_state_that_keeps_coming_is_waited_for_however_long_it_takes() {
-    let server = Scripted::default();
+async fn slow_initial_state_is_received_while_it_makes_progress() {
+    let server = ScriptedServer::default();
     let stream = server.open(200);
     let informers = streaming(&server);
     let informer = informers.get(&pods());
@@ -109,11 +111,11 @@ async fn a_state_that_keeps_coming_is_waited_for_however_long_it_takes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_refuses_the_question_is_listed_at_once() {
-    let server = Scripted::default();
-    let refusal = json!({"kind": "Status", "code": 422, "reason": "Invalid", "message":
+async fn server_that_rejects_streaming_lists_is_listed_at_once() {
+    let server = ScriptedServer::default();
+    let status = json!({"kind": "Status", "code": 422, "reason": "Invalid", "message":
         "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"});
-    server.answer(422, refusal);
+    server.respond(422, status);
     server.list(10, &[pod("a", 3)]);
     let informers = streaming(&server);
     let informer = informers.get(&pods());
@@ -125,7 +127,7 @@ async fn a_server_that_refuses_the_question_is_listed_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_state_cut_at_any_byte_is_streamed_anew_and_nothing_of_it_is_shown() {
+async fn initial_state_cut_at_any_byte_is_streamed_again_and_not_visible() {
     let state = [
         frame("ADDED", &pod("a", 3)),
         frame("ADDED", &pod("b", 4)),
@@ -133,9 +135,9 @@ async fn a_state_cut_at_any_byte_is_streamed_anew_and_nothing_of_it_is_shown() {
     ]
     .concat();
     for cut in 0..state.len() {
-        let server = Scripted::default();
+        let server = ScriptedServer::default();
         let (head, _) = state.as_bytes().split_at(cut);
-        server.answer(200, String::from_utf8(head.to_vec()).unwrap());
+        server.respond(200, String::from_utf8(head.to_vec()).unwrap());
         let second = server.open(200);
         let informers = streaming(&server);
         let informer = informers.get(&pods());
@@ -150,11 +152,11 @@ async fn a_state_cut_at_any_byte_is_streamed_anew_and_nothing_of_it_is_shown() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_expired_watch_is_followed_by_a_new_state_that_tells_what_was_missed() {
-    let server = Scripted::default();
+async fn expired_watch_is_followed_by_a_streamed_state_with_the_missed_changes() {
+    let server = ScriptedServer::default();
     let first = frame("ADDED", &pod("a", 3)) + &frame("ADDED", &pod("b", 4)) + &end_of_state(10);
-    server.answer(200, first + &frame("ERROR", &expired()));
-    server.answer(200, frame("ADDED", &pod("b", 15)) + &end_of_state(20));
+    server.respond(200, first + &frame("ERROR", &expired()));
+    server.respond(200, frame("ADDED", &pod("b", 15)) + &end_of_state(20));
     let _open = server.open(200);
     let informers = streaming(&server);
     let informer = informers.get(&pods());
@@ -166,12 +168,12 @@ async fn an_expired_watch_is_followed_by_a_new_state_that_tells_what_was_missed(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_busy_server_is_asked_again_for_a_stream_when_it_said() {
-    let server = Scripted::default();
+async fn streaming_list_is_retried_after_the_delay_of_a_429() {
+    let server = ScriptedServer::default();
     let busy = json!({"kind": "Status", "code": 429, "reason": "TooManyRequests",
         "details": {"retryAfterSeconds": 17}});
-    server.answer(429, busy);
-    server.answer(200, end_of_state(10));
+    server.respond(429, busy);
+    server.respond(200, end_of_state(10));
     let _open = server.open(200);
     let informers = streaming(&server);
     let informer = informers.get(&InformerSpec::all(pods().resource));

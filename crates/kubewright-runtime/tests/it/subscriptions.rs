@@ -1,9 +1,12 @@
+//! Tests of subscriptions to informers.
+
 use kubewright_runtime::informer::{Notification, Subscription};
 
-use crate::scripted::{Scripted, frame, key, pod, pod_with_uid, pods, send};
+use crate::scripted_server::{ScriptedServer, frame, key, pod, pod_with_uid, pods, send};
 
-/// What a subscriber hears next: `+a` new, `~a` changed, `-a` gone, `initial` or `synced`.
-async fn heard(subscription: &mut Subscription) -> String {
+/// The next notification: `initial a`, `+a` (created), `~a` (changed), `-a` (deleted), `synced` or
+/// `end`.
+async fn received(subscription: &mut Subscription) -> String {
     match subscription.next().await {
         None => "end".to_owned(),
         Some(Notification::Change(event)) => {
@@ -20,30 +23,30 @@ async fn heard(subscription: &mut Subscription) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn early_and_late_subscribers_hear_the_initial_state_and_then_that_it_is_whole() {
-    let server = Scripted::default();
+async fn early_and_late_subscribers_receive_the_initial_state_and_then_synced() {
+    let server = ScriptedServer::default();
     let informers = server.informers();
     let informer = informers.get(&pods());
     let mut early = informer.subscribe();
     server.list(10, &[pod("b", 2), pod("a", 1)]);
     let watch = server.open(200);
     for expected in ["initial a", "initial b", "synced"] {
-        assert_eq!(heard(&mut early).await, expected);
+        assert_eq!(received(&mut early).await, expected);
     }
     send(&watch, frame("ADDED", &pod("c", 11)));
-    assert_eq!(heard(&mut early).await, "+c");
+    assert_eq!(received(&mut early).await, "+c");
     let mut late = informer.subscribe();
     for expected in ["initial a", "initial b", "initial c", "synced"] {
-        assert_eq!(heard(&mut late).await, expected);
+        assert_eq!(received(&mut late).await, expected);
     }
     send(&watch, frame("DELETED", &pod("a", 12)));
-    assert_eq!(heard(&mut early).await, "-a");
-    assert_eq!(heard(&mut late).await, "-a");
+    assert_eq!(received(&mut early).await, "-a");
+    assert_eq!(received(&mut late).await, "-a");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_subscriber_that_fell_behind_hears_of_each_object_once() {
-    let server = Scripted::default();
+async fn slow_subscriber_receives_one_merged_change_per_object() {
+    let server = ScriptedServer::default();
     server.list(10, &[pod("a", 1), pod("b", 2)]);
     let informers = server.informers();
     let informer = informers.get(&pods());
@@ -51,7 +54,7 @@ async fn a_subscriber_that_fell_behind_hears_of_each_object_once() {
     let mut quick = informer.subscribe();
     for subscriber in [&mut slow, &mut quick] {
         for expected in ["initial a", "initial b", "synced"] {
-            assert_eq!(heard(subscriber).await, expected);
+            assert_eq!(received(subscriber).await, expected);
         }
     }
     let watch = server.open(200);
@@ -67,7 +70,7 @@ async fn a_subscriber_that_fell_behind_hears_of_each_object_once() {
     ];
     for event in &events {
         send(&watch, event);
-        heard(&mut quick).await;
+        received(&mut quick).await;
     }
     let Some(Notification::Change(b)) = slow.next().await else {
         panic!("b has changed");
@@ -78,32 +81,32 @@ async fn a_subscriber_that_fell_behind_hears_of_each_object_once() {
         ("2", "15")
     );
     for expected in ["-a", "+a", "+end"] {
-        assert_eq!(heard(&mut slow).await, expected);
+        assert_eq!(received(&mut slow).await, expected);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_store_is_as_new_as_the_notice() {
-    let server = Scripted::default();
+async fn store_contains_the_change_when_it_is_notified() {
+    let server = ScriptedServer::default();
     server.list(10, &[]);
     let informers = server.informers();
     let informer = informers.get(&pods());
     let mut changes = informer.subscribe();
-    assert_eq!(heard(&mut changes).await, "synced");
+    assert_eq!(received(&mut changes).await, "synced");
     let watch = server.open(200);
     send(&watch, frame("ADDED", &pod("a", 11)));
-    assert_eq!(heard(&mut changes).await, "+a");
+    assert_eq!(received(&mut changes).await, "+a");
     assert!(informer.store().get(&key("a")).is_some());
 }
 
 #[tokio::test(start_paused = true)]
 async fn equal_specs_share_one_informer_and_others_do_not() {
-    let server = Scripted::default();
+    let server = ScriptedServer::default();
     server.list(10, &[]);
     let informers = server.informers();
-    let (one, same) = (informers.get(&pods()), informers.get(&pods()));
-    one.synced().await.unwrap();
-    same.synced().await.unwrap();
+    let (first, second) = (informers.get(&pods()), informers.get(&pods()));
+    first.synced().await.unwrap();
+    second.synced().await.unwrap();
     assert_eq!(informers.all().len(), 1);
     let mut other = pods();
     other.namespace = Some("shop".to_owned());
@@ -113,8 +116,8 @@ async fn equal_specs_share_one_informer_and_others_do_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn shutdown_ends_subscriptions_and_waiters_and_leaves_the_store_readable() {
-    let server = Scripted::default();
+async fn shutdown_ends_subscriptions_and_waiters_and_the_store_remains_readable() {
+    let server = ScriptedServer::default();
     server.list(10, &[pod("a", 1)]);
     let informers = server.informers();
     let informer = informers.get(&pods());
@@ -129,11 +132,11 @@ async fn shutdown_ends_subscriptions_and_waiters_and_leaves_the_store_readable()
         "wait for the first list of pods in shop: the informer was stopped before it"
     );
     for expected in ["initial a", "synced", "end", "end"] {
-        assert_eq!(heard(&mut changes).await, expected);
+        assert_eq!(received(&mut changes).await, expected);
     }
     assert!(informer.store().get(&key("a")).is_some());
     assert!(informer.is_synced());
     informer.synced().await.unwrap();
     assert!(!never.is_synced());
-    assert_eq!(heard(&mut informer.subscribe()).await, "end");
+    assert_eq!(received(&mut informer.subscribe()).await, "end");
 }

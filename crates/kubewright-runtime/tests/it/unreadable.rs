@@ -1,3 +1,5 @@
+//! Tests of objects that cannot be decoded.
+
 use k8s_openapi::api::core::v1::Pod;
 use kubewright_runtime::cache::View;
 use kubewright_runtime::informer::{Notification, Subscription};
@@ -6,20 +8,22 @@ use kubewright_runtime::store::{Filter, Store};
 use kubewright_runtime::write::{Intent, Target, Writer};
 use serde_json::json;
 
-use crate::scripted::{Scripted, deep, frame, key, next_notice, pod, pods, send};
+use crate::scripted_server::{
+    ScriptedServer, deep, frame, key, next_notification, pod, pods, send,
+};
 
-/// The name of the next object that has changed.
+/// The name of the next changed object.
 async fn changed(subscription: &mut Subscription) -> String {
     loop {
-        if let Notification::Change(event) = next_notice(subscription).await {
+        if let Notification::Change(event) = next_notification(subscription).await {
             return event.key.name().to_owned();
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_that_cannot_be_read_is_an_error_alone_and_holds_nobody_up() {
-    let server = Scripted::default();
+async fn undecodable_object_is_an_error_and_others_are_stored() {
+    let server = ScriptedServer::default();
     let mut owned = deep("b", 2);
     owned["metadata"]["ownerReferences"] = json!([{"apiVersion": "apps/v1",
         "kind": "ReplicaSet", "name": "rs", "uid": "o1"}]);
@@ -50,8 +54,8 @@ async fn an_object_that_cannot_be_read_is_an_error_alone_and_holds_nobody_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_without_readable_metadata_is_left_out_and_counted() {
-    let server = Scripted::default();
+async fn object_with_invalid_metadata_is_skipped_and_counted() {
+    let server = ScriptedServer::default();
     let nameless = |revision| {
         let mut object = deep("x", revision);
         object["metadata"]["name"] = json!(7);
@@ -63,9 +67,7 @@ async fn an_object_without_readable_metadata_is_left_out_and_counted() {
     let mut changes = informer.subscribe();
     assert_eq!(changed(&mut changes).await, "a");
     informer.synced().await.unwrap();
-    let error = informer
-        .last_error()
-        .expect("the object is complained about");
+    let error = informer.last_error().expect("the object is reported");
     assert_eq!(
         error.to_string(),
         "list pods: an object in the response cannot be stored"
@@ -80,9 +82,9 @@ async fn an_object_without_readable_metadata_is_left_out_and_counted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_cannot_be_read_whole_is_no_failed_write() {
-    let server = Scripted::default();
-    server.answer(200, deep("a", 11));
+async fn write_with_an_undecodable_response_succeeds() {
+    let server = ScriptedServer::default();
+    server.respond(200, deep("a", 11));
     let (resource, store) = (pods().resource, Store::new(Filter::default()));
     store.replace(Vec::new(), "10");
     let target = Target {
@@ -96,18 +98,18 @@ async fn an_answer_that_cannot_be_read_whole_is_no_failed_write() {
         assert_eq!(record.resource_version(), "11");
     }
     assert_eq!(server.requests().len(), 1);
-    server.answer(200, deep("a", 12));
+    server.respond(200, deep("a", 12));
     writer.delete(target, &key("a"), "uid-a").await.unwrap();
     assert!(store.get(&key("a")).is_none());
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_larger_than_is_read_is_an_error_alone_and_holds_nobody_up() {
-    let server = Scripted::default();
+async fn object_above_the_size_limit_is_an_error_and_others_are_stored() {
+    let server = ScriptedServer::default();
     let large = |name: &str, revision| {
         let mut object = pod(name, revision);
         object["spec"]["args"] = json!("x".repeat(5000));
-        // As servers do it: the metadata stands before what is large.
+        // Servers write the metadata before the large fields.
         format!(
             r#"{{"kind":"Pod","metadata":{},"spec":{}}}"#,
             object["metadata"], object["spec"]
@@ -119,7 +121,7 @@ async fn an_object_larger_than_is_read_is_an_error_alone_and_holds_nobody_up() {
         large("b", 2),
         pod("c", 3)
     );
-    server.answer(200, list);
+    server.respond(200, list);
     let informers = server.informers_with(ReflectorOptions {
         streaming: Streaming::off(),
         largest_object: 1000,
@@ -142,12 +144,12 @@ async fn an_object_larger_than_is_read_is_an_error_alone_and_holds_nobody_up() {
     assert_eq!(changed(&mut changes).await, "d");
     assert!(
         view.get(&key("a")).is_err(),
-        "its former state is not shown"
+        "its former state is not visible"
     );
     send(&watch, large_frame("DELETED", large("a", 13)));
     assert_eq!(changed(&mut changes).await, "a");
     assert!(informer.store().get(&key("a")).is_none());
-    // One whose beginning does not tell which it is.
+    // An object whose beginning does not contain its name.
     send(
         &watch,
         large_frame("ADDED", format!("{{\"spec\":\"{}\"}}", "x".repeat(5000))),

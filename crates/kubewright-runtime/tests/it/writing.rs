@@ -1,3 +1,5 @@
+//! Tests of apply, status patches and delete.
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,14 +15,14 @@ use kubewright_wire::status::Status;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-type Seen = Arc<Mutex<Vec<(String, Value)>>>;
+type Requests = Arc<Mutex<Vec<(String, Value)>>>;
 
-/// A client whose API server gives the same answer to all, and what it was asked.
-fn client(code: u16, answer: Value) -> (Client, Seen) {
-    let seen = Seen::default();
-    let kept = Arc::clone(&seen);
+/// A client whose API server returns the same response to all requests, and those requests.
+fn client(code: u16, response: Value) -> (Client, Requests) {
+    let requests = Requests::default();
+    let log = Arc::clone(&requests);
     let service = tower::service_fn(move |request: Request<Body>| {
-        let (kept, answer) = (Arc::clone(&kept), answer.to_string());
+        let (log, text) = (Arc::clone(&log), response.to_string());
         async move {
             let line = format!("{} {}", request.method(), request.uri());
             let body = request
@@ -29,35 +31,35 @@ fn client(code: u16, answer: Value) -> (Client, Seen) {
                 .await
                 .expect("a whole body");
             let body = serde_json::from_slice(&body).expect("JSON");
-            kept.lock().push((line, body));
+            log.lock().push((line, body));
             let response = Response::builder().status(code);
             Ok::<_, std::convert::Infallible>(
                 response
-                    .body(Body::from(answer.into_bytes()))
+                    .body(Body::from(text.into_bytes()))
                     .expect("a response"),
             )
         }
     });
-    (Client::new(service, "default"), seen)
+    (Client::new(service, "default"), requests)
 }
 
-/// A writer of Pods, its cache, and what its API server was asked.
+/// A writer of Pods, its cache, and the requests to its API server.
 struct World {
     writer: Writer,
     resource: Resource,
     store: Store,
-    seen: Seen,
+    requests: Requests,
 }
 
 impl World {
-    /// Its API server gives the same answer to all.
-    fn answering(code: u16, answer: Value) -> Self {
-        let (client, seen) = client(code, answer);
+    /// The API server returns the same response to all requests.
+    fn responding(code: u16, response: Value) -> Self {
+        let (client, requests) = client(code, response);
         Self {
             writer: Writer::new(client, "us"),
             resource: pods(),
             store: synced(),
-            seen,
+            requests,
         }
     }
 
@@ -113,24 +115,24 @@ fn intent(image: &str) -> Intent {
 }
 
 #[tokio::test]
-async fn the_same_apply_is_sent_once_and_its_answer_is_read_at_once() {
-    let world = World::answering(201, pod(11, "v1", json!({"f:spec": {}})));
+async fn repeated_apply_is_sent_once_and_its_response_is_cached() {
+    let world = World::responding(201, pod(11, "v1", json!({"f:spec": {}})));
     for _ in 0..3 {
         world.apply(&intent("v1")).await;
     }
-    let seen = world.seen.lock();
+    let requests = world.requests.lock();
     let path = "PATCH /api/v1/namespaces/web/pods/a?fieldManager=us&force=true";
-    assert_eq!(seen.len(), 1);
-    assert_eq!(seen[0].0, path);
-    assert_eq!(seen[0].1["kind"], "Pod");
+    assert_eq!(requests.len(), 1);
+    assert_eq!(requests[0].0, path);
+    assert_eq!(requests[0].1["kind"], "Pod");
     let cached = world.store.get(&ObjectKey::namespaced("web", "a")).unwrap();
     assert_eq!(cached.uid(), "1");
 }
 
 #[tokio::test]
-async fn what_the_api_server_spells_differently_is_sent_once_per_change_of_the_object() {
-    let world = World::answering(200, pod(11, "v1", json!({"f:spec": {}})));
-    // None of this is found in the answer.
+async fn normalized_values_are_sent_once_per_change_of_the_object() {
+    let world = World::responding(200, pod(11, "v1", json!({"f:spec": {}})));
+    // The response contains none of these values.
     let object = json!({
         "metadata": {"name": "a", "labels": {}},
         "spec": {"hostNetwork": false, "containers": [
@@ -141,34 +143,34 @@ async fn what_the_api_server_spells_differently_is_sent_once_per_change_of_the_o
     for _ in 0..3 {
         world.apply(&intent).await;
     }
-    assert_eq!(world.seen.lock().len(), 1);
+    assert_eq!(world.requests.lock().len(), 1);
     let changed = Record::from_value(&pod(12, "v1", json!({}))).unwrap();
     world.store.note_write(intent.key().clone(), changed);
     world.apply(&intent).await;
-    assert_eq!(world.seen.lock().len(), 2);
+    assert_eq!(world.requests.lock().len(), 2);
 }
 
 #[tokio::test]
-async fn a_status_that_the_api_server_spells_differently_is_sent_once() {
-    let answer = json!({"metadata": {"name": "a", "namespace": "web", "resourceVersion": "11"},
+async fn normalized_status_is_sent_once() {
+    let response = json!({"metadata": {"name": "a", "namespace": "web", "resourceVersion": "11"},
                         "status": {"share": 1}});
-    let world = World::answering(200, answer);
+    let world = World::responding(200, response);
     for _ in 0..3 {
         let status = json!({"share": 1.0, "free": {}});
         world.apply_status(status).await;
     }
-    assert_eq!(world.seen.lock().len(), 1);
+    assert_eq!(world.requests.lock().len(), 1);
 }
 
 #[tokio::test]
-async fn an_object_that_others_changed_is_applied_again() {
+async fn object_changed_by_others_is_applied_again() {
     let key = ObjectKey::namespaced("web", "a");
     let changes = [
         pod(12, "hacked", json!({"f:spec": {}})),
         pod(12, "v1", json!({"f:spec": {"f:more": {}}})),
     ];
     for change in changes {
-        let world = World::answering(200, pod(11, "v1", json!({"f:spec": {}})));
+        let world = World::responding(200, pod(11, "v1", json!({"f:spec": {}})));
         world.apply(&intent("v1")).await;
         let mut encoder = Encoder::new(EncoderOptions {
             field_manager: Some("us".to_owned()),
@@ -178,24 +180,24 @@ async fn an_object_that_others_changed_is_applied_again() {
             .store
             .note_write(key.clone(), encoder.encode_value(&change).unwrap());
         world.apply(&intent("v1")).await;
-        assert_eq!(world.seen.lock().len(), 2, "{change}");
+        assert_eq!(world.requests.lock().len(), 2, "{change}");
     }
 }
 
 #[tokio::test]
-async fn a_change_of_mind_and_back_is_sent_each_time() {
-    let world = World::answering(200, pod(11, "v1", json!({"f:spec": {}})));
+async fn alternating_intents_are_sent_each_time() {
+    let world = World::responding(200, pod(11, "v1", json!({"f:spec": {}})));
     for image in ["v1", "v2", "v1"] {
         world.apply(&intent(image)).await;
     }
-    assert_eq!(world.seen.lock().len(), 3);
+    assert_eq!(world.requests.lock().len(), 3);
 }
 
 #[tokio::test]
-async fn a_status_that_says_less_than_before_is_sent() {
-    let answer = json!({"metadata": {"name": "a", "namespace": "web", "resourceVersion": "11"},
+async fn status_with_fewer_fields_is_sent() {
+    let response = json!({"metadata": {"name": "a", "namespace": "web", "resourceVersion": "11"},
                         "status": {"x": 1, "y": 2}});
-    let world = World::answering(200, answer);
+    let world = World::responding(200, response);
     for status in [
         json!({"x": 1, "y": 2}),
         json!({"x": 1, "y": 2}),
@@ -203,25 +205,25 @@ async fn a_status_that_says_less_than_before_is_sent() {
     ] {
         world.apply_status(status).await;
     }
-    let seen = world.seen.lock();
-    assert_eq!(seen.len(), 2);
+    let requests = world.requests.lock();
+    assert_eq!(requests.len(), 2);
     assert!(
-        seen[1]
+        requests[1]
             .0
             .starts_with("PATCH /api/v1/namespaces/web/pods/a/status?")
     );
     assert_eq!(
-        seen[1].1,
+        requests[1].1,
         json!({"apiVersion": "v1", "kind": "Pod",
                "metadata": {"name": "a", "namespace": "web"}, "status": {"x": 1}})
     );
 }
 
 #[tokio::test]
-async fn a_changed_status_is_the_difference_and_holds_for_what_was_read() {
-    let answer = json!({"metadata": {"name": "a", "namespace": "web", "resourceVersion": "11"},
+async fn status_patch_has_the_differences_and_the_revision_that_was_read() {
+    let response = json!({"metadata": {"name": "a", "namespace": "web", "resourceVersion": "11"},
                         "status": {"x": 2, "y": 2}});
-    let world = World::answering(200, answer);
+    let world = World::responding(200, response);
     let key = ObjectKey::namespaced("web", "a");
     let (before, after) = (json!({"x": 1, "y": 2}), json!({"x": 2, "y": 2}));
     let change = |old, new| StatusChange {
@@ -240,21 +242,21 @@ async fn a_changed_status_is_the_difference_and_holds_for_what_was_read() {
         .patch_status(world.target(), change(&before, &after))
         .await;
     assert_eq!(done.unwrap().unwrap().resource_version(), "11");
-    let seen = world.seen.lock();
-    assert_eq!(seen.len(), 1);
+    let requests = world.requests.lock();
+    assert_eq!(requests.len(), 1);
     assert_eq!(
-        seen[0].0,
+        requests[0].0,
         "PATCH /api/v1/namespaces/web/pods/a/status?fieldManager=us"
     );
     assert_eq!(
-        seen[0].1,
+        requests[0].1,
         json!({"metadata": {"resourceVersion": "9"}, "status": {"x": 2}})
     );
     assert_eq!(world.store.get(&key).unwrap().resource_version(), "11");
 }
 
 #[tokio::test]
-async fn a_status_of_an_object_that_has_changed_since_is_a_conflict() {
+async fn status_patch_of_a_changed_object_is_a_conflict() {
     let (client, _) = client(409, json!(Status::conflict(&pods(), "a")));
     let (writer, resource) = (Writer::new(client, "us"), pods());
     let target = Target {
@@ -273,43 +275,46 @@ async fn a_status_of_an_object_that_has_changed_since_is_a_conflict() {
 }
 
 #[tokio::test]
-async fn a_delete_names_the_uid_and_hides_the_object() {
+async fn delete_sends_the_uid_and_hides_the_object() {
     let config_maps = Resource::new(
         Kind::new("", "v1", "ConfigMap"),
         "configmaps",
         Scope::Namespaced,
     );
-    let answer = json!(Status::deleted(&config_maps, "a", "1"));
-    let (seen, cached) = deleted(&config_maps, answer).await;
-    assert_eq!(seen.lock()[0].1["preconditions"], json!({"uid": "1"}));
+    let response = json!(Status::deleted(&config_maps, "a", "1"));
+    let (requests, cached) = deleted(&config_maps, response).await;
+    assert_eq!(requests.lock()[0].1["preconditions"], json!({"uid": "1"}));
     assert!(cached.is_none());
 }
 
 #[tokio::test]
-async fn a_delete_that_answers_with_the_object_hides_it_unless_it_waits() {
-    // Pods, Services, ServiceAccounts and some more answer with the object in either case.
+async fn delete_with_an_object_in_the_response_hides_it_unless_it_still_exists() {
+    // The response for Pods, Services and ServiceAccounts is the object in either case.
     let last = pod(9, "v1", json!({}));
     let (_, cached) = deleted(&pods(), last.clone()).await;
     assert!(cached.is_none(), "no deletionTimestamp");
 
-    let going = |seconds: u32, finalizers: Value| {
+    let deleted_pod = |seconds: u32, finalizers: Value| {
         let mut object = pod(11, "v1", json!({}));
         object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
         object["metadata"]["deletionGracePeriodSeconds"] = json!(seconds);
         object["metadata"]["finalizers"] = finalizers;
         object
     };
-    let (_, cached) = deleted(&pods(), going(0, json!([]))).await;
+    let (_, cached) = deleted(&pods(), deleted_pod(0, json!([]))).await;
     assert!(cached.is_none(), "no grace period and no finalizer");
-    for waits in [going(30, json!([])), going(0, json!(["ex.io/wait"]))] {
-        let (_, cached) = deleted(&pods(), waits).await;
+    for terminating in [
+        deleted_pod(30, json!([])),
+        deleted_pod(0, json!(["ex.io/wait"])),
+    ] {
+        let (_, cached) = deleted(&pods(), terminating).await;
         assert!(cached.unwrap().deletion_timestamp().is_some());
     }
 }
 
-/// Deletes a cached object, and what the cache then shows.
-async fn deleted(resource: &Resource, answer: Value) -> (Seen, Option<Record>) {
-    let (client, seen) = client(200, answer);
+/// Deletes a cached object. Returns the requests, and the object in the cache afterwards.
+async fn deleted(resource: &Resource, response: Value) -> (Requests, Option<Record>) {
+    let (client, requests) = client(200, response);
     let store = synced();
     let record = Record::from_value(&pod(9, "v1", json!({}))).expect("an object");
     store.replace(vec![record], "10");
@@ -320,18 +325,18 @@ async fn deleted(resource: &Resource, answer: Value) -> (Seen, Option<Record>) {
     let key = ObjectKey::namespaced("web", "a");
     let writer = Writer::new(client, "us");
     writer.delete(target, &key, "1").await.expect("deleted");
-    (seen, store.get(&key))
+    (requests, store.get(&key))
 }
 
 #[tokio::test]
-async fn what_is_gone_or_another_by_now_needs_no_delete() {
+async fn delete_of_a_missing_or_replaced_object_succeeds() {
     let resource = pods();
     let target = Target {
         resource: &resource,
         store: None,
     };
     let key = ObjectKey::namespaced("web", "a");
-    for (code, answer) in [
+    for (code, response) in [
         (404, json!(Status::not_found(&pods(), "a"))),
         (
             409,
@@ -346,17 +351,17 @@ async fn what_is_gone_or_another_by_now_needs_no_delete() {
             )),
         ),
     ] {
-        let (client, _) = client(code, answer);
+        let (client, _) = client(code, response);
         let deleted = Writer::new(client, "us").delete(target, &key, "1").await;
         assert!(deleted.is_ok(), "{code}");
     }
     let (client, _) = client(403, json!(Status::forbidden(&pods(), "a", "no")));
-    let refused = Writer::new(client, "us").delete(target, &key, "1").await;
-    assert_eq!(refused.unwrap_err().to_string(), "delete pods web/a");
+    let result = Writer::new(client, "us").delete(target, &key, "1").await;
+    assert_eq!(result.unwrap_err().to_string(), "delete pods web/a");
 }
 
 #[tokio::test]
-async fn a_delete_that_conflicts_for_another_reason_is_not_taken_for_done() {
+async fn delete_with_another_conflict_is_an_error() {
     let resource = pods();
     let target = Target {
         resource: &resource,
@@ -365,28 +370,24 @@ async fn a_delete_that_conflicts_for_another_reason_is_not_taken_for_done() {
     let key = ObjectKey::namespaced("web", "a");
     let denied = conflict("admission webhook \"x\" denied the request");
     let (client, _) = client(409, json!(denied));
-    let refused = Writer::new(client, "us").delete(target, &key, "1").await;
-    assert!(
-        refused.unwrap_err().is_conflict(),
-        "the object is still there"
-    );
+    let result = Writer::new(client, "us").delete(target, &key, "1").await;
+    assert!(result.unwrap_err().is_conflict(), "the object still exists");
 }
 
-/// A conflict for this reason.
+/// A conflict with this reason in the message.
 fn conflict(why: &str) -> Status {
     let mut status = Status::conflict(&pods(), "a");
     status.message = format!("Operation cannot be fulfilled on pods \"a\": {why}");
     status
 }
 
-/// Where too many requests wait, the API server answers with a line of text, and only the head
-/// says when to come back.
+/// API priority and fairness responds with a line of text, and the retry delay is only in the header.
 #[tokio::test]
-async fn the_head_of_a_refused_write_says_when_to_come_back() {
+async fn retry_after_header_of_a_failed_write_is_returned() {
     let service = tower::service_fn(async |_: Request<Body>| {
         let body = Body::from(b"Too many requests, please try again later.".to_vec());
-        let answer = Response::builder().status(429).header("retry-after", "3");
-        Ok::<_, std::convert::Infallible>(answer.body(body).expect("a response"))
+        let response = Response::builder().status(429).header("retry-after", "3");
+        Ok::<_, std::convert::Infallible>(response.body(body).expect("a response"))
     });
     let writer = Writer::new(Client::new(service, "default"), "us");
     let (resource, store) = (pods(), synced());
@@ -394,7 +395,7 @@ async fn the_head_of_a_refused_write_says_when_to_come_back() {
         resource: &resource,
         store: Some(&store),
     };
-    let refusal = writer.apply(target, &intent("nginx")).await;
-    let failure = Failure::from(refusal.expect_err("the server is busy"));
+    let result = writer.apply(target, &intent("nginx")).await;
+    let failure = Failure::from(result.expect_err("the server is busy"));
     assert_eq!(failure.server_retry_after(), Some(Duration::from_secs(3)));
 }

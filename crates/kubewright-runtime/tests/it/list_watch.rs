@@ -1,3 +1,5 @@
+//! Tests of list, watch, relist and retry.
+
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -5,11 +7,12 @@ use kubewright_runtime::informer::{Informer, Informers, Notification, Subscripti
 use kubewright_runtime::store::Store;
 use serde_json::{Value, json};
 
-use crate::scripted::{
-    FATAL, Scripted, bookmark, expired, frame, key, next_notice, pod, pod_with_uid, pods, send,
+use crate::scripted_server::{
+    FATAL, ScriptedServer, bookmark, expired, frame, key, next_notification, pod, pod_with_uid,
+    pods, send,
 };
 
-/// `name@revision` of all objects, in order.
+/// The objects in the store as `name@revision`, in key order.
 fn content(store: &Store) -> Vec<String> {
     let snapshot = store.snapshot();
     let objects = snapshot.iter();
@@ -18,10 +21,10 @@ fn content(store: &Store) -> Vec<String> {
         .collect()
 }
 
-/// The next change, as `old>new` with `name@revision`, `-` for none.
+/// The next change as `name old>new` with revisions; `-` is a missing version.
 async fn change(subscription: &mut Subscription) -> String {
     loop {
-        match next_notice(subscription).await {
+        match next_notification(subscription).await {
             Notification::Change(event) => {
                 let version = |record: Option<&kubewright_runtime::record::Record>| {
                     record.map_or("-".to_owned(), |record| {
@@ -36,20 +39,23 @@ async fn change(subscription: &mut Subscription) -> String {
     }
 }
 
-/// An informer over `objects` that has synced, and a subscription past its initial state.
-async fn synced(server: &Scripted, objects: &[Value]) -> (Informer, Subscription, Informers) {
+/// A synced informer with these objects, and a subscription after its initial state.
+async fn synced(server: &ScriptedServer, objects: &[Value]) -> (Informer, Subscription, Informers) {
     server.list(10, objects);
     let informers = server.informers();
     let informer = informers.get(&pods());
-    informer.synced().await.expect("the list is there");
+    informer.synced().await.expect("the list succeeds");
     let mut subscription = informer.subscribe();
-    while !matches!(next_notice(&mut subscription).await, Notification::Synced) {}
+    while !matches!(
+        next_notification(&mut subscription).await,
+        Notification::Synced
+    ) {}
     (informer, subscription, informers)
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_is_followed_by_a_watch_from_its_revision() {
-    let server = Scripted::default();
+async fn list_is_followed_by_a_watch_from_its_revision() {
+    let server = ScriptedServer::default();
     let (informer, mut changes, _informers) = synced(&server, &[pod("a", 3)]).await;
     let watch = server.open(200);
     send(&watch, frame("ADDED", &pod("b", 11)));
@@ -71,8 +77,8 @@ async fn a_list_is_followed_by_a_watch_from_its_revision() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_in_pages_is_taken_in_whole() {
-    let server = Scripted::default();
+async fn all_pages_of_a_list_are_read() {
+    let server = ScriptedServer::default();
     server.page(10, &[pod("a", 1), pod("b", 2)], "next/1");
     server.page(10, &[pod("c", 3)], "");
     let informers = server.informers();
@@ -86,10 +92,10 @@ async fn a_list_in_pages_is_taken_in_whole() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_has_expired_begins_the_list_again_in_one_piece() {
-    let server = Scripted::default();
+async fn expired_page_restarts_the_list_without_pages() {
+    let server = ScriptedServer::default();
     server.page(10, &[pod("a", 1), pod("b", 2)], "next");
-    server.answer(410, expired());
+    server.respond(410, expired());
     server.list(12, &[pod("b", 2), pod("c", 3)]);
     let informers = server.informers();
     let informer = informers.get(&pods());
@@ -99,7 +105,7 @@ async fn a_page_that_has_expired_begins_the_list_again_in_one_piece() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_cut_at_any_byte_goes_on_where_it_stopped_without_a_list() {
+async fn watch_cut_at_any_byte_resumes_without_a_list() {
     let frames = [
         frame("ADDED", &pod("b", 11)),
         bookmark(12),
@@ -115,13 +121,13 @@ async fn a_watch_cut_at_any_byte_goes_on_where_it_stopped_without_a_list() {
         .collect();
     let stream = frames.concat();
     for cut in 0..=stream.len() {
-        let server = Scripted::default();
+        let server = ScriptedServer::default();
         let (informer, mut changes, _informers) = synced(&server, &[pod("a", 3)]).await;
         let watch = server.open(200);
         let (head, _) = stream.as_bytes().split_at(cut);
         watch.try_send(Ok(Bytes::copy_from_slice(head))).unwrap();
         drop(watch);
-        // A server sends what comes after the revision that it is asked for.
+        // A server sends the events after the requested revision.
         let whole = ends.iter().filter(|end| **end <= cut).count();
         let revision = [10, 11, 12, 13, 14][whole];
         let second = server.open(200);
@@ -131,24 +137,25 @@ async fn a_watch_cut_at_any_byte_goes_on_where_it_stopped_without_a_list() {
         );
         while change(&mut changes).await != "z ->20" {}
         assert_eq!(content(informer.store()), ["a@13", "z@20"], "cut at {cut}");
-        let asked = format!("&resourceVersion={revision}&");
-        assert!(server.requests()[2].contains(&asked), "cut at {cut}");
+        let parameter = format!("&resourceVersion={revision}&");
+        assert!(server.requests()[2].contains(&parameter), "cut at {cut}");
         assert_eq!(informer.stats().relists(), 0);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_expired_revision_within_the_stream_or_at_its_start_causes_one_fresh_list() {
+async fn watch_is_reopened_after_410_with_one_fresh_list() {
     for in_stream in [true, false] {
-        let server = Scripted::default();
+        let server = ScriptedServer::default();
         let (informer, mut changes, _informers) =
             synced(&server, &[pod("a", 3), pod("b", 4)]).await;
-        match in_stream {
-            true => server.answer(200, frame("ERROR", &expired())),
-            false => server.answer(410, expired()),
+        if in_stream {
+            server.respond(200, frame("ERROR", &expired()));
+        } else {
+            server.respond(410, expired());
         }
         server.list(20, &[pod("b", 15), pod("c", 16)]);
-        // Deleted while nobody watched: told first.
+        // Deletions that the watch missed are delivered first.
         assert_eq!(change(&mut changes).await, "a 3>-");
         assert_eq!(change(&mut changes).await, "b 4>15");
         assert_eq!(change(&mut changes).await, "c ->16");
@@ -165,31 +172,31 @@ async fn an_expired_revision_within_the_stream_or_at_its_start_causes_one_fresh_
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_object_replaced_by_another_of_its_name_is_gone_and_then_new() {
-    let server = Scripted::default();
+async fn replaced_object_is_reported_as_deleted_and_created() {
+    let server = ScriptedServer::default();
     let (_informer, mut changes, _informers) = synced(&server, &[pod("a", 3)]).await;
-    server.answer(410, expired());
+    server.respond(410, expired());
     server.list(20, &[pod_with_uid("a", "another", 15)]);
     assert_eq!(change(&mut changes).await, "a 3>-");
     assert_eq!(change(&mut changes).await, "a ->15");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_relist_shows_unchanged_is_neither_told_nor_stored_twice() {
-    let server = Scripted::default();
+async fn unchanged_object_of_a_relist_causes_no_event_and_keeps_its_record() {
+    let server = ScriptedServer::default();
     let (informer, mut changes, _informers) = synced(&server, &[pod("a", 3), pod("b", 4)]).await;
     let before = informer.store().get(&key("a")).unwrap();
-    server.answer(410, expired());
+    server.respond(410, expired());
     server.list(20, &[pod("a", 3), pod("b", 15)]);
     assert_eq!(change(&mut changes).await, "b 4>15");
     assert!(informer.store().get(&key("a")).unwrap().is_same(&before));
 }
 
 #[tokio::test(start_paused = true)]
-async fn failing_lists_wait_longer_and_longer_and_say_why() {
-    let server = Scripted::default();
+async fn failing_lists_are_retried_with_growing_delays_and_report_the_error() {
+    let server = ScriptedServer::default();
     for _ in 0..8 {
-        server.answer(500, "out of order");
+        server.respond(500, "out of order");
     }
     server.list(10, &[]);
     let informers = server.informers();
@@ -208,13 +215,13 @@ async fn failing_lists_wait_longer_and_longer_and_say_why() {
         .windows(2)
         .map(|pair| (pair[1] - pair[0]).as_secs_f64())
         .collect();
-    for (wait, least) in waits
+    for (wait, minimum) in waits
         .iter()
         .zip([0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0])
     {
         assert!(
-            (least..=least * 2.0 + 0.01).contains(wait),
-            "{wait} for {least}"
+            (minimum..=minimum * 2.0 + 0.01).contains(wait),
+            "{wait} for {minimum}"
         );
     }
     assert_eq!(informer.stats().failures, 8);
@@ -222,12 +229,12 @@ async fn failing_lists_wait_longer_and_longer_and_say_why() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_busy_server_is_asked_again_when_it_says_and_without_a_list() {
-    let server = Scripted::default();
+async fn watch_is_retried_after_the_delay_of_a_429_without_a_list() {
+    let server = ScriptedServer::default();
     let (informer, mut changes, _informers) = synced(&server, &[]).await;
     let busy = json!({"kind": "Status", "code": 429, "reason": "TooManyRequests",
         "details": {"retryAfterSeconds": 17}});
-    server.answer(429, busy);
+    server.respond(429, busy);
     let watch = server.open(200);
     send(&watch, frame("ADDED", &pod("b", 11)));
     assert_eq!(change(&mut changes).await, "b ->11");
@@ -237,8 +244,8 @@ async fn a_busy_server_is_asked_again_when_it_says_and_without_a_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_falls_silent_is_given_up_when_two_bookmarks_are_missing() {
-    let server = Scripted::default();
+async fn silent_watch_is_closed_when_two_bookmarks_are_missing() {
+    let server = ScriptedServer::default();
     let (informer, mut changes, _informers) = synced(&server, &[]).await;
     let silent = server.open(200);
     send(&silent, bookmark(11));
@@ -253,8 +260,8 @@ async fn a_watch_that_falls_silent_is_given_up_when_two_bookmarks_are_missing() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_with_nothing_but_bookmarks_lasts_its_time() {
-    let server = Scripted::default();
+async fn watch_with_bookmarks_only_is_not_closed_early() {
+    let server = ScriptedServer::default();
     let (_informer, _changes, _informers) = synced(&server, &[]).await;
     let watch = server.open(200);
     for revision in 11..15 {
@@ -266,11 +273,11 @@ async fn a_watch_with_nothing_but_bookmarks_lasts_its_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn watches_that_end_at_once_do_not_become_a_storm() {
-    let server = Scripted::default();
+async fn watches_that_end_at_once_are_reopened_with_a_backoff() {
+    let server = ScriptedServer::default();
     let (_informer, _changes, _informers) = synced(&server, &[]).await;
     for _ in 0..1000 {
-        server.answer(200, "");
+        server.respond(200, "");
     }
     tokio::time::sleep(Duration::from_secs(300)).await;
     let requests = server.requests().len();
@@ -278,11 +285,11 @@ async fn watches_that_end_at_once_do_not_become_a_storm() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_revision_from_the_future_makes_the_list_fresh() {
-    let server = Scripted::default();
+async fn list_is_fresh_after_resource_version_too_large() {
+    let server = ScriptedServer::default();
     let ahead = json!({"kind": "Status", "code": 504, "reason": "Timeout",
         "details": {"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]}});
-    server.answer(504, ahead);
+    server.respond(504, ahead);
     server.list(10, &[pod("a", 3)]);
     let informers = server.informers();
     let informer = informers.get(&pods());
@@ -291,8 +298,8 @@ async fn a_revision_from_the_future_makes_the_list_fresh() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn selectors_and_namespace_reach_the_server() {
-    let server = Scripted::default();
+async fn selectors_and_namespace_are_sent_to_the_server() {
+    let server = ScriptedServer::default();
     server.list(10, &[]);
     let mut spec = pods();
     spec.namespace = Some("shop".to_owned());
@@ -308,13 +315,13 @@ async fn selectors_and_namespace_reach_the_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_is_a_failure_after_which_everything_is_listed_anew() {
-    let server = Scripted::default();
+async fn panic_is_reported_as_a_failure_and_followed_by_a_list() {
+    let server = ScriptedServer::default();
     let (informer, mut changes, informers) = synced(&server, &[pod("a", 3)]).await;
     let watch = server.open(200);
     send(&watch, FATAL);
     tokio::time::sleep(Duration::from_millis(700)).await;
-    let error = informer.last_error().expect("the panic is told");
+    let error = informer.last_error().expect("the panic is reported");
     assert_eq!(
         error.to_string(),
         "follow pods: a bug, please report it: a bug in the client; starting again"

@@ -1,3 +1,5 @@
+//! An API server with scripted responses, and the objects of the tests.
+
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::Future;
@@ -25,42 +27,42 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, timeout};
 
-/// An API server that gives its answers in the order in which a test queued them, whatever the
-/// requests, and remembers those. A request without an answer waits for one.
+/// An API server that sends queued responses in their order, whatever the requests, and records the
+/// requests. A request without a queued response waits for one.
 #[derive(Clone, Default)]
-pub(crate) struct Scripted {
+pub(crate) struct ScriptedServer {
     script: Arc<Mutex<Script>>,
     queued: Arc<Notify>,
 }
 
 #[derive(Default)]
 struct Script {
-    answers: VecDeque<Answer>,
+    responses: VecDeque<ScriptedResponse>,
     requests: Vec<(Instant, String)>,
     accepted: Vec<String>,
 }
 
-struct Answer {
+struct ScriptedResponse {
     code: u16,
     media_type: &'static str,
     body: mpsc::Receiver<io::Result<Bytes>>,
 }
 
-/// Longer than everything that is waited for, on a clock that costs nothing.
-pub(crate) const PATIENCE: Duration = Duration::from_hours(24);
+/// A timeout above every delay in the tests, on the virtual clock.
+pub(crate) const TEST_TIMEOUT: Duration = Duration::from_hours(24);
 
-/// A chunk that makes whoever reads it panic.
+/// A chunk that makes its reader panic.
 pub(crate) const FATAL: &str = "panic";
 
-/// A body under way; dropping it ends the body.
+/// The sender of the chunks of a body; dropping it ends the body.
 pub(crate) type Chunks = mpsc::Sender<io::Result<Bytes>>;
 
-impl Scripted {
+impl ScriptedServer {
     pub(crate) fn client(&self) -> Client {
         Client::new(self.clone(), "default")
     }
 
-    /// Informers that list.
+    /// Informers that list in pages.
     pub(crate) fn informers(&self) -> Informers {
         self.informers_with(ReflectorOptions {
             streaming: Streaming::off(),
@@ -81,26 +83,26 @@ impl Scripted {
         Informers::new(self.client(), options)
     }
 
-    /// Queues an answer whose body comes later.
+    /// Queues a response whose body follows later.
     pub(crate) fn open(&self, code: u16) -> Chunks {
         self.open_as(code, "application/json")
     }
 
-    /// The same, in another form than JSON.
+    /// Queues a response with another media type than JSON, whose body follows later.
     pub(crate) fn open_as(&self, code: u16, media_type: &'static str) -> Chunks {
         let (chunks, body) = mpsc::channel(10_000);
-        let answer = Answer {
+        let response = ScriptedResponse {
             code,
             media_type,
             body,
         };
-        self.script.lock().answers.push_back(answer);
+        self.script.lock().responses.push_back(response);
         self.queued.notify_waiters();
         chunks
     }
 
-    /// Queues a whole answer.
-    pub(crate) fn answer(&self, code: u16, body: impl ToString) {
+    /// Queues a complete response.
+    pub(crate) fn respond(&self, code: u16, body: impl ToString) {
         send(&self.open(code), body);
     }
 
@@ -111,10 +113,10 @@ impl Scripted {
     pub(crate) fn page(&self, revision: u64, objects: &[Value], token: &str) {
         let metadata = json!({"resourceVersion": revision.to_string(), "continue": token});
         let list = json!({"kind": "PodList", "metadata": metadata, "items": objects});
-        self.answer(200, list);
+        self.respond(200, list);
     }
 
-    /// The paths and queries so far.
+    /// The paths and queries of the requests.
     pub(crate) fn requests(&self) -> Vec<String> {
         let script = self.script.lock();
         script
@@ -124,18 +126,18 @@ impl Scripted {
             .collect()
     }
 
-    /// Which forms of an answer were asked for.
+    /// The Accept headers of the requests.
     pub(crate) fn accepted(&self) -> Vec<String> {
         self.script.lock().accepted.clone()
     }
 
-    /// When the requests came.
+    /// The times of the requests.
     pub(crate) fn times(&self) -> Vec<Instant> {
         let script = self.script.lock();
         script.requests.iter().map(|(time, _)| *time).collect()
     }
 
-    async fn respond(
+    async fn handle(
         self,
         path: String,
         accept: String,
@@ -147,12 +149,12 @@ impl Scripted {
         }
         loop {
             let queued = self.queued.notified();
-            let answer = self.script.lock().answers.pop_front();
-            let Some(answer) = answer else {
+            let response = self.script.lock().responses.pop_front();
+            let Some(response) = response else {
                 queued.await;
                 continue;
             };
-            let chunks = stream::unfold(answer.body, async |mut body| {
+            let chunks = stream::unfold(response.body, async |mut body| {
                 Some((body.recv().await?, body))
             });
             let chunks = chunks.inspect(|chunk| {
@@ -161,15 +163,15 @@ impl Scripted {
             });
             let body = StreamBody::new(chunks.map(|chunk| chunk.map(Frame::data)));
             return Response::builder()
-                .status(answer.code)
-                .header(http::header::CONTENT_TYPE, answer.media_type)
+                .status(response.code)
+                .header(http::header::CONTENT_TYPE, response.media_type)
                 .body(UnsyncBoxBody::new(body))
                 .expect("a valid response");
         }
     }
 }
 
-impl tower::Service<Request<Body>> for Scripted {
+impl tower::Service<Request<Body>> for ScriptedServer {
     type Response = Response<UnsyncBoxBody<Bytes, io::Error>>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
@@ -181,18 +183,22 @@ impl tower::Service<Request<Body>> for Scripted {
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let server = self.clone();
         let path = request.uri().to_string();
-        let accept = request.headers().get(http::header::ACCEPT);
-        let accept = accept.and_then(|value| value.to_str().ok());
-        let accept = accept.unwrap_or_default().to_owned();
-        Box::pin(async move { Ok(server.respond(path, accept).await) })
+        let accept = request
+            .headers()
+            .get(http::header::ACCEPT)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+            .to_owned();
+        Box::pin(async move { Ok(server.handle(path, accept).await) })
     }
 }
 
-/// What a subscriber hears next, which it does not wait for in vain.
-pub(crate) async fn next_notice(subscription: &mut Subscription) -> Notification {
-    let notice = timeout(PATIENCE, subscription.next()).await;
-    let notice = notice.expect("something to hear");
-    notice.expect("the informer runs")
+/// Returns the next notification of a subscription, which must arrive.
+pub(crate) async fn next_notification(subscription: &mut Subscription) -> Notification {
+    timeout(TEST_TIMEOUT, subscription.next())
+        .await
+        .expect("a notification arrives")
+        .expect("the informer runs")
 }
 
 pub(crate) fn send(chunks: &Chunks, text: impl ToString) {
@@ -200,7 +206,7 @@ pub(crate) fn send(chunks: &Chunks, text: impl ToString) {
     chunks.try_send(Ok(bytes)).expect("room in the body");
 }
 
-/// One frame of a watch.
+/// An event of a watch.
 pub(crate) fn frame(kind: &str, object: &Value) -> String {
     format!("{}\n", json!({"type": kind, "object": object}))
 }
@@ -210,20 +216,20 @@ pub(crate) fn bookmark(revision: u64) -> String {
     frame("BOOKMARK", &object)
 }
 
-/// The bookmark behind the state that a streaming list begins with.
+/// The bookmark at the end of the initial state of a streaming list.
 pub(crate) fn end_of_state(revision: u64) -> String {
     let object = json!({"kind": "Pod", "metadata": {"resourceVersion": revision.to_string(),
         "annotations": {"k8s.io/initial-events-end": "true"}}});
     frame("BOOKMARK", &object)
 }
 
-/// What kube-apiserver says in a 200 stream when the revision is gone.
+/// The status that kube-apiserver sends in a watch when the revision has expired.
 pub(crate) fn expired() -> Value {
     json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": "too old resource version: 1 (9)", "reason": "Expired", "code": 410})
 }
 
-/// A Pod in the namespace `shop` whose uid is its name's.
+/// A Pod in the namespace `shop` with a uid that is derived from its name.
 pub(crate) fn pod(name: &str, revision: u64) -> Value {
     pod_with_uid(name, &format!("uid-{name}"), revision)
 }
@@ -233,7 +239,7 @@ pub(crate) fn pod_with_uid(name: &str, uid: &str, revision: u64) -> Value {
         "resourceVersion": revision.to_string()}, "spec": {"nodeName": "n1", "containers": []}})
 }
 
-/// A Pod that is nested deeper than JSON is read.
+/// A Pod that is nested deeper than the limit of the JSON reader.
 pub(crate) fn deep(name: &str, revision: u64) -> Value {
     let mut object = pod(name, revision);
     object["spec"]["deep"] = (0..200).fold(json!({}), |inner, _| json!({"a": inner}));
