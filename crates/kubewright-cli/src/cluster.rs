@@ -1,3 +1,5 @@
+//! `kubewright cluster`: an embedded cluster that runs until it is interrupted.
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -5,82 +7,90 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::embedded::Embedded;
+use crate::embedded::EmbeddedCluster;
 use crate::error::Error;
 use crate::interrupt::Interrupts;
-use crate::output::{has_colours, say};
+use crate::output::{has_colors, say};
 
-/// Where the kubeconfig is written unless the caller says otherwise.
+/// The default name of the kubeconfig.
 const KUBECONFIG: &str = "kubewright-cluster.yaml";
 
-/// How a cluster is served.
+/// The arguments of `kubewright cluster`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
-    /// How many nodes it has; they are only objects, and run every Pod.
+pub(crate) struct ClusterArguments {
+    /// The number of nodes; they are objects only, and simulate every Pod.
     #[arg(long, default_value_t = 1)]
     nodes: usize,
-    /// The port to listen on; 0 takes a free one.
+    /// The port to listen on; 0 selects a free one.
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// Where to write the kubeconfig; a file that is there already is left alone
+    /// Where to write the kubeconfig; an existing file is never replaced
     /// [default: kubewright-cluster.yaml, or kubeconfig.yaml in the data folder].
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
-    /// Keep everything in a folder, and go on from what is there: nothing that was answered is
-    /// lost, however the process ends.
+    /// Store all objects in a folder, and continue from what it has: no acknowledged write is
+    /// lost, even when the process is killed.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// What to log on standard error: a level (`info`), or levels by part
+    /// What to log to standard error: a level (`info`), or levels of modules
     /// (`kubewright_apiserver=debug`).
     #[arg(long, value_name = "FILTER", default_value = "warn")]
     log: String,
 }
 
 /// Serves an embedded cluster until it is interrupted.
-pub(crate) async fn run(arguments: &Arguments) -> Result<(), Error> {
+///
+/// # Cancel safety
+///
+/// Dropping the future ends the cluster and leaves its kubeconfig behind.
+pub(crate) async fn run(arguments: &ClusterArguments) -> Result<(), Error> {
     log_to_standard_error(&arguments.log)?;
     let mut interrupts = Interrupts::listen()?;
     let (nodes, port) = (arguments.nodes, arguments.port);
     let cluster = match &arguments.data {
-        Some(folder) => Embedded::open(folder, nodes, port).await?,
-        None => Embedded::start(nodes, port).await?,
+        Some(folder) => EmbeddedCluster::open(folder, nodes, port).await?,
+        None => EmbeddedCluster::start(nodes, port).await?,
     };
-    let written = write_kubeconfig(&cluster, arguments)?;
+    let kubeconfig = write_kubeconfig(&cluster, arguments)?;
     say(format_args!(
         "Kubernetes API on https://{} with {nodes} nodes",
         cluster.address()
     ));
     say(format_args!(
         "Try:  kubectl --kubeconfig {} get nodes",
-        written.display()
+        kubeconfig.display()
     ));
     match &arguments.data {
         Some(folder) => say(format_args!(
-            "Ctrl-C stops it; everything is kept in {}.",
+            "Press Ctrl-C to stop; all objects are kept in {}.",
             folder.display()
         )),
-        None => say("Ctrl-C stops it; nothing is kept."),
+        None => say("Press Ctrl-C to stop; no objects are kept."),
     }
-    let outcome = cluster.until(&mut interrupts).await;
-    remove(written)?;
+    let outcome = cluster.run_until(&mut interrupts).await;
+    remove_kubeconfig(kubeconfig)?;
     outcome
 }
 
-fn write_kubeconfig(cluster: &Embedded, arguments: &Arguments) -> Result<PathBuf, Error> {
+fn write_kubeconfig(
+    cluster: &EmbeddedCluster,
+    arguments: &ClusterArguments,
+) -> Result<PathBuf, Error> {
     let path = match (&arguments.kubeconfig, &arguments.data) {
         (Some(file), _) => file.clone(),
         (None, None) => PathBuf::from(KUBECONFIG),
         (None, Some(folder)) => {
-            // The folder is the cluster's own: what a killed one has left behind is replaced.
+            // Only clusters write to the data folder: a kubeconfig there is left over from a
+            // cluster that was killed.
             let path = folder.join("kubeconfig.yaml");
-            remove(path.clone())?;
+            remove_kubeconfig(path.clone())?;
             path
         }
     };
     cluster.write_admin_kubeconfig(Path::new(&path))
 }
 
-fn remove(path: PathBuf) -> Result<(), Error> {
+fn remove_kubeconfig(path: PathBuf) -> Result<(), Error> {
     match std::fs::remove_file(&path) {
         Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(Error::File {
             action: "remove the kubeconfig",
@@ -92,15 +102,15 @@ fn remove(path: PathBuf) -> Result<(), Error> {
 }
 
 fn log_to_standard_error(filter: &str) -> Result<(), Error> {
-    let parsed: Targets = filter.parse().map_err(|source| Error::LogFilter {
+    let targets: Targets = filter.parse().map_err(|source| Error::LogFilter {
         filter: filter.to_owned(),
         source,
     })?;
     let lines = tracing_subscriber::fmt::layer()
-        .with_ansi(has_colours())
+        .with_ansi(has_colors())
         .with_writer(std::io::stderr);
     tracing_subscriber::registry()
-        .with(parsed)
+        .with(targets)
         .with(lines)
         .init();
     Ok(())

@@ -1,7 +1,12 @@
+//! The command line: all commands, their help, and what each one runs.
+
+use std::pin::Pin;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::check::CheckArguments;
+use crate::cluster::ClusterArguments;
 use crate::completions::CompletionsArguments;
 use crate::create::{ApiArguments, WebhookArguments};
 use crate::deploy::{
@@ -19,16 +24,16 @@ use crate::{
     kubebuilder_compat, version,
 };
 
-/// Kubernetes operators in Rust: make them, run them, ship them, and run a cluster for them.
+/// Kubernetes operators in Rust: create, run, test and deploy them, and run a cluster for them.
 #[derive(Debug, Parser)]
 #[command(
     name = "kubewright",
     version,
     after_help = "Start here, in a checkout of Kubewright:\n  \
                   kubewright init ../sites --domain example.com --kubewright-path .\n\n\
-                  Exit codes: 0 done; 1 it failed, or `check` or `doctor` found something; \
-                  2 the command line was not understood.\n\
-                  NO_COLOR keeps colours out of logs."
+                  Exit codes: 0 success; 1 failure, or `check` or `doctor` found something; \
+                  2 invalid command line.\n\
+                  NO_COLOR turns colors off in logs."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -37,7 +42,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make a project that builds, runs and is tested at once.
+    /// Create a project that builds, runs and passes its tests.
     #[command(
         after_help = "Example, in a checkout of Kubewright:\n  kubewright init ../sites --domain example.com --kubewright-path ."
     )]
@@ -52,56 +57,56 @@ enum Command {
     #[command(
         after_help = "Examples:\n  kubewright cluster --nodes 3 --kubeconfig cluster.yaml\n  kubewright cluster --data state"
     )]
-    Cluster(cluster::Arguments),
-    /// Look for what the compiler does not say, and the API server late or never.
+    Cluster(ClusterArguments),
+    /// Find faults that the compiler does not report, and the API server late or never.
     #[command(
         after_help = "Examples:\n  kubewright check --since v0.1.0\n  kubewright check --tests --allow float\n  kubewright check --manifests dist/install.yaml --output json"
     )]
     Check(CheckArguments),
-    /// Make Rust types of kinds that others define.
+    /// Generate Rust types for kinds of other projects.
     #[command(subcommand)]
     Generate(Generate),
-    /// Print what a cluster needs for an operator, or write it for kustomize or Helm.
+    /// Print the manifests of an operator, or write them for kustomize or Helm.
     #[command(
         after_help = "Examples:\n  kubewright manifests --image r.example.com/sites:0.1.0 | kubectl apply --server-side -f -\n  kubewright manifests --image r.example.com/sites:0.1.0 --helm chart"
     )]
     Manifests(ManifestsArguments),
-    /// Make an OCI image of an operator, without Docker, and push it.
+    /// Build an OCI image of an operator, without Docker, and push it.
     #[command(
         after_help = "Examples:\n  kubewright image --archive sites.tar\n  kubewright image --tag r.example.com/sites:0.1.0 --push"
     )]
     Image(ImageArguments),
-    /// Bring the kinds of an operator into a cluster.
+    /// Install the kinds of an operator in a cluster.
     #[command(after_help = "Example:\n  kubewright install --dry-run")]
     Install(InstallArguments),
-    /// Take the kinds of an operator out of a cluster, unless there are objects of them.
+    /// Delete the kinds of an operator from a cluster, unless objects of them exist.
     #[command(after_help = "Example:\n  kubewright uninstall --dry-run")]
     Uninstall(UninstallArguments),
-    /// Bring an operator into a cluster and wait until it runs.
+    /// Deploy an operator to a cluster and wait until it is ready.
     #[command(after_help = "Example:\n  kubewright deploy --image r.example.com/sites:0.1.0")]
     Deploy(DeployArguments),
-    /// Take an operator out of a cluster; its kinds stay, with all objects of them.
+    /// Delete an operator from a cluster; its kinds stay, with all their objects.
     #[command(after_help = "Example:\n  kubewright undeploy --dry-run")]
     Undeploy(UndeployArguments),
-    /// Say what is installed, what is missing and what that costs.
+    /// List the tools that are installed, those that are missing, and what needs them.
     #[command(after_help = "Example:\n  kubewright doctor --needed")]
     Doctor(DoctorArguments),
-    /// Print a script that makes a shell complete the command's words.
+    /// Print the completion script for a shell.
     #[command(
         alias = "completion",
         after_help = "Examples:\n  source <(kubewright completions bash)\n  kubewright completions fish > ~/.config/fish/completions/kubewright.fish"
     )]
     Completions(CompletionsArguments),
-    /// Say which command this is and what it was built from.
+    /// Print the version of this command and what it was built from.
     #[command(after_help = "Example:\n  kubewright version --output json")]
     Version(VersionArguments),
-    /// kubebuilder's; answered with the command of ours.
+    /// A kubebuilder command: the error names the replacement.
     #[command(hide = true, disable_help_flag = true)]
     Alpha {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// kubebuilder's; answered with the command of ours.
+    /// A kubebuilder command: the error names the replacement.
     #[command(hide = true, disable_help_flag = true)]
     Edit {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -111,12 +116,12 @@ enum Command {
 
 #[derive(Debug, Subcommand)]
 enum Create {
-    /// Add a kind, its controller, a sample and a test.
+    /// Add a kind with its controller, a sample and a test.
     #[command(
         after_help = "Example:\n  kubewright create api --group web --version v1 --kind Site"
     )]
     Api(ApiArguments),
-    /// Add a webhook for a kind of the project's, or of Kubernetes' own.
+    /// Add a webhook for a kind of the project, or for a built-in kind.
     #[command(
         after_help = "Examples:\n  kubewright create webhook --kind Site --defaulting --validation\n  kubewright create webhook --group core --version v1 --kind Pod --defaulting --operations create"
     )]
@@ -125,7 +130,7 @@ enum Create {
 
 #[derive(Debug, Subcommand)]
 enum Generate {
-    /// Make Rust types from a CustomResourceDefinition in a file or in a cluster.
+    /// Generate Rust types from a CustomResourceDefinition in a file or in a cluster.
     #[command(
         after_help = "Examples:\n  kubewright generate types --file crd-certificates.yaml --to src/certificate.rs\n  kubewright generate types --crd certificates.cert-manager.io"
     )]
@@ -133,74 +138,77 @@ enum Generate {
 }
 
 impl Arguments {
-    /// Reads the command line. A flag that kubebuilder's command of the same name has is answered
-    /// with ours; anything else that is not understood ends the process with 2.
-    pub(crate) fn parse_or_answer() -> Result<Self, Error> {
+    /// Reads the command line.
+    ///
+    /// A flag that only kubebuilder's command of the same name has is an error that names its
+    /// replacement; any other invalid command line ends the process with exit code 2.
+    pub(crate) fn read() -> Result<Self, Error> {
         Self::try_parse().or_else(|error| {
             let typed: Vec<String> = std::env::args().skip(1).collect();
-            match unknown(&error).and_then(|flag| kubebuilder_compat::flag(&typed, &flag)) {
-                Some(answer) => Err(answer),
+            let known = unknown_flag(&error)
+                .and_then(|flag| kubebuilder_compat::replaced_flag(&typed, &flag));
+            match known {
+                Some(replaced) => Err(replaced),
                 None => error.exit(),
             }
         })
     }
 
-    /// Does what was asked for.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Error> {
         match self.command {
             Command::Init(arguments) => init::run(&arguments),
             Command::Create(Create::Api(arguments)) => create::api(&arguments),
             Command::Create(Create::Webhook(arguments)) => create::webhook(&arguments),
-            Command::Completions(arguments) => completions::run(&arguments, Self::command()),
+            Command::Dev(arguments) => block_on(dev::run(&arguments)),
+            Command::Cluster(arguments) => block_on(cluster::run(&arguments)),
+            Command::Check(arguments) => block_on(check::run(&arguments)),
+            Command::Generate(Generate::Types(arguments)) => block_on(generate::run(&arguments)),
+            Command::Manifests(arguments) => block_on(deploy::manifests(&arguments)),
+            Command::Image(arguments) => block_on(image::run(&arguments)),
+            Command::Install(arguments) => block_on(deploy::install(&arguments)),
+            Command::Uninstall(arguments) => block_on(deploy::uninstall(&arguments)),
+            Command::Deploy(arguments) => block_on(deploy::deploy(&arguments)),
+            Command::Undeploy(arguments) => block_on(deploy::undeploy(&arguments)),
             Command::Doctor(arguments) => doctor::run(&arguments),
+            Command::Completions(arguments) => completions::run(&arguments, Self::command()),
             Command::Version(arguments) => version::run(&arguments),
-            Command::Alpha { arguments } => Err(kubebuilder_compat::answer("alpha", &arguments)),
-            Command::Edit { arguments } => Err(kubebuilder_compat::answer("edit", &arguments)),
-            command => with_runtime(command),
+            Command::Alpha { arguments } => {
+                Err(kubebuilder_compat::replaced_command("alpha", &arguments))
+            }
+            Command::Edit { arguments } => {
+                Err(kubebuilder_compat::replaced_command("edit", &arguments))
+            }
         }
     }
 }
 
-/// The flag that is not known, without its value.
-fn unknown(error: &clap::Error) -> Option<String> {
-    let named = error.get(ContextKind::InvalidArg)?;
-    let ContextValue::String(flag) = named else {
+/// Returns the name of the flag that clap does not know, without its value.
+fn unknown_flag(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
-    let flag = flag.split('=').next()?;
-    (error.kind() == ErrorKind::UnknownArgument).then(|| flag.to_owned())
+    flag.split('=').next().map(str::to_owned)
 }
 
-fn with_runtime(command: Command) -> Result<(), Error> {
+fn block_on(command: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
+    // The type is erased first, so that the runtime's loop is compiled once for all commands.
+    run_on_runtime(Box::pin(command))
+}
+
+fn run_on_runtime(
+    command: Pin<Box<dyn Future<Output = Result<(), Error>> + '_>>,
+) -> Result<(), Error> {
     kubewright_http::raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|source| Error::Runtime { source })?;
-    let outcome = runtime.block_on(async {
-        match command {
-            Command::Cluster(arguments) => cluster::run(&arguments).await,
-            Command::Dev(arguments) => dev::run(&arguments).await,
-            Command::Check(arguments) => check::run(&arguments).await,
-            Command::Manifests(arguments) => deploy::manifests(&arguments).await,
-            Command::Generate(Generate::Types(arguments)) => generate::run(&arguments).await,
-            Command::Image(arguments) => image::run(&arguments).await,
-            Command::Install(arguments) => deploy::install(&arguments).await,
-            Command::Uninstall(arguments) => deploy::uninstall(&arguments).await,
-            Command::Deploy(arguments) => deploy::deploy(&arguments).await,
-            Command::Undeploy(arguments) => deploy::undeploy(&arguments).await,
-            Command::Init(_)
-            | Command::Create(_)
-            | Command::Completions(_)
-            | Command::Doctor(_)
-            | Command::Version(_)
-            | Command::Alpha { .. }
-            | Command::Edit { .. } => {
-                unreachable!("these need no runtime and were done before")
-            }
-        }
-    });
-    // What is still being computed for a request that has ended is not waited for.
+    let outcome = runtime.block_on(command);
+    // Blocking work for requests that have ended must not delay the exit.
     runtime.shutdown_background();
     outcome
 }

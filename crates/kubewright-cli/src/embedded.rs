@@ -1,7 +1,8 @@
+//! An embedded cluster of this process that serves TLS on loopback.
+
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::Write as _;
+use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use k8s_openapi::api::core::v1::Node;
@@ -17,13 +18,14 @@ use tokio_util::sync::CancellationToken;
 use crate::error::Error;
 use crate::interrupt::Interrupts;
 use crate::kubeconfig::kubeconfig;
+use crate::private_file::{create_private, replace_private};
 
-/// The name of the authority that a cluster's certificates are from.
+/// The name of the authority that signs the certificates of a cluster.
 const AUTHORITY: &str = "kubewright";
 
 /// An embedded cluster that serves TLS on loopback.
 #[derive(Debug)]
-pub(crate) struct Embedded {
+pub(crate) struct EmbeddedCluster {
     server: Server,
     authority: Authority,
     address: SocketAddr,
@@ -31,8 +33,8 @@ pub(crate) struct Embedded {
     tasks: JoinSet<Result<(), Error>>,
 }
 
-impl Embedded {
-    /// Starts the cluster with nodes `node-1`, `node-2`, ... on the port, or on a free one for 0.
+impl EmbeddedCluster {
+    /// Starts a cluster with nodes `node-1`, `node-2`, ... on the port, or on a free one for 0.
     pub(crate) async fn start(nodes: usize, port: u16) -> Result<Self, Error> {
         let certificates = |source| Error::Certificates { source };
         let authority = Authority::new(AUTHORITY).map_err(certificates)?;
@@ -40,18 +42,18 @@ impl Embedded {
         Self::serve(server, authority, nodes, port).await
     }
 
-    /// The same with everything kept in a folder, beginning with what is there.
+    /// Starts a cluster that stores its objects in a folder, and continues from what it has.
     pub(crate) async fn open(folder: &Path, nodes: usize, port: u16) -> Result<Self, Error> {
         let options = ServerOptions {
-            // Names and uids must not come again.
+            // Names and uids of an earlier process must not be generated again.
             seed: RandomState::new().hash_one(std::process::id()),
             ..ServerOptions::default()
         };
-        let server = Server::open(options, folder).map_err(|source| Error::Data {
+        let server = Server::open(options, folder).map_err(|source| Error::DataFolder {
             folder: folder.to_owned(),
             source,
         })?;
-        let authority = kept_authority(&folder.join("ca.key"))?;
+        let authority = stored_authority(&folder.join("ca.key"))?;
         Self::serve(server, authority, nodes, port).await
     }
 
@@ -87,10 +89,10 @@ impl Embedded {
 
         let cancel = CancellationToken::new();
         let mut tasks = JoinSet::new();
-        let (run, stop) = (Cluster::new(server.clone()), cancel.clone());
+        let (cluster, stop) = (Cluster::new(server.clone()), cancel.clone());
         let controllers = Controllers::all().root_certificate(authority.certificate_pem());
         tasks.spawn(async move {
-            run.run(&controllers, stop).await;
+            cluster.run(&controllers, stop).await;
             Ok(())
         });
         let (serve, stop) = (server.clone(), cancel.clone());
@@ -127,30 +129,30 @@ impl Embedded {
             let node = serde_json::from_value(kubewright_cluster::node(&name))
                 .map_err(|source| failed(kube::Error::SerdeError(source)))?;
             match nodes.create(&PostParams::default(), &node).await {
-                // It was kept.
+                // The node is stored in the data folder.
                 Err(kube::Error::Api(status)) if status.code == 409 => {}
-                made => drop(made.map_err(failed)?),
+                created => drop(created.map_err(failed)?),
             }
         }
         Ok(())
     }
 
-    /// Where it listens.
+    /// The address that the API server listens on.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The server itself, to wait for its revisions.
+    /// The API server.
     pub(crate) fn server(&self) -> &Server {
         &self.server
     }
 
-    /// A client that may do everything, without a socket.
+    /// Returns an administrator's client, which calls the server in this process.
     pub(crate) fn admin(&self) -> kube::Client {
         kube::Client::new(self.server.service(User::admin()), "default")
     }
 
-    /// Writes a kubeconfig with an administrator's certificate; the full path comes back.
+    /// Writes a kubeconfig with an administrator's certificate, and returns its full path.
     pub(crate) fn write_admin_kubeconfig(&self, path: &Path) -> Result<PathBuf, Error> {
         let admin = self
             .authority
@@ -164,23 +166,23 @@ impl Embedded {
         self.write_kubeconfig(path, &admin)
     }
 
-    /// Writes a kubeconfig with these credentials into a new file, readable by its owner alone.
+    /// Writes a kubeconfig with these credentials to a new file that only its owner may read.
     fn write_kubeconfig(&self, path: &Path, identity: &KeyPairPem) -> Result<PathBuf, Error> {
         let text = kubeconfig(self.address, &self.authority.certificate_pem(), identity);
         let failed = |source| Error::Kubeconfig {
             path: path.to_owned(),
             source,
         };
-        write_private(path, &text, Replace::Never).map_err(failed)?;
+        create_private(path, &text).map_err(failed)?;
         path.canonicalize().map_err(failed)
     }
 
-    /// Serves until somebody interrupts it or the cluster fails, then stops it.
+    /// Serves until a signal arrives or the cluster fails, then stops.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future ends the cluster at once.
-    pub(crate) async fn until(mut self, interrupts: &mut Interrupts) -> Result<(), Error> {
+    pub(crate) async fn run_until(mut self, interrupts: &mut Interrupts) -> Result<(), Error> {
         let outcome = tokio::select! {
             () = interrupts.next() => Ok(()),
             ended = self.tasks.join_next() => ended.and_then(Result::ok).unwrap_or(Ok(())),
@@ -203,49 +205,29 @@ impl Embedded {
     }
 }
 
-/// The authority with the key in a file, which is made when it is not there: kubeconfigs of
-/// earlier days stay valid.
-fn kept_authority(path: &Path) -> Result<Authority, Error> {
+/// Returns the authority whose key is in the file, and creates the file when it does not exist. The
+/// same key keeps kubeconfigs valid across restarts.
+fn stored_authority(path: &Path) -> Result<Authority, Error> {
     let certificates = |source| Error::Certificates { source };
     match std::fs::read_to_string(path) {
         Ok(key) => Authority::with_key(AUTHORITY, &key).map_err(certificates),
-        Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
+        Err(source) if source.kind() == io::ErrorKind::NotFound => {
             let authority = Authority::new(AUTHORITY).map_err(certificates)?;
-            // Whole or not at all, whenever the process ends.
+            // A rename is atomic: a process that is killed leaves no partial key behind.
             let part = path.with_extension("part");
-            write_private(&part, &authority.key_pem(), Replace::Yes)
+            replace_private(&part, &authority.key_pem())
                 .and_then(|()| std::fs::rename(&part, path))
-                .map_err(|source| file("write the authority's key", path, source))?;
+                .map_err(|source| file_error("write the authority's key", path, source))?;
             Ok(authority)
         }
-        Err(source) => Err(file("read the authority's key", path, source)),
+        Err(source) => Err(file_error("read the authority's key", path, source)),
     }
 }
 
-fn file(action: &'static str, path: &Path, source: std::io::Error) -> Error {
+fn file_error(action: &'static str, path: &Path, source: io::Error) -> Error {
     Error::File {
         action,
         path: path.to_owned(),
         source,
     }
-}
-
-/// What becomes of a file that is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Replace {
-    Yes,
-    Never,
-}
-
-/// Writes a file that only its owner may read.
-fn write_private(path: &Path, text: &str, replace: Replace) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).mode(0o600);
-    match replace {
-        Replace::Yes => options.create(true).truncate(true),
-        Replace::Never => options.create_new(true),
-    };
-    let mut file = options.open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
 }

@@ -1,3 +1,5 @@
+//! `kubewright init`: a new project.
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,36 +10,37 @@ use crate::output_format::OutputFlag;
 use crate::project::{Changes, DEFAULT_DOMAIN, check_label, fill, full_group, header};
 use crate::source::formatted;
 
-/// What `kubewright init` is called with.
+/// The arguments of `kubewright init`.
 #[derive(Args, Debug)]
 pub(crate) struct InitArguments {
-    /// The project's folder; it is made when it is not there.
+    /// The project's folder; it is created if necessary.
     #[arg(default_value = ".")]
     folder: PathBuf,
-    /// The operator's name [default: the folder's].
+    /// The name of the operator [default: the name of the folder].
     #[arg(long, visible_alias = "project-name")]
     name: Option<String>,
-    /// The domain that the groups of its kinds end with.
+    /// The domain at the end of the API groups of its kinds.
     #[arg(long, default_value = DEFAULT_DOMAIN)]
     domain: String,
-    /// The licence, as an SPDX expression; `none` for none.
+    /// The license, as an SPDX expression; `none` for no license.
     #[arg(long, default_value = "Apache-2.0")]
     license: String,
-    /// Who owns the code; stands in Cargo.toml and above each Rust file.
+    /// The copyright owner, for Cargo.toml and the header of each Rust file.
     #[arg(long)]
     owner: Option<String>,
-    /// A folder with the sources of Kubewright, instead of the published crates.
+    /// A checkout of Kubewright to depend on, instead of the published crates.
     #[arg(long, value_name = "DIR")]
     kubewright_path: Option<PathBuf>,
     #[command(flatten)]
-    form: OutputFlag,
+    format: OutputFlag,
 }
 
-/// Whether this command was built from a published package, so that the library is published, too:
-/// cargo unpacks those below a folder of that name.
+/// Whether this command was built from a published package: cargo unpacks packages of a registry
+/// below a folder of that name. The library is then published as well.
 const IS_PUBLISHED: bool = contains(env!("CARGO_MANIFEST_DIR"), "/registry/src/");
 
-/// Whether a text has a part, at compile time: the folder's name does not get into the program.
+/// Whether a text contains another one. It is evaluated at compile time, so that the program does
+/// not contain the path that it was built in.
 const fn contains(text: &str, part: &str) -> bool {
     let (text, part) = (text.as_bytes(), part.as_bytes());
     let mut start = 0;
@@ -54,7 +57,7 @@ const fn contains(text: &str, part: &str) -> bool {
     false
 }
 
-/// Files of an existing project that a new one cannot do without.
+/// The files that every new project needs: when one exists, the folder already has a project.
 const ESSENTIAL: [&str; 4] = [
     "Cargo.toml",
     "src/lib.rs",
@@ -62,7 +65,7 @@ const ESSENTIAL: [&str; 4] = [
     "tests/it/main.rs",
 ];
 
-/// Makes a project that builds, runs and is tested at once.
+/// Creates a project that builds, runs and passes its tests.
 pub(crate) fn run(arguments: &InitArguments) -> Result<(), Error> {
     let folder = &arguments.folder;
     let name = match &arguments.name {
@@ -75,40 +78,40 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<(), Error> {
         .into_iter()
         .find(|file| folder.join(file).exists());
     if let Some(file) = present {
-        return Err(Error::ProjectIsThere {
+        return Err(Error::ProjectExists {
             path: folder.join(file),
         });
     }
-    let form = arguments.form.output;
+    let format = arguments.format.output;
     let mut changes = Changes::default();
     let mut count = 0;
     for (file, text) in files(arguments, &name)? {
         let path = folder.join(file);
         if path.exists() {
-            form.tell(format_args!("kept     {file}"));
+            format.progress(format_args!("kept     {file}"));
             continue;
         }
-        changes.make(path, text);
+        changes.create(path, text);
         count += 1;
     }
-    let written = changes.write(folder, form)?;
-    for line in unbuildable(arguments) {
+    let written = changes.write(folder, format)?;
+    for line in publication_notes(arguments) {
         note(line);
     }
     let next = "next:\n  kubewright create api --group web --version v1 --kind Site\n  cargo test";
-    written.answer(count, next)
+    written.print_summary(count, next)
 }
 
-/// What of the project does not work as long as Kubewright is not published.
-fn unbuildable(arguments: &InitArguments) -> Vec<String> {
+/// Returns notes on the parts of the project that do not work before Kubewright is published.
+fn publication_notes(arguments: &InitArguments) -> Vec<String> {
     if IS_PUBLISHED {
         return Vec::new();
     }
     let version = env!("CARGO_PKG_VERSION");
     if arguments.kubewright_path.is_some() {
         return vec![
-            "note: Containerfile and .github/workflows/ci.yml need the published crates: where they \
-             run, the folder of --kubewright-path is not there"
+            "note: Containerfile and .github/workflows/ci.yml need the published crates: the folder \
+of --kubewright-path does not exist where they run"
                 .to_owned(),
         ];
     }
@@ -117,7 +120,7 @@ fn unbuildable(arguments: &InitArguments) -> Vec<String> {
             "warning: the project cannot be built yet: Kubewright {version} is not published, and \
              this command was built from its sources"
         ),
-        "  to build it, get these sources and replace, in Cargo.toml,".to_owned(),
+        "  to build it, check out the sources of Kubewright and replace, in Cargo.toml,".to_owned(),
         format!(
             "    version = \"{version}\" of kubewright by path = \"SOURCES/crates/kubewright\","
         ),
@@ -125,11 +128,11 @@ fn unbuildable(arguments: &InitArguments) -> Vec<String> {
             "    version = \"{version}\" of kubewright-testing by path = \
              \"SOURCES/crates/kubewright-testing\";"
         ),
-        "  or begin in an empty folder with kubewright init --kubewright-path SOURCES".to_owned(),
+        "  or start in an empty folder with kubewright init --kubewright-path SOURCES".to_owned(),
     ]
 }
 
-/// A folder that is there may be `.` or a link; one that is not has the name that was given.
+/// Returns the absolute path of the folder, without links when it exists.
 fn resolved(folder: &Path) -> Result<PathBuf, Error> {
     let absolute = std::path::absolute(folder).map_err(|source| Error::File {
         action: "find",
@@ -139,11 +142,11 @@ fn resolved(folder: &Path) -> Result<PathBuf, Error> {
     Ok(absolute.canonicalize().unwrap_or(absolute))
 }
 
-/// Cargo would take the project for a part of what is around it.
+/// Whether the folder is inside another package, whose workspace cargo would look for.
 fn is_inside_a_package(folder: &Path) -> Result<bool, Error> {
     let folder = resolved(folder)?;
-    let mut around = folder.ancestors().skip(1);
-    Ok(around.any(|folder| folder.join("Cargo.toml").exists()))
+    let mut parents = folder.ancestors().skip(1);
+    Ok(parents.any(|parent| parent.join("Cargo.toml").exists()))
 }
 
 fn folder_name(folder: &Path) -> Result<String, Error> {
@@ -152,7 +155,7 @@ fn folder_name(folder: &Path) -> Result<String, Error> {
     Ok(name.to_lowercase().replace(['_', ' ', '.'], "-"))
 }
 
-/// A name that Kubernetes, cargo and Rust all take.
+/// Checks that the name is valid for Kubernetes, cargo and Rust.
 fn check_package_name(name: &str) -> Result<(), Error> {
     check_label("--name", name)?;
     let ident = name.replace('-', "_");
@@ -166,17 +169,17 @@ fn check_package_name(name: &str) -> Result<(), Error> {
         "serde",
         "schemars",
     ];
-    let fits = name.len() <= 56 // `NAME-system` is a namespace
+    let is_valid = name.len() <= 56 // `NAME-system` is a namespace
         && syn::parse_str::<syn::Ident>(&ident).is_ok()
         && !reserved.contains(&ident.as_str());
-    match fits {
-        true => Ok(()),
-        false => Err(Error::Argument {
-            flag: "--name",
-            value: name.to_owned(),
-            wanted: "at most 56 characters that also name a Rust crate, such as `web-sites`",
-        }),
+    if is_valid {
+        return Ok(());
     }
+    Err(Error::Argument {
+        flag: "--name",
+        value: name.to_owned(),
+        expected: "at most 56 characters that are also a valid crate name, such as `web-sites`",
+    })
 }
 
 fn files(arguments: &InitArguments, name: &str) -> Result<Vec<(&'static str, String)>, Error> {
@@ -187,15 +190,12 @@ fn files(arguments: &InitArguments, name: &str) -> Result<Vec<(&'static str, Str
             .unwrap_or_default()
     };
     let license_line = line("license", license.map(quoted));
-    let authors = arguments
-        .owner
-        .as_deref()
-        .map(|owner| format!("[{}]", quoted(owner)));
-    let authors = line("authors", authors);
+    let owner = arguments.owner.as_deref();
+    let authors_line = line("authors", owner.map(|owner| format!("[{}]", quoted(owner))));
     let sources = arguments
         .kubewright_path
         .as_deref()
-        .map(absolute)
+        .map(checkout)
         .transpose()?;
     let dependency = |name: &str| match &sources {
         Some(sources) => {
@@ -206,9 +206,10 @@ fn files(arguments: &InitArguments, name: &str) -> Result<Vec<(&'static str, Str
     };
     let header = header(license, arguments.owner.as_deref());
     let crate_name = name.replace('-', "_");
-    let workspace = match is_inside_a_package(&arguments.folder)? {
-        true => "\n[workspace] # this project stands for itself",
-        false => "",
+    let workspace = if is_inside_a_package(&arguments.folder)? {
+        "\n[workspace] # not a member of the workspace around this folder"
+    } else {
+        ""
     };
     let (kubewright, testing) = (dependency("kubewright"), dependency("kubewright-testing"));
     let values = [
@@ -216,7 +217,7 @@ fn files(arguments: &InitArguments, name: &str) -> Result<Vec<(&'static str, Str
         ("crate", &crate_name),
         ("domain", &arguments.domain),
         ("license", &license_line),
-        ("authors", &authors),
+        ("authors", &authors_line),
         ("kubewright", &kubewright),
         ("testing", &testing),
         ("header", &header),
@@ -257,19 +258,20 @@ fn files(arguments: &InitArguments, name: &str) -> Result<Vec<(&'static str, Str
     ])
 }
 
-fn absolute(folder: &Path) -> Result<PathBuf, Error> {
+/// Returns the absolute path of a checkout of Kubewright.
+fn checkout(folder: &Path) -> Result<PathBuf, Error> {
     let facade = folder.join("crates/kubewright/Cargo.toml");
-    let found = folder
+    let absolute = folder
         .canonicalize()
         .and_then(|folder| facade.metadata().map(|_| folder));
-    found.map_err(|source| Error::File {
+    absolute.map_err(|source| Error::File {
         action: "find the sources of Kubewright in",
         path: folder.to_owned(),
         source,
     })
 }
 
-/// A TOML string; those of JSON are.
+/// Returns the text as a TOML string: every JSON string is one.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -279,7 +281,7 @@ mod tests {
     use super::contains;
 
     #[test]
-    fn packages_of_a_registry_are_told_from_a_checkout() {
+    fn package_of_a_registry_is_recognized_by_its_folder() {
         let part = "/registry/src/";
         assert!(contains(
             "/home/a/.cargo/registry/src/index-1/kubewright-cli-0.1.0",

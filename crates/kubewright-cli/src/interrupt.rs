@@ -1,11 +1,13 @@
+//! The signals that end a command.
+
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::Error;
 
-/// Ways of asking the command to end: Ctrl-C, a termination, a closed terminal.
+/// The signals that end a command: Ctrl-C, a termination, a closed terminal.
 ///
-/// From the moment this is made, none of them ends the process by itself, and one that comes while
-/// nobody waits is not lost.
+/// Once this exists, none of these signals ends the process by itself, and one that arrives before
+/// [`Interrupts::next`] is called is returned by that call.
 #[derive(Debug)]
 pub(crate) struct Interrupts {
     interrupt: Signal,
@@ -14,7 +16,7 @@ pub(crate) struct Interrupts {
 }
 
 impl Interrupts {
-    /// Listens from now on.
+    /// Installs the signal handlers.
     pub(crate) fn listen() -> Result<Self, Error> {
         let listen = |kind| signal(kind).map_err(|source| Error::Runtime { source });
         Ok(Self {
@@ -24,11 +26,11 @@ impl Interrupts {
         })
     }
 
-    /// Waits for one of them.
+    /// Waits for the next signal.
     ///
     /// # Cancel safety
     ///
-    /// Safe: what comes later is seen by the next call.
+    /// Safe: a signal that arrives later is returned by the next call.
     pub(crate) async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}

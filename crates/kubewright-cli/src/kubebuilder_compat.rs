@@ -1,134 +1,142 @@
-//! What people type who know kubebuilder, answered with the command of ours.
+//! Commands and flags of kubebuilder, and what replaces them: users who type one get an error that
+//! names the replacement.
 
 use crate::error::Error;
 
-/// Answers `alpha ...` and `edit ...`.
-pub(crate) fn answer(command: &str, arguments: &[String]) -> Error {
+/// A flag of a kubebuilder command that the command of the same name does not have here.
+struct ReplacedFlag {
+    command: &'static str,
+    flag: &'static str,
+    replacement: &'static str,
+}
+
+const fn flag(
+    command: &'static str,
+    flag: &'static str,
+    replacement: &'static str,
+) -> ReplacedFlag {
+    ReplacedFlag {
+        command,
+        flag,
+        replacement,
+    }
+}
+
+const FLAGS: [ReplacedFlag; 26] = [
+    flag(
+        "init",
+        "--repo",
+        "not needed: Cargo.toml names the package, and Cargo finds its sources",
+    ),
+    flag(
+        "init",
+        "--plugins",
+        "one layout for all projects; `kubewright manifests --helm DIR` writes the chart",
+    ),
+    flag(
+        "init",
+        "--multigroup",
+        "any number of groups: `kubewright create api --group GROUP`",
+    ),
+    flag(
+        "init",
+        "--namespaced",
+        "`Operator::namespaces([\"shop\"])` in src/lib.rs",
+    ),
+    flag(
+        "init",
+        "--fetch-deps",
+        "not needed: `cargo build` fetches what is missing",
+    ),
+    flag(
+        "init",
+        "--license-file",
+        "`license-file` in Cargo.toml; `--license` and `--owner` for headers",
+    ),
+    flag(
+        "init",
+        "--skip-go-version-check",
+        "`kubewright doctor`, which lists what is missing",
+    ),
+    flag(
+        "create api",
+        "--controller-name",
+        "the function `controller` in the kind's file, under any name",
+    ),
+    flag("create api", "--force", NO_OVERWRITE),
+    flag("create api", "--make", NO_GENERATED_CODE),
+    flag("create api", "--external-api-path", TYPES),
+    flag("create api", "--external-api-domain", TYPES),
+    flag("create api", "--external-api-module", TYPES),
+    flag("create api", "--image", IMAGE),
+    flag("create api", "--image-container-command", IMAGE),
+    flag("create api", "--image-container-port", IMAGE),
+    flag("create api", "--run-as-user", IMAGE),
+    flag("create api", "--plugins", IMAGE),
+    flag(
+        "create webhook",
+        "--spoke",
+        "`kubewright create api` with another --version of the kind",
+    ),
+    flag("create webhook", "--defaulting-path", PATH),
+    flag("create webhook", "--validation-path", PATH),
+    flag("create webhook", "--force", NO_OVERWRITE),
+    flag("create webhook", "--make", NO_GENERATED_CODE),
+    flag(
+        "create webhook",
+        "--plural",
+        "not needed: the type of the kind has its plural",
+    ),
+    flag("create webhook", "--external-api-path", TYPES),
+    flag("create webhook", "--external-api-domain", TYPES),
+];
+
+const NO_OVERWRITE: &str = "files are never overwritten: move your file away, or edit it";
+const NO_GENERATED_CODE: &str = "not needed: there is no generated code";
+const TYPES: &str = "`kubewright generate types --crd NAME --to src/FILE.rs`, then `create webhook` \
+                     or a controller for the type";
+const IMAGE: &str = "`kubewright create api`, then change its reconciler: the chapter on Memcached \
+                     creates such a Deployment";
+const PATH: &str = "not needed: the path follows from the kind";
+
+/// Returns the error for `alpha ...` and `edit ...`.
+pub(crate) fn replaced_command(command: &str, arguments: &[String]) -> Error {
     let first = arguments.first().map(String::as_str).unwrap_or_default();
-    let ours = match (command, first) {
-        ("alpha", "webhook") => webhook(arguments),
+    let replacement = match (command, first) {
+        ("alpha", "webhook") => create_webhook(arguments),
         ("alpha", "generate" | "update") => {
-            "cargo update -p kubewright (there is no generated code to make again)".to_owned()
+            "cargo update -p kubewright (there is no generated code to update)".to_owned()
         }
         ("edit", _) if mentions(arguments, "helm") => "kubewright manifests --helm DIR".to_owned(),
         ("edit", _) if mentions(arguments, "multigroup") => {
-            "kubewright create api --group GROUP (any number of groups needs no setting)".to_owned()
+            "kubewright create api --group GROUP (any number of groups, without a setting)"
+                .to_owned()
         }
         ("edit", _) => {
-            "edit Cargo.toml: licence, authors, and the domain in [package.metadata.kubewright]"
+            "edit Cargo.toml: license, authors, and the domain in [package.metadata.kubewright]"
                 .to_owned()
         }
         _ => "kubewright help".to_owned(),
     };
     let typed = [&[command.to_owned()], arguments].concat().join(" ");
-    Error::FormerCommand { typed, ours }
+    Error::KubebuilderCommand { typed, replacement }
 }
 
-/// Flags of kubebuilder's that the commands of the same name have not, and what takes their place.
-const FLAGS: [(&str, &str, &str); 26] = [
-    (
-        "init",
-        "--repo",
-        "nothing to say: Cargo.toml names the package, and Cargo knows its sources",
-    ),
-    (
-        "init",
-        "--plugins",
-        "one layout for all; `kubewright manifests --helm DIR` writes the chart",
-    ),
-    (
-        "init",
-        "--multigroup",
-        "any number of groups: `kubewright create api --group GROUP`",
-    ),
-    (
-        "init",
-        "--namespaced",
-        "`Operator::namespaces([\"shop\"])` in src/lib.rs",
-    ),
-    (
-        "init",
-        "--fetch-deps",
-        "nothing to say: `cargo build` fetches what is missing",
-    ),
-    (
-        "init",
-        "--license-file",
-        "`license-file` in Cargo.toml; `--license` and `--owner` for headers",
-    ),
-    (
-        "init",
-        "--skip-go-version-check",
-        "`kubewright doctor`, which says what is missing",
-    ),
-    (
-        "create api",
-        "--controller-name",
-        "the function `controller` in the kind's file, by any name",
-    ),
-    (
-        "create api",
-        "--force",
-        "no overwriting: move your file away, or edit it",
-    ),
-    (
-        "create api",
-        "--make",
-        "nothing to run: there is no generated code",
-    ),
-    ("create api", "--external-api-path", TYPES),
-    ("create api", "--external-api-domain", TYPES),
-    ("create api", "--external-api-module", TYPES),
-    ("create api", "--image", IMAGE),
-    ("create api", "--image-container-command", IMAGE),
-    ("create api", "--image-container-port", IMAGE),
-    ("create api", "--run-as-user", IMAGE),
-    ("create api", "--plugins", IMAGE),
-    (
-        "create webhook",
-        "--spoke",
-        "`kubewright create api` with another --version of the kind",
-    ),
-    ("create webhook", "--defaulting-path", PATH),
-    ("create webhook", "--validation-path", PATH),
-    (
-        "create webhook",
-        "--force",
-        "no overwriting: move your file away, or edit it",
-    ),
-    (
-        "create webhook",
-        "--make",
-        "nothing to run: there is no generated code",
-    ),
-    (
-        "create webhook",
-        "--plural",
-        "the kind's own plural, which its type knows",
-    ),
-    ("create webhook", "--external-api-path", TYPES),
-    ("create webhook", "--external-api-domain", TYPES),
-];
-
-const TYPES: &str = "`kubewright generate types --crd NAME --to src/FILE.rs`, then `create webhook` \
-                     or a controller for the type";
-const IMAGE: &str = "`kubewright create api`, whose reconciler you change: the chapter on Memcached \
-                     makes such a Deployment";
-const PATH: &str = "nothing to say: the path follows from the kind";
-
-/// Answers a flag of kubebuilder's that the command of ours, as it was typed, does not have.
-pub(crate) fn flag(typed: &[String], flag: &str) -> Option<Error> {
+/// Returns the error for a flag that only kubebuilder has; none for other unknown flags.
+pub(crate) fn replaced_flag(typed: &[String], flag: &str) -> Option<Error> {
     let words = typed.iter().take_while(|word| !word.starts_with('-'));
-    let words: Vec<&str> = words.map(String::as_str).take(2).collect();
-    let line = words.join(" ");
-    let is_it = |(command, name, _): &&(&str, &str, &str)| {
-        let same = line == *command || line.starts_with(&format!("{command} "));
-        same && *name == flag
-    };
-    let (command, _, ours) = FLAGS.iter().find(is_it)?;
-    Some(Error::FormerCommand {
-        typed: format!("{command} {flag}"),
-        ours: (*ours).to_owned(),
+    let line = words
+        .map(String::as_str)
+        .take(2)
+        .collect::<Vec<_>>()
+        .join(" ");
+    let found = FLAGS.iter().find(|entry| {
+        let is_command = line == entry.command || line.starts_with(&format!("{} ", entry.command));
+        is_command && entry.flag == flag
+    })?;
+    Some(Error::KubebuilderCommand {
+        typed: format!("{} {flag}", found.command),
+        replacement: found.replacement.to_owned(),
     })
 }
 
@@ -136,62 +144,68 @@ fn mentions(arguments: &[String], word: &str) -> bool {
     arguments.iter().any(|argument| argument.contains(word))
 }
 
-/// `alpha webhook --type=mutating --operations=create,update --group .. --version .. --kind ..`
-fn webhook(arguments: &[String]) -> String {
-    let mut ours = vec!["kubewright create webhook".to_owned()];
+/// Translates `alpha webhook --type=mutating --operations=create,update --group .. --version ..
+/// --kind ..`.
+fn create_webhook(arguments: &[String]) -> String {
+    let mut command = vec!["kubewright create webhook".to_owned()];
     let mut words = arguments.iter().skip(1).peekable();
     while let Some(word) = words.next() {
         let (flag, value) = match word.split_once('=') {
             Some((flag, value)) => (flag, value.to_owned()),
             None => (word.as_str(), words.next().cloned().unwrap_or_default()),
         };
-        ours.push(match (flag, value.as_str()) {
+        command.push(match (flag, value.as_str()) {
             ("--type", "mutating") => "--defaulting".to_owned(),
             ("--type", "validating") => "--validation".to_owned(),
             _ => format!("{flag} {value}"),
         });
     }
-    ours.join(" ")
+    command.join(" ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{answer, flag};
+    use super::{replaced_command, replaced_flag};
 
-    fn ours(line: &str) -> String {
-        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        answer(&words[0], &words[1..]).to_string()
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    fn message_for(line: &str) -> String {
+        let words = words(line);
+        replaced_command(&words[0], &words[1..]).to_string()
     }
 
     #[test]
-    fn the_old_webhook_command_is_spelt_anew() {
+    fn alpha_webhook_is_translated_to_create_webhook() {
         let line = "alpha webhook --group core --version v1 --kind Pod --type=mutating --operations=create,update";
-        let answer = ours(line);
+        let message = message_for(line);
         assert!(
-            answer.ends_with(
+            message.ends_with(
                 "kubewright create webhook --group core --version v1 --kind Pod --defaulting --operations create,update"
             ),
-            "{answer}"
+            "{message}"
         );
     }
 
     #[test]
-    fn a_flag_of_kubebuilders_is_answered_on_the_command_that_had_it() {
-        let typed = |line: &str| -> Vec<String> { line.split(' ').map(str::to_owned).collect() };
-        let init = typed("init sites --repo example.com/sites");
-        let said = flag(&init, "--repo").map(|error| error.to_string());
-        assert!(said.is_some_and(|said| said.starts_with("`init --repo` is kubebuilder's")));
-        let webhook = typed("create webhook --kind Site --spoke v2");
-        let said = flag(&webhook, "--spoke").map(|error| error.to_string());
-        assert!(said.is_some_and(|said| said.contains("create api")));
-        assert!(flag(&typed("deploy --repo x"), "--repo").is_none());
-        assert!(flag(&init, "--reop").is_none());
+    fn flag_is_replaced_only_for_the_command_that_has_it_in_kubebuilder() {
+        let init = words("init sites --repo example.com/sites");
+        let message = replaced_flag(&init, "--repo").map(|error| error.to_string());
+        assert!(message.is_some_and(|message| {
+            message.starts_with("`init --repo` belongs to kubebuilder")
+        }));
+        let webhook = words("create webhook --kind Site --spoke v2");
+        let message = replaced_flag(&webhook, "--spoke").map(|error| error.to_string());
+        assert!(message.is_some_and(|message| message.contains("create api")));
+        assert!(replaced_flag(&words("deploy --repo x"), "--repo").is_none());
+        assert!(replaced_flag(&init, "--reop").is_none());
     }
 
     #[test]
-    fn each_answer_names_what_to_do() {
-        assert!(ours("edit --multigroup=true").contains("create api --group"));
-        assert!(ours("edit --plugins=helm/v2-alpha").contains("manifests --helm"));
-        assert!(ours("alpha update").contains("cargo update"));
+    fn error_for_a_kubebuilder_command_names_its_replacement() {
+        assert!(message_for("edit --multigroup=true").contains("create api --group"));
+        assert!(message_for("edit --plugins=helm/v2-alpha").contains("manifests --helm"));
+        assert!(message_for("alpha update").contains("cargo update"));
     }
 }

@@ -1,32 +1,13 @@
-use std::io::Write as _;
+//! The kubeconfig of an embedded cluster.
+
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kubewright_http::pki::KeyPairPem;
 use serde_json::{Value, json};
 
-use crate::error::Error;
-
-/// Writes a text that only its owner may read, in the place of what was there.
-pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), Error> {
-    let failed = |source| Error::Kubeconfig {
-        path: path.to_owned(),
-        source,
-    };
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
-        .map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)
-}
-
-/// A kubeconfig for one cluster on loopback, one user and one context, as YAML.
+/// Returns a kubeconfig for one cluster on loopback, with one user and one context, as YAML.
 pub(crate) fn kubeconfig(
     address: SocketAddr,
     authority_pem: &str,
@@ -53,6 +34,6 @@ pub(crate) fn kubeconfig(
         }],
         "current-context": "kubewright",
     });
-    // JSON is YAML, and every reader of kubeconfigs takes it.
+    // JSON is a subset of YAML, so every reader of kubeconfigs accepts it.
     format!("{config:#}\n")
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod cluster;
+mod cluster_access;
 mod command;
 mod completions;
 mod create;
@@ -19,6 +20,7 @@ mod kubeconfig;
 mod objects;
 mod output;
 mod output_format;
+mod private_file;
 mod program;
 mod project;
 mod source;
@@ -30,10 +32,11 @@ use std::process::ExitCode;
 static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;
 
 fn main() -> ExitCode {
-    match command::Arguments::parse_or_answer().and_then(command::Arguments::run) {
+    let outcome = command::Arguments::read().and_then(command::Arguments::run);
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::fail(&error);
+            output::print_error(&error);
             ExitCode::FAILURE
         }
     }

@@ -1,4 +1,4 @@
-//! What the command prints: plain lines on standard output, problems on standard error.
+//! What the command prints: results to standard output, problems to standard error.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -9,12 +9,13 @@ use std::error::Error;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 
-/// Prints one line of what was asked for.
+/// Prints one line of the result to standard output.
 pub(crate) fn say(line: impl Display) {
     println!("{line}");
 }
 
-/// Prints a text as it is. A reader that has seen enough, such as `head`, is no failure.
+/// Prints a text to standard output. A reader that closes the pipe early, such as `head`, is not
+/// an error.
 pub(crate) fn print(text: &str) -> Result<(), crate::error::Error> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -25,26 +26,26 @@ pub(crate) fn print(text: &str) -> Result<(), crate::error::Error> {
     }
 }
 
-/// Prints one line about the work itself.
+/// Prints one line about the progress to standard error.
 pub(crate) fn note(line: impl Display) {
     eprintln!("{line}");
 }
 
-/// Whether standard error shows colours: a terminal does, unless `NO_COLOR` says otherwise.
-pub(crate) fn has_colours() -> bool {
-    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    io::stderr().is_terminal() && !unwanted
+/// Whether standard error shows colors: on a terminal, unless `NO_COLOR` is set.
+pub(crate) fn has_colors() -> bool {
+    let is_disabled = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    io::stderr().is_terminal() && !is_disabled
 }
 
-/// Prints an error and its causes.
-pub(crate) fn fail(error: &dyn Error) {
-    for line in causes(error) {
+/// Prints an error and its causes to standard error.
+pub(crate) fn print_error(error: &dyn Error) {
+    for line in error_lines(error) {
         eprintln!("{line}");
     }
 }
 
-/// An error and its causes, one line each.
-pub(crate) fn causes(error: &dyn Error) -> Vec<String> {
+/// Returns an error and its causes, one line each.
+pub(crate) fn error_lines(error: &dyn Error) -> Vec<String> {
     let mut lines = vec![format!("error: {error}")];
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -54,7 +55,7 @@ pub(crate) fn causes(error: &dyn Error) -> Vec<String> {
     lines
 }
 
-/// Prints rows under a heading, columns as wide as their widest cell.
+/// Prints rows below a heading, columns as wide as their widest cell.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) {
     for line in table_lines(heading, rows) {
         say(line);

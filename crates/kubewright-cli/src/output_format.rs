@@ -1,10 +1,12 @@
+//! The flag `--output`: text for people or JSON for programs.
+
 use std::fmt::Display;
 
 use clap::{Args, ValueEnum};
 
 use crate::output::{note, say};
 
-/// How an answer is written.
+/// The format of a command's result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
     /// For people.
@@ -15,8 +17,8 @@ pub(crate) enum OutputFormat {
 }
 
 impl OutputFormat {
-    /// Tells what happens: people read it as the answer, programs beside it.
-    pub(crate) fn tell(self, line: impl Display) {
+    /// Prints a line of progress: with text to standard output, with JSON to standard error.
+    pub(crate) fn progress(self, line: impl Display) {
         match self {
             Self::Text => say(line),
             Self::Json => note(line),
@@ -24,10 +26,10 @@ impl OutputFormat {
     }
 }
 
-/// The flag that chooses it.
+/// The flag that selects the format.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct OutputFlag {
-    /// For people, or one JSON value for programs.
-    #[arg(long, short, value_name = "FORM", default_value = "text")]
+    /// Text for people, or one JSON value for programs.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub(crate) output: OutputFormat,
 }

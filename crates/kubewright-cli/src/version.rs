@@ -1,3 +1,5 @@
+//! `kubewright version`: what this command was built from.
+
 use clap::Args;
 use kubewright_testing::control_plane::Release;
 use serde_json::json;
@@ -6,14 +8,14 @@ use crate::error::Error;
 use crate::output::{print, say};
 use crate::output_format::{OutputFlag, OutputFormat};
 
-/// What `kubewright version` is called with.
+/// The arguments of `kubewright version`.
 #[derive(Args, Debug)]
 pub(crate) struct VersionArguments {
     #[command(flatten)]
-    form: OutputFlag,
+    format: OutputFlag,
 }
 
-/// Says which command this is and what it was built from.
+/// Prints the version of this command and what it was built from.
 pub(crate) fn run(arguments: &VersionArguments) -> Result<(), Error> {
     let facts = [
         ("version", env!("CARGO_PKG_VERSION")),
@@ -22,13 +24,13 @@ pub(crate) fn run(arguments: &VersionArguments) -> Result<(), Error> {
         ("target", env!("KUBEWRIGHT_TARGET")),
         ("kubernetes", Release::current().version()),
     ];
-    match arguments.form.output {
+    match arguments.format.output {
         OutputFormat::Json => {
-            let mut answer = json!({});
+            let mut result = json!({});
             for (name, value) in facts {
-                answer[name] = value.into();
+                result[name] = value.into();
             }
-            print(&format!("{answer:#}\n"))
+            print(&format!("{result:#}\n"))
         }
         OutputFormat::Text => {
             for (name, value) in facts {

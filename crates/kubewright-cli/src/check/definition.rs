@@ -1,14 +1,16 @@
+//! Checks of definitions: size, versions, printer columns, selectable fields.
+
 use serde_json::Value;
 
 use super::finding::{Finding, Findings, Rule};
-use super::json_path::{Reach, follow};
+use super::json_path::{Target, follow};
 use super::schema::check_schema;
 
-/// What `kubectl apply` keeps of an object in one of its annotations is no longer than this:
+/// The size limit of `kubectl apply`, which stores the object in an annotation:
 /// `TotalAnnotationSizeLimitB` in apimachinery's api/validation/objectmeta.go.
 const CLIENT_SIDE_APPLY: usize = 256 * 1024;
 
-/// Looks at a definition.
+/// Checks a definition.
 pub(super) fn check_definition(definition: &Value) -> Vec<Finding> {
     let mut findings = Findings::of(definition);
     check_size(&mut findings, definition);
@@ -28,8 +30,8 @@ pub(super) fn check_definition(definition: &Value) -> Vec<Finding> {
             findings.add(
                 Rule::Status,
                 name,
-                "there is a status and no status subresource: whoever writes the object writes its \
-                 status, and its generation counts both",
+                "there is a status without a status subresource: every write to the object may \
+change its status, and its generation counts both",
             );
         }
     }
@@ -40,22 +42,24 @@ fn check_size(findings: &mut Findings, definition: &Value) {
     let bytes = definition.to_string().len();
     if bytes > CLIENT_SIDE_APPLY {
         let message = format!(
-            "{bytes} bytes; `kubectl apply` stops at {CLIENT_SIDE_APPLY}: shorten descriptions, or \
-             apply it with --server-side"
+            "{bytes} bytes; the limit of `kubectl apply` is {CLIENT_SIDE_APPLY}: shorten descriptions, \
+or apply it with --server-side"
         );
         findings.add(Rule::Size, "", message);
     }
 }
 
 fn check_versions(findings: &mut Findings, spec: &Value) {
-    let none = Vec::new();
-    let versions = spec["versions"].as_array().unwrap_or(&none);
-    let stored = versions.iter().filter(|one| one["storage"] == true).count();
+    let versions = spec["versions"].as_array().map_or(&[][..], Vec::as_slice);
+    let stored = versions
+        .iter()
+        .filter(|version| version["storage"] == true)
+        .count();
     if stored != 1 {
-        let message = format!("{stored} versions are stored, and it has to be one");
+        let message = format!("{stored} versions have storage: true; set it for exactly one");
         findings.add(Rule::Versions, "", message);
     }
-    if !versions.iter().any(|one| one["served"] == true) {
+    if !versions.iter().any(|version| version["served"] == true) {
         findings.add(Rule::Versions, "", "no version is served");
     }
     let converts = spec["conversion"]["strategy"] == "Webhook";
@@ -67,8 +71,8 @@ fn check_versions(findings: &mut Findings, spec: &Value) {
         findings.add(
             Rule::Conversion,
             "",
-            "the versions differ and nothing converts between them: what one of them does not know \
-             is dropped whenever it writes",
+            "the versions differ and there is no conversion: a write in one version drops the \
+fields that only the other has",
         );
     }
 }
@@ -80,17 +84,17 @@ fn check_columns(findings: &mut Findings, version: &Value, schema: &Value) {
         let name = column["name"].as_str().unwrap_or_default();
         let place = format!("column {name:?}");
         match follow(schema, path) {
-            Reach::Nowhere(missing) => findings.add(
+            Target::Missing(missing) => findings.add(
                 Rule::Column,
                 place,
-                format!("{path} leads nowhere: there is no {missing}"),
+                format!("{path} does not exist: there is no {missing}"),
             ),
-            Reach::Unreadable => findings.add(
+            Target::InvalidPath => findings.add(
                 Rule::Column,
                 place,
-                format!("{path:?} is no path: write it as .spec.name"),
+                format!("{path:?} is not a path: write it as .spec.name"),
             ),
-            Reach::Value(found) if !shows(column, found) => findings.add(
+            Target::Schema(found) if !shows(column, found) => findings.add(
                 Rule::Column,
                 place,
                 format!(
@@ -98,19 +102,19 @@ fn check_columns(findings: &mut Findings, version: &Value, schema: &Value) {
                     found["type"], column["type"]
                 ),
             ),
-            Reach::Value(_) | Reach::Open => {}
+            Target::Schema(_) | Target::Open => {}
         }
     }
 }
 
-/// Whether a column shows values of the schema, as `cellForJSONValue` does in
+/// Whether a column of this type shows values of the schema: `cellForJSONValue` in
 /// apiextensions-apiserver's tableconvertor.go.
 fn shows(column: &Value, schema: &Value) -> bool {
-    let form = schema["type"].as_str().unwrap_or_default();
+    let schema_type = schema["type"].as_str().unwrap_or_default();
     match column["type"].as_str().unwrap_or_default() {
-        "integer" | "number" => matches!(form, "integer" | "number" | ""),
-        "boolean" => matches!(form, "boolean" | ""),
-        "date" => matches!(form, "string" | ""),
+        "integer" | "number" => matches!(schema_type, "integer" | "number" | ""),
+        "boolean" => matches!(schema_type, "boolean" | ""),
+        "date" => matches!(schema_type, "string" | ""),
         _ => true,
     }
 }
@@ -120,13 +124,13 @@ fn check_selectable(findings: &mut Findings, version: &Value, schema: &Value) {
         let path = field["jsonPath"].as_str().unwrap_or_default();
         let place = format!("selectable field {path}");
         let message = match follow(schema, path) {
-            Reach::Value(found) => match found["type"].as_str() {
+            Target::Schema(found) => match found["type"].as_str() {
                 Some("string" | "boolean" | "integer") => continue,
-                _ => "only strings, booleans and integers can be selected by".to_owned(),
+                _ => "only strings, booleans and integers are selectable".to_owned(),
             },
-            Reach::Nowhere(missing) => format!("it leads nowhere: there is no {missing}"),
-            Reach::Open => "the schema does not say what is there".to_owned(),
-            Reach::Unreadable => "it is no path: write it as .spec.name".to_owned(),
+            Target::Missing(missing) => format!("it does not exist: there is no {missing}"),
+            Target::Open => "the schema does not define it".to_owned(),
+            Target::InvalidPath => "it is not a path: write it as .spec.name".to_owned(),
         };
         findings.add(Rule::Selectable, place, message);
     }

@@ -1,3 +1,5 @@
+//! Validation by an API server in this process: rules in CEL, and everything else that it rejects.
+
 use kube::Api;
 use kube::api::{ApiResource, DynamicObject, PostParams};
 use kube::core::Status;
@@ -6,9 +8,10 @@ use serde_json::Value;
 
 use super::finding::{Finding, Findings, Rule};
 use crate::error::Error;
+use crate::objects::text;
 use crate::output::note;
 
-/// Rules by which faults are found that the server refuses, too.
+/// Rules whose faults the server rejects as well.
 const OVERLAPPING: [Rule; 7] = [
     Rule::Pattern,
     Rule::Column,
@@ -19,22 +22,27 @@ const OVERLAPPING: [Rule; 7] = [
     Rule::Versions,
 ];
 
-/// An API server of our own, which is asked whether it would take a definition or a policy: rules
-/// in CEL that do not compile, and whatever else it refuses.
-pub(super) struct Judge {
+/// An API server in this process that validates definitions and policies with dry runs.
+pub(super) struct DryRunServer {
     client: kube::Client,
 }
 
-impl Judge {
-    /// Starts the server, in this process.
-    pub(super) fn new() -> Self {
+/// A field that the server rejects, and why.
+struct InvalidField {
+    field: String,
+    message: String,
+}
+
+impl DryRunServer {
+    /// Starts the server.
+    pub(super) fn start() -> Self {
         let server = Server::new(ServerOptions::default());
         let client = kube::Client::new(server.service(User::admin()), "default");
         Self { client }
     }
 
-    /// What the server says of an object. Where `known` has faults that it refuses, too, only
-    /// rules are added: it would tell those again, in its own words.
+    /// Returns the errors of the server for an object. When one of the `known` findings is of a rule
+    /// that the server checks as well, only errors in CEL are returned: the others would repeat it.
     ///
     /// # Cancel safety
     ///
@@ -45,48 +53,48 @@ impl Judge {
         known: &[Finding],
     ) -> Result<Vec<Finding>, Error> {
         let mut findings = Findings::of(object);
-        let is_told = known
+        let is_known = known
             .iter()
             .any(|finding| OVERLAPPING.contains(&finding.rule));
-        let refusals = self.refusals(object).await?;
-        let is_one_too_costly = refusals
+        let errors = self.dry_run(object).await?;
+        let is_one_rule_too_costly = errors
             .iter()
-            .any(|(_, message)| message.contains("cost exceeds budget"));
-        for (field, message) in refusals {
-            // Then the sum is too much as well, which says nothing new.
-            if is_one_too_costly && message.contains("cost total") {
+            .any(|error| error.message.contains("cost exceeds budget"));
+        for InvalidField { field, message } in errors {
+            // The total is then too high because of that rule.
+            if is_one_rule_too_costly && message.contains("cost total") {
                 continue;
             }
-            if is_rule(&field) {
+            if is_cel(&field) {
                 findings.add(Rule::Cel, field, message);
-            } else if !is_told {
-                findings.add(Rule::Refused, field, message);
+            } else if !is_known {
+                findings.add(Rule::Rejected, field, message);
             }
         }
         Ok(findings.into_vec())
     }
 
-    /// The fields that a dry run of creating the object names, with what is wrong with each.
-    async fn refusals(&self, wanted: &Value) -> Result<Vec<(String, String)>, Error> {
+    /// Creates the object in a dry run and returns the fields that the server rejects.
+    async fn dry_run(&self, value: &Value) -> Result<Vec<InvalidField>, Error> {
         let failed = |source| Error::Request {
-            action: format!("ask the embedded API server about a {}", wanted["kind"]),
+            action: format!("validate a {} with the embedded API server", value["kind"]),
             source: Box::new(source),
         };
-        let object: DynamicObject = serde_json::from_value(wanted.clone())
+        let object: DynamicObject = serde_json::from_value(value.clone())
             .map_err(|source| failed(kube::Error::SerdeError(source)))?;
-        let tried = PostParams {
+        let parameters = PostParams {
             dry_run: true,
             ..PostParams::default()
         };
-        let there: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource_of(wanted));
-        match there.create(&tried, &object).await {
+        let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource_of(value));
+        match api.create(&parameters, &object).await {
             Ok(_) => Ok(Vec::new()),
             Err(kube::Error::Api(status)) if (400..500).contains(&status.code) => {
-                Ok(causes(*status))
+                Ok(invalid_fields(*status))
             }
-            // What the embedded server does not have, another may take.
+            // A real API server may support what the embedded one does not.
             Err(kube::Error::Api(status)) if status.code == 501 => {
-                note(format_args!("note: not looked at: {}", status.message));
+                note(format_args!("note: not checked: {}", status.message));
                 Ok(Vec::new())
             }
             Err(source) => Err(failed(source)),
@@ -94,13 +102,10 @@ impl Judge {
     }
 }
 
-/// The resource of a definition or a policy.
+/// Returns the resource of a definition or a policy.
 fn resource_of(object: &Value) -> ApiResource {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (api_version, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
-    let (group, version) = api_version
-        .split_once('/')
-        .unwrap_or(("", api_version.as_str()));
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let lower = kind.to_lowercase();
     ApiResource {
         group: group.to_owned(),
@@ -109,25 +114,34 @@ fn resource_of(object: &Value) -> ApiResource {
             Some(stem) => format!("{stem}ies"),
             None => format!("{lower}s"),
         },
-        api_version,
-        kind,
+        api_version: api_version.to_owned(),
+        kind: kind.to_owned(),
     }
 }
 
-/// Whether the field is a rule in CEL.
-fn is_rule(field: &str) -> bool {
+/// Whether the field is an expression in CEL.
+fn is_cel(field: &str) -> bool {
     field.contains("x-kubernetes-validations")
         || field.ends_with(".expression")
         || field.ends_with(".messageExpression")
 }
 
-/// The causes of a refusal, or its message where it has none.
-fn causes(status: Status) -> Vec<(String, String)> {
+/// Returns the causes of a status; its message when it has none.
+fn invalid_fields(status: Status) -> Vec<InvalidField> {
     let causes = status.details.map(|details| details.causes);
-    let causes = causes.unwrap_or_default();
-    if causes.is_empty() {
-        return vec![(String::new(), status.message)];
+    let fields: Vec<InvalidField> = causes
+        .unwrap_or_default()
+        .into_iter()
+        .map(|cause| InvalidField {
+            field: cause.field,
+            message: cause.message,
+        })
+        .collect();
+    if !fields.is_empty() {
+        return fields;
     }
-    let causes = causes.into_iter();
-    causes.map(|cause| (cause.field, cause.message)).collect()
+    vec![InvalidField {
+        field: String::new(),
+        message: status.message,
+    }]
 }

@@ -1,44 +1,46 @@
+//! A fault that `check` found, and the rule that it breaks.
+
 use std::fmt;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-/// What is looked for; `--allow` names those that are meant.
+/// The rules of `check`; `--allow` accepts what breaks one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Rule {
-    /// A pattern that is no regular expression.
+    /// A pattern is not a regular expression.
     Pattern,
-    /// A column whose path leads nowhere, or to a value that its type cannot show.
+    /// The path of a column does not exist, or its value does not fit the column's type.
     Column,
-    /// A selectable field that is not there, or cannot be selected by.
+    /// A selectable field does not exist, or cannot be selected by.
     Selectable,
-    /// A floating-point number, which other languages round in their own ways.
+    /// A field is a floating-point number, which other languages round differently.
     Float,
-    /// A definition that is too large for its users or for the store.
+    /// A definition is too large for `kubectl apply`.
     Size,
-    /// A default that its own schema refuses.
+    /// A default is invalid for its own schema.
     Default,
-    /// Bounds that no value fits into, or a required field that the schema does not have.
+    /// No value is within the bounds, or a required field is not in the schema.
     Bounds,
-    /// A list whose map keys its items need not have.
+    /// Items of a list may lack the key of the list.
     ListKey,
-    /// A status that anybody who may write the object writes, too.
+    /// There is no status subresource: a write to the object also writes its status.
     Status,
-    /// Versions of which none or several are stored, or none is served.
+    /// Not exactly one version is stored, or no version is served.
     Versions,
-    /// Versions that differ without a conversion between them.
+    /// Versions differ and there is no conversion.
     Conversion,
-    /// A rule in CEL that does not compile, or that its schema does not allow.
+    /// A rule in CEL does not compile, or is invalid for its schema.
     Cel,
-    /// Whatever else the API server refuses.
-    Refused,
-    /// A change that objects in a cluster would not survive.
+    /// The API server rejects the object for another reason.
+    Rejected,
+    /// Objects in a cluster would not survive the change.
     Change,
-    /// A webhook that can keep a cluster from starting.
-    Guard,
-    /// A permission for everything.
+    /// A webhook can prevent a cluster from starting.
+    Webhook,
+    /// A role grants everything.
     Wildcard,
-    /// A permission that no test used.
+    /// No test used a permission.
     Unused,
 }
 
@@ -49,15 +51,15 @@ impl Rule {
     }
 }
 
-/// One fault, and where it is.
+/// A fault, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) rule: Rule,
     /// Kind and name of the object.
     pub(super) object: String,
-    /// Where in it.
+    /// The place in the object; empty for the object as a whole.
     pub(super) place: String,
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to fix it.
     pub(super) message: String,
 }
 
@@ -82,26 +84,26 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The faults of one object, as they are found.
+/// The findings in one object.
 #[derive(Debug)]
 pub(super) struct Findings {
     object: String,
-    found: Vec<Finding>,
+    findings: Vec<Finding>,
 }
 
 impl Findings {
-    /// For an object.
+    /// Returns an empty list for the object.
     pub(super) fn of(object: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
         let (kind, name) = (&object["kind"], &object["metadata"]["name"]);
         Self {
             object: format!("{} {}", text(kind), text(name)),
-            found: Vec::new(),
+            findings: Vec::new(),
         }
     }
 
     pub(super) fn add(&mut self, rule: Rule, place: impl Into<String>, message: impl Into<String>) {
-        self.found.push(Finding {
+        self.findings.push(Finding {
             rule,
             object: self.object.clone(),
             place: place.into(),
@@ -110,6 +112,6 @@ impl Findings {
     }
 
     pub(super) fn into_vec(self) -> Vec<Finding> {
-        self.found
+        self.findings
     }
 }

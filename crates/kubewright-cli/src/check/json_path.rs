@@ -1,54 +1,56 @@
+//! Follows the simple JSON paths of columns and selectable fields through a schema.
+
 use serde_json::Value;
 
-/// One step of a path such as `.status.conditions[?(@.type=="Ready")].status`.
+/// A step of a path such as `.status.conditions[?(@.type=="Ready")].status`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Field(String),
     /// `[0]`, `[*]`, `[1:3]`, `[?(..)]`.
     Items,
-    /// `..name`, which may be anywhere.
+    /// `..name`, a field at any depth.
     Anywhere,
 }
 
-/// Where a path leads in a schema.
+/// What a path refers to in a schema.
 #[derive(Debug, PartialEq)]
-pub(super) enum Reach<'a> {
-    /// To a value of this schema.
-    Value(&'a Value),
-    /// Into what the schema leaves open.
+pub(super) enum Target<'a> {
+    /// A value of this schema.
+    Schema(&'a Value),
+    /// A value that the schema does not define.
     Open,
-    /// Nowhere; this is the first name that is not there.
-    Nowhere(String),
-    /// The path itself cannot be read.
-    Unreadable,
+    /// Nothing: the schema does not have this field.
+    Missing(String),
+    /// The text is not a path.
+    InvalidPath,
 }
 
-/// Follows a simple path (as columns and selectable fields have it) through an object's schema.
-pub(super) fn follow<'a>(schema: &'a Value, path: &str) -> Reach<'a> {
-    let Some(steps) = steps(path) else {
-        return Reach::Unreadable;
+/// Follows a path through the schema of an object.
+pub(super) fn follow<'a>(schema: &'a Value, path: &str) -> Target<'a> {
+    let Some(steps) = parse(path) else {
+        return Target::InvalidPath;
     };
-    let mut place = schema;
+    let mut current = schema;
     for (depth, step) in steps.iter().enumerate() {
         let next = match step {
-            Step::Anywhere => return Reach::Open,
-            // What every object has is not in the schema of one.
+            Step::Anywhere => return Target::Open,
+            // Schemas of kinds do not describe the metadata that every object has.
             Step::Field(name) if depth == 0 && name == "metadata" => return metadata(&steps),
-            Step::Field(name) => field(place, name),
-            Step::Items => place.get("items").filter(|items| items.is_object()),
+            Step::Field(name) => field(current, name),
+            Step::Items => current.get("items").filter(|items| items.is_object()),
         };
-        place = match next {
+        current = match next {
             Some(next) => next,
-            None if is_open(place) => return Reach::Open,
+            None if is_open(current) => return Target::Open,
             None => {
-                return Reach::Nowhere(match step {
+                return Target::Missing(match step {
                     Step::Field(name) => name.clone(),
-                    _ => "[..] of what is no list".to_owned(),
+                    _ => "list for [..]".to_owned(),
                 });
             }
         };
     }
-    Reach::Value(place)
+    Target::Schema(current)
 }
 
 fn field<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
@@ -85,17 +87,17 @@ const METADATA: [&str; 15] = [
     "uid",
 ];
 
-fn metadata(steps: &[Step]) -> Reach<'static> {
+fn metadata(steps: &[Step]) -> Target<'static> {
     match steps.get(1) {
         Some(Step::Field(name)) if !METADATA.contains(&name.as_str()) => {
-            Reach::Nowhere(name.clone())
+            Target::Missing(name.clone())
         }
-        _ => Reach::Open,
+        _ => Target::Open,
     }
 }
 
-/// Reads a path; nothing when it is no path.
-fn steps(path: &str) -> Option<Vec<Step>> {
+/// Parses a path.
+fn parse(path: &str) -> Option<Vec<Step>> {
     let mut letters = path.chars().peekable();
     let mut steps = Vec::new();
     while let Some(letter) = letters.next() {
@@ -119,7 +121,7 @@ fn steps(path: &str) -> Option<Vec<Step>> {
     (!steps.is_empty()).then_some(steps)
 }
 
-/// What stands between `[` and its `]`.
+/// Parses the text between `[` and its `]`.
 fn brackets(letters: &mut impl Iterator<Item = char>) -> Option<Step> {
     let mut inner = String::new();
     let mut depth = 1;
@@ -147,7 +149,7 @@ fn brackets(letters: &mut impl Iterator<Item = char>) -> Option<Step> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Reach, follow};
+    use super::{Target, follow};
 
     fn schema() -> Value {
         json!({"properties": {
@@ -161,9 +163,9 @@ mod tests {
     }
 
     #[test]
-    fn paths_lead_to_what_the_schema_has() {
+    fn path_refers_to_the_schema_of_its_field() {
         let schema = schema();
-        for (path, form) in [
+        for (path, expected) in [
             (".spec.image", "string"),
             (r".spec.a\.b", "integer"),
             (".spec['a.b']", "integer"),
@@ -174,15 +176,15 @@ mod tests {
             (".status.conditions[0].status", "string"),
             (".status.labels.anything", "boolean"),
         ] {
-            let Reach::Value(found) = follow(&schema, path) else {
+            let Target::Schema(found) = follow(&schema, path) else {
                 panic!("{path}: {:?}", follow(&schema, path));
             };
-            assert_eq!(found["type"], form, "{path}");
+            assert_eq!(found["type"], expected, "{path}");
         }
     }
 
     #[test]
-    fn what_is_left_open_may_be_anything() {
+    fn path_into_an_open_part_of_the_schema_is_open() {
         let schema = schema();
         for path in [
             ".metadata.labels.app",
@@ -190,24 +192,24 @@ mod tests {
             ".status.free.x.y",
             "..image",
         ] {
-            assert_eq!(follow(&schema, path), Reach::Open, "{path}");
+            assert_eq!(follow(&schema, path), Target::Open, "{path}");
         }
     }
 
     #[test]
-    fn the_first_name_that_is_not_there_is_told() {
+    fn first_field_that_does_not_exist_is_named() {
         let schema = schema();
         for (path, missing) in [
             (".spec.imgae", "imgae"),
             (".sepc.image", "sepc"),
             (".metadata.creationTime", "creationTime"),
-            (".spec.image[0]", "[..] of what is no list"),
+            (".spec.image[0]", "list for [..]"),
         ] {
-            let nowhere = Reach::Nowhere(missing.to_owned());
-            assert_eq!(follow(&schema, path), nowhere, "{path}");
+            let expected = Target::Missing(missing.to_owned());
+            assert_eq!(follow(&schema, path), expected, "{path}");
         }
         for path in ["spec.image", "", ".status.conditions[0"] {
-            assert_eq!(follow(&schema, path), Reach::Unreadable, "{path:?}");
+            assert_eq!(follow(&schema, path), Target::InvalidPath, "{path:?}");
         }
     }
 }

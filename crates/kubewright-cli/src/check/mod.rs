@@ -1,15 +1,16 @@
-//! `kubewright check`: what the compiler does not say, and the API server late or never.
+//! `kubewright check`: faults that the compiler does not report, and the API server late or never.
 //!
-//! Each file but the first three knows one part of the manifests and the rules for it.
+//! [`run`] collects the findings of the other modules, each of which checks one part of the
+//! manifests.
 
 mod changes;
-mod finding;
-mod run;
-
 mod definition;
 mod dry_run;
+mod finding;
 mod json_path;
 mod permission;
+mod revision;
+mod run;
 mod schema;
 mod test_requests;
 mod webhook;

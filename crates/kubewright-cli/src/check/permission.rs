@@ -1,16 +1,18 @@
+//! Checks of roles: wildcards, and permissions that no test used.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::finding::{Finding, Findings, Rule};
 
-/// Looks at the rules of roles that somebody is bound to.
+/// Checks the rules of roles that have a binding.
 pub(super) fn check_wildcards(objects: &[Value]) -> Vec<Finding> {
     let bound: BTreeSet<&str> = objects
         .iter()
         .filter_map(|object| object["roleRef"]["name"].as_str())
         .collect();
-    let mut found = Vec::new();
+    let mut all = Vec::new();
     for role in objects.iter().filter(|object| is_role(object)) {
         let name = role["metadata"]["name"].as_str().unwrap_or_default();
         if !bound.contains(name) {
@@ -18,47 +20,49 @@ pub(super) fn check_wildcards(objects: &[Value]) -> Vec<Finding> {
         }
         let mut findings = Findings::of(role);
         for rule in role["rules"].as_array().into_iter().flatten() {
-            for (field, what) in [
+            for (field, granted) in [
                 ("apiGroups", "every group"),
                 ("resources", "every resource"),
-                ("verbs", "everything"),
+                ("verbs", "every verb"),
             ] {
-                let has_all = texts(&rule[field]).any(|one| one == "*");
-                if has_all {
-                    let place = format!("{field} of {}", short(rule));
+                if texts(&rule[field]).any(|text| text == "*") {
+                    let place = format!("{field} of {}", resources_of(rule));
                     let message = format!(
-                        "it allows {what}, also what comes with later versions: name what is needed"
+                        "it grants {granted}, also those of later versions: list the ones it needs"
                     );
                     findings.add(Rule::Wildcard, place, message);
                 }
             }
         }
-        found.extend(findings.into_vec());
+        all.extend(findings.into_vec());
     }
-    found
+    all
 }
 
-/// What the operator's own role grants and none of these requests (`verb group/resource`) used.
-pub(super) fn check_unused(objects: &[Value], used: &BTreeSet<String>) -> Vec<Finding> {
-    let account = objects.iter().find(|one| one["kind"] == "ServiceAccount");
-    let name = account.map(|account| &account["metadata"]["name"]);
-    let role = objects
+/// Reports permissions of the operator's role that none of the requests (`verb group/resource`)
+/// used.
+pub(super) fn check_unused(objects: &[Value], requests: &BTreeSet<String>) -> Vec<Finding> {
+    let account = objects
         .iter()
-        .find(|one| one["kind"] == "ClusterRole" && Some(&one["metadata"]["name"]) == name);
+        .find(|object| object["kind"] == "ServiceAccount");
+    let name = account.map(|account| &account["metadata"]["name"]);
+    let role = objects.iter().find(|object| {
+        object["kind"] == "ClusterRole" && Some(&object["metadata"]["name"]) == name
+    });
     let Some(role) = role else {
         return Vec::new();
     };
     let mut findings = Findings::of(role);
     for (resource, granted) in granted(role) {
-        let asked = |verb: &str| used.contains(&format!("{verb} {resource}"));
+        let requested = |verb: &str| requests.contains(&format!("{verb} {resource}"));
         let unused: Vec<&str> = granted
             .iter()
-            .filter(|verb| !is_used(verb, &asked))
+            .filter(|verb| !is_used(verb, &requested))
             .map(String::as_str)
             .collect();
         if !unused.is_empty() {
             let message = format!(
-                "{} was granted, and no test used it: register less, or test it",
+                "{} is granted and no test used it: narrow the registration, or test it",
                 unused.join(", ")
             );
             findings.add(Rule::Unused, resource, message);
@@ -67,22 +71,23 @@ pub(super) fn check_unused(objects: &[Value], used: &BTreeSet<String>) -> Vec<Fi
     findings.into_vec()
 }
 
-/// Reading is granted as one, and a server-side apply that makes an object needs `create` too.
-fn is_used(verb: &str, asked: &dyn Fn(&str) -> bool) -> bool {
+/// The verbs for reads are granted together, and a server-side apply that creates an object needs
+/// `create` as well.
+fn is_used(verb: &str, requested: &dyn Fn(&str) -> bool) -> bool {
     match verb {
-        "get" | "list" | "watch" => ["get", "list", "watch"].into_iter().any(asked),
-        "create" => asked("create") || asked("patch"),
-        other => asked(other),
+        "get" | "list" | "watch" => ["get", "list", "watch"].into_iter().any(requested),
+        "create" => requested("create") || requested("patch"),
+        other => requested(other),
     }
 }
 
-/// The verbs of each resource, as `group/resource`.
+/// Returns the granted verbs of each `group/resource`.
 fn granted(role: &Value) -> BTreeMap<String, BTreeSet<String>> {
     let mut granted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for rule in role["rules"].as_array().into_iter().flatten() {
         for group in texts(&rule["apiGroups"]) {
             for resource in texts(&rule["resources"]) {
-                if is_asked_by_others(group, resource) {
+                if is_used_outside_tests(group, resource) {
                     continue;
                 }
                 let verbs = granted.entry(format!("{group}/{resource}")).or_default();
@@ -93,9 +98,9 @@ fn granted(role: &Value) -> BTreeMap<String, BTreeSet<String>> {
     granted
 }
 
-/// Finalizers are looked at by the API server when an owner reference blocks deletion; leases and
-/// reviews belong to the manager, which is not part of a test.
-fn is_asked_by_others(group: &str, resource: &str) -> bool {
+/// Whether no test can use the permission: the API server checks finalizers when an owner reference
+/// blocks deletion, and leases and reviews belong to the manager, which does not run in tests.
+fn is_used_outside_tests(group: &str, resource: &str) -> bool {
     resource.ends_with("/finalizers")
         || matches!(
             group,
@@ -114,7 +119,7 @@ fn texts(list: &Value) -> impl Iterator<Item = &str> {
         .filter_map(Value::as_str)
 }
 
-fn short(rule: &Value) -> String {
+fn resources_of(rule: &Value) -> String {
     let resources: Vec<&str> = texts(&rule["resources"]).collect();
     resources.join(", ")
 }
@@ -143,27 +148,25 @@ mod tests {
     }
 
     #[test]
-    fn what_no_test_used_is_told_by_resource() {
-        let used = ["list /pods", "watch /pods", "patch /pods"];
-        let used: BTreeSet<String> = used.into_iter().map(str::to_owned).collect();
-        let found = check_unused(&objects(), &used);
-        let told: Vec<_> = found
+    fn unused_verbs_are_reported_by_resource() {
+        let requests = ["list /pods", "watch /pods", "patch /pods"];
+        let requests = BTreeSet::from(requests.map(str::to_owned));
+        let findings = check_unused(&objects(), &requests);
+        let unused: Vec<_> = findings
             .iter()
-            .map(|one| {
-                (
-                    one.place.as_str(),
-                    one.message.split(" was").next().unwrap(),
-                )
+            .map(|finding| {
+                let verbs = finding.message.split(" is granted").next().unwrap();
+                (finding.place.as_str(), verbs)
             })
             .collect();
         assert_eq!(
-            told,
+            unused,
             [("/pods", "delete"), ("/secrets", "get, list, watch")]
         );
     }
 
     #[test]
-    fn only_roles_that_somebody_has_must_not_allow_everything() {
+    fn wildcard_is_reported_only_for_a_role_with_a_binding() {
         assert!(check_wildcards(&objects()).is_empty());
         let mut objects = objects();
         objects[1]["rules"][0]["verbs"] = json!(["*"]);

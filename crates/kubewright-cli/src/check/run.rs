@@ -1,22 +1,25 @@
-use std::path::PathBuf;
+//! The command itself: which checks run on which objects.
+
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::changes::{check_changes, manifests_of};
+use super::changes::check_changes;
 use super::definition::check_definition;
-use super::dry_run::Judge;
+use super::dry_run::DryRunServer;
 use super::finding::{Finding, Rule};
 use super::permission::{check_unused, check_wildcards};
-use super::test_requests::used_by_tests;
+use super::revision::manifests_of;
+use super::test_requests::test_requests;
 use super::webhook::check_configuration;
 use crate::error::Error;
 use crate::objects::{self, is_policy};
 use crate::output::{print, say};
 use crate::output_format::{OutputFlag, OutputFormat};
-use crate::program::{self, Words};
+use crate::program::{self, BuildOutput};
 
-/// What `kubewright check` is called with.
+/// The arguments of `kubewright check`.
 #[derive(Args, Debug)]
 pub(crate) struct CheckArguments {
     /// The operator's folder: a Cargo package with one program.
@@ -25,24 +28,23 @@ pub(crate) struct CheckArguments {
     /// Check the objects in this file instead of those that the program prints.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["since", "tests"])]
     manifests: Option<PathBuf>,
-    /// Also compare the definitions with those of a git revision, which is built for it.
+    /// Also compare the definitions with those of a git revision, which is built for this.
     #[arg(long, value_name = "REVISION", conflicts_with = "against")]
     since: Option<String>,
     /// Also compare the definitions with those in a file, such as the last release's manifests.
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
-    /// Also run the tests, and tell what the role grants and none of them used.
+    /// Also run the tests, and report permissions of the role that no test used.
     #[arg(long)]
     tests: bool,
-    /// What is meant as it is; may be given several times.
+    /// Accept what breaks this rule; may be given several times.
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     allow: Vec<Rule>,
     #[command(flatten)]
-    form: OutputFlag,
+    format: OutputFlag,
 }
 
-/// Looks for what the compiler does not say, and the API server late or never; fails when it finds
-/// something.
+/// Checks the manifests of an operator; fails when there are findings.
 ///
 /// # Cancel safety
 ///
@@ -50,7 +52,7 @@ pub(crate) struct CheckArguments {
 pub(crate) async fn run(arguments: &CheckArguments) -> Result<(), Error> {
     let mut findings = findings(arguments).await?;
     findings.retain(|finding| !arguments.allow.contains(&finding.rule));
-    match arguments.form.output {
+    match arguments.format.output {
         OutputFormat::Json => {
             let all: Vec<Value> = findings.iter().map(Finding::as_json).collect();
             print(&format!("{:#}\n", json!({"findings": all})))?;
@@ -65,8 +67,8 @@ pub(crate) async fn run(arguments: &CheckArguments) -> Result<(), Error> {
 
 async fn findings(arguments: &CheckArguments) -> Result<Vec<Finding>, Error> {
     let folder = &arguments.folder;
-    // The revision first: the program that both builds leave behind is then the present one.
-    let former = match (&arguments.since, &arguments.against) {
+    // Both builds write the same program: the current one must be the last.
+    let earlier = match (&arguments.since, &arguments.against) {
         (Some(revision), _) => manifests_of(folder, revision).await?,
         (None, Some(file)) => read(file)?,
         (None, None) => Vec::new(),
@@ -74,20 +76,20 @@ async fn findings(arguments: &CheckArguments) -> Result<Vec<Finding>, Error> {
     let objects = match &arguments.manifests {
         Some(file) => read(file)?,
         None => {
-            let program = program::build(folder, Words::Shown).await?;
+            let program = program::build(folder, BuildOutput::Shown).await?;
             program::manifests(&program, &["--image", "none"]).await?
         }
     };
-    let mut found = check_changes(&former, &objects);
-    found.extend(check(&objects, &arguments.allow).await?);
+    let mut findings = check_changes(&earlier, &objects);
+    findings.extend(check_objects(&objects, &arguments.allow).await?);
     if arguments.tests {
-        let used = used_by_tests(folder).await?;
-        found.extend(check_unused(&objects, &used));
+        let requests = test_requests(folder).await?;
+        findings.extend(check_unused(&objects, &requests));
     }
-    Ok(found)
+    Ok(findings)
 }
 
-fn read(file: &std::path::Path) -> Result<Vec<Value>, Error> {
+fn read(file: &Path) -> Result<Vec<Value>, Error> {
     let text = std::fs::read_to_string(file).map_err(|source| Error::File {
         action: "read",
         path: file.to_owned(),
@@ -96,26 +98,26 @@ fn read(file: &std::path::Path) -> Result<Vec<Value>, Error> {
     objects::read(&file.display().to_string(), &text)
 }
 
-/// What the objects themselves show. What is allowed is none the less told as refused where the
-/// server refuses it.
-async fn check(objects: &[Value], allowed: &[Rule]) -> Result<Vec<Finding>, Error> {
-    let judge = Judge::new();
-    let mut found = Vec::new();
+/// Checks each object. A fault of an allowed rule is still reported as rejected when the server
+/// rejects the object because of it.
+async fn check_objects(objects: &[Value], allowed: &[Rule]) -> Result<Vec<Finding>, Error> {
+    let server = DryRunServer::start();
+    let mut findings = Vec::new();
     for object in objects {
         match object["kind"].as_str() {
             Some("CustomResourceDefinition") => {
                 let mut known = check_definition(object);
                 known.retain(|finding| !allowed.contains(&finding.rule));
-                let refused = judge.check(object, &known).await?;
-                found.extend(known.into_iter().chain(refused));
+                let rejected = server.check(object, &known).await?;
+                findings.extend(known.into_iter().chain(rejected));
             }
             Some("MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration") => {
-                found.extend(check_configuration(object));
+                findings.extend(check_configuration(object));
             }
-            _ if is_policy(object) => found.extend(judge.check(object, &[]).await?),
+            _ if is_policy(object) => findings.extend(server.check(object, &[]).await?),
             _ => {}
         }
     }
-    found.extend(check_wildcards(objects));
-    Ok(found)
+    findings.extend(check_wildcards(objects));
+    Ok(findings)
 }

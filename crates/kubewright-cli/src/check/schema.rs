@@ -1,9 +1,11 @@
+//! Checks of a schema: patterns, numbers, bounds, list keys, defaults.
+
 use regex::Regex;
 use serde_json::Value;
 
 use super::finding::{Findings, Rule};
 
-/// Looks at a version's schema and all schemas below it.
+/// Checks the schema of a version and all schemas below it.
 pub(super) fn check_schema(findings: &mut Findings, schema: &Value, place: &str) {
     check_pattern(findings, schema, place);
     check_number(findings, schema, place);
@@ -14,8 +16,8 @@ pub(super) fn check_schema(findings: &mut Findings, schema: &Value, place: &str)
         check_default(findings, schema, default, place);
     }
     let properties = schema["properties"].as_object();
-    for (name, below) in properties.into_iter().flatten() {
-        check_schema(findings, below, &format!("{place}.{name}"));
+    for (name, property) in properties.into_iter().flatten() {
+        check_schema(findings, property, &format!("{place}.{name}"));
     }
     for keyword in ["items", "additionalProperties"] {
         if schema[keyword].is_object() {
@@ -29,19 +31,19 @@ pub(super) fn check_schema(findings: &mut Findings, schema: &Value, place: &str)
     }
 }
 
-/// Both Kubernetes (Go's RE2) and the crate here have no look-around and no back references.
+// The crate regex stands in for Go's RE2: neither has look-around or back references.
 fn check_pattern(findings: &mut Findings, schema: &Value, place: &str) {
     let Some(pattern) = schema["pattern"].as_str() else {
         return;
     };
     if let Err(error) = Regex::new(pattern) {
-        let reason = error.to_string();
-        let reason = reason.lines().last().unwrap_or_default().trim();
-        let reason = reason.strip_prefix("error: ").unwrap_or(reason);
+        let text = error.to_string();
+        let last = text.lines().last().unwrap_or_default().trim();
+        let reason = last.strip_prefix("error: ").unwrap_or(last);
         findings.add(
             Rule::Pattern,
             place,
-            format!("{pattern:?} is no regular expression ({reason}): no value would ever match"),
+            format!("{pattern:?} is not a regular expression ({reason}): no value can match"),
         );
     }
 }
@@ -51,8 +53,8 @@ fn check_number(findings: &mut Findings, schema: &Value, place: &str) {
         findings.add(
             Rule::Float,
             place,
-            "a floating-point number differs between clients; take an integer in a smaller unit, \
-             a quantity or a string",
+            "clients round floating-point numbers differently; use an integer in a smaller unit, a \
+quantity or a string",
         );
     }
 }
@@ -69,7 +71,7 @@ fn check_bounds(findings: &mut Findings, schema: &Value, place: &str) {
         let bounds = schema[lower].as_f64().zip(schema[upper].as_f64());
         if bounds.is_some_and(|(least, most)| least > most) {
             let message = format!(
-                "{lower} {} is above {upper} {}: no value fits",
+                "{lower} {} is above {upper} {}: no value is valid",
                 schema[lower], schema[upper]
             );
             findings.add(Rule::Bounds, place, message);
@@ -88,8 +90,7 @@ fn check_required(findings: &mut Findings, schema: &Value, place: &str) {
         let name = name.as_str().unwrap_or_default();
         if !properties.contains_key(name) {
             let message = format!(
-                "`{name}` is required and not among the fields: it is dropped, so that no object \
-                 can be stored"
+                "`{name}` is required and not a field: it is dropped, so that no object is valid"
             );
             findings.add(Rule::Bounds, place, message);
         }
@@ -103,7 +104,7 @@ fn check_list_keys(findings: &mut Findings, schema: &Value, place: &str) {
     let items = &schema["items"];
     let keys = schema["x-kubernetes-list-map-keys"].as_array();
     let Some(keys) = keys.filter(|keys| !keys.is_empty()) else {
-        findings.add(Rule::ListKey, place, "a list of type map names no key");
+        findings.add(Rule::ListKey, place, "a list of type map has no key");
         return;
     };
     for key in keys {
@@ -113,28 +114,27 @@ fn check_list_keys(findings: &mut Findings, schema: &Value, place: &str) {
         let field = items["properties"].get(name);
         let has_default = field.is_some_and(|field| field.get("default").is_some());
         if field.is_none() || !(is_required || has_default) {
-            let message =
-                format!("items may lack `{name}`, which the list is keyed by: make it required");
+            let message = format!("items may lack `{name}`, the key of the list: make it required");
             findings.add(Rule::ListKey, place, message);
         }
     }
 }
 
-/// Whether the default is a value that the schema takes; the words are for the whole default.
+/// Checks that a default is valid for its schema.
 fn check_default(findings: &mut Findings, schema: &Value, default: &Value, place: &str) {
-    if let Some(reason) = refusal(schema, default) {
-        let message = format!("the default {default} {reason}: the API server refuses it");
+    if let Some(reason) = violation(schema, default) {
+        let message = format!("the default {default} {reason}: the API server rejects it");
         findings.add(Rule::Default, place, message);
     }
 }
 
-/// Why a schema refuses a value, as far as can be told without rules.
-fn refusal(schema: &Value, value: &Value) -> Option<String> {
+/// Returns why a value is invalid for a schema. Rules in CEL are left to the API server.
+fn violation(schema: &Value, value: &Value) -> Option<String> {
     if value.is_null() {
         return (schema["nullable"] != true).then(|| "is null".to_owned());
     }
-    let form = schema["type"].as_str().unwrap_or_default();
-    let fits = match form {
+    let expected = schema["type"].as_str().unwrap_or_default();
+    let is_of_type = match expected {
         "string" => value.is_string(),
         "integer" => value.is_i64() || value.is_u64(),
         "number" => value.is_number(),
@@ -143,8 +143,8 @@ fn refusal(schema: &Value, value: &Value) -> Option<String> {
         "object" => value.is_object(),
         _ => true,
     };
-    if !fits {
-        return Some(format!("is no {form}"));
+    if !is_of_type {
+        return Some(format!("is not of type {expected}"));
     }
     let allowed = schema["enum"].as_array();
     if allowed.is_some_and(|allowed| !allowed.contains(value)) {
@@ -158,22 +158,23 @@ fn refusal(schema: &Value, value: &Value) -> Option<String> {
     }
     let pattern = schema["pattern"]
         .as_str()
-        .and_then(|one| Regex::new(one).ok());
+        .and_then(|pattern| Regex::new(pattern).ok());
     if let (Some(text), Some(pattern)) = (value.as_str(), pattern)
         && !pattern.is_match(text)
     {
         return Some(format!("does not match {}", pattern.as_str()));
     }
-    below(schema, value)
+    nested_violation(schema, value)
 }
 
-fn below(schema: &Value, value: &Value) -> Option<String> {
+/// Returns the first violation in the items or fields of a value.
+fn nested_violation(schema: &Value, value: &Value) -> Option<String> {
     let items = value.as_array().into_iter().flatten();
-    let in_items = items.filter_map(|item| refusal(&schema["items"], item));
+    let in_items = items.filter_map(|item| violation(&schema["items"], item));
     let fields = value.as_object().into_iter().flatten();
     let in_fields = fields.filter_map(|(name, field)| {
         let schema = schema["properties"].get(name)?;
-        refusal(schema, field).map(|reason| format!("has a `{name}` that {reason}"))
+        violation(schema, field).map(|reason| format!("has a `{name}` that {reason}"))
     });
     in_items.chain(in_fields).next()
 }
@@ -188,12 +189,12 @@ mod tests {
     fn rules(schema: Value) -> Vec<Rule> {
         let mut findings = Findings::of(&json!({}));
         check_schema(&mut findings, &schema, ".spec");
-        let found = findings.into_vec();
-        found.iter().map(|finding| finding.rule).collect()
+        let findings = findings.into_vec();
+        findings.iter().map(|finding| finding.rule).collect()
     }
 
     #[test]
-    fn defaults_are_held_against_their_schema_at_any_depth() {
+    fn default_is_checked_against_its_schema_at_any_depth() {
         let nested = json!({"type": "object", "default": {"size": "big"}, "properties": {
             "size": {"type": "integer"},
         }});
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_that_go_could_not_read_are_told() {
+    fn pattern_that_go_cannot_compile_is_reported() {
         for (pattern, faults) in [
             ("([", 1),
             ("(?=x)", 1),
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_a_list_are_required_or_have_a_default() {
+    fn key_of_a_list_must_be_required_or_have_a_default() {
         let list = |items: Value| {
             json!({"type": "array", "x-kubernetes-list-type": "map",
                 "x-kubernetes-list-map-keys": ["name"], "items": items})

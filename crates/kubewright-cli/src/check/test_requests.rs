@@ -1,3 +1,5 @@
+//! The requests that the tests of a project send to the API server.
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Stdio;
@@ -5,15 +7,15 @@ use std::process::Stdio;
 use crate::error::Error;
 use crate::program::cargo;
 
-/// Runs the project's tests and tells what the operator asked the API server for:
-/// `verb group/resource`, each once.
+/// Runs the tests of the project and returns the requests of its operator, each as
+/// `verb group/resource`.
 ///
 /// # Cancel safety
 ///
 /// Dropping the future ends the tests.
-pub(super) async fn used_by_tests(folder: &Path) -> Result<BTreeSet<String>, Error> {
-    let noted = tempfile::NamedTempFile::new().map_err(|source| Error::File {
-        action: "make a file in",
+pub(super) async fn test_requests(folder: &Path) -> Result<BTreeSet<String>, Error> {
+    let log = tempfile::NamedTempFile::new().map_err(|source| Error::File {
+        action: "create a file in",
         path: std::env::temp_dir(),
         source,
     })?;
@@ -24,9 +26,9 @@ pub(super) async fn used_by_tests(folder: &Path) -> Result<BTreeSet<String>, Err
     };
     let status = cargo(folder)
         .arg("test")
-        .env("KUBEWRIGHT_PERMISSIONS", noted.path())
+        .env("KUBEWRIGHT_PERMISSIONS", log.path())
         .stdin(Stdio::null())
-        // What is printed here is the answer of `check`.
+        // Standard output is for the findings.
         .stdout(std::io::stderr())
         .kill_on_drop(true)
         .status()
@@ -35,9 +37,9 @@ pub(super) async fn used_by_tests(folder: &Path) -> Result<BTreeSet<String>, Err
     if !status.success() {
         return Err(Error::Failed { command, status });
     }
-    let text = std::fs::read_to_string(noted.path()).map_err(|source| Error::File {
+    let text = std::fs::read_to_string(log.path()).map_err(|source| Error::File {
         action: "read",
-        path: noted.path().to_owned(),
+        path: log.path().to_owned(),
         source,
     })?;
     Ok(text.lines().map(str::to_owned).collect())

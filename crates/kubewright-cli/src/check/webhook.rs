@@ -1,42 +1,41 @@
+//! Checks of webhook configurations: webhooks that can prevent a cluster from starting.
+
 use serde_json::Value;
 
 use super::finding::{Finding, Findings, Rule};
 
-/// What every namespace is labelled with by the API server.
+/// The label that the API server sets on every namespace.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
-/// Looks at a webhook configuration.
+/// Checks a webhook configuration.
 pub(super) fn check_configuration(configuration: &Value) -> Vec<Finding> {
     let mut findings = Findings::of(configuration);
     for webhook in configuration["webhooks"].as_array().into_iter().flatten() {
         let name = webhook["name"].as_str().unwrap_or_default().to_owned();
-        let mut fault = |message: &str| findings.add(Rule::Guard, name.clone(), message);
+        let mut fault = |message: &str| findings.add(Rule::Webhook, name.clone(), message);
         if matches!(
             webhook["sideEffects"].as_str(),
             Some("Some" | "Unknown") | None
         ) {
-            fault(
-                "it says that it changes something elsewhere: a dry run of any such object fails",
-            );
+            fault("it declares side effects: a dry run of an object that it is called for fails");
         }
         if has_wildcard(webhook) {
-            fault("it is asked about every kind, its own Pods and leases too: name the kinds");
+            fault("it is called for every kind, also for its own Pods and leases: list the kinds");
             continue;
         }
         if webhook["failurePolicy"] == "Ignore" {
             continue;
         }
-        if is_asked_about_pods(webhook) && !spares_system_namespaces(webhook) {
+        if is_called_for_pods(webhook) && !exempts_system_namespaces(webhook) {
             fault(
-                "while it does not answer no Pod starts, its own and those of kube-system neither: \
-                 exempt these namespaces with a namespaceSelector",
+                "while it is down no Pod starts, not even its own and those of kube-system: exempt \
+these namespaces with a namespaceSelector",
             );
         }
-        let slow = webhook["timeoutSeconds"].as_u64().unwrap_or(10) > 15;
-        if slow {
+        if webhook["timeoutSeconds"].as_u64().unwrap_or(10) > 15 {
             fault(
-                "while it does not answer each write waits for more than 15 s, beyond the patience \
-                 of most clients: give timeoutSeconds",
+                "while it is down each write waits for more than 15 s, longer than the timeout of \
+most clients: lower timeoutSeconds",
             );
         }
     }
@@ -47,54 +46,54 @@ fn rules(webhook: &Value) -> impl Iterator<Item = &Value> {
     webhook["rules"].as_array().into_iter().flatten()
 }
 
-fn names(rule: &Value, field: &str, name: &str) -> bool {
-    let all = rule[field].as_array().into_iter().flatten();
-    all.into_iter().any(|one| one == name)
+fn lists(rule: &Value, field: &str, name: &str) -> bool {
+    let mut names = rule[field].as_array().into_iter().flatten();
+    names.any(|listed| listed == name)
 }
 
 fn has_wildcard(webhook: &Value) -> bool {
     rules(webhook).any(|rule| {
-        names(rule, "apiGroups", "*")
-            && (names(rule, "resources", "*") || names(rule, "resources", "*/*"))
+        lists(rule, "apiGroups", "*")
+            && (lists(rule, "resources", "*") || lists(rule, "resources", "*/*"))
     })
 }
 
-/// Pods themselves, or what makes them.
-fn is_asked_about_pods(webhook: &Value) -> bool {
-    let makes_pods = |rule: &Value| {
-        let core = names(rule, "apiGroups", "") || names(rule, "apiGroups", "*");
-        let apps = names(rule, "apiGroups", "apps") || names(rule, "apiGroups", "*");
-        let of = |resource| names(rule, "resources", resource);
+/// Whether the webhook is called when Pods, or the objects that create Pods, are created.
+fn is_called_for_pods(webhook: &Value) -> bool {
+    let matches_pods = |rule: &Value| {
+        let core = lists(rule, "apiGroups", "") || lists(rule, "apiGroups", "*");
+        let apps = lists(rule, "apiGroups", "apps") || lists(rule, "apiGroups", "*");
+        let of = |resource| lists(rule, "resources", resource);
         let pods = core && (of("pods") || of("*"));
         let sets = apps && (of("deployments") || of("replicasets") || of("daemonsets") || of("*"));
-        let coming = names(rule, "operations", "CREATE") || names(rule, "operations", "*");
-        coming && (pods || sets)
+        let creates = lists(rule, "operations", "CREATE") || lists(rule, "operations", "*");
+        creates && (pods || sets)
     };
-    rules(webhook).any(makes_pods)
+    rules(webhook).any(matches_pods)
 }
 
-fn spares_system_namespaces(webhook: &Value) -> bool {
+fn exempts_system_namespaces(webhook: &Value) -> bool {
     let selector = &webhook["namespaceSelector"];
-    // Whoever asks for a label is not asked about namespaces that nobody labelled.
-    let opts_in = selector["matchLabels"]
+    // A selector that requires a label does not match system namespaces, which do not have it.
+    let requires_label = selector["matchLabels"]
         .as_object()
         .is_some_and(|labels| !labels.is_empty());
-    let expressions = selector["matchExpressions"]
+    let mut expressions = selector["matchExpressions"]
         .as_array()
         .into_iter()
         .flatten();
-    let excludes = expressions.into_iter().any(|one| {
-        let by_name = one["key"] == NAMESPACE_NAME
-            && one["operator"] == "NotIn"
-            && names(one, "values", "kube-system");
+    let excludes = expressions.any(|expression| {
+        let by_name = expression["key"] == NAMESPACE_NAME
+            && expression["operator"] == "NotIn"
+            && lists(expression, "values", "kube-system");
         by_name
             || matches!(
-                one["operator"].as_str(),
+                expression["operator"].as_str(),
                 Some("In" | "Exists" | "DoesNotExist")
             )
     });
     let objects = &webhook["objectSelector"]["matchLabels"];
-    opts_in || excludes || objects.as_object().is_some_and(|labels| !labels.is_empty())
+    requires_label || excludes || objects.as_object().is_some_and(|labels| !labels.is_empty())
 }
 
 #[cfg(test)]
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_with_its_guards_has_no_fault() {
+    fn webhook_with_timeout_and_namespace_selector_has_no_fault() {
         assert_eq!(faults(json!({})), 0);
         let own_kind = json!({"namespaceSelector": {}, "rules": [{"apiGroups": ["ex.io"],
             "operations": ["CREATE"], "resources": ["sets"]}]});
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn each_missing_guard_is_a_fault() {
+    fn each_missing_safeguard_is_a_fault() {
         for changes in [
             json!({"namespaceSelector": {}}),
             json!({"sideEffects": "Unknown"}),

@@ -1,12 +1,14 @@
+//! `kubewright create api`: a kind with its controller, or another version of a kind.
+
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 use kubewright_core::Resource;
 
-use super::builtin_kinds;
+use super::builtin_kinds::{self, BuiltinKind};
 use super::prompt::required;
 use super::registration::{Registration, add_test, register};
-use super::version::{NewVersion, hub_of};
+use super::version::{NewVersion, stored_version};
 use crate::error::Error;
 use crate::output_format::OutputFlag;
 use crate::project::{
@@ -15,13 +17,13 @@ use crate::project::{
 };
 use crate::source::{DerivedKind, Source, Tree, formatted};
 
-/// What `kubewright create api` is called with.
+/// The arguments of `kubewright create api`.
 #[derive(Args, Debug)]
 pub(crate) struct ApiArguments {
     /// The project's folder.
     #[arg(long, value_name = "DIR", default_value = ".")]
     folder: PathBuf,
-    /// The API group; without a dot, the project's domain follows it.
+    /// The API group; the project's domain is added to one without a dot.
     #[arg(long)]
     group: Option<String>,
     /// The version, such as v1 or v1beta1.
@@ -30,91 +32,90 @@ pub(crate) struct ApiArguments {
     /// The kind, such as Site.
     #[arg(long)]
     kind: Option<String>,
-    /// The plural, in lower case, where English has another than the usual one.
+    /// The plural, in lower case, if it is irregular.
     #[arg(long)]
     plural: Option<String>,
     /// A short name for kubectl; may be given several times.
     #[arg(long, value_delimiter = ',')]
     shortname: Vec<String>,
-    /// Whether objects live in namespaces [default: true; for another version, as in the first].
+    /// Whether objects have a namespace [default: true; for another version, as in the first].
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     namespaced: Option<bool>,
     #[command(flatten)]
-    made: Made,
+    parts: Parts,
     #[command(flatten)]
-    form: OutputFlag,
+    format: OutputFlag,
 }
 
-/// What is made.
+/// The parts to generate.
 #[derive(Args, Debug)]
-struct Made {
-    /// Whether to make the type; without it the kind is one that Kubernetes has.
+struct Parts {
+    /// Generate the type; without it, the kind is a built-in one.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true", default_missing_value = "true", action = ArgAction::Set)]
     resource: bool,
-    /// Whether to make the controller.
+    /// Generate the controller.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "true", default_missing_value = "true", action = ArgAction::Set)]
     controller: bool,
 }
 
-/// Adds a kind, its controller, a sample and a test.
+/// Adds a kind with its controller, a sample and a test.
 pub(crate) fn run(arguments: &ApiArguments) -> Result<(), Error> {
     let project = Project::read(&arguments.folder)?;
-    let api = Api::ask(arguments, &project)?;
+    let api = Api::read(arguments, &project)?;
     let tree = Tree::read(&project.folder)?;
     let found = tree.deriving(&api.kind);
     if !found.is_empty() {
-        return another_version(arguments, &project, &tree, &api, &found);
+        return add_version(arguments, &project, &tree, &api, &found);
     }
     let mut changes = Changes::default();
-    let calls = match arguments.made.controller {
-        true => [".controller({module}::controller())".to_owned()],
-        false => [format!(
-            ".installs(kubewright::kind::<{{module}}::{}>())",
-            api.kind
-        )],
+    let call = if arguments.parts.controller {
+        ".controller({module}::controller())".to_owned()
+    } else {
+        format!(".installs(kubewright::kind::<{{module}}::{}>())", api.kind)
     };
     let registration = Registration {
         module: &api.module,
         declaration: Some(&format!("pub mod {};", api.module)),
-        calls: &calls,
+        calls: &[call],
     };
     let by_hand = register(&tree, &registration, &mut changes)?;
     let file = project.folder.join(format!("src/{}.rs", api.module));
-    changes.make(file, formatted(&api.source(arguments, &project)));
-    if arguments.made.resource {
-        let template = match arguments.made.controller {
-            true => include_str!("../../templates/kind_test.rs.txt"),
-            false => include_str!("../../templates/type_test.rs.txt"),
+    changes.create(file, formatted(&api.source(arguments, &project)));
+    if arguments.parts.resource {
+        let template = if arguments.parts.controller {
+            include_str!("../../templates/kind_test.rs.txt")
+        } else {
+            include_str!("../../templates/type_test.rs.txt")
         };
         let test = formatted(&api.filled(template, &project));
         add_test(&project.folder, &tree, &api.module, test, &mut changes)?;
         let sample = project.folder.join(format!("samples/{}.yaml", api.module));
         let template = include_str!("../../templates/sample.yaml.txt");
-        changes.make(sample, api.filled(template, &project));
+        changes.create(sample, api.filled(template, &project));
     }
-    let written = changes.write(&project.folder, arguments.form.output)?;
+    let written = changes.write(&project.folder, arguments.format.output)?;
     if let Some(by_hand) = by_hand {
         return Err(by_hand.into_error());
     }
     let count = count_files(&project.folder);
-    written.answer(count, "next: cargo test, then kubewright dev")
+    written.print_summary(count, "next: cargo test, then kubewright dev")
 }
 
-/// Adds a version to a kind that the project has in others.
-fn another_version(
+/// Adds a version to a kind that the project has in other versions.
+fn add_version(
     arguments: &ApiArguments,
     project: &Project,
     tree: &Tree,
     api: &Api,
     found: &[(&Source, DerivedKind)],
 ) -> Result<(), Error> {
-    let same = found.iter().find(|(_, one)| {
+    let conflicting = found.iter().find(|(_, existing)| {
         // A kind of another group would have the same names in Rust.
-        one.group != api.group || one.version == api.version || !arguments.made.resource
+        existing.group != api.group || existing.version == api.version || !arguments.parts.resource
     });
-    if let Some((file, one)) = same {
-        return Err(Error::KindIsThere {
-            kind: format!("{}/{} {}", one.group, one.version, one.kind),
+    if let Some((file, existing)) = conflicting {
+        return Err(Error::KindExists {
+            kind: format!("{}/{} {}", existing.group, existing.version, existing.kind),
             path: file.path.clone(),
         });
     }
@@ -122,36 +123,36 @@ fn another_version(
         return Err(Error::Argument {
             flag: "--plural or --shortname",
             value: name.clone(),
-            wanted: "none: all versions of a kind have the names of the first",
+            expected: "none: all versions of a kind have the names of the first",
         });
     }
-    let hub = hub_of(found).ok_or_else(|| Error::NoVersion {
+    let stored = stored_version(found).ok_or_else(|| Error::CannotAddVersion {
         version: format!("{}/{} {}", api.group, api.version, api.kind),
         path: project.folder.join("src"),
         line: 1,
-        why: "nobody can tell which of its versions is the one that is stored".to_owned(),
+        reason: "its stored version cannot be determined".to_owned(),
     })?;
     if let Some(namespaced) = arguments
         .namespaced
-        .filter(|wanted| *wanted != hub.1.namespaced)
+        .filter(|namespaced| *namespaced != stored.kind.namespaced)
     {
         return Err(Error::Argument {
             flag: "--namespaced",
             value: namespaced.to_string(),
-            wanted: "none: all versions of a kind have the scope of the first",
+            expected: "none: all versions of a kind have the scope of the first",
         });
     }
     let new = NewVersion {
         project,
         tree,
-        hub,
+        stored,
         version: &api.version,
-        form: arguments.form.output,
+        format: arguments.format.output,
     };
     new.add()
 }
 
-/// A kind as it was asked for, checked.
+/// The kind of the command line, after validation.
 #[derive(Debug)]
 struct Api {
     group: String,
@@ -161,12 +162,13 @@ struct Api {
     plural: String,
     shortnames: Vec<String>,
     namespaced: bool,
-    /// Where Rust has a kind of Kubernetes' own.
+    /// The path of a built-in kind in Rust.
     path: String,
 }
 
 impl Api {
-    fn ask(arguments: &ApiArguments, project: &Project) -> Result<Self, Error> {
+    /// Reads the flags, prompts for those that are missing, and validates them.
+    fn read(arguments: &ApiArguments, project: &Project) -> Result<Self, Error> {
         let group = required("--group", arguments.group.as_deref())?;
         let version = required("--version", arguments.version.as_deref())?;
         let kind = required("--kind", arguments.kind.as_deref())?;
@@ -174,16 +176,16 @@ impl Api {
         for name in arguments.plural.iter().chain(&arguments.shortname) {
             check_label("--plural or --shortname", name)?;
         }
-        let builtin = if arguments.made.resource {
+        let builtin = if arguments.parts.resource {
             check_kind(&kind)?;
             None
         } else {
-            let named = builtin_kinds::Named {
+            let kind = BuiltinKind {
                 group: &group,
                 version: &version,
                 kind: &kind,
             };
-            Some(builtin(arguments, project, named)?)
+            Some(builtin_resource(arguments, project, kind)?)
         };
         Ok(Self {
             module: module_name(&kind),
@@ -205,13 +207,16 @@ impl Api {
         })
     }
 
-    /// The kind's own file.
+    /// Returns the text of the kind's file.
     fn source(&self, arguments: &ApiArguments, project: &Project) -> String {
-        let template = match (arguments.made.resource, arguments.made.controller) {
-            (true, true) => include_str!("../../templates/kind.rs.txt"),
-            // Nobody here would write a status.
-            (true, false) => include_str!("../../templates/type.rs.txt"),
-            (false, _) => include_str!("../../templates/known_kind.rs.txt"),
+        let parts = &arguments.parts;
+        let template = if !parts.resource {
+            include_str!("../../templates/builtin_kind.rs.txt")
+        } else if parts.controller {
+            include_str!("../../templates/kind.rs.txt")
+        } else {
+            // Without a controller nothing would write a status.
+            include_str!("../../templates/type.rs.txt")
         };
         let controller = include_str!("../../templates/reconcile.rs.txt");
         self.filled(&fill(template, &[("controller", controller)]), project)
@@ -227,14 +232,15 @@ impl Api {
             .iter()
             .map(|name| format!("shortname = \"{name}\",\n    "))
             .collect();
-        // Objects without a namespace keep what belongs to them in one that every cluster has.
-        let (scope, namespace, there) = match self.namespaced {
-            true => ("namespaced,", "", ""),
-            false => (
+        // Cluster-scoped objects own a ConfigMap in a namespace that every cluster has.
+        let (scope, namespace, in_namespace) = if self.namespaced {
+            ("namespaced,", "", "")
+        } else {
+            (
                 "",
                 "namespace: Some(\"default\".to_owned()),",
                 ".in_namespace(\"default\")",
-            ),
+            )
         };
         fill(
             template,
@@ -251,34 +257,34 @@ impl Api {
                 ("shortname", shortnames.trim_end()),
                 ("scope", scope),
                 ("namespace", namespace),
-                ("there", there),
+                ("in_namespace", in_namespace),
                 ("path", &self.path),
             ],
         )
     }
 }
 
-/// The kind of Kubernetes' own that gets a controller without a type.
-fn builtin(
+/// Returns the built-in kind that gets a controller without a type.
+fn builtin_resource(
     arguments: &ApiArguments,
     project: &Project,
-    named: builtin_kinds::Named<'_>,
+    kind: BuiltinKind<'_>,
 ) -> Result<&'static Resource, Error> {
-    if !arguments.made.controller {
+    if !arguments.parts.controller {
         return Err(Error::Argument {
             flag: "--resource",
             value: "false with --controller=false".to_owned(),
-            wanted: "at least one of the two",
+            expected: "true for at least one of the two",
         });
     }
-    if !builtin_kinds::is_known_group(named.group) {
+    if !builtin_kinds::is_builtin_group(kind.group) {
         return Err(Error::Argument {
             flag: "--group",
-            value: named.group.to_owned(),
-            wanted: "one of Kubernetes' own groups (such as core, apps or networking.k8s.io) when --resource=false",
+            value: kind.group.to_owned(),
+            expected: "a built-in group (such as core, apps or networking.k8s.io) when \
+                       --resource=false",
         });
     }
-    named
-        .builtin()
-        .ok_or_else(|| named.missing(&project.folder))
+    kind.resource()
+        .ok_or_else(|| kind.not_found(&project.folder))
 }

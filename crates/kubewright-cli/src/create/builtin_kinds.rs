@@ -1,5 +1,6 @@
-//! Kubernetes' own kinds, and where Rust has them.
+//! The built-in kinds of Kubernetes, and their paths in Rust.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use kubewright_apiserver::builtin_resources;
@@ -7,7 +8,7 @@ use kubewright_core::{Resource, Scope};
 
 use crate::error::Error;
 
-/// Kubernetes' own groups, and the module of `k8s_openapi` that has their kinds.
+/// The built-in groups, and the module of `k8s_openapi` that has their kinds.
 const GROUPS: [(&str, &str); 21] = [
     ("", "api::core"),
     ("admissionregistration.k8s.io", "api::admissionregistration"),
@@ -38,68 +39,73 @@ const GROUPS: [(&str, &str); 21] = [
     ("storage.k8s.io", "api::storage"),
 ];
 
-/// A kind that a command names.
+/// A built-in kind as the command line names it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Named<'a> {
-    /// As it was typed: `core` is the group without a name.
+pub(super) struct BuiltinKind<'a> {
+    /// The group as it was typed: `core` is the empty group.
     pub(super) group: &'a str,
     pub(super) version: &'a str,
     pub(super) kind: &'a str,
 }
 
-impl Named<'_> {
-    /// The kind of Kubernetes that is meant.
-    pub(super) fn builtin(self) -> Option<&'static Resource> {
+impl BuiltinKind<'_> {
+    /// Returns the resource of the kind, if Kubernetes has it.
+    pub(super) fn resource(self) -> Option<&'static Resource> {
         builtin_resources().find(|resource| {
             let kind = &resource.kind;
-            (kind.group(), kind.version()) == (name_of(self.group), self.version)
+            (kind.group(), kind.version()) == (group_name(self.group), self.version)
                 && kind.kind == self.kind
         })
     }
 
-    /// Neither the project nor Kubernetes has the kind: what Kubernetes has in its place.
-    pub(super) fn missing(self, project: &Path) -> Error {
-        let group = name_of(self.group);
-        let in_group = || builtin_resources().filter(move |one| one.kind.group() == group);
-        let listed = |of_kind: fn(&'static Resource) -> &'static str, version: Option<&str>| {
-            let wanted =
-                in_group().filter(|one| version.is_none_or(|wanted| one.kind.version() == wanted));
-            let mut names: Vec<&str> = wanted.map(of_kind).collect();
-            names.sort_unstable();
-            names.dedup();
-            names.join(", ")
-        };
-        let kinds = listed(|one| &one.kind.kind, Some(self.version));
-        let there = if kinds.is_empty() {
-            format!("the versions {}", listed(|one| one.kind.version(), None))
+    /// Returns the error for a kind that neither the project nor Kubernetes has. It lists the kinds of
+    /// the version, or the versions of the group.
+    pub(super) fn not_found(self, project: &Path) -> Error {
+        let group = group_name(self.group);
+        let in_group =
+            || builtin_resources().filter(move |resource| resource.kind.group() == group);
+        let kinds = joined(
+            in_group()
+                .filter(|resource| resource.kind.version() == self.version)
+                .map(|resource| &*resource.kind.kind),
+        );
+        let available = if kinds.is_empty() {
+            let versions = joined(in_group().map(|resource| resource.kind.version()));
+            format!("the versions {versions}")
         } else {
             kinds
         };
-        Error::NoSuchBuiltin {
+        Error::BuiltinKindNotFound {
             kind: self.kind.to_owned(),
             folder: project.join("src"),
             group_version: format!("{}/{}", self.group, self.version),
-            there,
+            available,
         }
     }
 }
 
-/// The name of a group as Kubernetes writes it.
-fn name_of(group: &str) -> &str {
+/// Joins the names, sorted and without duplicates.
+fn joined<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: BTreeSet<&str> = names.collect();
+    names.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the name of a group in Kubernetes: empty for `core`.
+fn group_name(group: &str) -> &str {
     if group == "core" { "" } else { group }
 }
 
-/// Whether objects of the kind live in namespaces.
+/// Whether objects of the kind have a namespace.
 pub(super) fn is_namespaced(resource: &Resource) -> bool {
     resource.scope == Scope::Namespaced
 }
 
-/// Whether Kubernetes itself has the group; `core` is the one without a name.
-pub(super) fn is_known_group(group: &str) -> bool {
-    GROUPS.iter().any(|(known, _)| *known == name_of(group))
+/// Whether the group is built in; `core` is the empty group.
+pub(super) fn is_builtin_group(group: &str) -> bool {
+    GROUPS.iter().any(|(known, _)| *known == group_name(group))
 }
 
-/// Where Rust has a kind of Kubernetes.
+/// Returns the path of the kind in Rust.
 pub(super) fn rust_path(resource: &Resource) -> Option<String> {
     let kind = &resource.kind;
     let (_, module) = GROUPS.iter().find(|(known, _)| *known == kind.group())?;
@@ -116,10 +122,10 @@ mod tests {
 
     use kubewright_apiserver::builtin_resources;
 
-    use super::{Named, rust_path};
+    use super::{BuiltinKind, rust_path};
 
-    fn named<'a>(group: &'a str, version: &'a str, kind: &'a str) -> Named<'a> {
-        Named {
+    fn builtin<'a>(group: &'a str, version: &'a str, kind: &'a str) -> BuiltinKind<'a> {
+        BuiltinKind {
             group,
             version,
             kind,
@@ -127,19 +133,19 @@ mod tests {
     }
 
     #[test]
-    fn kinds_of_kubernetes_have_a_path() {
-        for (named, path) in [
-            (named("core", "v1", "Pod"), "api::core::v1::Pod"),
+    fn every_builtin_kind_has_a_rust_path() {
+        for (kind, path) in [
+            (builtin("core", "v1", "Pod"), "api::core::v1::Pod"),
             (
-                named("networking.k8s.io", "v1", "Ingress"),
+                builtin("networking.k8s.io", "v1", "Ingress"),
                 "api::networking::v1::Ingress",
             ),
             (
-                named("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
+                builtin("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
                 "apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition",
             ),
         ] {
-            let found = rust_path(named.builtin().unwrap()).unwrap();
+            let found = rust_path(kind.resource().unwrap()).unwrap();
             assert_eq!(found, format!("kubewright::k8s_openapi::{path}"));
         }
         let without: Vec<_> = builtin_resources()
@@ -149,17 +155,17 @@ mod tests {
     }
 
     #[test]
-    fn kinds_that_kubernetes_does_not_have_are_told_what_is_there() {
-        for (named, there) in [
+    fn error_for_an_unknown_kind_lists_the_kinds_or_versions_of_its_group() {
+        for (kind, available) in [
             (
-                named("core", "v1", "Pot"),
+                builtin("core", "v1", "Pot"),
                 "PersistentVolumeClaim, Pod, PodTemplate",
             ),
-            (named("apps", "v1beta1", "Deployment"), "the versions v1"),
+            (builtin("apps", "v1beta1", "Deployment"), "the versions v1"),
         ] {
-            assert!(named.builtin().is_none());
-            let said = named.missing(Path::new("demo")).to_string();
-            assert!(said.contains(there), "{said}");
+            assert!(kind.resource().is_none());
+            let message = kind.not_found(Path::new("demo")).to_string();
+            assert!(message.contains(available), "{message}");
         }
     }
 }

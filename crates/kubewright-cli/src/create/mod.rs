@@ -1,4 +1,4 @@
-//! `kubewright create`: a kind with its controller, or a webhook, in a project that is there.
+//! `kubewright create`: adds a kind with its controller, or a webhook, to an existing project.
 
 mod api;
 mod builtin_kinds;
@@ -8,6 +8,7 @@ mod prompt;
 mod registration;
 mod version;
 mod webhook;
+mod webhook_parts;
 
 pub(crate) use api::{ApiArguments, run as api};
 pub(crate) use webhook::{WebhookArguments, run as webhook};

@@ -1,58 +1,62 @@
+//! Module paths of files, and which modules other modules may use.
+
 use std::path::{Path, PathBuf};
 
 use syn::{Item, Visibility};
 
 use crate::source::{Source, Tree};
 
-/// The module of a file below `src`.
+/// Returns the module path of a file below `src`.
 pub(super) fn module_path(folder: &Path, file: &Source) -> String {
-    let inner = file
+    let relative = file
         .path
         .strip_prefix(folder.join("src"))
-        .unwrap_or(&file.path);
-    let inner = inner.with_extension("");
-    let names = inner.iter().map(|part| part.to_string_lossy().into_owned());
-    let named = names.filter(|name| !["lib", "main", "mod"].contains(&name.as_str()));
+        .unwrap_or(&file.path)
+        .with_extension("");
+    let parts = relative
+        .iter()
+        .map(|part| part.to_string_lossy().into_owned())
+        .filter(|name| !["lib", "main", "mod"].contains(&name.as_str()));
     std::iter::once("crate".to_owned())
-        .chain(named)
+        .chain(parts)
         .collect::<Vec<_>>()
         .join("::")
 }
 
-/// Whether other crates reach the module: the crate's root itself, or a public module in it.
+/// Whether other crates can use the module: the root of the crate, or a public module in it.
 pub(super) fn is_reachable(tree: &Tree, module: &str) -> bool {
     let Some(name) = module.strip_prefix("crate::") else {
         return true;
     };
     tree.root().syntax.items.iter().any(|item| {
-        matches!(item, Item::Mod(one)
-            if one.ident == name && matches!(one.vis, Visibility::Public(_)))
+        matches!(item, Item::Mod(module)
+if module.ident == name && matches!(module.vis, Visibility::Public(_)))
     })
 }
 
-/// A module that only the one around it sees.
+/// A module that is private to its parent.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PrivateModule {
     pub(super) name: String,
-    /// The file that declares it, and where.
+    /// The file and the line that declare it.
     pub(super) file: PathBuf,
     pub(super) line: usize,
 }
 
-/// The module on the way to this one that the crate's other modules do not see. Those of the
-/// crate's root are seen by all.
+/// Returns the first private module on the path that other modules of the crate cannot use. A
+/// private module of the crate's root is visible in the whole crate.
 pub(super) fn private_module(tree: &Tree, folder: &Path, module: &str) -> Option<PrivateModule> {
-    let (around, name) = module.rsplit_once("::")?;
-    if around == "crate" {
+    let (parent, name) = module.rsplit_once("::")?;
+    if parent == "crate" {
         return None;
     }
     let file = tree
         .files()
         .iter()
-        .find(|file| module_path(folder, file) == around);
+        .find(|file| module_path(folder, file) == parent);
     let private = file.and_then(|file| {
         let declared = file.syntax.items.iter().find_map(|item| match item {
-            Item::Mod(one) if one.ident == name => Some(one),
+            Item::Mod(module) if module.ident == name => Some(module),
             _ => None,
         })?;
         matches!(declared.vis, Visibility::Inherited).then(|| PrivateModule {
@@ -61,7 +65,7 @@ pub(super) fn private_module(tree: &Tree, folder: &Path, module: &str) -> Option
             line: declared.mod_token.span.start().line,
         })
     });
-    private.or_else(|| private_module(tree, folder, around))
+    private.or_else(|| private_module(tree, folder, parent))
 }
 
 #[cfg(test)]
@@ -73,7 +77,7 @@ mod tests {
     use crate::source::{Source, Tree};
 
     #[test]
-    fn a_private_module_is_seen_below_the_root_and_not_below_others() {
+    fn private_module_is_found_unless_the_root_declares_it() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         fs::create_dir_all(folder.join("src/api")).unwrap();
@@ -94,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_the_modules_that_rust_makes_of_them() {
+    fn module_path_follows_the_path_of_the_file() {
         let path = |file: &str| {
             let source = Source::parse(&Path::new("p/src").join(file), String::new()).unwrap();
             module_path(Path::new("p"), &source)

@@ -1,8 +1,10 @@
+//! Prompts for required flags that are missing.
+
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use crate::error::Error;
 
-/// The value of a flag, or the answer of a person at a terminal.
+/// Returns the value of a flag; without one, prompts for it on a terminal.
 pub(super) fn required(flag: &'static str, value: Option<&str>) -> Result<String, Error> {
     if let Some(value) = value {
         return Ok(value.to_owned());
@@ -15,10 +17,10 @@ pub(super) fn required(flag: &'static str, value: Option<&str>) -> Result<String
     let mut terminal = io::stderr();
     write!(terminal, "{}: ", flag.trim_start_matches('-')).map_err(failed)?;
     terminal.flush().map_err(failed)?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(failed)?;
-    match answer.trim() {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).map_err(failed)?;
+    match line.trim() {
         "" => Err(missing()),
-        answer => Ok(answer.to_owned()),
+        value => Ok(value.to_owned()),
     }
 }

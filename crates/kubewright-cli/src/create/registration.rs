@@ -1,33 +1,37 @@
+//! Registers a new module: its declaration in the crate's root, its calls in `operator()`, and its
+//! test.
+
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::output::note;
 use crate::project::Changes;
-use crate::source::{AddedModule, Placed, Source, Tree, add_module, append_call, formatted_like};
+use crate::source::{
+    AddedCall, AddedModule, Source, Tree, add_module, append_call, formatted_like,
+};
 
-/// What a new module needs so that the crate knows of it.
+/// What a module needs to become part of the operator.
 #[derive(Debug)]
 pub(super) struct Registration<'a> {
-    /// The module's name.
+    /// The name of the module.
     pub(super) module: &'a str,
-    /// The line that declares it, such as `pub mod site;`; none for a module that is there.
+    /// The line that declares it, such as `pub mod site;`; none for a declared module.
     pub(super) declaration: Option<&'a str>,
-    /// Calls for `operator()`, with `{module}` where the module's path belongs.
+    /// Calls for `operator()`, with `{module}` for the path of the module.
     pub(super) calls: &'a [String],
 }
 
-/// A line that the user has to add, because nobody can tell where it belongs.
+/// Calls that the user has to add, because their place was not found.
 #[derive(Debug)]
-pub(super) struct ByHand {
+pub(super) struct RegisterByHand {
     path: PathBuf,
     place: String,
     lines: Vec<String>,
 }
 
-impl ByHand {
-    /// The error that says it.
+impl RegisterByHand {
     pub(super) fn into_error(self) -> Error {
-        Error::AddByHand {
+        Error::RegisterByHand {
             path: self.path,
             place: self.place,
             lines: self.lines.join("\n    "),
@@ -35,37 +39,39 @@ impl ByHand {
     }
 }
 
-/// Declares the module in the crate's root and adds the calls to `operator()`, wherever in `src`
-/// that is. What cannot be placed comes back; everything else is among the changes.
+/// Declares the module in the crate's root and adds the calls to `operator()`, in any file of
+/// `src`. Returns the calls whose place was not found; the rest is added to the changes.
 pub(super) fn register(
     tree: &Tree,
     registration: &Registration<'_>,
     changes: &mut Changes,
-) -> Result<Option<ByHand>, Error> {
+) -> Result<Option<RegisterByHand>, Error> {
     let root = tree.root();
-    let declared = declared(root, registration)?;
-    let mut by_hand = Some(ByHand {
+    let declared_root = with_declaration(root, registration)?;
+    let mut by_hand = Some(RegisterByHand {
         path: root.path.clone(),
-        place: "no function `operator` was found in src; where the Operator is built".to_owned(),
+        place: "no function `operator` was found in src; add to the Operator, where it is built:"
+            .to_owned(),
         lines: calls(registration, "crate::"),
     });
-    let mut new_root = declared.text.clone();
+    let mut new_root = declared_root.text.clone();
     for file in tree.files() {
         let is_root = file.path == root.path;
-        let (current, prefix) = match is_root {
-            true => (&declared, ""),
-            false => (file, "crate::"),
+        let (current, prefix) = if is_root {
+            (&declared_root, "")
+        } else {
+            (file, "crate::")
         };
-        match placed(current, &calls(registration, prefix))? {
-            Placed::Absent => continue,
-            Placed::Text(text) if is_root => new_root = text,
-            Placed::Text(text) => {
+        match append_calls(current, &calls(registration, prefix))? {
+            AddedCall::NoOperator => continue,
+            AddedCall::Text(text) if is_root => new_root = text,
+            AddedCall::Text(text) => {
                 changes.edit(&file.path, formatted_like(&file.text, text));
             }
-            Placed::Unclear { line, why } => {
-                by_hand = Some(ByHand {
+            AddedCall::Unsupported { line, reason } => {
+                by_hand = Some(RegisterByHand {
                     path: file.path.clone(),
-                    place: format!("line {line}: {why}; to the Operator there"),
+                    place: format!("line {line}: {reason}; add to the Operator there:"),
                     lines: calls(registration, prefix),
                 });
                 break;
@@ -80,30 +86,29 @@ pub(super) fn register(
     Ok(by_hand)
 }
 
-/// The crate's root with the module in it.
-fn declared(root: &Source, registration: &Registration<'_>) -> Result<Source, Error> {
+/// Returns the crate's root with the declaration of the module.
+fn with_declaration(root: &Source, registration: &Registration<'_>) -> Result<Source, Error> {
     let Some(declaration) = registration.declaration else {
         return Source::parse(&root.path, root.text.clone());
     };
     match add_module(root, registration.module, declaration) {
         AddedModule::Text(text) => Source::parse(&root.path, text),
-        AddedModule::Present => Err(Error::ModuleIsThere {
+        AddedModule::Exists => Err(Error::ModuleExists {
             path: root.path.clone(),
             module: registration.module.to_owned(),
         }),
     }
 }
 
-/// Adds each of the calls.
-fn placed(file: &Source, calls: &[String]) -> Result<Placed, Error> {
+fn append_calls(file: &Source, calls: &[String]) -> Result<AddedCall, Error> {
     let mut current = Source::parse(&file.path, file.text.clone())?;
     for call in calls {
         match append_call(&current, call) {
-            Placed::Text(text) => current = Source::parse(&file.path, text)?,
+            AddedCall::Text(text) => current = Source::parse(&file.path, text)?,
             other => return Ok(other),
         }
     }
-    Ok(Placed::Text(current.text))
+    Ok(AddedCall::Text(current.text))
 }
 
 fn calls(registration: &Registration<'_>, prefix: &str) -> Vec<String> {
@@ -112,7 +117,7 @@ fn calls(registration: &Registration<'_>, prefix: &str) -> Vec<String> {
     registration.calls.iter().map(fill).collect()
 }
 
-/// Adds a test file to the project: to its one test binary, or as a binary of its own.
+/// Adds a test to the project: as a module of `tests/it`, or as a test binary of its own.
 pub(super) fn add_test(
     folder: &Path,
     tree: &Tree,
@@ -121,18 +126,18 @@ pub(super) fn add_test(
     changes: &mut Changes,
 ) -> Result<(), Error> {
     if !tree.has_library() {
-        note("no test: without a src/lib.rs there is nothing that a test could use");
+        note("no test was added: without a src/lib.rs, a test has nothing to use");
         return Ok(());
     }
     let main = folder.join("tests/it/main.rs");
     if !main.exists() {
-        changes.make(folder.join(format!("tests/{module}.rs")), text);
+        changes.create(folder.join(format!("tests/{module}.rs")), text);
         return Ok(());
     }
     let source = Source::read(&main)?;
     if let AddedModule::Text(new) = add_module(&source, module, &format!("mod {module};")) {
         changes.edit(&main, formatted_like(&source.text, new));
     }
-    changes.make(folder.join(format!("tests/it/{module}.rs")), text);
+    changes.create(folder.join(format!("tests/it/{module}.rs")), text);
     Ok(())
 }

@@ -1,3 +1,5 @@
+//! Another version of an existing kind: its type, conversion, sample and test.
+
 use kubewright_manifest::to_yaml;
 use serde_json::{Value, json};
 
@@ -8,57 +10,49 @@ use crate::objects::read_folder;
 use crate::output::note;
 use crate::output_format::OutputFormat;
 use crate::project::{Changes, Project, count_files, fill, module_name};
-use crate::source::{DerivedKind, Source, Tree, Twin, formatted, twin};
+use crate::source::{DerivedKind, Source, Tree, TypeCopy, copy_type, formatted};
 
-/// Another version of a kind that a project has.
-#[derive(Debug)]
-pub(super) struct NewVersion<'a> {
-    pub(super) project: &'a Project,
-    pub(super) tree: &'a Tree,
-    /// The version that is stored, and the file that has it.
-    pub(super) hub: (&'a Source, &'a DerivedKind),
-    /// The new one.
-    pub(super) version: &'a str,
-    /// How to answer.
-    pub(super) form: OutputFormat,
+/// The stored version of a kind, to which all others are converted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StoredVersion<'a> {
+    pub(super) file: &'a Source,
+    pub(super) kind: &'a DerivedKind,
 }
 
-/// The version that all others are converted to: the one that is not in a file named after its
-/// version, as those are that were added to it.
-pub(super) fn hub_of<'a>(
-    found: &'a [(&'a Source, DerivedKind)],
-) -> Option<(&'a Source, &'a DerivedKind)> {
+/// Returns the stored version of a kind: the only one whose file is not named after its version,
+/// as the files of versions are that were added later.
+pub(super) fn stored_version<'a>(
+    versions: &'a [(&'a Source, DerivedKind)],
+) -> Option<StoredVersion<'a>> {
     let is_added = |file: &Source, kind: &DerivedKind| {
         let stem = file.path.file_stem().map(|stem| stem.to_string_lossy());
         stem.is_some_and(|stem| stem.ends_with(&format!("_{}", kind.version)))
     };
-    let mut hubs = found
+    let mut candidates = versions
         .iter()
-        .filter(|(file, kind)| found.len() == 1 || !is_added(file, kind));
-    let (file, kind) = hubs.next()?;
-    hubs.next().is_none().then_some((*file, kind))
+        .filter(|(file, kind)| versions.len() == 1 || !is_added(file, kind));
+    let (file, kind) = candidates.next()?;
+    let is_only = candidates.next().is_none();
+    is_only.then_some(StoredVersion { file, kind })
+}
+
+/// Another version of a kind that the project has.
+#[derive(Debug)]
+pub(super) struct NewVersion<'a> {
+    pub(super) project: &'a Project,
+    pub(super) tree: &'a Tree,
+    pub(super) stored: StoredVersion<'a>,
+    /// The name of the new version.
+    pub(super) version: &'a str,
+    pub(super) format: OutputFormat,
 }
 
 impl NewVersion<'_> {
     /// Adds the type, the conversion, a sample and a test.
     pub(super) fn add(&self) -> Result<(), Error> {
-        let (file, hub) = self.hub;
-        let path = module_path(&self.project.folder, file);
-        let version = format!("{}/{} {}", hub.group, self.version, hub.kind);
-        if let Some(private) = private_module(self.tree, &self.project.folder, &path) {
-            return Err(Error::NoVersion {
-                version,
-                path: private.file,
-                line: private.line,
-                why: format!("`{}` is private: make it `pub(crate)`", private.name),
-            });
-        }
-        let twin = twin(file, &path, hub, self.version).map_err(|hindrance| Error::NoVersion {
-            version,
-            path: file.path.clone(),
-            line: hindrance.line,
-            why: hindrance.why,
-        })?;
+        let hub = self.stored.kind;
+        let hub_module = module_path(&self.project.folder, self.stored.file);
+        let copy = self.copy_stored_type(&hub_module)?;
         let module = format!("{}_{}", module_name(&hub.kind), self.version);
         let mut changes = Changes::default();
         let registration = Registration {
@@ -68,115 +62,139 @@ impl NewVersion<'_> {
         };
         let by_hand = register(self.tree, &registration, &mut changes)?;
         let source = self.project.folder.join(format!("src/{module}.rs"));
-        changes.make(source, formatted(&self.source(&twin, &path)));
-        match self.sample()? {
-            Some(sample) => self.add_sample(&sample, (&module, &path), &twin, &mut changes)?,
+        changes.create(source, formatted(&self.source(&copy, &hub_module)));
+        match self.stored_sample()? {
+            Some(sample) => {
+                self.add_sample(&sample, &module, &mut changes)?;
+                if copy.is_public && is_reachable(self.tree, &hub_module) {
+                    let test = self.test(&sample, &module, &hub_module);
+                    add_test(&self.project.folder, self.tree, &module, test, &mut changes)?;
+                } else {
+                    note(format_args!(
+                        "no test was added: {hub_module}::{} is not public",
+                        hub.kind
+                    ));
+                }
+            }
             None => note(format_args!(
-                "no test and no sample: samples/ has no {} of {} to make them from",
+                "no sample and no test were added: samples/ has no {} of {} to copy",
                 hub.kind, hub.version
             )),
         }
-        let written = changes.write(&self.project.folder, self.form)?;
+        let written = changes.write(&self.project.folder, self.format)?;
         if let Some(by_hand) = by_hand {
             return Err(by_hand.into_error());
         }
         let count = count_files(&self.project.folder);
         let next = format!(
-            "{} stays the version that is stored; next: change the fields of {} and the two \
-             functions below them, then cargo test",
+            "{} remains the stored version; next: change the fields of {} and the two functions \
+             below them, then cargo test",
             hub.version, self.version
         );
-        written.answer(count, &next)
+        written.print_summary(count, &next)
     }
 
-    fn source(&self, twin: &Twin, path: &str) -> String {
-        let (_, hub) = self.hub;
-        let mut imports = twin.imports.clone();
+    fn copy_stored_type(&self, hub_module: &str) -> Result<TypeCopy, Error> {
+        let StoredVersion { file, kind } = self.stored;
+        let version = format!("{}/{} {}", kind.group, self.version, kind.kind);
+        if let Some(private) = private_module(self.tree, &self.project.folder, hub_module) {
+            return Err(Error::CannotAddVersion {
+                version,
+                path: private.file,
+                line: private.line,
+                reason: format!("`{}` is private: make it `pub(crate)`", private.name),
+            });
+        }
+        copy_type(file, hub_module, kind, self.version).map_err(|error| Error::CannotAddVersion {
+            version,
+            path: file.path.clone(),
+            line: error.line,
+            reason: error.reason,
+        })
+    }
+
+    /// Returns the text of the new version's file.
+    fn source(&self, copy: &TypeCopy, hub_module: &str) -> String {
+        let hub = self.stored.kind;
+        let mut imports = copy.imports.clone();
         imports.sort();
         imports.dedup();
-        let fields = twin.fields.iter();
-        let fields: Vec<String> = fields
+        let fields: Vec<String> = copy
+            .fields
+            .iter()
             .map(|field| format!("{field}: object.spec.{field}"))
             .collect();
-        let status = match twin.has_status {
-            true => "status: object.status,",
-            false => "",
+        let status = if copy.has_status {
+            "status: object.status,"
+        } else {
+            ""
         };
-        let text = fill(
+        let template = fill(
             include_str!("../../templates/version.rs.txt"),
             &[("converts", include_str!("../../templates/converts.rs.txt"))],
         );
         fill(
-            &text,
+            &template,
             &[
                 ("header", &self.project.header()),
                 ("Kind", &hub.kind),
                 ("version", self.version),
                 ("hub", &hub.version),
                 ("imports", &imports.join("\n")),
-                ("path", path),
-                ("HubSpec", &twin.name),
-                ("Spec", &twin.name),
+                ("path", hub_module),
+                ("HubSpec", &copy.name),
+                ("Spec", &copy.name),
                 ("to_hub", &fields.join(", ")),
                 ("from_hub", &fields.join(", ")),
                 ("status", status),
-                // The user's own text, whatever it has: last.
-                ("item", &twin.item),
+                // The user's own text comes last: it may contain `{{`.
+                ("item", &copy.item),
             ],
         )
     }
 
-    /// A sample of the version that is there.
-    fn sample(&self) -> Result<Option<Value>, Error> {
+    /// Returns the first sample in the stored version.
+    fn stored_sample(&self) -> Result<Option<Value>, Error> {
         let folder = self.project.folder.join("samples");
         if !folder.is_dir() {
             return Ok(None);
         }
-        let (_, hub) = self.hub;
+        let hub = self.stored.kind;
         let api_version = format!("{}/{}", hub.group, hub.version);
-        let samples = read_folder(&folder)?.into_iter();
-        let mut of_hub = samples.filter(|sample| {
+        let mut samples = read_folder(&folder)?.into_iter();
+        Ok(samples.find(|sample| {
             sample["kind"] == hub.kind.as_str() && sample["apiVersion"] == api_version.as_str()
-        });
-        Ok(of_hub.next())
+        }))
     }
 
-    fn add_sample(
-        &self,
-        sample: &Value,
-        (module, path): (&str, &str),
-        twin: &Twin,
-        changes: &mut Changes,
-    ) -> Result<(), Error> {
-        let (_, hub) = self.hub;
-        let mut new = sample.clone();
+    /// Adds a copy of the sample in the new version.
+    fn add_sample(&self, sample: &Value, module: &str, changes: &mut Changes) -> Result<(), Error> {
         let name = sample["metadata"]["name"].as_str().unwrap_or_default();
-        new["apiVersion"] = json!(format!("{}/{}", hub.group, self.version));
+        let mut new = sample.clone();
+        new["apiVersion"] = json!(format!("{}/{}", self.stored.kind.group, self.version));
         new["metadata"]["name"] = json!(format!("{name}-{}", self.version));
         let text = to_yaml(&[new]).map_err(|source| Error::Manifest { source })?;
-        let folder = &self.project.folder;
-        changes.make(folder.join(format!("samples/{module}.yaml")), text);
-        if !(twin.is_public && is_reachable(self.tree, path)) {
-            note(format_args!(
-                "no test: a test of the crate cannot reach {path}::{}",
-                hub.kind
-            ));
-            return Ok(());
-        }
+        let path = format!("samples/{module}.yaml");
+        changes.create(self.project.folder.join(path), text);
+        Ok(())
+    }
+
+    /// Returns the text of a test that writes the sample in both versions.
+    fn test(&self, sample: &Value, module: &str, hub_module: &str) -> String {
+        let hub = self.stored.kind;
         let crate_name = self.project.crate_name();
-        let test = fill(
+        formatted(&fill(
             include_str!("../../templates/version_test.rs.txt"),
             &[
                 ("header", &self.project.header()),
                 ("Kind", &hub.kind),
                 ("version", self.version),
                 ("hub", &hub.version),
-                ("hub_path", &path.replacen("crate", &crate_name, 1)),
+                ("hub_path", &hub_module.replacen("crate", &crate_name, 1)),
                 ("crate", &crate_name),
                 ("module", module),
                 ("sample", &format!("{sample:#}")),
             ],
-        );
-        add_test(folder, self.tree, module, formatted(&test), changes)
+        ))
     }
 }

@@ -1,3 +1,5 @@
+//! The certificate of an operator's webhooks, when this command issues it.
+
 use std::fmt;
 use std::io::Write as _;
 
@@ -7,60 +9,60 @@ use kubewright_core::Clock;
 use kubewright_http::pki::{Authority, Subject, Usage};
 use serde_json::{Value, json};
 
-use super::manifest_flags::Maker;
+use super::manifest_flags::CertificateIssuer;
 use crate::error::Error;
-use crate::objects::{Kinds, Located, calls_webhooks};
+use crate::objects::{Located, ServedKinds, calls_webhooks, text};
 use crate::program;
 
-/// Nobody renews the certificate before the Secret is deleted.
+/// The validity of the certificate, which is not renewed before the Secret is deleted.
 const DAYS: u16 = 3650;
 
-/// What cert-manager writes to a Secret that it keeps: `CertificateNameKey` in its
+/// The annotation of cert-manager on its Secrets: `CertificateNameKey` in its
 /// pkg/apis/certmanager/v1/types.go.
 const BY_CERT_MANAGER: &str = "cert-manager.io/certificate-name";
-/// What an operator writes to a Secret that it keeps itself.
+/// The annotation of an operator on a Secret whose certificate it renews.
 const BY_OPERATOR: &str = "webhook.kubewright.dev/rotation";
 
 /// An operator's objects with the certificate of its webhooks.
 #[derive(Debug)]
-pub(super) struct Certified {
+pub(super) struct WithCertificate {
     pub(super) objects: Vec<Value>,
-    /// The Secret that has to go first.
+    /// The Secret that must be deleted before the objects are applied.
     pub(super) replaced: Option<Replaced>,
 }
 
-/// A Secret of somebody who kept it and, deployed like this, would do so no longer.
+/// A Secret that an issuer has renewed, which this deployment no longer uses.
 #[derive(Debug)]
 pub(super) struct Replaced {
     pub(super) secret: Located,
-    keeper: Maker,
+    issuer: CertificateIssuer,
 }
 
 impl Replaced {
-    /// Whether the object is what lets its keeper write to it: such have the Secret's name.
-    pub(super) fn is_means(&self, object: &Located) -> bool {
+    /// Whether the object lets the issuer write to the Secret: such objects have the Secret's name.
+    pub(super) fn belongs_to_issuer(&self, object: &Located) -> bool {
         object.name == self.secret.name && object.namespace == self.secret.namespace
     }
 }
 
 impl fmt::Display for Replaced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (who, flag) = match self.keeper {
-            Maker::CertManager => ("cert-manager", "cert-manager"),
-            Maker::Managed => ("the operator", "managed"),
+        let (issuer, flag) = match self.issuer {
+            CertificateIssuer::CertManager => ("cert-manager", "cert-manager"),
+            CertificateIssuer::Managed => ("the operator", "managed"),
         };
         write!(
             f,
-            "{}: {who} renewed its certificate and would do so no longer; with --certificates \
-             {flag} it stays",
+            "{}: {issuer} renewed its certificate and would no longer do so; with --certificates \
+{flag} it stays",
             self.secret
         )
     }
 }
 
-/// Adds the certificate of an operator's webhooks to its objects: a Secret that its Pod mounts,
-/// and the authority in the configurations. The one that is in the cluster stays, unless it is
-/// renewed by somebody else, who would not do so any more.
+/// Adds the certificate of an operator's webhooks to its objects: a Secret that its Pod mounts, and
+/// the authority in the configurations. A Secret in the cluster is used again, unless an issuer has
+/// renewed it, which this deployment no longer uses.
 ///
 /// # Cancel safety
 ///
@@ -70,16 +72,17 @@ pub(super) async fn with_certificate(
     program: &std::path::Path,
     flags: &[&str],
     objects: Vec<Value>,
-) -> Result<Certified, Error> {
+) -> Result<WithCertificate, Error> {
     if !objects.iter().any(calls_webhooks) {
-        return Ok(Certified {
+        return Ok(WithCertificate {
             objects,
             replaced: None,
         });
     }
     let (secret, replaced) = secret(client, &objects).await?;
-    let authority = secret["data"]["ca.crt"].as_str().unwrap_or_default();
-    let authority = STANDARD.decode(authority).unwrap_or_default();
+    let authority = STANDARD
+        .decode(text(&secret["data"]["ca.crt"]))
+        .unwrap_or_default();
     let failed = |source| Error::File {
         action: "write the webhooks' authority into",
         path: std::env::temp_dir(),
@@ -90,15 +93,15 @@ pub(super) async fn with_certificate(
     let path = file.path().display().to_string();
     let flags = [flags, &["--webhook-ca", &path]].concat();
     let mut objects = program::manifests(program, &flags).await?;
-    // Behind the namespace that it is in.
-    let behind = objects
+    // The Secret is applied after its namespace.
+    let namespace = objects
         .iter()
         .position(|object| object["kind"] == "Namespace");
-    objects.insert(behind.map_or(0, |at| at + 1), secret);
-    Ok(Certified { objects, replaced })
+    objects.insert(namespace.map_or(0, |index| index + 1), secret);
+    Ok(WithCertificate { objects, replaced })
 }
 
-/// The Secret as it is in the cluster, or a new one, and what that takes the place of.
+/// Returns the Secret of the cluster or a new one, and the Secret that the new one replaces.
 async fn secret(
     client: &kube::Client,
     objects: &[Value],
@@ -107,7 +110,6 @@ async fn secret(
     let metadata = service
         .map(|service| &service["metadata"])
         .unwrap_or(&Value::Null);
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (name, namespace) = (text(&metadata["name"]), text(&metadata["namespace"]));
     let mut secret = json!({
         "apiVersion": "v1",
@@ -115,36 +117,37 @@ async fn secret(
         "type": "kubernetes.io/tls",
         "metadata": {"name": name, "namespace": namespace, "labels": metadata["labels"]},
     });
-    let place = Kinds::discover(client).await?.locate(&secret).await?;
-    let live = place.find(client).await?;
-    let keeper = live.as_ref().and_then(keeper_of);
-    let kept = live.filter(|live| keeper.is_none() && live["data"]["ca.crt"].is_string());
-    secret["data"] = match kept {
+    let located = ServedKinds::discover(client).await?.locate(&secret).await?;
+    let live = located.find(client).await?;
+    let issuer = live.as_ref().and_then(issuer_of);
+    let reused = live.filter(|live| issuer.is_none() && live["data"]["ca.crt"].is_string());
+    secret["data"] = match reused {
         Some(live) => live["data"].clone(),
-        None => made(&format!("{name}.{namespace}.svc"))?,
+        None => new_certificate(&format!("{name}.{namespace}.svc"))?,
     };
-    let replaced = keeper.map(|keeper| Replaced {
-        secret: place,
-        keeper,
+    let replaced = issuer.map(|issuer| Replaced {
+        secret: located,
+        issuer,
     });
     Ok((secret, replaced))
 }
 
-/// Who renews the certificate in a Secret; nobody does when this command made it.
-fn keeper_of(secret: &Value) -> Option<Maker> {
+/// Returns the issuer that renews the certificate in a Secret; none for a certificate of this
+/// command.
+fn issuer_of(secret: &Value) -> Option<CertificateIssuer> {
     let annotations = &secret["metadata"]["annotations"];
-    let keepers = [
-        (BY_CERT_MANAGER, Maker::CertManager),
-        (BY_OPERATOR, Maker::Managed),
+    let issuers = [
+        (BY_CERT_MANAGER, CertificateIssuer::CertManager),
+        (BY_OPERATOR, CertificateIssuer::Managed),
     ];
-    let mut keepers = keepers.into_iter();
-    keepers
+    issuers
+        .into_iter()
         .find(|(annotation, _)| annotations.get(*annotation).is_some())
-        .map(|(_, keeper)| keeper)
+        .map(|(_, issuer)| issuer)
 }
 
-/// A certificate for the Service, and the authority that signed it.
-fn made(host: &str) -> Result<Value, Error> {
+/// Issues a certificate for the Service, and returns the data of its Secret.
+fn new_certificate(host: &str) -> Result<Value, Error> {
     let failed = |source| Error::Certificates { source };
     let authority = Authority::valid_from("kubewright-webhooks", Clock::system().now(), DAYS)
         .map_err(failed)?;
@@ -166,21 +169,21 @@ fn made(host: &str) -> Result<Value, Error> {
 mod tests {
     use serde_json::json;
 
-    use super::{Maker, keeper_of};
+    use super::{CertificateIssuer, issuer_of};
 
     #[test]
-    fn a_certificate_that_somebody_renews_is_told_from_one_of_ours() {
-        let secret = |annotation: &str| json!({"metadata": {"annotations": {annotation: "x"}}});
-        let kept = |annotation| keeper_of(&secret(annotation));
+    fn issuer_of_a_secret_is_found_by_its_annotation() {
+        let issuer =
+            |annotation: &str| issuer_of(&json!({"metadata": {"annotations": {annotation: "x"}}}));
         assert_eq!(
-            kept("cert-manager.io/certificate-name"),
-            Some(Maker::CertManager)
+            issuer("cert-manager.io/certificate-name"),
+            Some(CertificateIssuer::CertManager)
         );
         assert_eq!(
-            kept("webhook.kubewright.dev/rotation"),
-            Some(Maker::Managed)
+            issuer("webhook.kubewright.dev/rotation"),
+            Some(CertificateIssuer::Managed)
         );
-        assert_eq!(kept("team"), None);
-        assert_eq!(keeper_of(&json!({"metadata": {"name": "web"}})), None);
+        assert_eq!(issuer("team"), None);
+        assert_eq!(issuer_of(&json!({"metadata": {"name": "web"}})), None);
     }
 }

@@ -1,38 +1,43 @@
+//! The flags of an operator's own command `manifests`.
+
 use clap::ValueEnum;
 use kubewright_manifest::Component;
 
 use crate::program::NO_POLICIES;
 
-/// Who makes the certificate of an operator's webhooks.
+/// Who issues the certificate of an operator's webhooks, other than this command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Maker {
-    /// cert-manager, which the cluster has to have.
+pub(crate) enum CertificateIssuer {
+    /// cert-manager, which must be installed in the cluster.
     CertManager,
     /// The operator itself, which also renews it.
     Managed,
 }
 
-/// What the operator's own `manifests` is told.
+/// The flags of an operator's own command `manifests`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Flags<'a> {
+pub(super) struct ManifestFlags<'a> {
     pub(super) image: Option<&'a str>,
     pub(super) namespace: Option<&'a str>,
     pub(super) with: &'a [Component],
-    pub(super) certificates: Option<Maker>,
-    /// Whether webhooks stand in for policies.
+    pub(super) certificates: Option<CertificateIssuer>,
+    /// Whether webhooks replace policies.
     pub(super) no_policies: bool,
 }
 
-impl<'a> Flags<'a> {
-    /// The words of its command line.
+impl<'a> ManifestFlags<'a> {
+    /// Returns the words of the command line.
     pub(super) fn words(self) -> Vec<&'a str> {
         let image = self.image.map(|image| ["--image", image]);
         let namespace = self.namespace.map(|namespace| ["--namespace", namespace]);
-        let with = self.with.iter().map(|one| ["--with", one.name()]);
+        let with = self
+            .with
+            .iter()
+            .map(|component| ["--with", component.name()]);
         let pairs = image.into_iter().chain(namespace).chain(with);
-        let certificates = self.certificates.map(|maker| match maker {
-            Maker::CertManager => "--cert-manager",
-            Maker::Managed => "--managed-certificates",
+        let certificates = self.certificates.map(|issuer| match issuer {
+            CertificateIssuer::CertManager => "--cert-manager",
+            CertificateIssuer::Managed => "--managed-certificates",
         });
         let policies = self.no_policies.then_some(NO_POLICIES);
         pairs
@@ -47,16 +52,16 @@ impl<'a> Flags<'a> {
 mod tests {
     use kubewright_manifest::Component;
 
-    use super::{Flags, Maker};
+    use super::{CertificateIssuer, ManifestFlags};
 
     #[test]
-    fn only_what_was_asked_for_is_told() {
-        assert_eq!(Flags::default().words(), [] as [&str; 0]);
-        let flags = Flags {
+    fn only_flags_that_are_set_are_passed_on() {
+        assert_eq!(ManifestFlags::default().words(), [] as [&str; 0]);
+        let flags = ManifestFlags {
             image: Some("r/web:1"),
             namespace: Some("tools"),
             with: &[Component::NetworkPolicy, Component::Prometheus],
-            certificates: Some(Maker::Managed),
+            certificates: Some(CertificateIssuer::Managed),
             no_policies: true,
         };
         assert_eq!(

@@ -1,20 +1,24 @@
+//! What applying the objects would change in the cluster.
+
 use serde_json::Value;
 
-use super::definition_changes::Danger;
-use super::install::Force;
-use super::report::{Action, Answer};
+use super::arguments::Force;
+use super::definition_changes::DefinitionChanges;
+use super::report::{Action, Report};
 use crate::error::Error;
-use crate::objects::{Difference, Kinds, Located, Ownership, apply_one, difference, try_apply};
+use crate::objects::{
+    Difference, Located, Ownership, ServedKinds, apply_one, difference, try_apply,
+};
 
-/// One object that is to be in the cluster, and what applying it would change.
+/// An object to apply, and what that would change.
 #[derive(Debug)]
-pub(super) struct Step {
+struct Step {
     located: Located,
     object: Value,
     difference: Difference,
 }
 
-/// What applying some objects would change.
+/// What applying the objects would change.
 #[derive(Debug)]
 pub(super) struct Plan {
     steps: Vec<Step>,
@@ -22,11 +26,10 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Asks the cluster what each apply would do, tells it, and refuses what objects there would
-    /// not survive.
+    /// Applies the objects in dry runs, and prints and reports what would change.
     ///
-    /// Definitions are compared first: of those that no API server takes, the dry run would only
-    /// bring the server's own words.
+    /// Fails when a definition would break objects in the cluster. When every API server rejects a
+    /// definition, that error replaces the one of the dry run, which is less specific.
     ///
     /// # Cancel safety
     ///
@@ -35,36 +38,36 @@ impl Plan {
         client: &kube::Client,
         objects: &[Value],
         force: &Force,
-        answer: &mut Answer,
+        report: &mut Report,
     ) -> Result<Self, Error> {
-        let danger = Danger::of(client, objects).await?;
-        let refusal = danger.refusal(force);
-        let plan = match Self::ask(client, objects, force.ownership()).await {
+        let changes = DefinitionChanges::find(client, objects).await?;
+        let unsafe_change = changes.error(force);
+        let plan = match Self::dry_run(client, objects, force.ownership()).await {
             Ok(plan) => plan,
-            Err(error) => return Err(refusal.unwrap_or(error)),
+            Err(error) => return Err(unsafe_change.unwrap_or(error)),
         };
-        plan.show(answer);
-        for change in &danger.survived {
-            answer.tell(format_args!("note     {change}; no object breaks"));
+        plan.report(report);
+        for change in &changes.harmless {
+            report.progress(format_args!("note     {change}; no object breaks"));
         }
-        match refusal {
-            Some(refusal) => Err(refusal),
+        match unsafe_change {
+            Some(error) => Err(error),
             None => Ok(plan),
         }
     }
 
-    async fn ask(
+    async fn dry_run(
         client: &kube::Client,
         objects: &[Value],
         ownership: Ownership,
     ) -> Result<Self, Error> {
-        let mut kinds = Kinds::discover(client).await?;
+        let mut kinds = ServedKinds::discover(client).await?;
         let mut steps = Vec::new();
         for object in objects {
             let located = kinds.locate(object).await?;
             let live = located.find(client).await?;
             let result = match try_apply(client, &located, object, ownership).await {
-                // Its namespace comes with the same plan.
+                // The namespace of the object does not exist yet: it is part of the same plan.
                 Err(error) if live.is_none() && error.is_not_found() => object.clone(),
                 result => result?,
             };
@@ -77,14 +80,13 @@ impl Plan {
         Ok(Self { steps, ownership })
     }
 
-    /// Tells what would change.
-    fn show(&self, answer: &mut Answer) {
+    fn report(&self, report: &mut Report) {
         let mut same = 0;
         for step in &self.steps {
             let action = match &step.difference {
                 Difference::New(lines) => {
-                    answer.tell(format_args!("new      {}", step.located));
-                    answer.detail(lines);
+                    report.progress(format_args!("new      {}", step.located));
+                    report.new_lines(lines);
                     Action::New
                 }
                 Difference::None => {
@@ -92,25 +94,25 @@ impl Plan {
                     Action::Same
                 }
                 Difference::Lines(lines) => {
-                    answer.tell(format_args!("changed  {}", step.located));
+                    report.progress(format_args!("changed  {}", step.located));
                     for line in lines {
-                        answer.tell(format_args!("    {line}"));
+                        report.progress(format_args!("    {line}"));
                     }
                     Action::Changed
                 }
             };
-            answer.add(action, &step.located);
+            report.add(action, &step.located);
         }
         if same > 0 {
-            answer.tell(format_args!("same     {same} objects"));
+            report.progress(format_args!("same     {same} objects"));
         }
     }
 
-    /// Does it, object by object.
+    /// Applies the objects, one by one.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves part of the objects applied; another run does the rest.
+    /// Dropping the future leaves part of the objects applied; another run applies the rest.
     pub(super) async fn apply(&self, client: &kube::Client) -> Result<(), Error> {
         for step in &self.steps {
             apply_one(client, &step.located, &step.object, self.ownership).await?;
@@ -118,8 +120,8 @@ impl Plan {
         Ok(())
     }
 
-    /// The places of all objects.
-    pub(super) fn places(&self) -> Vec<Located> {
+    /// Returns the places of all objects.
+    pub(super) fn locations(&self) -> Vec<Located> {
         self.steps.iter().map(|step| step.located.clone()).collect()
     }
 }

@@ -1,8 +1,12 @@
-use crate::error::Error;
-use crate::objects::{self, FIELD_MANAGER, Former, KindName, Located, POLICY_KINDS};
+//! Objects that earlier runs applied and that the operator no longer has.
 
-/// The kinds beside policies that an operator's manifests may consist of, but for namespaces and
-/// definitions, which take objects of users along.
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::objects::{self, EarlierRuns, FIELD_MANAGER, KindName, Located, POLICY_KINDS};
+
+/// The kinds in the manifests of operators, without policies. Namespaces and definitions are not
+/// among them: deleting these would delete objects of users.
 const KINDS: [KindName; 15] = [
     (
         "admissionregistration.k8s.io",
@@ -29,39 +33,48 @@ const KINDS: [KindName; 15] = [
     ("", "v1", "Secret"),
 ];
 
-/// Objects that an earlier run applied for the operator and that are not among `wanted`.
+/// Returns the name of the operator, which is the name of its account.
+pub(super) fn operator_name(objects: &[Value]) -> String {
+    let account = objects
+        .iter()
+        .find(|object| object["kind"] == "ServiceAccount");
+    let name = account.and_then(|account| account["metadata"]["name"].as_str());
+    name.unwrap_or_default().to_owned()
+}
+
+/// Returns the objects that earlier runs applied for the operator and that it no longer has.
 ///
 /// # Cancel safety
 ///
 /// Safe: it only reads.
-pub(super) async fn left_over(
+pub(super) async fn leftovers(
     client: &kube::Client,
     operator: &str,
-    wanted: &[Located],
+    current: &[Located],
 ) -> Result<Vec<Located>, Error> {
-    let former = Former {
+    let runs = EarlierRuns {
         operator,
         manager: FIELD_MANAGER,
         kinds: &[&POLICY_KINDS[..], &KINDS].concat(),
     };
-    objects::left_over(client, former, wanted).await
+    objects::leftovers(client, runs, current).await
 }
 
-/// Definitions that an earlier run applied for the operator and that are not among `wanted`: they
-/// are named, and never deleted, because objects of users would go with them.
+/// Returns the definitions that earlier runs applied for the operator and that it no longer has.
+/// They are never deleted, because that would delete objects of users.
 ///
 /// # Cancel safety
 ///
 /// Safe: it only reads.
-pub(super) async fn former_definitions(
+pub(super) async fn earlier_definitions(
     client: &kube::Client,
     operator: &str,
-    wanted: &[Located],
+    current: &[Located],
 ) -> Result<Vec<Located>, Error> {
-    let former = Former {
+    let runs = EarlierRuns {
         operator,
         manager: FIELD_MANAGER,
         kinds: &[("apiextensions.k8s.io", "v1", "CustomResourceDefinition")],
     };
-    objects::left_over(client, former, wanted).await
+    objects::leftovers(client, runs, current).await
 }

@@ -1,31 +1,29 @@
-use std::time::Duration;
+//! Deletes objects and waits until they are gone.
 
-use super::report::AnswerForm;
-use super::wait;
+use super::wait::{Wait, wait_until_gone};
 use crate::error::Error;
 use crate::objects::Located;
 
-/// Deletes the objects in this order and waits until they are gone; one that is not there is not
-/// missed.
+/// Deletes the objects in this order and waits until they are gone. Objects that do not exist are
+/// skipped.
 ///
 /// # Cancel safety
 ///
 /// Dropping the future leaves part of the objects; another run deletes the rest.
 pub(super) async fn remove(
     client: &kube::Client,
-    places: &[Located],
-    timeout: Duration,
-    form: AnswerForm,
+    objects: &[Located],
+    wait: Wait,
 ) -> Result<(), Error> {
-    let mut going = Vec::new();
-    for place in places {
-        if place.delete(client).await? {
-            going.push(place);
+    let mut deleted = Vec::new();
+    for object in objects {
+        if object.delete(client).await? {
+            deleted.push(object);
         }
     }
-    for place in going {
-        wait::until_gone(client, place, timeout, form).await?;
-        form.tell(format_args!("gone     {place}"));
+    for object in deleted {
+        wait_until_gone(client, object, wait).await?;
+        wait.format.progress(format_args!("gone     {object}"));
     }
     Ok(())
 }

@@ -1,31 +1,32 @@
+//! What a command did to each object, and the formats in which it is printed.
+
 use std::fmt::Display;
 
 use clap::{Args, ValueEnum};
 use kubewright_manifest::to_yaml;
 use serde_json::{Value, json};
 
-use super::arguments::Target;
 use crate::error::Error;
 use crate::objects::Located;
 use crate::output::{note, print, say};
 
-/// How a command that changes a cluster answers.
+/// The format of the result of a command that changes a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AnswerForm {
+pub(crate) enum ReportFormat {
     /// For people, as it happens.
     #[default]
     Text,
-    /// One JSON value when all is done; meanwhile, standard error tells what happens.
+    /// One JSON value at the end; progress goes to standard error.
     Json,
-    /// The same as YAML.
+    /// One YAML document at the end; progress goes to standard error.
     Yaml,
     /// A line for each object that was applied or deleted, such as deployment.apps/sites.
     Name,
 }
 
-impl AnswerForm {
-    /// Tells what happens: people read it as the answer, others beside it.
-    pub(super) fn tell(self, line: impl Display) {
+impl ReportFormat {
+    /// Prints a line of progress: with text to standard output, otherwise to standard error.
+    pub(super) fn progress(self, line: impl Display) {
         match self {
             Self::Text => say(line),
             Self::Json | Self::Yaml | Self::Name => note(line),
@@ -33,15 +34,15 @@ impl AnswerForm {
     }
 }
 
-/// The flag that chooses it.
+/// The flag that selects the format.
 #[derive(Args, Clone, Copy, Debug)]
-pub(crate) struct AnswerFlag {
-    /// How to answer; progress goes to standard error in all forms but the first.
-    #[arg(long, short, value_name = "FORM", default_value = "text")]
-    pub(crate) output: AnswerForm,
+pub(crate) struct ReportFlag {
+    /// The format of the result; except with text, progress goes to standard error.
+    #[arg(long, short, value_name = "FORMAT", default_value = "text")]
+    pub(super) output: ReportFormat,
 }
 
-/// What becomes of an object.
+/// What happens to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     New,
@@ -63,52 +64,51 @@ impl Action {
     }
 }
 
-/// What became of the objects of a call, or would have.
+/// What happened to each object, or would happen without `--dry-run`.
 #[derive(Debug)]
-pub(super) struct Answer {
-    form: AnswerForm,
+pub(super) struct Report {
+    format: ReportFormat,
     dry_run: bool,
     objects: Vec<(Action, Located)>,
 }
 
-impl Answer {
-    /// For a call.
-    pub(super) fn to(target: &Target) -> Self {
+impl Report {
+    pub(super) fn new(format: ReportFormat, dry_run: bool) -> Self {
         Self {
-            form: target.answer.output,
-            dry_run: target.dry_run,
+            format,
+            dry_run,
             objects: Vec::new(),
         }
     }
 
-    /// Tells what happens.
-    pub(super) fn tell(&self, line: impl Display) {
-        self.form.tell(line);
+    /// Prints a line of progress.
+    pub(super) fn progress(&self, line: impl Display) {
+        self.format.progress(line);
     }
 
-    /// Tells the lines of what comes, where nothing is done beside telling.
-    pub(super) fn detail(&self, lines: &[String]) {
+    /// Prints the lines of a new object, which only a dry run shows.
+    pub(super) fn new_lines(&self, lines: &[String]) {
         if self.dry_run {
             for line in lines {
-                self.tell(format_args!("    {line}"));
+                self.progress(format_args!("    {line}"));
             }
         }
     }
 
-    /// Notes what becomes of an object.
+    /// Adds an object.
     pub(super) fn add(&mut self, action: Action, object: &Located) {
         self.objects.push((action, object.clone()));
     }
 
-    /// Gives the answer; people have read it already.
-    pub(super) fn give(&self) -> Result<(), Error> {
-        let text = match self.form {
-            AnswerForm::Text => return Ok(()),
-            AnswerForm::Json => format!("{:#}\n", self.value()),
-            AnswerForm::Yaml => {
+    /// Prints the result. As text, it was printed as progress already.
+    pub(super) fn print(&self) -> Result<(), Error> {
+        let text = match self.format {
+            ReportFormat::Text => return Ok(()),
+            ReportFormat::Json => format!("{:#}\n", self.value()),
+            ReportFormat::Yaml => {
                 to_yaml(&[self.value()]).map_err(|source| Error::Manifest { source })?
             }
-            AnswerForm::Name => self.names(),
+            ReportFormat::Name => self.names(),
         };
         print(&text)
     }
@@ -126,13 +126,13 @@ impl Answer {
         json!({"dryRun": self.dry_run, "objects": objects.collect::<Vec<_>>()})
     }
 
-    /// As kubectl names objects.
+    /// Returns the names of the objects that are not kept, in the format of kubectl.
     fn names(&self) -> String {
-        let touched = self
+        let affected = self
             .objects
             .iter()
             .filter(|(action, _)| *action != Action::Keep);
-        let lines = touched.map(|(_, object)| {
+        let lines = affected.map(|(_, object)| {
             let kind = object.resource.kind.to_lowercase();
             match object.resource.group.as_str() {
                 "" => format!("{kind}/{}\n", object.name),
@@ -148,7 +148,7 @@ mod tests {
     use kube::api::ApiResource;
     use serde_json::json;
 
-    use super::{Action, Answer, AnswerForm};
+    use super::{Action, Report, ReportFormat};
     use crate::objects::Located;
 
     fn located(group: &str, kind: &str, namespace: Option<&str>) -> Located {
@@ -159,25 +159,26 @@ mod tests {
             kind: kind.to_owned(),
             plural: format!("{}s", kind.to_lowercase()),
         };
-        Located::new(resource, namespace, "web")
+        Located {
+            resource,
+            namespace: namespace.map(str::to_owned),
+            name: "web".to_owned(),
+            reports_status: false,
+        }
     }
 
-    fn answer() -> Answer {
-        let mut answer = Answer {
-            form: AnswerForm::Json,
-            dry_run: true,
-            objects: Vec::new(),
-        };
-        answer.add(Action::New, &located("apps", "Deployment", Some("tools")));
-        answer.add(Action::Keep, &located("", "Namespace", None));
-        answer.add(Action::Delete, &located("", "Secret", Some("tools")));
-        answer
+    fn report() -> Report {
+        let mut report = Report::new(ReportFormat::Json, true);
+        report.add(Action::New, &located("apps", "Deployment", Some("tools")));
+        report.add(Action::Keep, &located("", "Namespace", None));
+        report.add(Action::Delete, &located("", "Secret", Some("tools")));
+        report
     }
 
     #[test]
-    fn a_script_reads_what_becomes_of_each_object() {
+    fn json_has_the_action_for_each_object() {
         assert_eq!(
-            answer().value(),
+            report().value(),
             json!({"dryRun": true, "objects": [
                 {"action": "new", "apiVersion": "apps/v1", "kind": "Deployment",
                  "namespace": "tools", "name": "web"},
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_kubectls_and_only_of_what_is_touched() {
-        assert_eq!(answer().names(), "deployment.apps/web\nsecret/web\n");
+    fn names_omit_objects_that_are_kept() {
+        assert_eq!(report().names(), "deployment.apps/web\nsecret/web\n");
     }
 }

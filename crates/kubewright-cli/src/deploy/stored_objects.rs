@@ -1,50 +1,55 @@
+//! Validates the objects of a cluster against a changed definition.
+
 use kube::Api;
 use kube::api::{DynamicObject, ListParams, PostParams};
 use kubewright_apiserver::{Server, ServerOptions, User};
 use serde_json::{Value, json};
 
-use super::definition_changes::resource_in;
+use super::definition::{resource_in, version_of};
 use crate::error::Error;
 
-/// How many objects are read at once.
+/// The number of objects per request.
 const PAGE: u32 = 500;
-/// How many objects that break are named; the rest is counted.
-const NAMED: usize = 10;
+/// The number of broken objects that are listed; the rest is counted.
+const LISTED: usize = 10;
 
-/// Tries each object of a version, as the cluster has it, on the definition that is to come: an
-/// API server in this process is given that definition and asked to take the object. One line for
-/// each that it refuses, or that loses fields; nothing where no trial is possible, as in a version
-/// that is no longer served.
+/// Validates each object of a version against the new definition, with an API server in this
+/// process that has this definition. Returns one line for each object that is invalid or loses
+/// fields; none when the objects cannot be validated, as in a version that is no longer served.
 ///
 /// # Cancel safety
 ///
 /// Safe: the cluster is only read.
-pub(super) async fn broken(
+pub(super) async fn broken_objects(
     client: &kube::Client,
     live: &Value,
     definition: &Value,
     version: &str,
 ) -> Result<Option<Vec<String>>, Error> {
-    let is_served = |crd: &Value| version_of(crd, version).is_some_and(|one| one["served"] == true);
+    let is_served = |definition: &Value| {
+        version_of(definition, version).is_some_and(|version| version["served"] == true)
+    };
     if !is_served(live) || !is_served(definition) {
         return Ok(None);
     }
-    let Some(trial) = Trial::start(definition, version).await else {
+    let Some(server) = ValidationServer::start(definition, version).await else {
         return Ok(None);
     };
-    let there: Api<DynamicObject> = Api::all_with(client.clone(), &resource_in(live, version));
+    let stored: Api<DynamicObject> = Api::all_with(client.clone(), &resource_in(live, version));
     let mut lines = Vec::new();
     let mut page = ListParams::default().limit(PAGE);
     loop {
-        let list = there.list(&page).await.map_err(|source| Error::Request {
+        let list = stored.list(&page).await.map_err(|source| Error::Request {
             action: format!("list the objects of {}", live["metadata"]["name"]),
             source: Box::new(source),
         })?;
         for object in &list.items {
-            match trial.outcome(object).await {
-                Outcome::Whole => {}
-                Outcome::Broken(why) => lines.push(format!("  {}: {why}", name_of(object))),
-                Outcome::Unknown => return Ok(None),
+            match server.validate(object).await {
+                Validation::Valid => {}
+                Validation::Broken(reason) => {
+                    lines.push(format!("  {}: {reason}", name_of(object)));
+                }
+                Validation::Unknown => return Ok(None),
             }
         }
         let Some(next) = list.metadata.continue_.filter(|next| !next.is_empty()) else {
@@ -55,74 +60,77 @@ pub(super) async fn broken(
     Ok(Some(shortened(lines)))
 }
 
-/// What a definition makes of an object.
+/// Whether an object is valid for a definition.
 #[derive(Debug, PartialEq, Eq)]
-enum Outcome {
-    /// It is valid, and nothing of it goes.
-    Whole,
+enum Validation {
+    /// It is valid and keeps all its fields.
+    Valid,
     Broken(String),
-    /// The server in this process does not have what is needed to tell.
+    /// The server in this process does not support what the object needs.
     Unknown,
 }
 
-/// An API server that has one version of the definition that is to come.
-struct Trial {
+/// An API server with one version of a definition.
+struct ValidationServer {
     objects: Api<DynamicObject>,
 }
 
-impl Trial {
-    /// Nothing when the server does not take the definition: the cluster tells why.
+impl ValidationServer {
+    /// Starts the server; none when it rejects the definition: the cluster then returns the reason.
     async fn start(definition: &Value, version: &str) -> Option<Self> {
         let server = Server::new(ServerOptions::default());
         let client = kube::Client::new(server.service(User::admin()), "default");
-        let alone = serde_json::from_value(alone(definition, version)?).ok()?;
-        let crds = resource_in(
+        let single = serde_json::from_value(with_one_version(definition, version)?).ok()?;
+        let crd = resource_in(
             &json!({"spec": {"group": "apiextensions.k8s.io", "names": {
-                "kind": "CustomResourceDefinition", "plural": "customresourcedefinitions",
+            "kind": "CustomResourceDefinition", "plural": "customresourcedefinitions",
             }}}),
             "v1",
         );
-        let crds: Api<DynamicObject> = Api::all_with(client.clone(), &crds);
-        crds.create(&PostParams::default(), &alone).await.ok()?;
+        let definitions: Api<DynamicObject> = Api::all_with(client.clone(), &crd);
+        let created = definitions.create(&PostParams::default(), &single).await;
+        created.ok()?;
         let resource = resource_in(definition, version);
-        let objects = match definition["spec"]["scope"] == "Namespaced" {
-            true => Api::default_namespaced_with(client, &resource),
-            false => Api::all_with(client, &resource),
+        let objects = if definition["spec"]["scope"] == "Namespaced" {
+            Api::default_namespaced_with(client, &resource)
+        } else {
+            Api::all_with(client, &resource)
         };
         Some(Self { objects })
     }
 
-    async fn outcome(&self, object: &DynamicObject) -> Outcome {
-        let tried = PostParams {
+    async fn validate(&self, object: &DynamicObject) -> Validation {
+        let parameters = PostParams {
             dry_run: true,
             ..PostParams::default()
         };
-        match self.objects.create(&tried, &copy_of(object)).await {
-            Ok(stored) => match lost(&object.data, &stored.data, "") {
-                Some(path) => Outcome::Broken(format!("{path} would be dropped")),
-                None => Outcome::Whole,
+        match self.objects.create(&parameters, &copy_of(object)).await {
+            Ok(stored) => match dropped_field(&object.data, &stored.data, "") {
+                Some(path) => Validation::Broken(format!("{path} would be dropped")),
+                None => Validation::Valid,
             },
             Err(kube::Error::Api(status)) if matches!(status.code, 400 | 422) => {
-                Outcome::Broken(reason(&status))
+                Validation::Broken(reason(&status))
             }
-            Err(_) => Outcome::Unknown,
+            Err(_) => Validation::Unknown,
         }
     }
 }
 
-/// The causes of a refusal, or its message where it has none.
+/// Returns the causes of a status; its message when it has none.
 fn reason(status: &kube::core::Status) -> String {
     let causes = status.details.iter().flat_map(|details| &details.causes);
-    let causes: Vec<String> = causes
+    let lines: Vec<String> = causes
         .map(|cause| format!("{}: {}", cause.field, cause.message))
         .collect();
-    match causes.is_empty() {
-        true => status.message.clone(),
-        false => causes.join("; "),
+    if lines.is_empty() {
+        status.message.clone()
+    } else {
+        lines.join("; ")
     }
 }
 
-/// The object without what its server wrote, in the namespace of the trial.
+/// Returns the object without its namespace and the metadata that its server set.
 fn copy_of(object: &DynamicObject) -> DynamicObject {
     let mut copy = object.clone();
     copy.metadata = kube::core::ObjectMeta {
@@ -132,14 +140,14 @@ fn copy_of(object: &DynamicObject) -> DynamicObject {
     copy
 }
 
-/// The definition with one version alone, which nobody has to convert; without the subresource, a
-/// status is a field like any other.
-fn alone(definition: &Value, version: &str) -> Option<Value> {
-    let mut only = version_of(definition, version)?.clone();
-    only["storage"] = true.into();
-    only.as_object_mut()?.remove("subresources");
+/// Returns the definition with only this version, which needs no conversion. Without the
+/// subresource, a create also validates the status.
+fn with_one_version(definition: &Value, version: &str) -> Option<Value> {
+    let mut single = version_of(definition, version)?.clone();
+    single["storage"] = true.into();
+    single.as_object_mut()?.remove("subresources");
     let mut spec = definition["spec"].clone();
-    spec["versions"] = json!([only]);
+    spec["versions"] = json!([single]);
     spec.as_object_mut()?.remove("conversion");
     Some(json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -147,25 +155,22 @@ fn alone(definition: &Value, version: &str) -> Option<Value> {
     }))
 }
 
-fn version_of<'a>(definition: &'a Value, name: &str) -> Option<&'a Value> {
-    let versions = definition["spec"]["versions"].as_array()?;
-    versions.iter().find(|version| version["name"] == name)
-}
-
-/// The first field that is no longer there.
-fn lost(before: &Value, after: &Value, path: &str) -> Option<String> {
+/// Returns the path of the first field that is missing after the write.
+fn dropped_field(before: &Value, after: &Value, path: &str) -> Option<String> {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => before.iter().find_map(|(name, value)| {
             let inner = format!("{path}.{name}");
             match after.get(name) {
-                Some(stored) => lost(value, stored, &inner),
-                // Null says the same as nothing.
+                Some(stored) => dropped_field(value, stored, &inner),
+                // Null is equal to an absent field.
                 None => (!value.is_null()).then_some(inner),
             }
         }),
         (Value::Array(before), Value::Array(after)) => {
             let mut pairs = before.iter().zip(after).enumerate();
-            pairs.find_map(|(at, (value, stored))| lost(value, stored, &format!("{path}[{at}]")))
+            pairs.find_map(|(index, (value, stored))| {
+                dropped_field(value, stored, &format!("{path}[{index}]"))
+            })
         }
         _ => None,
     }
@@ -181,9 +186,9 @@ fn name_of(object: &DynamicObject) -> String {
 }
 
 fn shortened(mut lines: Vec<String>) -> Vec<String> {
-    let more = lines.len().saturating_sub(NAMED);
+    let more = lines.len().saturating_sub(LISTED);
     if more > 0 {
-        lines.truncate(NAMED);
+        lines.truncate(LISTED);
         lines.push(format!("  and {more} more"));
     }
     lines
@@ -194,9 +199,9 @@ mod tests {
     use kube::api::DynamicObject;
     use serde_json::{Value, json};
 
-    use super::{NAMED, Outcome, Trial, shortened};
+    use super::{LISTED, Validation, ValidationServer, shortened};
 
-    /// A definition in two versions, with a status and a webhook that converts.
+    /// A definition with two versions, a status and a conversion webhook.
     fn definition(fields: Value) -> Value {
         let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {
             "spec": {"type": "object", "properties": fields},
@@ -224,23 +229,23 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_object_breaks_when_it_is_refused_or_loses_a_field() {
+    async fn object_that_is_invalid_or_loses_a_field_is_broken() {
         let fields = json!({"size": {"type": "integer", "x-kubernetes-validations": [
             {"rule": "self < 5", "message": "too big"},
         ]}});
-        let trial = Trial::start(&definition(fields), "v1")
+        let server = ValidationServer::start(&definition(fields), "v1")
             .await
-            .expect("a trial");
-        let broken = |why: &str| Outcome::Broken(why.to_owned());
-        for (spec, phase, outcome) in [
-            (json!({"size": 4, "note": null}), "Up", Outcome::Whole),
+            .expect("a server");
+        let broken = |reason: &str| Validation::Broken(reason.to_owned());
+        for (spec, phase, expected) in [
+            (json!({"size": 4, "note": null}), "Up", Validation::Valid),
             (
                 json!({"size": 4, "note": "x"}),
                 "Up",
                 broken(".spec.note would be dropped"),
             ),
         ] {
-            assert_eq!(trial.outcome(&site(spec, phase)).await, outcome);
+            assert_eq!(server.validate(&site(spec, phase)).await, expected);
         }
         for (spec, phase, part) in [
             (
@@ -250,18 +255,18 @@ mod tests {
             ),
             (json!({"size": 1}), "Long", "status.phase: "),
         ] {
-            let Outcome::Broken(why) = trial.outcome(&site(spec, phase)).await else {
-                panic!("{part} is no fault");
+            let Validation::Broken(reason) = server.validate(&site(spec, phase)).await else {
+                panic!("{part} is not an error");
             };
-            assert!(why.contains(part), "{why}");
+            assert!(reason.contains(part), "{reason}");
         }
     }
 
     #[test]
-    fn of_many_that_break_some_are_named_and_the_rest_is_counted() {
-        let lines: Vec<String> = (0..NAMED + 2).map(|at| at.to_string()).collect();
+    fn broken_objects_beyond_the_limit_are_counted() {
+        let lines: Vec<String> = (0..LISTED + 2).map(|number| number.to_string()).collect();
         let shown = shortened(lines);
-        assert_eq!(shown.len(), NAMED + 1);
+        assert_eq!(shown.len(), LISTED + 1);
         assert_eq!(shown.last().map(String::as_str), Some("  and 2 more"));
     }
 }

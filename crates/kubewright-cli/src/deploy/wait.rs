@@ -1,33 +1,40 @@
+//! Waits until objects are ready, or gone.
+
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::report::AnswerForm;
+use super::report::ReportFormat;
 use crate::error::Error;
 use crate::objects::Located;
 
 const POLL: Duration = Duration::from_millis(250);
 
-/// Waits until every definition is served and every Deployment runs, saying what is missing.
+/// The time to wait for an object, and the format of progress lines.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    pub(super) timeout: Duration,
+    pub(super) format: ReportFormat,
+}
+
+/// Waits until every definition is served and every Deployment is available.
 ///
 /// # Cancel safety
 ///
 /// Safe: it only reads.
-pub(super) async fn until_ready(
+pub(super) async fn wait_until_ready(
     client: &kube::Client,
-    places: &[Located],
-    timeout: Duration,
-    form: AnswerForm,
+    objects: &[Located],
+    wait: Wait,
 ) -> Result<(), Error> {
-    for place in places {
-        let judge: fn(Option<&Value>) -> Option<String> = match place.resource.kind.as_str() {
-            "CustomResourceDefinition" => unserved,
-            "Deployment" => unavailable,
+    for object in objects {
+        let missing: fn(Option<&Value>) -> Option<String> = match object.resource.kind.as_str() {
+            "CustomResourceDefinition" => definition_problem,
+            "Deployment" => deployment_problem,
             _ => continue,
         };
-        let patience = Patience { timeout, form };
-        until(client, place, patience, judge).await?;
-        form.tell(format_args!("ready    {place}"));
+        poll(client, object, wait, missing).await?;
+        wait.format.progress(format_args!("ready    {object}"));
     }
     Ok(())
 }
@@ -37,87 +44,78 @@ pub(super) async fn until_ready(
 /// # Cancel safety
 ///
 /// Safe: it only reads.
-pub(super) async fn until_gone(
+pub(super) async fn wait_until_gone(
     client: &kube::Client,
-    place: &Located,
-    timeout: Duration,
-    form: AnswerForm,
+    object: &Located,
+    wait: Wait,
 ) -> Result<(), Error> {
-    let patience = Patience { timeout, form };
-    until(client, place, patience, |live| {
+    poll(client, object, wait, |live| {
         let finalizers = &live?["metadata"]["finalizers"];
         Some(match finalizers.as_array() {
-            Some(names) => format!("it is held by {}", Value::from(names.clone())),
-            None => "it is still there".to_owned(),
+            Some(names) => format!("it has the finalizers {}", Value::from(names.clone())),
+            None => "it still exists".to_owned(),
         })
     })
     .await
 }
 
-/// How long to wait, and how to tell what for.
-#[derive(Clone, Copy, Debug)]
-struct Patience {
-    timeout: Duration,
-    form: AnswerForm,
-}
-
-/// Polls until nothing is missing, and says what is missing whenever that changes.
-async fn until(
+/// Polls the object until `problem` returns none, and prints each new problem.
+async fn poll(
     client: &kube::Client,
-    place: &Located,
-    patience: Patience,
-    missing: impl Fn(Option<&Value>) -> Option<String>,
+    object: &Located,
+    wait: Wait,
+    problem: impl Fn(Option<&Value>) -> Option<String>,
 ) -> Result<(), Error> {
-    let mut said = String::new();
-    let all = async {
-        while let Some(reason) = missing(place.find(client).await?.as_ref()) {
-            if reason != said {
-                patience
-                    .form
-                    .tell(format_args!("waiting  {place}: {reason}"));
-                said = reason;
+    let mut last = String::new();
+    let polling = async {
+        while let Some(reason) = problem(object.find(client).await?.as_ref()) {
+            if reason != last {
+                wait.format
+                    .progress(format_args!("waiting  {object}: {reason}"));
+                last = reason;
             }
             tokio::time::sleep(POLL).await;
         }
         Ok(())
     };
-    match tokio::time::timeout(patience.timeout, all).await {
-        Ok(done) => done,
+    match tokio::time::timeout(wait.timeout, polling).await {
+        Ok(outcome) => outcome,
         Err(_) => Err(Error::NotReady {
-            seconds: patience.timeout.as_secs(),
-            object: place.to_string(),
-            reason: said,
+            seconds: wait.timeout.as_secs(),
+            object: object.to_string(),
+            reason: last,
         }),
     }
 }
 
-/// What a definition lacks.
-fn unserved(live: Option<&Value>) -> Option<String> {
+/// Returns why a definition is not ready.
+fn definition_problem(live: Option<&Value>) -> Option<String> {
     let conditions = live.and_then(|live| live["status"]["conditions"].as_array());
     let mut conditions = conditions.into_iter().flatten();
-    match conditions.find(|one| one["type"] == "Established") {
-        Some(one) if one["status"] == "True" => None,
-        Some(one) => Some(format!("not served yet: {}", one["message"])),
+    match conditions.find(|condition| condition["type"] == "Established") {
+        Some(established) if established["status"] == "True" => None,
+        Some(established) => Some(format!("not served yet: {}", established["message"])),
         None => Some("not served yet".to_owned()),
     }
 }
 
-/// What a Deployment lacks.
-fn unavailable(live: Option<&Value>) -> Option<String> {
+/// Returns why a Deployment is not ready.
+fn deployment_problem(live: Option<&Value>) -> Option<String> {
     let live = live?;
     let number = |value: &Value| value.as_i64().unwrap_or_default();
     let status = &live["status"];
-    let wanted = live["spec"]["replicas"].as_i64().unwrap_or(1);
+    let replicas = live["spec"]["replicas"].as_i64().unwrap_or(1);
     if number(&status["observedGeneration"]) < number(&live["metadata"]["generation"]) {
-        return Some("no controller has seen the change yet".to_owned());
+        return Some("the controller has not seen the change yet".to_owned());
     }
     let (updated, available) = (
         number(&status["updatedReplicas"]),
         number(&status["availableReplicas"]),
     );
-    if updated < wanted || available < wanted || number(&status["replicas"]) > wanted {
+    let has_old_pods = number(&status["replicas"]) > replicas;
+    if updated < replicas || available < replicas || has_old_pods {
         return Some(format!(
-            "{updated} of {wanted} updated, {available} available"
+            "{updated} of {replicas} updated, {available} available"
         ));
     }
     None
@@ -125,35 +123,39 @@ fn unavailable(live: Option<&Value>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::{unavailable, unserved};
+    use super::{definition_problem, deployment_problem};
 
     #[test]
-    fn a_deployment_is_ready_when_all_replicas_are_new_and_available() {
-        let deployment = |observed: i64, replicas: i64, updated: i64, available: i64| {
-            let live = json!({
-                "metadata": {"generation": 2}, "spec": {"replicas": 1},
-                "status": {"observedGeneration": observed, "replicas": replicas,
-                           "updatedReplicas": updated, "availableReplicas": available},
+    fn deployment_is_ready_when_all_replicas_are_updated_and_available() {
+        let problem = |change: Value| {
+            let mut status = json!({
+                "observedGeneration": 2, "replicas": 1, "updatedReplicas": 1,
+                "availableReplicas": 1,
             });
-            unavailable(Some(&live))
+            for (field, value) in change.as_object().unwrap() {
+                status[field] = value.clone();
+            }
+            let live =
+                json!({"metadata": {"generation": 2}, "spec": {"replicas": 1}, "status": status});
+            deployment_problem(Some(&live))
         };
-        assert_eq!(deployment(2, 1, 1, 1), None);
-        assert!(deployment(1, 1, 1, 1).is_some(), "an old status");
-        assert!(deployment(2, 2, 1, 2).is_some(), "an old Pod is left");
-        assert!(deployment(2, 1, 1, 0).is_some(), "not available");
+        assert_eq!(problem(json!({})), None);
+        assert!(problem(json!({"observedGeneration": 1})).is_some());
+        assert!(problem(json!({"replicas": 2, "availableReplicas": 2})).is_some());
+        assert!(problem(json!({"availableReplicas": 0})).is_some());
     }
 
     #[test]
-    fn a_definition_is_ready_when_it_is_served() {
-        let crd = |status: &str| {
-            unserved(Some(
+    fn definition_is_ready_when_it_is_established() {
+        let problem = |status: &str| {
+            definition_problem(Some(
                 &json!({"status": {"conditions": [{"type": "Established", "status": status}]}}),
             ))
         };
-        assert_eq!(crd("True"), None);
-        assert!(crd("False").is_some());
-        assert!(unserved(None).is_some());
+        assert_eq!(problem("True"), None);
+        assert!(problem("False").is_some());
+        assert!(definition_problem(None).is_some());
     }
 }

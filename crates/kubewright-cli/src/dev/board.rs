@@ -1,38 +1,53 @@
+//! The state of the cluster at one moment: samples, objects, Pods and events.
+
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
 use kube::api::ListParams;
 use serde_json::{Value, json};
 
-use super::objects::Shown;
 use super::ready::{Readiness, is_ready_pod};
+use super::shown_kinds::ShownKinds;
 use crate::error::Error;
 use crate::objects::Located;
 use crate::output::{print, say, table};
 use crate::output_format::OutputFormat;
 
-/// What there is to see: the samples, objects, Pods and events of the cluster at one moment.
+/// The state of the cluster at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Board {
-    /// Each sample, and what it still lacks.
-    pub(super) samples: Vec<(String, Option<String>)>,
+    pub(super) samples: Vec<SampleState>,
     /// Kind, name and conditions of the operator's objects.
     pub(super) objects: Vec<[String; 3]>,
     /// Namespace, name, node, phase and readiness of each Pod.
     pub(super) pods: Vec<[String; 5]>,
-    /// One line by event, oldest first.
+    /// One line for each event, oldest first.
     pub(super) events: Vec<String>,
 }
 
+/// A sample, and why it is not ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SampleState {
+    pub(super) name: String,
+    pub(super) missing: Option<String>,
+}
+
+impl SampleState {
+    /// Returns `ready`, or why the sample is not ready.
+    pub(super) fn text(&self) -> &str {
+        self.missing.as_deref().unwrap_or("ready")
+    }
+}
+
 impl Board {
-    /// Looks at the cluster.
+    /// Reads the cluster.
     ///
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    pub(super) async fn look(
+    pub(super) async fn read(
         client: &kube::Client,
         samples: &[Located],
-        shown: &Shown,
+        shown: &ShownKinds,
     ) -> Result<Self, Error> {
         let pods = pods(client).await?;
         let mut board = Self {
@@ -48,59 +63,61 @@ impl Board {
                     found.push((sample, object));
                     missing
                 }
-                Ok(None) => Some("it is gone".to_owned()),
-                // Such as one that the operator would convert if it ran.
+                Ok(None) => Some("it was deleted".to_owned()),
+                // For example, its version needs a conversion and the operator does not run.
                 Err(error) => Some(format!("it cannot be read: {}", reason(&error))),
             };
-            board.samples.push((sample.to_string(), missing));
+            board.samples.push(SampleState {
+                name: sample.to_string(),
+                missing,
+            });
         }
-        board.objects = shown.look(client, &found).await;
+        board.objects = shown.rows(client, &found).await;
         Ok(board)
     }
 
-    /// The first sample that lacks something, with that.
-    pub(super) fn unready<'a>(&'a self) -> Option<(&'a str, &'a str)> {
-        let lacking = |(name, missing): &'a (String, Option<String>)| {
-            missing.as_deref().map(|missing| (name.as_str(), missing))
-        };
-        self.samples.iter().find_map(lacking)
+    /// Returns the first sample that is not ready, with the reason.
+    pub(super) fn unready(&self) -> Option<(&str, &str)> {
+        self.samples
+            .iter()
+            .find_map(|sample| Some((sample.name.as_str(), sample.missing.as_deref()?)))
     }
 
-    /// One line for each thing that looks different from the last time.
-    pub(super) fn changes_since(&self, former: &Self) -> Vec<String> {
+    /// Returns one line for each part that differs from the previous state.
+    pub(super) fn changes_since(&self, previous: &Self) -> Vec<String> {
         let mut lines = Vec::new();
-        for sample in self
-            .samples
-            .iter()
-            .filter(|one| !former.samples.contains(one))
-        {
-            let (name, missing) = sample;
-            let state = missing.as_deref().unwrap_or("ready");
-            lines.push(format!("sample {name}: {state}"));
+        for sample in &self.samples {
+            if !previous.samples.contains(sample) {
+                lines.push(format!("sample {}: {}", sample.name, sample.text()));
+            }
         }
-        let changed = |one: &&[String; 3]| !former.objects.contains(one);
-        for [kind, name, conditions] in self.objects.iter().filter(changed) {
-            lines.push(format!("object {} {name}: {conditions}", kind.trim_start()));
+        for object in &self.objects {
+            if !previous.objects.contains(object) {
+                let [kind, name, conditions] = object;
+                lines.push(format!("object {} {name}: {conditions}", kind.trim_start()));
+            }
         }
-        for pod in self.pods.iter().filter(|pod| !former.pods.contains(pod)) {
-            let [namespace, name, node, phase, ready] = pod;
-            lines.push(format!(
-                "pod {namespace}/{name}: {phase} on {node}, ready: {ready}"
-            ));
+        for pod in &self.pods {
+            if !previous.pods.contains(pod) {
+                let [namespace, name, node, phase, ready] = pod;
+                lines.push(format!(
+                    "pod {namespace}/{name}: {phase} on {node}, ready: {ready}"
+                ));
+            }
         }
-        let new = self
-            .events
-            .iter()
-            .filter(|event| !former.events.contains(event));
-        lines.extend(new.map(|event| format!("event {event}")));
+        for event in &self.events {
+            if !previous.events.contains(event) {
+                lines.push(format!("event {event}"));
+            }
+        }
         lines
     }
 
-    /// Prints what is there.
-    pub(super) fn give(&self, form: OutputFormat) -> Result<(), Error> {
-        match form {
+    /// Prints the state as the result of `--once`.
+    pub(super) fn print(&self, format: OutputFormat) -> Result<(), Error> {
+        match format {
             OutputFormat::Text => {
-                self.print();
+                self.print_tables();
                 Ok(())
             }
             OutputFormat::Json => print(&format!("{:#}\n", self.value())),
@@ -108,7 +125,8 @@ impl Board {
     }
 
     fn value(&self) -> Value {
-        let samples = self.samples.iter().map(|(name, missing)| {
+        let samples = self.samples.iter().map(|sample| {
+            let SampleState { name, missing } = sample;
             json!({"sample": name, "ready": missing.is_none(), "missing": missing})
         });
         let pods = self
@@ -130,15 +148,15 @@ impl Board {
         })
     }
 
-    fn print(&self) {
+    fn print_tables(&self) {
         say("");
-        let rows: Vec<Vec<String>> = self.pods.iter().map(|pod| pod.to_vec()).collect();
-        table(&["NAMESPACE", "POD", "NODE", "PHASE", "READY"], &rows);
+        let pods: Vec<Vec<String>> = self.pods.iter().map(|pod| pod.to_vec()).collect();
+        table(&["NAMESPACE", "POD", "NODE", "PHASE", "READY"], &pods);
         say("");
-        let rows: Vec<Vec<String>> = self.objects.iter().map(|one| one.to_vec()).collect();
-        table(&["KIND", "NAME", "CONDITIONS"], &rows);
+        let objects: Vec<Vec<String>> = self.objects.iter().map(|object| object.to_vec()).collect();
+        table(&["KIND", "NAME", "CONDITIONS"], &objects);
         say("");
-        for (name, missing) in &self.samples {
+        for SampleState { name, missing } in &self.samples {
             match missing {
                 None => say(format_args!("ready: {name}")),
                 Some(missing) => say(format_args!("not ready: {name}: {missing}")),
@@ -147,7 +165,7 @@ impl Board {
     }
 }
 
-/// What the API server says, or what came in its place.
+/// Returns the message of the API server, or of the error that prevented a response.
 fn reason(error: &Error) -> String {
     match error {
         Error::Request { source, .. } => match &**source {
@@ -159,13 +177,14 @@ fn reason(error: &Error) -> String {
 }
 
 fn missing(sample: &Located, object: &Value, pods: &[Value]) -> Option<String> {
-    let readiness = match sample.reports_status() {
-        true => Readiness::of(object, pods),
-        false => Readiness::of_pods(pods),
+    let readiness = if sample.reports_status {
+        Readiness::of(object, pods)
+    } else {
+        Readiness::of_pods(pods)
     };
     match readiness {
         Readiness::Ready => None,
-        Readiness::Waiting(why) => Some(why),
+        Readiness::Waiting(reason) => Some(reason),
     }
 }
 
@@ -183,7 +202,8 @@ async fn pods(client: &kube::Client) -> Result<Vec<Value>, Error> {
         .collect())
 }
 
-/// Events are a courtesy: a cluster that does not show them is no failure.
+/// Returns the events of the cluster, oldest first. They are optional: where they cannot be listed,
+/// none are shown.
 async fn events(client: &kube::Client) -> Vec<String> {
     let list = Api::<Event>::all(client.clone())
         .list(&ListParams::default())
@@ -223,12 +243,12 @@ fn owned(object: &Value, pods: &[Value]) -> Vec<Value> {
 }
 
 fn row(pod: &Value) -> [String; 5] {
-    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let cell = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     [
-        text(&pod["metadata"]["namespace"]),
-        text(&pod["metadata"]["name"]),
-        text(&pod["spec"]["nodeName"]),
-        text(&pod["status"]["phase"]),
+        cell(&pod["metadata"]["namespace"]),
+        cell(&pod["metadata"]["name"]),
+        cell(&pod["spec"]["nodeName"]),
+        cell(&pod["status"]["phase"]),
         if is_ready_pod(pod) { "true" } else { "false" }.to_owned(),
     ]
 }

@@ -1,3 +1,5 @@
+//! The cluster that the operator runs on.
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -6,62 +8,62 @@ use kubewright_core::Revision;
 use serde_json::json;
 use tokio::sync::watch;
 
-use super::arguments::{Choice, DevArguments};
-use crate::deploy::Access;
-use crate::embedded::Embedded;
+use super::arguments::{ClusterChoice, DevArguments};
+use crate::cluster_access::ClusterAccess;
+use crate::embedded::EmbeddedCluster;
 use crate::error::Error;
-use crate::kubeconfig::write_private;
+use crate::private_file::replace_private;
 
-/// How often a cluster is looked at that does not say when something has changed.
+/// The interval at which a cluster is polled that does not announce its changes.
 const POLL: Duration = Duration::from_millis(300);
 
-/// The cluster that the operator is run on.
+/// The cluster that the operator runs on.
 pub(super) struct DevCluster {
     backend: Backend,
     client: kube::Client,
-    access: Access,
+    access: ClusterAccess,
 }
 
 enum Backend {
-    Embedded(Embedded),
+    Embedded(EmbeddedCluster),
     Real(kubewright_testing::Cluster),
-    /// Somebody else's, who also ends it.
+    /// A cluster of the user, which is not stopped.
     Current,
 }
 
 impl DevCluster {
-    /// Starts the cluster, or reaches the one that is there.
+    /// Starts the cluster, or connects to the one of the kubeconfig.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends what it has started.
+    /// Dropping the future stops what it has started.
     pub(super) async fn start(arguments: &DevArguments, scratch: &Path) -> Result<Self, Error> {
-        match arguments.choice() {
-            Choice::Embedded => {
-                let cluster = Embedded::start(arguments.nodes, 0).await?;
-                let written = cluster.write_admin_kubeconfig(&scratch.join("admin.yaml"))?;
+        match arguments.cluster() {
+            ClusterChoice::Embedded => {
+                let cluster = EmbeddedCluster::start(arguments.nodes, 0).await?;
+                let kubeconfig = cluster.write_admin_kubeconfig(&scratch.join("admin.yaml"))?;
                 Ok(Self {
                     client: cluster.admin(),
-                    access: by_file(written),
+                    access: with_kubeconfig(kubeconfig),
                     backend: Backend::Embedded(cluster),
                 })
             }
-            Choice::Real => {
+            ClusterChoice::Real => {
                 let failed = |source| Error::RealCluster {
                     source: Box::new(source),
                 };
                 let builder = kubewright_testing::Cluster::real()
                     .nodes(arguments.nodes)
-                    .own();
+                    .dedicated();
                 let cluster = builder.named("dev").start().await.map_err(failed)?;
-                let access = by_file(cluster.kubeconfig().map_err(failed)?);
+                let access = with_kubeconfig(cluster.kubeconfig().map_err(failed)?);
                 Ok(Self {
                     client: access.client().await?,
                     access,
                     backend: Backend::Real(cluster),
                 })
             }
-            Choice::Current => Ok(Self {
+            ClusterChoice::Current => Ok(Self {
                 client: arguments.access.client().await?,
                 access: arguments.access.clone(),
                 backend: Backend::Current,
@@ -69,63 +71,64 @@ impl DevCluster {
         }
     }
 
-    /// A client that may do what the person at the keyboard may.
+    /// Returns a client with the permissions of the user.
     pub(super) fn client(&self) -> kube::Client {
         self.client.clone()
     }
 
-    /// How the same person uses `kubectl` beside it.
+    /// Returns the command line of `kubectl` for this cluster.
     pub(super) fn kubectl(&self) -> String {
-        let file = self.access.kubeconfig.as_ref();
-        let file = file.map(|file| format!(" --kubeconfig {}", file.display()));
+        let kubeconfig = self.access.kubeconfig.as_ref();
+        let file_flag = kubeconfig.map(|file| format!(" --kubeconfig {}", file.display()));
         let context = self.access.context.as_ref();
-        let context = context.map(|name| format!(" --context {name}"));
+        let context_flag = context.map(|name| format!(" --context {name}"));
         format!(
             "kubectl{}{}",
-            file.unwrap_or_default(),
-            context.unwrap_or_default()
+            file_flag.unwrap_or_default(),
+            context_flag.unwrap_or_default()
         )
     }
 
-    /// When to look again.
-    pub(super) fn changes(&self) -> Changes {
+    /// Returns when to read the cluster again.
+    pub(super) fn changes(&self) -> ClusterChanges {
         match &self.backend {
-            Backend::Embedded(cluster) => Changes::Revisions(cluster.server().revisions()),
-            Backend::Real(_) | Backend::Current => Changes::Every(POLL),
+            Backend::Embedded(cluster) => ClusterChanges::Revisions(cluster.server().revisions()),
+            Backend::Real(_) | Backend::Current => ClusterChanges::Every(POLL),
         }
     }
 
-    /// Whether its API server can call what this machine serves on loopback.
+    /// Whether the API server can call a webhook on loopback of this machine.
     pub(super) fn is_on_this_machine(&self) -> Result<bool, Error> {
-        let config = self.access.read()?;
-        let cluster = self
-            .cluster_of(&config)
-            .and_then(|one| one.cluster.as_ref());
-        let server = cluster
-            .and_then(|cluster| cluster.server.as_deref())
+        let kubeconfig = self.access.kubeconfig()?;
+        let server = self
+            .cluster_in(&kubeconfig)
+            .and_then(|named| named.cluster.as_ref()?.server.as_deref())
             .unwrap_or_default();
         let (_, host) = server.split_once("://").unwrap_or_default();
-        let on_loopback = ["127.", "localhost", "[::1]"];
-        Ok(on_loopback.iter().any(|start| host.starts_with(start)))
+        let loopback = ["127.", "localhost", "[::1]"];
+        Ok(loopback.iter().any(|start| host.starts_with(start)))
     }
 
-    fn cluster_of<'a>(&self, config: &'a Kubeconfig) -> Option<&'a NamedCluster> {
-        let current = config.current_context.as_ref();
-        let context = self.access.context.as_ref().or(current);
-        let context = config
+    fn cluster_in<'a>(&self, kubeconfig: &'a Kubeconfig) -> Option<&'a NamedCluster> {
+        let current = kubeconfig.current_context.as_ref();
+        let name = self.access.context.as_ref().or(current);
+        let context = kubeconfig
             .contexts
             .iter()
-            .find(|one| Some(&one.name) == context)?;
+            .find(|context| Some(&context.name) == name)?;
         let name = &context.context.as_ref()?.cluster;
-        config.clusters.iter().find(|one| one.name == *name)
+        kubeconfig
+            .clusters
+            .iter()
+            .find(|cluster| cluster.name == *name)
     }
 
-    /// Writes a kubeconfig for the same cluster and the owner of a token.
+    /// Writes a kubeconfig for this cluster with the token as the credentials.
     pub(super) fn write_kubeconfig(&self, path: &Path, token: &str) -> Result<(), Error> {
-        let config = self.access.read()?;
-        let cluster = self.cluster_of(&config);
+        let kubeconfig = self.access.kubeconfig()?;
+        let cluster = self.cluster_in(&kubeconfig);
         let name = cluster.map(|cluster| &cluster.name);
-        let text = json!({
+        let config = json!({
             "apiVersion": "v1",
             "kind": "Config",
             "clusters": [cluster],
@@ -133,10 +136,13 @@ impl DevCluster {
             "contexts": [{"name": "operator", "context": {"cluster": name, "user": "operator"}}],
             "current-context": "operator",
         });
-        write_private(path, &format!("{text:#}\n"))
+        replace_private(path, &format!("{config:#}\n")).map_err(|source| Error::Kubeconfig {
+            path: path.to_owned(),
+            source,
+        })
     }
 
-    /// Ends what was started.
+    /// Stops the cluster, if it was started here.
     ///
     /// # Cancel safety
     ///
@@ -152,39 +158,39 @@ impl DevCluster {
     }
 }
 
-fn by_file(kubeconfig: PathBuf) -> Access {
-    Access {
+fn with_kubeconfig(kubeconfig: PathBuf) -> ClusterAccess {
+    ClusterAccess {
         kubeconfig: Some(kubeconfig),
         context: None,
     }
 }
 
-/// Tells when a cluster may have changed.
-pub(super) enum Changes {
-    /// At each revision.
+/// Announces that the cluster may have changed.
+pub(super) enum ClusterChanges {
+    /// At each revision of the embedded cluster.
     Revisions(watch::Receiver<Revision>),
-    /// Now and then.
+    /// At an interval.
     Every(Duration),
 }
 
-impl Changes {
-    /// From now on, only what comes later counts.
-    pub(super) fn seen(&mut self) {
+impl ClusterChanges {
+    /// Marks all changes so far as seen.
+    pub(super) fn mark_seen(&mut self) {
         if let Self::Revisions(revisions) = self {
             revisions.borrow_and_update();
         }
     }
 
-    /// Waits until something may have changed since `seen`.
+    /// Waits until the cluster may have changed since `mark_seen`.
     ///
     /// # Cancel safety
     ///
-    /// Safe: the next call sees it.
+    /// Safe: the next call returns for the same change.
     pub(super) async fn next(&mut self) {
         match self {
-            Self::Every(pause) => tokio::time::sleep(*pause).await,
+            Self::Every(interval) => tokio::time::sleep(*interval).await,
             Self::Revisions(revisions) => {
-                // The server lives as long as the cluster.
+                // The sender is dropped only with the cluster, at the end of the session.
                 if revisions.changed().await.is_err() {
                     std::future::pending::<()>().await;
                 }

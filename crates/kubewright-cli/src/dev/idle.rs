@@ -1,4 +1,4 @@
-//! Whether the operator has come to rest.
+//! Detects when the operator is idle, and objects whose reconciles never stop writing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,16 +7,17 @@ use tokio::time::Instant;
 
 use super::reconciled::Reconciled;
 
-/// An operator is at rest when no reconcile has changed something for so long.
-const REST: Duration = Duration::from_millis(500);
-/// An object whose reconciles have no rest for so long is reported.
-const RESTLESS: Duration = Duration::from_secs(10);
+/// An operator is idle when no reconcile has written for this time.
+const IDLE: Duration = Duration::from_millis(500);
+/// An object whose reconciles write without a pause for this time is reported.
+const BUSY: Duration = Duration::from_secs(10);
 
-/// When reconciles have last changed something.
+/// Detects when the operator is idle.
 #[derive(Debug, Default)]
-pub(super) struct Rest {
+pub(super) struct IdleDetector {
+    /// The last reconcile that wrote.
     last: Option<Instant>,
-    /// By controller and object, those that may still be at it.
+    /// Objects whose last write is recent, by controller and object.
     busy: BTreeMap<String, Busy>,
     is_reported: bool,
 }
@@ -28,16 +29,16 @@ struct Busy {
     runs: u32,
 }
 
-impl Rest {
-    /// Notes a reconcile that has ended now. Returns what to warn of: an object whose reconciles
-    /// write without a pause. It is reported once.
-    pub(super) fn note(&mut self, reconciled: &Reconciled) -> Option<String> {
+impl IdleDetector {
+    /// Adds a reconcile that ended now. Returns a warning, once, when the reconciles of an object write
+    /// without a pause.
+    pub(super) fn add(&mut self, reconciled: &Reconciled) -> Option<String> {
         if reconciled.writes == 0 {
             return None;
         }
         let now = Instant::now();
         self.last = Some(now);
-        self.busy.retain(|_, busy| now - busy.last < REST);
+        self.busy.retain(|_, busy| now - busy.last < IDLE);
         let name = format!("{} {}", reconciled.controller, reconciled.object);
         let busy = self.busy.entry(name).or_insert(Busy {
             since: now,
@@ -46,30 +47,30 @@ impl Rest {
         });
         busy.last = now;
         busy.runs += 1;
-        if self.is_reported || now - busy.since < RESTLESS {
+        if self.is_reported || now - busy.since < BUSY {
             return None;
         }
         self.is_reported = true;
-        self.restless()
+        self.busiest()
     }
 
-    /// Another part reports the object.
-    pub(super) fn reported(&mut self) {
+    /// Turns the warning off, because another one was shown for the object.
+    pub(super) fn mark_reported(&mut self) {
         self.is_reported = true;
     }
 
-    /// When the operator is at rest, if nothing happens before.
-    pub(super) fn due(&self, since: Instant) -> Instant {
-        self.last.map_or(since, |last| last.max(since)) + REST
+    /// Returns when the operator will be idle, if no reconcile writes before.
+    pub(super) fn idle_at(&self, since: Instant) -> Instant {
+        self.last.map_or(since, |last| last.max(since)) + IDLE
     }
 
-    /// What has written longest without a pause.
-    pub(super) fn restless(&self) -> Option<String> {
+    /// Returns a description of the object that was written longest without a pause.
+    pub(super) fn busiest(&self) -> Option<String> {
         let (name, busy) = self.busy.iter().min_by_key(|(_, busy)| busy.since)?;
         let seconds = (busy.last - busy.since).as_secs();
         Some(format!(
-            "reconcile {name} does not come to rest: {} runs within {seconds} s have changed \
-             something; does it write a value that differs each time?",
+            "reconcile {name} never stops writing: {} runs within {seconds} s changed something; \
+check that it does not write a value that differs each time",
             busy.runs
         ))
     }
@@ -81,7 +82,7 @@ mod tests {
 
     use tokio::time::{Instant, advance};
 
-    use super::{REST, Rest};
+    use super::{IDLE, IdleDetector};
     use crate::dev::reconciled::Reconciled;
 
     fn reconciled(object: &str, writes: u32) -> Reconciled {
@@ -96,34 +97,33 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn object_that_writes_without_a_pause_is_reported_once() {
-        let mut rest = Rest::default();
+        let mut detector = IdleDetector::default();
         let mut warnings = Vec::new();
         for _ in 0..150 {
-            warnings.extend(rest.note(&reconciled("default/a", 1)));
-            // Others come and go.
-            warnings.extend(rest.note(&reconciled("default/b", 0)));
+            warnings.extend(detector.add(&reconciled("default/a", 1)));
+            // Reconciles that write nothing are ignored.
+            warnings.extend(detector.add(&reconciled("default/b", 0)));
             advance(Duration::from_millis(100)).await;
         }
         let [warning] = warnings.try_into().unwrap();
         assert!(
-            warning.starts_with(
-                "reconcile sites default/a does not come to rest: 101 runs within 10 s"
-            ),
+            warning
+                .starts_with("reconcile sites default/a never stops writing: 101 runs within 10 s"),
             "{warning}"
         );
     }
 
     #[tokio::test(start_paused = true)]
-    async fn pauses_and_runs_that_change_nothing_are_rest() {
-        let mut rest = Rest::default();
+    async fn operator_is_idle_between_pauses_and_while_it_writes_nothing() {
+        let mut detector = IdleDetector::default();
         for _ in 0..100 {
-            assert_eq!(rest.note(&reconciled("default/a", 1)), None);
-            advance(REST).await;
+            assert_eq!(detector.add(&reconciled("default/a", 1)), None);
+            advance(IDLE).await;
         }
         for _ in 0..1000 {
-            assert_eq!(rest.note(&reconciled("default/a", 0)), None);
+            assert_eq!(detector.add(&reconciled("default/a", 0)), None);
             advance(Duration::from_millis(100)).await;
         }
-        assert!(rest.due(Instant::now() - REST) <= Instant::now());
+        assert!(detector.idle_at(Instant::now() - IDLE) <= Instant::now());
     }
 }

@@ -1,3 +1,5 @@
+//! Installs an operator's manifests for `dev`, and creates a token for its account.
+
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::Api;
@@ -6,31 +8,30 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::objects::{
-    DEV_FIELD_MANAGER, Former, Located, Ownership, POLICY_KINDS, apply_all, left_over,
+    DEV_FIELD_MANAGER, EarlierRuns, Located, Ownership, POLICY_KINDS, apply_all, leftovers,
 };
 
-/// The account that an operator's manifests bring along.
+/// The ServiceAccount of an operator.
 #[derive(Debug)]
 pub(crate) struct Account {
     namespace: String,
     name: String,
 }
 
-/// What an installation did.
+/// The result of an installation.
 #[derive(Debug)]
 pub(crate) struct Installed {
-    /// The operator's.
     pub(crate) account: Account,
-    /// Policies, and bindings of them, that an earlier program had and this one has not.
+    /// Policies and bindings that only an earlier version of the program had.
     pub(crate) removed: Vec<Located>,
 }
 
-/// Applies what the program's `manifests` prints, and deletes policies that an earlier run of
-/// `kubewright dev` applied and that are not among it: the API server would go on refusing.
+/// Applies the manifests, and deletes policies that only an earlier run of `kubewright dev` applied:
+/// the API server would continue to enforce them.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future may leave part of the objects applied; another run does the rest.
+/// Dropping the future may leave part of the objects applied; another run applies the rest.
 pub(crate) async fn install(client: &kube::Client, objects: &[Value]) -> Result<Installed, Error> {
     let applied = apply_all(client, objects, Ownership::Dev).await?;
     let account = objects
@@ -46,23 +47,23 @@ pub(crate) async fn install(client: &kube::Client, objects: &[Value]) -> Result<
         namespace: field("namespace"),
         name: field("name"),
     };
-    let former = Former {
+    let runs = EarlierRuns {
         operator: &account.name,
         manager: DEV_FIELD_MANAGER,
         kinds: &POLICY_KINDS,
     };
-    let removed = left_over(client, former, &applied).await?;
+    let removed = leftovers(client, runs, &applied).await?;
     for policy in &removed {
         policy.delete(client).await?;
     }
     Ok(Installed { account, removed })
 }
 
-/// A token for the account, as a Pod of the operator would have one.
+/// Returns a token for the account, as a Pod of the operator has one.
 ///
 /// # Cancel safety
 ///
-/// Safe: a token that nobody reads expires.
+/// Safe: an unused token expires.
 pub(crate) async fn token(client: &kube::Client, account: &Account) -> Result<String, Error> {
     let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), &account.namespace);
     let request = TokenRequest {
@@ -72,14 +73,14 @@ pub(crate) async fn token(client: &kube::Client, account: &Account) -> Result<St
         }),
         ..TokenRequest::default()
     };
-    let answer = accounts
+    let response = accounts
         .create_token_request(&account.name, &PostParams::default(), &request)
         .await
         .map_err(|source| Error::Request {
-            action: format!("ask for a token of {}/{}", account.namespace, account.name),
+            action: format!("create a token of {}/{}", account.namespace, account.name),
             source: Box::new(source),
         })?;
-    Ok(answer
+    Ok(response
         .status
         .and_then(|status| status.token)
         .unwrap_or_default())
@@ -102,7 +103,7 @@ mod tests {
         })
     }
 
-    /// A policy that refuses nothing, and its binding.
+    /// A policy that denies nothing, and its binding.
     fn policy(operator: &str, name: &str) -> [Value; 2] {
         let object = |kind: &str, spec: Value| {
             json!({
@@ -135,7 +136,7 @@ mod tests {
 
     /// One policy is renamed, one belongs to another operator, one was deployed.
     #[tokio::test]
-    async fn a_policy_that_the_program_no_longer_has_goes_with_its_binding_and_no_other() {
+    async fn only_policies_that_dev_installed_and_the_program_no_longer_has_are_deleted() {
         let server = Server::new(ServerOptions::default());
         let client = kube::Client::new(server.service(User::admin()), "default");
         let with = |operator: &str, name: &str| {
@@ -150,19 +151,20 @@ mod tests {
             .await
             .unwrap();
 
-        let first = install(&client, &with("guard", "former")).await.unwrap();
+        let first = install(&client, &with("guard", "old-name")).await.unwrap();
         assert!(first.removed.is_empty(), "{:?}", first.removed);
-        let second = install(&client, &with("guard", "renamed")).await.unwrap();
+        let second = install(&client, &with("guard", "new-name")).await.unwrap();
         let removed: Vec<String> = second.removed.iter().map(ToString::to_string).collect();
         assert_eq!(
             removed,
             [
-                "ValidatingAdmissionPolicyBinding former",
-                "ValidatingAdmissionPolicy former",
+                "ValidatingAdmissionPolicyBinding old-name",
+                "ValidatingAdmissionPolicy old-name",
             ]
         );
-        assert!(policies(&client).get_opt("former").await.unwrap().is_none());
-        for kept in ["others", "deployed", "renamed"] {
+        let old = policies(&client).get_opt("old-name").await.unwrap();
+        assert!(old.is_none());
+        for kept in ["others", "deployed", "new-name"] {
             let found = policies(&client).get_opt(kept).await.unwrap();
             assert!(found.is_some(), "{kept}");
         }

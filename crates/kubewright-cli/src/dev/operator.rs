@@ -1,3 +1,5 @@
+//! The process of the operator, and what its log reports.
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Stdio;
@@ -6,37 +8,37 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 
-use super::reconciled::{LOGGED, Reconciled, reconcile_loop};
+use super::reconciled::{LOG_FILTER, Reconciled, reconcile_loop};
 use crate::error::Error;
 
-/// How long a stopping operator may take before it is ended.
+/// How long the operator may take to stop before it is killed.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// The operator's process, which runs under its own ServiceAccount.
+/// The process of the operator, which runs under its own ServiceAccount.
 #[derive(Debug)]
-pub(crate) struct Operator {
+pub(super) struct Operator {
     command: String,
     child: Child,
-    /// What it logs, until that ends.
+    /// The log; none after its end.
     log: Option<Lines<BufReader<ChildStderr>>>,
 }
 
-/// What an operator does by itself.
+/// What the process of the operator did.
 #[derive(Debug)]
-pub(crate) enum Happening {
-    /// It has logged a line.
-    Said(String),
-    /// A reconcile of its has ended.
+pub(super) enum OperatorEvent {
+    /// It logged a line.
+    Logged(String),
+    /// A reconcile has ended.
     Reconciled(Reconciled),
-    /// It has found that a reconcile triggers itself.
+    /// It found that a reconcile triggers itself.
     ReconcileLoop(String),
-    /// It has ended, which it should not.
-    Ended(Error),
+    /// It exited, although it was not stopped.
+    Exited(Error),
 }
 
 impl Operator {
-    /// Starts the program with a kubeconfig that holds a token of its ServiceAccount.
-    pub(crate) fn start(
+    /// Starts the program with a kubeconfig that has a token of its ServiceAccount.
+    pub(super) fn start(
         program: &Path,
         kubeconfig: &Path,
         flags: &[String],
@@ -47,7 +49,7 @@ impl Operator {
             .arg("--kubeconfig")
             .arg(kubeconfig)
             .args(flags)
-            .env("RUST_LOG", filter(std::env::var_os("RUST_LOG")))
+            .env("RUST_LOG", log_filter(std::env::var_os("RUST_LOG")))
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .kill_on_drop(true)
@@ -64,36 +66,32 @@ impl Operator {
         })
     }
 
-    /// Waits until the process says something or ends by itself.
+    /// Waits until the process logs a line or exits.
     ///
     /// # Cancel safety
     ///
-    /// Safe: nothing is lost.
-    pub(crate) async fn next(&mut self) -> Happening {
+    /// Safe: no line is lost.
+    pub(super) async fn next(&mut self) -> OperatorEvent {
         if let Some(log) = &mut self.log {
-            // At the end of its log the process is about to end.
             if let Ok(Some(line)) = log.next_line().await {
                 if let Some(report) = reconcile_loop(&line) {
-                    return Happening::ReconcileLoop(report.to_owned());
+                    return OperatorEvent::ReconcileLoop(report.to_owned());
                 }
-                return match Reconciled::read(&line) {
-                    Some(reconciled) => Happening::Reconciled(reconciled),
-                    None => Happening::Said(line),
+                return match Reconciled::parse(&line) {
+                    Some(reconciled) => OperatorEvent::Reconciled(reconciled),
+                    None => OperatorEvent::Logged(line),
                 };
             }
+            // The log ends shortly before the process exits.
             self.log = None;
         }
-        Happening::Ended(self.ended().await)
+        OperatorEvent::Exited(self.exited().await)
     }
 
-    /// Waits until the process ends by itself, which it should not.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: nothing is lost.
-    async fn ended(&mut self) -> Error {
+    /// Waits until the process exits, and returns that as an error.
+    async fn exited(&mut self) -> Error {
         match self.child.wait().await {
-            Ok(status) => Error::OperatorEnded { status },
+            Ok(status) => Error::OperatorExited { status },
             Err(source) => Error::Start {
                 command: self.command.clone(),
                 source,
@@ -101,34 +99,34 @@ impl Operator {
         }
     }
 
-    /// Asks the process to stop, and ends it when it does not.
+    /// Stops the process with SIGTERM, and kills it when it does not exit in time.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends the process at once.
-    pub(crate) async fn stop(mut self) -> Result<(), Error> {
+    /// Dropping the future kills the process at once.
+    pub(super) async fn stop(mut self) -> Result<(), Error> {
         let failed = |source| Error::Start {
             command: self.command.clone(),
             source,
         };
         let pid = self.child.id().and_then(|pid| i32::try_from(pid).ok());
         if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
-            // An error means that it has ended already.
+            // The only possible error is that the process has exited already.
             rustix::process::kill_process(pid, rustix::process::Signal::TERM).ok();
         }
         match tokio::time::timeout(GRACE, self.child.wait()).await {
-            Ok(ended) => ended.map(drop).map_err(failed),
+            Ok(exited) => exited.map(drop).map_err(failed),
             Err(_) => self.child.kill().await.map_err(failed),
         }
     }
 }
 
-/// What the operator logs: what the person at the keyboard wants, and each reconcile.
-fn filter(wanted: Option<OsString>) -> OsString {
-    let mut filter = wanted
-        .filter(|wanted| !wanted.is_empty())
+/// Returns the log filter of the operator: the user's, or `info`, with the lines about reconciles.
+fn log_filter(user: Option<OsString>) -> OsString {
+    let mut filter = user
+        .filter(|user| !user.is_empty())
         .unwrap_or_else(|| "info".into());
     filter.push(",");
-    filter.push(LOGGED);
+    filter.push(LOG_FILTER);
     filter
 }

@@ -1,21 +1,22 @@
+//! Whether an object is ready.
+
 use serde_json::Value;
 
-/// Whether an object has become what its spec asks for, judged by what every well-behaved
-/// controller writes: the observed generation and the conditions.
+/// Whether an object is ready, according to the status that controllers usually write: the observed
+/// generation and the conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Readiness {
-    /// Nothing is missing.
     Ready,
-    /// Not yet, and what is missing.
+    /// Not ready, with the reason.
     Waiting(String),
 }
 
 impl Readiness {
-    /// Judges an object whose kind reports a status, with the Pods that belong to it.
+    /// Returns the readiness of an object whose kind has a status, with the Pods that it owns.
     ///
-    /// It is ready when its status says something, speaks of its present generation, has each of
-    /// the conditions `Ready` and `Available` that it carries as `True`, and all its Pods are
-    /// Ready. An empty status means that no controller has looked at it yet.
+    /// It is ready when its status is not empty and describes the current generation, its conditions
+    /// `Ready` and `Available`, if any, are `True`, and all its Pods are ready. An empty status
+    /// means that no controller has processed it yet.
     pub(crate) fn of(object: &Value, pods: &[Value]) -> Self {
         let status = &object["status"];
         if status.as_object().is_none_or(serde_json::Map::is_empty) {
@@ -26,16 +27,16 @@ impl Readiness {
                 .as_i64()
                 .unwrap_or_default();
             if observed < generation {
-                return Self::Waiting(format!("generation {observed} of {generation} was seen"));
+                return Self::Waiting(format!("generation {observed} of {generation} is observed"));
             }
         }
-        if let Some(waiting) = failing_condition(status) {
-            return Self::Waiting(waiting);
+        if let Some(reason) = failing_condition(status) {
+            return Self::Waiting(reason);
         }
         Self::of_pods(pods)
     }
 
-    /// Judges an object whose kind reports no status by its Pods alone.
+    /// Returns the readiness of an object whose kind has no status: that of its Pods.
     pub(crate) fn of_pods(pods: &[Value]) -> Self {
         let ready = pods.iter().filter(|pod| is_ready_pod(pod)).count();
         if ready < pods.len() {
@@ -61,14 +62,14 @@ fn failing_condition(status: &Value) -> Option<String> {
     ))
 }
 
-/// Whether the Pod's own Ready condition holds.
+/// Whether the condition `Ready` of a Pod is `True`.
 pub(crate) fn is_ready_pod(pod: &Value) -> bool {
     pod["status"]["conditions"]
         .as_array()
         .is_some_and(|conditions| {
             conditions
                 .iter()
-                .any(|one| one["type"] == "Ready" && one["status"] == "True")
+                .any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
         })
 }
 
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_ready_when_status_conditions_and_pods_agree() {
+    fn object_is_ready_when_status_conditions_and_pods_are_ready() {
         assert_eq!(
             Readiness::of(&object(2, "True"), &[pod("True")]),
             Readiness::Ready
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn each_missing_part_keeps_it_waiting_and_is_named() {
+    fn each_reason_for_waiting_is_named() {
         for (object, pods, part) in [
             (object(1, "True"), vec![], "generation 1 of 2"),
             (object(2, "False"), vec![], "Available is False: Starting"),
@@ -117,10 +118,10 @@ mod tests {
             (json!({"spec": {}}), vec![pod("True")], "no status yet"),
             (json!({"status": {}}), vec![], "no status yet"),
         ] {
-            let Readiness::Waiting(why) = Readiness::of(&object, &pods) else {
+            let Readiness::Waiting(reason) = Readiness::of(&object, &pods) else {
                 panic!("ready: {object}");
             };
-            assert!(why.contains(part), "{why}");
+            assert!(reason.contains(part), "{reason}");
         }
     }
 }

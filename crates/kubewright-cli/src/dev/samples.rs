@@ -1,3 +1,5 @@
+//! The samples of an operator, applied to its cluster.
+
 use std::path::Path;
 
 use serde_json::Value;
@@ -5,17 +7,17 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::objects::{AbsentVersion, Located, Ownership, apply_all, read_folder};
 
-/// What became of the samples.
+/// The samples of an operator.
 #[derive(Debug)]
 pub(crate) struct Samples {
-    /// Those that are in the cluster now.
+    /// Samples that were applied.
     pub(crate) applied: Vec<Located>,
-    /// Those in versions that the cluster does without, as `apiVersion kind name`.
+    /// Samples in absent versions, as `apiVersion kind name`.
     pub(crate) skipped: Vec<String>,
 }
 
-/// Applies the objects in the `.yaml` files of the folder, in the order of their names, but for
-/// those in versions that the cluster does without.
+/// Applies the objects in the `.yaml` files of the folder, in the order of the file names, except
+/// for those in absent versions.
 ///
 /// # Cancel safety
 ///
@@ -25,14 +27,15 @@ pub(crate) async fn apply(
     folder: &Path,
     absent: &[AbsentVersion],
 ) -> Result<Samples, Error> {
-    let objects = match folder.exists() {
-        true => read_folder(folder)?,
-        false => Vec::new(),
+    let objects = if folder.exists() {
+        read_folder(folder)?
+    } else {
+        Vec::new()
     };
     let is_absent = |object: &Value| absent.iter().any(|version| version.is_of(object));
-    let (skipped, wanted): (Vec<Value>, Vec<Value>) = objects.into_iter().partition(is_absent);
+    let (skipped, served): (Vec<Value>, Vec<Value>) = objects.into_iter().partition(is_absent);
     Ok(Samples {
-        applied: apply_all(client, &wanted, Ownership::Dev).await?,
+        applied: apply_all(client, &served, Ownership::Dev).await?,
         skipped: skipped.iter().map(title).collect(),
     })
 }

@@ -3,53 +3,47 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
 use super::arguments::DevArguments;
 use super::board::Board;
 use super::cluster::DevCluster;
-use super::files::{Files, Saved};
-use super::idle::Rest;
-use super::install::Installed;
-use super::objects::Shown;
-use super::operator::{Happening, Operator};
+use super::idle::IdleDetector;
+use super::operator::{Operator, OperatorEvent};
+use super::samples;
+use super::shown_kinds::ShownKinds;
+use super::source_files::{Saved, SourceFiles};
+use super::start::start;
 use super::view::{Screen, View};
-use super::webhooks::Webhooks;
-use super::{install, samples};
 use crate::error::Error;
 use crate::interrupt::Interrupts;
-use crate::objects::{
-    AbsentVersion, Kinds, Located, absent_versions, calls_webhooks, has_several_versions,
-    is_converted, without_webhooks,
-};
-use crate::output::note;
-use crate::program::{self, NO_POLICIES, Words};
+use crate::objects::{AbsentVersion, Located};
+use crate::output::{error_lines, note};
+use crate::program::{self, BuildOutput};
 
-/// Builds the operator, runs it on a cluster and applies its samples; with `--once` it ends when
-/// they are ready, otherwise it starts the operator anew after each saved change, until Ctrl-C.
+/// Builds the operator, runs it on a cluster and applies its samples. With `--once` it returns when
+/// they are ready; otherwise it restarts the operator after each saved change, until Ctrl-C.
 ///
 /// # Cancel safety
 ///
 /// Dropping the future ends operator and cluster at once.
 pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
-    let form = arguments.form()?;
-    let files = Files::look(&arguments.folder);
-    let program = program::build(&arguments.folder, Words::Shown).await?;
+    let format = arguments.format()?;
+    let files = SourceFiles::in_folder(&arguments.folder);
+    let program = program::build(&arguments.folder, BuildOutput::Shown).await?;
     let mut interrupts = Interrupts::listen()?;
     let scratch = tempfile::tempdir().map_err(|source| Error::File {
-        action: "make a folder in",
+        action: "create a folder in",
         path: std::env::temp_dir(),
         source,
     })?;
     let cluster = DevCluster::start(arguments, scratch.path()).await?;
     let kubectl = cluster.kubectl();
-    let view = match arguments.is_full_screen() {
-        true => View::Screen(Box::new(Screen::open(title(&arguments.folder), kubectl)?)),
-        false => {
-            note(format_args!("cluster: {kubectl} get all -A"));
-            View::Lines(form)
-        }
+    let view = if arguments.is_full_screen() {
+        View::Screen(Box::new(Screen::open(title(&arguments.folder), kubectl)?))
+    } else {
+        note(format_args!("cluster: {kubectl} get all -A"));
+        View::Lines(format)
     };
     let mut session = Session {
         view,
@@ -59,27 +53,27 @@ pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
         operator: None,
         absent: Vec::new(),
         samples: Vec::new(),
-        shown: Shown::default(),
+        shown: ShownKinds::default(),
         board: Board::default(),
-        fault: None,
-        rest: Rest::default(),
+        read_error: None,
+        idle: IdleDetector::default(),
         cluster,
     };
-    let patience = arguments.patience();
+    let once_timeout = arguments.once_timeout();
     let outcome = tokio::select! {
-        outcome = session.go(files, patience) => outcome,
-        () = interrupts.next() => match patience {
+        outcome = session.run(files, once_timeout) => outcome,
+        () = interrupts.next() => match once_timeout {
             Some(_) => Err(Error::Interrupted),
             None => Ok(()),
         },
     };
-    // The terminal is as it was before anything else is said.
     let Session {
         view,
         operator,
         cluster,
         ..
     } = session;
+    // The terminal is restored before anything else is printed.
     drop(view);
     if let Some(operator) = operator {
         operator.stop().await?;
@@ -88,10 +82,10 @@ pub(crate) async fn run(arguments: &DevArguments) -> Result<(), Error> {
     outcome
 }
 
-/// The folder's name, wherever it is.
+/// Returns the name of the folder.
 fn title(folder: &Path) -> String {
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let name = folder.file_name().unwrap_or_default();
+    let path = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }
 
@@ -101,34 +95,32 @@ struct Session {
     folder: PathBuf,
     program: PathBuf,
     scratch: PathBuf,
-    /// Absent after it has ended by itself.
+    /// None after the process has exited.
     operator: Option<Operator>,
-    /// Versions of its kinds that the cluster does without.
+    /// Versions of its kinds that were not installed.
     absent: Vec<AbsentVersion>,
     samples: Vec<Located>,
-    /// The kinds whose objects are on the board.
-    shown: Shown,
+    shown: ShownKinds,
     board: Board,
-    /// Why the cluster could not be read the last time.
-    fault: Option<String>,
-    /// Whether reconciles have come to rest since the operator was started.
-    rest: Rest,
+    /// The error of the last read of the cluster.
+    read_error: Option<String>,
+    idle: IdleDetector,
     cluster: DevCluster,
 }
 
 impl Session {
-    async fn go(&mut self, files: Files, patience: Option<Duration>) -> Result<(), Error> {
-        let Some(patience) = patience else {
-            match self.start().await {
-                Ok(()) => {
-                    self.apply_changed_samples().await;
-                    self.view.state("running; a saved change starts it anew");
-                }
-                Err(error @ Error::OperatorEnded { .. }) => self.stopped(&error),
-                Err(error) => return Err(error),
-            }
-            return self.follow(files).await;
-        };
+    async fn run(
+        &mut self,
+        files: SourceFiles,
+        once_timeout: Option<Duration>,
+    ) -> Result<(), Error> {
+        match once_timeout {
+            Some(timeout) => self.run_once(timeout).await,
+            None => self.run_until_quit(files).await,
+        }
+    }
+
+    async fn run_once(&mut self, timeout: Duration) -> Result<(), Error> {
         self.start().await?;
         self.apply_samples().await?;
         if self.samples.is_empty() {
@@ -136,25 +128,36 @@ impl Session {
                 folder: self.samples_folder(),
             });
         }
-        match tokio::time::timeout(patience, self.until_ready()).await {
+        match tokio::time::timeout(timeout, self.wait_until_ready()).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(self.unready(patience)),
+            Err(_) => Err(self.not_ready(timeout)),
         }
     }
 
-    /// Why the samples are not ready in time.
-    fn unready(&self, patience: Duration) -> Error {
-        let restless = self.rest.restless();
-        let missing = match &self.fault {
-            Some(fault) => Some(("the samples", fault.as_str())),
+    async fn run_until_quit(&mut self, files: SourceFiles) -> Result<(), Error> {
+        match self.start().await {
+            Ok(()) => {
+                self.apply_changed_samples().await;
+                self.view.state("running; restarts when a file is saved");
+            }
+            Err(error @ Error::OperatorExited { .. }) => self.operator_stopped(&error),
+            Err(error) => return Err(error),
+        }
+        self.follow(files).await
+    }
+
+    /// Returns why the samples are not ready in time.
+    fn not_ready(&self, timeout: Duration) -> Error {
+        let missing = match &self.read_error {
+            Some(error) => Some(("the samples", error.as_str())),
             None => self.board.unready(),
         };
-        match (missing, restless) {
-            (None, Some(reason)) => Error::NotAtRest { reason },
+        match (missing, self.idle.busiest()) {
+            (None, Some(reason)) => Error::NotIdle { reason },
             (missing, _) => {
                 let (object, reason) = missing.unwrap_or_default();
                 Error::NotReady {
-                    seconds: patience.as_secs(),
+                    seconds: timeout.as_secs(),
                     object: object.to_owned(),
                     reason: reason.to_owned(),
                 }
@@ -166,127 +169,63 @@ impl Session {
         self.folder.join("samples")
     }
 
-    /// Brings what the program needs into the cluster, starts it, and waits until it serves its
-    /// webhooks.
+    /// Starts the operator and waits until it serves its webhooks.
     async fn start(&mut self) -> Result<(), Error> {
-        let client = self.cluster.client();
-        let fitting = program::manifests_for_cluster(&client, &self.program, Vec::new()).await?;
-        let mut flags: Vec<String> = Vec::new();
-        if fitting.has_stand_ins() {
-            self.view
-                .note("policies: not served by this cluster, so that webhooks stand in");
-            flags.push(NO_POLICIES.to_owned());
-        }
-        let mut objects = fitting.objects;
-        let webhooks = self.webhooks(&objects).await?;
-        self.absent.clear();
-        if let Some(webhooks) = &webhooks {
-            let told = webhooks.manifest_flags();
-            let told = told.iter().map(String::as_str);
-            let told: Vec<&str> = fitting.flags.iter().copied().chain(told).collect();
-            objects = program::manifests(&self.program, &told).await?;
-            flags.extend(webhooks.run_flags());
-        } else if objects.iter().any(calls_webhooks) {
-            self.view
-                .note("webhooks: left out, because this cluster cannot call this machine");
-            objects = self.uncalled(&client, objects).await?;
-            flags.push("--no-webhooks".to_owned());
-        }
-        let Installed { account, removed } = install::install(&client, &objects).await?;
-        self.shown = Shown::of(&client, &objects).await?;
-        let count = objects.len();
-        self.view
-            .note(format_args!("installed: {count} objects from `manifests`"));
-        for policy in removed {
-            self.view.note(format_args!(
-                "removed: {policy}, which the program no longer has"
-            ));
-        }
-        let token = install::token(&client, &account).await?;
-        let kubeconfig = self.scratch.join("operator.yaml");
-        self.cluster.write_kubeconfig(&kubeconfig, &token)?;
-        self.rest = Rest::default();
-        self.operator = Some(Operator::start(&self.program, &kubeconfig, &flags)?);
-        let Some(webhooks) = webhooks else {
+        let started = start(&self.cluster, &self.program, &self.scratch, &mut self.view).await?;
+        self.absent = started.absent;
+        self.shown = started.shown;
+        self.idle = IdleDetector::default();
+        self.operator = Some(started.operator);
+        let Some(webhooks) = started.webhooks else {
             return Ok(());
         };
-        let serving = webhooks.serving();
+        let serving = webhooks.wait_until_serving();
         tokio::pin!(serving);
         loop {
             tokio::select! {
                 () = &mut serving => return Ok(()),
-                happening = next(&mut self.operator) => self.hear(happening)?,
+                event = next(&mut self.operator) => self.handle(event)?,
             }
         }
     }
 
-    /// A place to serve webhooks at, when the program has some and the cluster can call it.
-    async fn webhooks(&self, objects: &[Value]) -> Result<Option<Webhooks>, Error> {
-        match objects.iter().any(calls_webhooks) && self.cluster.is_on_this_machine()? {
-            true => Webhooks::prepare(&self.scratch).await.map(Some),
-            false => Ok(None),
-        }
-    }
-
-    /// The objects for a cluster that cannot call this machine. A converted definition that is
-    /// there in several versions stays as it is: an operator that runs there converts them.
-    async fn uncalled(
-        &mut self,
-        client: &kube::Client,
-        objects: Vec<Value>,
-    ) -> Result<Vec<Value>, Error> {
-        let mut kinds = Kinds::discover(client).await?;
-        let mut wanted = Vec::new();
-        for object in objects {
-            if is_converted(&object) {
-                let place = kinds.locate(&object).await?;
-                let live = place.find(client).await?.unwrap_or_default();
-                if has_several_versions(&live) {
-                    self.view.note(format_args!(
-                        "left as it is: {place}, which is there in several versions"
-                    ));
-                    continue;
-                }
-                self.absent.extend(absent_versions(&object));
-            }
-            wanted.push(object);
-        }
-        Ok(without_webhooks(wanted))
-    }
-
-    /// Looks at the cluster, says what is new, until every sample is ready and the operator is at
-    /// rest.
-    async fn until_ready(&mut self) -> Result<(), Error> {
+    /// Shows changes of the cluster until every sample is ready and the operator is idle.
+    async fn wait_until_ready(&mut self) -> Result<(), Error> {
         let mut changes = self.cluster.changes();
         let mut ready_since = None;
         loop {
-            changes.seen();
-            self.look().await;
-            let is_ready = self.fault.is_none() && self.board.unready().is_none();
+            changes.mark_seen();
+            self.read_cluster().await;
+            let is_ready = self.read_error.is_none() && self.board.unready().is_none();
             ready_since = is_ready.then(|| ready_since.unwrap_or_else(Instant::now));
-            let due = ready_since.map(|since| self.rest.due(since));
+            let idle_at = ready_since.map(|since| self.idle.idle_at(since));
             tokio::select! {
-                // What was logged before counts before rest is assumed.
+                // All log lines are handled before the operator counts as idle.
                 biased;
-                happening = next(&mut self.operator) => match happening {
-                    Happening::ReconcileLoop(reason) => return Err(Error::NotAtRest { reason }),
-                    happening => self.hear(happening)?,
+                event = next(&mut self.operator) => match event {
+                    OperatorEvent::ReconcileLoop(reason) => return Err(Error::NotIdle { reason }),
+                    event => self.handle(event)?,
                 },
                 () = changes.next() => {}
-                () = until(due) => return self.board.give(self.view.form()),
+                () = sleep_until_some(idle_at) => return self.board.print(self.view.format()),
             }
         }
     }
 
-    /// Says what happens, for ever, and starts the operator anew after each saved change.
-    async fn follow(&mut self, mut files: Files) -> Result<(), Error> {
+    /// Shows changes of the cluster, and restarts the operator after each saved change, until the
+    /// user quits.
+    async fn follow(&mut self, mut files: SourceFiles) -> Result<(), Error> {
         let mut changes = self.cluster.changes();
         loop {
-            changes.seen();
-            self.look().await;
+            changes.mark_seen();
+            self.read_cluster().await;
             tokio::select! {
                 () = changes.next() => {}
-                happening = next(&mut self.operator) => self.tell(happening),
+                event = next(&mut self.operator) => {
+                    if let Err(error) = self.handle(event) {
+                        self.operator_stopped(&error);
+                    }
+                }
                 () = self.view.quit() => return Ok(()),
                 saved = files.saved() => match saved {
                     Saved::Code => self.restart().await?,
@@ -296,45 +235,47 @@ impl Session {
         }
     }
 
-    /// Reads the cluster. A failure is shown once, and the next look may succeed.
-    async fn look(&mut self) {
-        match Board::look(&self.cluster.client(), &self.samples, &self.shown).await {
+    /// Reads the cluster. A repeated error is shown only once.
+    async fn read_cluster(&mut self) {
+        match Board::read(&self.cluster.client(), &self.samples, &self.shown).await {
             Ok(board) => {
                 self.view.board(&board, &self.board);
                 self.board = board;
-                self.fault = None;
+                self.read_error = None;
             }
             Err(error) => {
-                let fault = crate::output::causes(&error).join("\n");
-                if self.fault.as_ref() != Some(&fault) {
-                    self.view.fail(&error);
-                    self.fault = Some(fault);
+                let text = error_lines(&error).join("\n");
+                if self.read_error.as_ref() != Some(&text) {
+                    self.view.error(&error);
+                    self.read_error = Some(text);
                 }
             }
         }
     }
 
-    /// Builds; what does not build leaves the old program running.
+    /// Builds and restarts the operator. After a failed build, the previous program keeps running.
     async fn restart(&mut self) -> Result<(), Error> {
         self.view.state("saved: building");
-        match program::build(&self.folder, self.words()).await {
+        match program::build(&self.folder, self.view.build_output()).await {
             Ok(program) => self.program = program,
             Err(error) => {
-                self.view.fail(&error);
-                self.view.state("does not build; the old program runs");
+                self.view.error(&error);
+                self.view
+                    .state("build failed; the previous program keeps running");
                 return Ok(());
             }
         }
         if let Some(operator) = self.operator.take() {
             operator.stop().await?;
         }
-        // Such as a definition that the cluster refuses: the next change may mend it.
+        // A failure, such as a definition that the API server rejects, does not end the session:
+        // the next saved change may fix it.
         match self.start().await {
             Ok(()) => {
                 self.view.state("restarted");
                 self.apply_changed_samples().await;
             }
-            Err(error) => self.stopped(&error),
+            Err(error) => self.operator_stopped(&error),
         }
         Ok(())
     }
@@ -348,71 +289,57 @@ impl Session {
         }
         for sample in samples.skipped {
             self.view.note(format_args!(
-                "skipped: {sample}: without webhooks nobody converts its version"
+                "skipped: {sample}: its version needs a conversion webhook"
             ));
         }
         Ok(())
     }
 
-    /// Samples that the cluster refuses are told, and the session goes on.
+    /// Applies the samples and shows an error, which does not end the session.
     async fn apply_changed_samples(&mut self) {
         if let Err(error) = self.apply_samples().await {
-            self.view.fail(&error);
+            self.view.error(&error);
         }
     }
 
-    fn tell(&mut self, happening: Happening) {
-        if let Err(error) = self.hear(happening) {
-            self.stopped(&error);
-        }
-    }
-
-    /// The operator does not run; the cluster stays.
-    fn stopped(&mut self, error: &Error) {
+    /// Shows that the operator does not run. The cluster keeps running.
+    fn operator_stopped(&mut self, error: &Error) {
         self.operator = None;
-        self.view.fail(error);
+        self.view.error(error);
         self.view
-            .state("stopped, the cluster stays; the next saved change starts it");
+            .state("stopped, the cluster keeps running; save a file to start the operator again");
     }
 
-    /// Shows what the operator says; its end is an error.
-    fn hear(&mut self, happening: Happening) -> Result<(), Error> {
-        match happening {
-            Happening::Said(line) => self.view.note(line),
-            Happening::Reconciled(reconciled) => {
+    /// Shows an event of the operator; its exit is an error.
+    fn handle(&mut self, event: OperatorEvent) -> Result<(), Error> {
+        match event {
+            OperatorEvent::Logged(line) => self.view.note(line),
+            OperatorEvent::Reconciled(reconciled) => {
                 self.view.reconciled(&reconciled);
-                if let Some(warning) = self.rest.note(&reconciled) {
+                if let Some(warning) = self.idle.add(&reconciled) {
                     self.view.note(format_args!("warning: {warning}"));
                 }
             }
-            Happening::ReconcileLoop(report) => {
-                self.rest.reported();
+            OperatorEvent::ReconcileLoop(report) => {
+                self.idle.mark_reported();
                 self.view.note(format_args!("warning: {report}"));
             }
-            Happening::Ended(error) => return Err(error),
+            OperatorEvent::Exited(error) => return Err(error),
         }
         Ok(())
     }
-
-    /// Whether programs speak to the terminal themselves.
-    fn words(&self) -> Words {
-        match &self.view {
-            View::Lines(_) => Words::Shown,
-            View::Screen(_) => Words::Kept,
-        }
-    }
 }
 
-/// Waits until a time, or for ever.
-async fn until(due: Option<Instant>) {
-    match due {
-        Some(due) => sleep_until(due).await,
+/// Waits until a time; without one, forever.
+async fn sleep_until_some(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
         None => std::future::pending().await,
     }
 }
 
-/// What the operator does by itself.
-async fn next(operator: &mut Option<Operator>) -> Happening {
+/// Waits for the next event of the operator; without one, forever.
+async fn next(operator: &mut Option<Operator>) -> OperatorEvent {
     match operator {
         Some(operator) => operator.next().await,
         None => std::future::pending().await,

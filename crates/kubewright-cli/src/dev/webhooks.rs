@@ -1,3 +1,5 @@
+//! The address and the certificate of webhooks that the operator serves on this machine.
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,11 +8,11 @@ use kubewright_http::pki::{Authority, Subject, Usage};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::error::Error;
-use crate::kubeconfig::write_private;
+use crate::private_file::replace_private;
 
 const POLL: Duration = Duration::from_millis(50);
 
-/// Where the operator serves its webhooks on this machine, with a certificate made for that.
+/// The address and the certificate of webhooks on this machine.
 #[derive(Debug)]
 pub(super) struct Webhooks {
     address: SocketAddr,
@@ -19,7 +21,7 @@ pub(super) struct Webhooks {
 }
 
 impl Webhooks {
-    /// Takes a free port and makes the certificate.
+    /// Finds a free port and issues a certificate.
     ///
     /// # Cancel safety
     ///
@@ -39,22 +41,22 @@ impl Webhooks {
         let serving = authority.issue(&subject).map_err(certificates)?;
         let folder = scratch.join("webhooks");
         std::fs::create_dir_all(&folder).map_err(|source| Error::File {
-            action: "make",
+            action: "create",
             path: folder.clone(),
             source,
         })?;
-        let certificate = folder.join("ca.crt");
-        write_private(&certificate, &authority.certificate_pem())?;
-        write_private(&folder.join("tls.crt"), &serving.certificate_pem)?;
-        write_private(&folder.join("tls.key"), &serving.key_pem)?;
+        let ca_file = folder.join("ca.crt");
+        write(&ca_file, &authority.certificate_pem())?;
+        write(&folder.join("tls.crt"), &serving.certificate_pem)?;
+        write(&folder.join("tls.key"), &serving.key_pem)?;
         Ok(Self {
             address,
             folder,
-            authority: certificate,
+            authority: ca_file,
         })
     }
 
-    /// What the program's `manifests` is told.
+    /// Returns the flags for the program's `manifests`.
     pub(super) fn manifest_flags(&self) -> [String; 4] {
         [
             "--webhook-url".to_owned(),
@@ -64,7 +66,7 @@ impl Webhooks {
         ]
     }
 
-    /// What the program's `run` is told.
+    /// Returns the flags for the program's `run`.
     pub(super) fn run_flags(&self) -> [String; 4] {
         [
             "--webhook-address".to_owned(),
@@ -74,14 +76,22 @@ impl Webhooks {
         ]
     }
 
-    /// Waits until the operator takes connections.
+    /// Waits until the operator accepts connections.
     ///
     /// # Cancel safety
     ///
-    /// Safe: it only looks.
-    pub(super) async fn serving(&self) {
+    /// Safe: it only connects.
+    pub(super) async fn wait_until_serving(&self) {
         while TcpStream::connect(self.address).await.is_err() {
             tokio::time::sleep(POLL).await;
         }
     }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    replace_private(path, text).map_err(|source| Error::File {
+        action: "write",
+        path: path.to_owned(),
+        source,
+    })
 }

@@ -1,7 +1,7 @@
-//! `kubewright doctor`: what is installed, what is missing, and what that costs.
+//! `kubewright doctor`: which tools are installed, which are missing, and what needs them.
 
-mod report;
 mod requirement;
+mod run;
 mod version_probe;
 
-pub(crate) use report::{DoctorArguments, run};
+pub(crate) use run::{DoctorArguments, run};

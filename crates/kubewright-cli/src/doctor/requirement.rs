@@ -1,3 +1,5 @@
+//! The tools and files that the commands need.
+
 use std::path::PathBuf;
 
 use kubewright_testing::Settings;
@@ -6,21 +8,21 @@ use kubewright_testing::control_plane::Release;
 use super::version_probe::{first_line, version_in};
 use crate::program::static_target;
 
-/// How much depends on a thing.
+/// What depends on a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Weight {
-    /// Without it no operator is built.
+pub(super) enum Importance {
+    /// No operator can be built without it.
     Needed,
-    /// Without it some commands do less.
+    /// Some commands do less without it.
     Useful,
 }
 
-/// One thing that was looked for.
+/// A tool or file, and whether it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Subject {
+pub(super) struct Requirement {
     pub(super) name: &'static str,
-    pub(super) weight: Weight,
-    /// What was found, in its own words.
+    pub(super) importance: Importance,
+    /// The version or the path that was found.
     pub(super) found: Option<String>,
     /// What does not work without it.
     pub(super) cost: &'static str,
@@ -31,92 +33,92 @@ pub(super) struct Subject {
 const OLDEST_RUST: (u32, u32) = (1, 95);
 const OLDEST_GO: (u32, u32) = (1, 26);
 
-/// Looks for everything.
-pub(super) fn subjects() -> Vec<Subject> {
+/// Checks all requirements.
+pub(super) fn requirements() -> Vec<Requirement> {
     let mut all = toolchain();
-    all.extend(beside());
+    all.extend(other_tools());
     all
 }
 
-/// What builds an operator.
-fn toolchain() -> Vec<Subject> {
-    let recent = |line: &String| version_in(line).is_none_or(|version| version >= OLDEST_RUST);
+/// Checks the tools that build an operator.
+fn toolchain() -> Vec<Requirement> {
+    let is_recent = |line: &String| version_in(line).is_none_or(|version| version >= OLDEST_RUST);
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
     vec![
-        Subject {
+        Requirement {
             name: "cargo",
-            weight: Weight::Needed,
-            found: first_line("cargo", &["--version"]).filter(recent),
+            importance: Importance::Needed,
+            found: first_line("cargo", &["--version"]).filter(is_recent),
             cost: "nothing can be built, tested or run",
             remedy: "install Rust 1.95 or newer: https://rustup.rs",
         },
-        Subject {
+        Requirement {
             name: "rustc",
-            weight: Weight::Needed,
-            found: first_line("rustc", &["--version"]).filter(recent),
+            importance: Importance::Needed,
+            found: first_line("rustc", &["--version"]).filter(is_recent),
             cost: "nothing can be built, tested or run",
             remedy: "install Rust 1.95 or newer: https://rustup.rs",
         },
-        Subject {
+        Requirement {
             name: "C compiler",
-            weight: Weight::Needed,
+            importance: Importance::Needed,
             found: first_line(compiler, &["--version"]),
-            cost: "TLS and the allocator, which are partly C, are not built",
+            cost: "TLS and the allocator, which are partly C, cannot be built",
             remedy: "install gcc or clang, or set CC",
         },
-        Subject {
+        Requirement {
             name: "rustfmt",
-            weight: Weight::Useful,
+            importance: Importance::Useful,
             found: first_line("rustfmt", &["--version"]),
             cost: "what `create` and `generate types` write is not formatted",
             remedy: "rustup component add rustfmt",
         },
-        Subject {
+        Requirement {
             name: "static target",
-            weight: Weight::Useful,
+            importance: Importance::Useful,
             found: static_target(std::env::consts::ARCH),
-            cost: "`image` takes the system's C library into the image",
-            remedy: "rustup target add x86_64-unknown-linux-musl, or that of your machine",
+            cost: "`image` puts the system's C library into the image",
+            remedy: "rustup target add x86_64-unknown-linux-musl, or the target of your machine",
         },
     ]
 }
 
-/// What some commands use beside it.
-fn beside() -> Vec<Subject> {
-    let recent = |line: &String| version_in(line).is_none_or(|version| version >= OLDEST_GO);
+/// Checks the tools that some commands use.
+fn other_tools() -> Vec<Requirement> {
+    let is_recent = |line: &String| version_in(line).is_none_or(|version| version >= OLDEST_GO);
     vec![
-        Subject {
+        Requirement {
             name: "git",
-            weight: Weight::Useful,
+            importance: Importance::Useful,
             found: first_line("git", &["--version"]),
-            cost: "`check --since` cannot see what was",
+            cost: "`check --since` cannot read earlier revisions",
             remedy: "install git",
         },
-        Subject {
+        Requirement {
             name: "Go",
-            weight: Weight::Useful,
-            found: first_line("go", &["version"]).filter(recent),
-            cost: "no real control plane: tests and `dev` run on the embedded cluster only",
+            importance: Importance::Useful,
+            found: first_line("go", &["version"]).filter(is_recent),
+            cost: "there is no real control plane: tests and `dev` run only on the embedded cluster",
             remedy: "install Go 1.26 or newer: https://go.dev/dl",
         },
-        Subject {
+        Requirement {
             name: "control plane",
-            weight: Weight::Useful,
+            importance: Importance::Useful,
             found: control_plane().map(|folder| folder.display().to_string()),
-            cost: "the first test or `dev` on a real cluster takes minutes, to build it",
-            remedy: "with Go: kubewright dev --cluster real, which builds it once",
+            cost: "the first test or `dev` on a real cluster takes minutes to build it",
+            remedy: "with Go, run kubewright dev --cluster real, which builds it once",
         },
-        Subject {
+        Requirement {
             name: "kubectl",
-            weight: Weight::Useful,
+            importance: Importance::Useful,
             found: first_line("kubectl", &["version", "--client"]),
-            cost: "nobody can look into a cluster beside `dev`",
+            cost: "the cluster of `dev` cannot be inspected",
             remedy: "install kubectl",
         },
     ]
 }
 
-/// The folder of a control plane that is there already.
+/// Returns the folder of a control plane that is built or configured.
 fn control_plane() -> Option<PathBuf> {
     let settings = Settings::from_environment().ok()?;
     let version = Release::current().version();

@@ -1,8 +1,11 @@
+//! A version of a kind in a definition.
+
 use serde_json::{Value, json};
 
 use crate::error::Error;
+use crate::objects::text;
 
-/// One version of a kind that somebody defines.
+/// A version of a kind.
 #[derive(Debug)]
 pub(super) struct Definition<'a> {
     pub(super) group: &'a str,
@@ -14,36 +17,34 @@ pub(super) struct Definition<'a> {
 }
 
 impl<'a> Definition<'a> {
-    /// The named version, or the one that is stored.
+    /// Reads the named version of the definition, or the stored one.
     pub(super) fn read(crd: &'a Value, version: Option<&str>) -> Result<Self, Error> {
         let spec = &crd["spec"];
-        let text = |value: &'a Value| value.as_str().unwrap_or_default();
-        let kind = text(&spec["names"]["kind"]);
-        let versions = spec["versions"].as_array().into_iter().flatten();
-        let chosen = versions.into_iter().find(|one| match version {
-            Some(version) => one["name"] == version,
-            None => one["storage"] == true,
+        let mut versions = spec["versions"].as_array().into_iter().flatten();
+        let chosen = versions.find(|candidate| match version {
+            Some(version) => candidate["name"] == version,
+            None => candidate["storage"] == true,
         });
         let schema = chosen.map(|chosen| &chosen["schema"]["openAPIV3Schema"]);
         let (Some(chosen), Some(schema)) = (chosen, schema.filter(|schema| schema.is_object()))
         else {
             return Err(Error::NoSchema {
                 definition: text(&crd["metadata"]["name"]).to_owned(),
-                version: version.unwrap_or("that is stored").to_owned(),
-                known: names(spec),
+                version: version.unwrap_or("with storage: true").to_owned(),
+                available: version_names(spec),
             });
         };
         Ok(Self {
             group: text(&spec["group"]),
             version: text(&chosen["name"]),
-            kind,
+            kind: text(&spec["names"]["kind"]),
             plural: text(&spec["names"]["plural"]),
             is_namespaced: spec["scope"] != "Cluster",
             schema,
         })
     }
 
-    /// The schema of the fields that only this kind has.
+    /// Returns the schema without the fields that every kind has.
     pub(super) fn own_fields(&self) -> Value {
         let mut schema = self.schema.clone();
         if let Some(fields) = schema["properties"].as_object_mut() {
@@ -58,8 +59,10 @@ impl<'a> Definition<'a> {
     }
 }
 
-fn names(spec: &Value) -> String {
+fn version_names(spec: &Value) -> String {
     let versions = spec["versions"].as_array().into_iter().flatten();
-    let names: Vec<&str> = versions.filter_map(|one| one["name"].as_str()).collect();
+    let names: Vec<&str> = versions
+        .filter_map(|version| version["name"].as_str())
+        .collect();
     names.join(", ")
 }

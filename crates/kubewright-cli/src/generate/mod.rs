@@ -1,7 +1,7 @@
-//! `kubewright generate types`: Rust types of kinds that others define.
+//! `kubewright generate types`: Rust types for kinds of other projects.
 //!
-//! A definition is read ([`definition`]), its schema becomes types ([`types`]) with Rust's names
-//! ([`names`]), and these become text ([`write`]).
+//! A definition is read ([`definition`]), its schema becomes types ([`types`]) with names in Rust
+//! ([`names`]), and these become source text ([`write`]).
 
 mod definition;
 mod names;

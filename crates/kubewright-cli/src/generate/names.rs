@@ -1,20 +1,23 @@
+//! Names in Rust for the names in a schema.
+
 use std::collections::BTreeSet;
 
-/// The name of a type or a variant: `issuerRef` is `IssuerRef`, `TLS-v1.2` is `TlsV12`... but for
-/// letters that are capitals already, which stay.
+/// Returns the name of a type or a variant: `issuerRef` becomes `IssuerRef`, `TLS-v1.2` becomes
+/// `TLSV12`.
 pub(super) fn type_name(text: &str) -> String {
     let mut name = String::new();
-    let mut begins = true;
+    let mut starts_word = true;
     for letter in text.chars() {
         if !letter.is_ascii_alphanumeric() {
-            begins = true;
+            starts_word = true;
             continue;
         }
-        match begins {
-            true => name.push(letter.to_ascii_uppercase()),
-            false => name.push(letter),
-        }
-        begins = false;
+        name.push(if starts_word {
+            letter.to_ascii_uppercase()
+        } else {
+            letter
+        });
+        starts_word = false;
     }
     match name.chars().next() {
         None => "Empty".to_owned(),
@@ -24,8 +27,7 @@ pub(super) fn type_name(text: &str) -> String {
     }
 }
 
-/// The name of a field, without what makes a word of the language a name: `podCIDRs` is
-/// `pod_cidrs`.
+/// Returns the name of a field: `podCIDRs` becomes `pod_cidrs`. It may be a keyword.
 pub(super) fn field_name(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
     let mut name = String::new();
@@ -38,7 +40,7 @@ pub(super) fn field_name(text: &str) -> String {
         }
         let before = at.checked_sub(1).and_then(|before| letters.get(before));
         let after = letters.get(at + 1);
-        let begins_word = letter.is_ascii_uppercase()
+        let starts_word = letter.is_ascii_uppercase()
             && before.is_some_and(|before| {
                 before.is_ascii_lowercase()
                     || before.is_ascii_digit()
@@ -46,7 +48,7 @@ pub(super) fn field_name(text: &str) -> String {
                         && after.is_some_and(char::is_ascii_lowercase)
                         && !ends_plural(&letters, at))
             });
-        if begins_word && !name.is_empty() && !name.ends_with('_') {
+        if starts_word && !name.is_empty() && !name.ends_with('_') {
             name.push('_');
         }
         name.push(letter.to_ascii_lowercase());
@@ -59,13 +61,13 @@ pub(super) fn field_name(text: &str) -> String {
     }
 }
 
-/// Whether the capital at a place and the letter behind it are the end of `CIDRs` or `URLs`.
+/// Whether the capital at the index and the next letter end an acronym in plural, such as `CIDRs`.
 fn ends_plural(letters: &[char], at: usize) -> bool {
-    let behind = letters.get(at + 2);
-    letters.get(at + 1) == Some(&'s') && behind.is_none_or(|letter| !letter.is_ascii_lowercase())
+    let next = letters.get(at + 2);
+    letters.get(at + 1) == Some(&'s') && next.is_none_or(|letter| !letter.is_ascii_lowercase())
 }
 
-/// A field's name as Rust takes it.
+/// Returns the name as an identifier: keywords are escaped.
 pub(super) fn identifier(name: &str) -> String {
     if syn::parse_str::<syn::Ident>(name).is_ok() {
         return name.to_owned();
@@ -76,7 +78,7 @@ pub(super) fn identifier(name: &str) -> String {
     }
 }
 
-/// What serde makes of a field's name under `rename_all = "camelCase"`.
+/// Returns serde's name of a field under `rename_all = "camelCase"`.
 pub(super) fn camel(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();
@@ -88,7 +90,7 @@ pub(super) fn camel(name: &str) -> String {
     })
 }
 
-/// The name, or with a number behind it if it is taken; it is taken from now on.
+/// Returns the name, with a number if it is taken already, and marks it as taken.
 pub(super) fn unique(name: String, taken: &mut BTreeSet<String>) -> String {
     let mut candidate = name.clone();
     let mut number = 2;
@@ -104,7 +106,7 @@ mod tests {
     use super::{camel, field_name, identifier, type_name};
 
     #[test]
-    fn fields_are_named_as_rust_names_them() {
+    fn field_name_is_in_snake_case() {
         for (text, name) in [
             ("issuerRef", "issuer_ref"),
             ("podCIDRs", "pod_cidrs"),
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn types_and_variants_begin_with_a_capital() {
+    fn type_name_starts_with_a_capital() {
         for (text, name) in [
             ("issuerRef", "IssuerRef"),
             ("kubernetes.io/tls", "KubernetesIoTls"),
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn serdes_own_renaming_is_known() {
+    fn camel_case_is_the_same_as_in_serde() {
         assert_eq!(camel("issuer_ref"), "issuerRef");
         assert_eq!(camel("pod_cidrs"), "podCidrs");
     }

@@ -1,3 +1,5 @@
+//! The command itself: reads definitions and writes one file of types.
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -8,37 +10,37 @@ use serde_json::Value;
 
 use super::definition::Definition;
 use super::write::module;
-use crate::deploy::Access;
+use crate::cluster_access::ClusterAccess;
 use crate::error::Error;
 use crate::objects;
 use crate::output::{note, print};
 use crate::project::module_name;
 use crate::source::formatted;
 
-/// What `kubewright generate types` is called with.
+/// The arguments of `kubewright generate types`.
 #[derive(Args, Debug)]
 pub(crate) struct TypesArguments {
-    /// A file with definitions; - reads standard input.
+    /// A file with definitions; - is standard input.
     #[arg(long, short, value_name = "FILE", required_unless_present = "crd")]
     file: Option<PathBuf>,
     /// A definition in a cluster, such as certificates.cert-manager.io.
     #[arg(long, value_name = "NAME", conflicts_with = "file")]
     crd: Option<String>,
-    /// The version [default: the one that is stored].
+    /// The version [default: the stored one].
     #[arg(long)]
     version: Option<String>,
-    /// Write here instead of printing; a file that is there is written anew.
+    /// Write to this file instead of printing; an existing file is replaced.
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
     #[command(flatten)]
-    access: Access,
+    access: ClusterAccess,
 }
 
-/// Writes Rust types for kinds that others define.
+/// Generates Rust types for kinds of other projects.
 ///
 /// # Cancel safety
 ///
-/// Safe: the file is written at the end.
+/// Safe: the file is written last.
 pub(crate) async fn run(arguments: &TypesArguments) -> Result<(), Error> {
     let objects = match (&arguments.crd, &arguments.file) {
         (Some(name), _) => vec![from_cluster(&arguments.access, name).await?],
@@ -64,7 +66,7 @@ pub(crate) async fn run(arguments: &TypesArguments) -> Result<(), Error> {
                 .to_string(),
         });
     }
-    let text = formatted(&file(&definitions));
+    let text = formatted(&file_text(&definitions));
     match &arguments.to {
         None => print(&text),
         Some(path) => {
@@ -79,8 +81,8 @@ pub(crate) async fn run(arguments: &TypesArguments) -> Result<(), Error> {
     }
 }
 
-/// One kind is a file of its own; several are a module each.
-fn file(definitions: &[Definition<'_>]) -> String {
+/// Returns the text of the file. Several kinds have a module each.
+fn file_text(definitions: &[Definition<'_>]) -> String {
     let mut text = String::new();
     for definition in definitions {
         let Definition {
@@ -89,23 +91,24 @@ fn file(definitions: &[Definition<'_>]) -> String {
             kind,
             ..
         } = definition;
-        let about = format!(
-            "//! `{kind}` of `{group}/{version}`, made from its definition by `kubewright generate types`.\n\n"
+        let docs = format!(
+            "//! `{kind}` of `{group}/{version}`, generated from its definition by `kubewright generate types`.\n\n"
         );
-        let body = about + &module(definition);
+        let body = docs + &module(definition);
         match definitions.len() {
             1 => text += &body,
             _ => write!(text, "pub mod {} {{\n{body}}}\n\n", module_name(kind))
-                .expect("a string takes all that is written to it"),
+                .expect("writing to a string does not fail"),
         }
     }
     text
 }
 
 fn from_file(path: &Path) -> Result<Vec<Value>, Error> {
-    let read = match path == Path::new("-") {
-        true => std::io::read_to_string(std::io::stdin()),
-        false => std::fs::read_to_string(path),
+    let read = if path == Path::new("-") {
+        std::io::read_to_string(std::io::stdin())
+    } else {
+        std::fs::read_to_string(path)
     };
     let text = read.map_err(|source| Error::File {
         action: "read",
@@ -115,7 +118,7 @@ fn from_file(path: &Path) -> Result<Vec<Value>, Error> {
     objects::read(&path.display().to_string(), &text)
 }
 
-async fn from_cluster(access: &Access, name: &str) -> Result<Value, Error> {
+async fn from_cluster(access: &ClusterAccess, name: &str) -> Result<Value, Error> {
     let client = access.client().await?;
     let resource = ApiResource {
         group: "apiextensions.k8s.io".to_owned(),
@@ -129,7 +132,7 @@ async fn from_cluster(access: &Access, name: &str) -> Result<Value, Error> {
         .get(name)
         .await
         .map_err(|source| Error::Request {
-            action: format!("get the definition {name}: is the name PLURAL.GROUP?"),
+            action: format!("get the definition {name}; its name is PLURAL.GROUP"),
             source: Box::new(source),
         })?;
     let mut object = found.data;

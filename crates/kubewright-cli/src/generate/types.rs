@@ -1,10 +1,13 @@
+//! Schemas as Rust types.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::names::{field_name, type_name, unique};
+use crate::objects::text;
 
-/// A type to write.
+/// A type to generate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     Struct(Struct),
@@ -15,9 +18,9 @@ pub(super) enum Item {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Struct {
     pub(super) name: String,
-    pub(super) text: String,
+    pub(super) description: String,
     pub(super) fields: Vec<Field>,
-    /// Whether it keeps fields that the schema does not name.
+    /// Whether it has a field for all that the schema does not define.
     pub(super) is_open: bool,
     pub(super) has_default: bool,
 }
@@ -25,20 +28,20 @@ pub(super) struct Struct {
 /// A field of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Field {
-    /// As in JSON.
+    /// The name in JSON.
     pub(super) key: String,
-    /// As in Rust.
+    /// The name in Rust.
     pub(super) name: String,
-    pub(super) text: String,
-    pub(super) form: Form,
+    pub(super) description: String,
+    pub(super) value: RustType,
     pub(super) presence: Presence,
 }
 
-/// Whether a field is always there.
+/// Whether a field is always present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Presence {
     Required,
-    /// Always there, and may be null.
+    /// Always present, but may be null.
     Nullable,
     Optional,
 }
@@ -47,48 +50,56 @@ pub(super) enum Presence {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Enum {
     pub(super) name: String,
-    pub(super) text: String,
-    /// (as in JSON, as in Rust)
-    pub(super) variants: Vec<(String, String)>,
+    pub(super) description: String,
+    pub(super) variants: Vec<Variant>,
+}
+
+/// A variant of an enum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Variant {
+    /// The string in JSON.
+    pub(super) value: String,
+    /// The name in Rust.
+    pub(super) name: String,
 }
 
 /// The type of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// One of Rust's own, or of a crate's, that has a default.
-    Plain(&'static str),
-    /// One that is written, too.
+pub(super) enum RustType {
+    /// A type of Rust or of a crate; it has a default.
+    Existing(&'static str),
+    /// A generated type.
     Named {
         name: String,
         has_default: bool,
     },
-    List(Box<Form>),
-    Map(Box<Form>),
+    List(Box<RustType>),
+    Map(Box<RustType>),
 }
 
-const ANY: Form = Form::Plain("serde_json::Value");
+const ANY: RustType = RustType::Existing("serde_json::Value");
 const INT_OR_STRING: &str = "k8s_openapi::apimachinery::pkg::util::intstr::IntOrString";
 
-impl Form {
+impl RustType {
     pub(super) fn has_default(&self) -> bool {
         match self {
-            Self::Plain(_) | Self::List(_) | Self::Map(_) => true,
+            Self::Existing(_) | Self::List(_) | Self::Map(_) => true,
             Self::Named { has_default, .. } => *has_default,
         }
     }
 }
 
-/// Turns schemas into types, each shape once.
+/// Converts schemas into types; equal schemas become one type.
 #[derive(Debug, Default)]
 pub(super) struct Types {
     pub(super) items: Vec<Item>,
     taken: BTreeSet<String>,
-    /// What a schema became, by its text without descriptions.
-    known: BTreeMap<String, Form>,
+    /// The types of schemas, by the text of the schema without descriptions.
+    known: BTreeMap<String, RustType>,
 }
 
 impl Types {
-    /// With names that must not be given away.
+    /// Returns an empty list of types that does not use the taken names.
     pub(super) fn new(taken: &[&str]) -> Self {
         Self {
             taken: taken.iter().map(|name| (*name).to_owned()).collect(),
@@ -96,105 +107,113 @@ impl Types {
         }
     }
 
-    /// The type of a value; `name` is what a type made for it is called, if it can be.
-    pub(super) fn form(&mut self, schema: &Value, name: &str) -> Form {
+    /// Returns the type of a value. A generated type gets the name, or one derived from it.
+    pub(super) fn type_of(&mut self, schema: &Value, name: &str) -> RustType {
         if schema["x-kubernetes-int-or-string"] == true {
-            return Form::Plain(INT_OR_STRING);
+            return RustType::Existing(INT_OR_STRING);
         }
         match schema["type"].as_str() {
             Some("string") => self.string(schema, name),
-            Some("integer") if schema["format"] == "int32" => Form::Plain("i32"),
-            Some("integer") => Form::Plain("i64"),
-            Some("number") => Form::Plain("f64"),
-            Some("boolean") => Form::Plain("bool"),
+            Some("integer") if schema["format"] == "int32" => RustType::Existing("i32"),
+            Some("integer") => RustType::Existing("i64"),
+            Some("number") => RustType::Existing("f64"),
+            Some("boolean") => RustType::Existing("bool"),
             Some("array") => {
-                let items = self.form(&schema["items"], name);
-                Form::List(Box::new(items))
+                let items = self.type_of(&schema["items"], name);
+                RustType::List(Box::new(items))
             }
             Some("object") => self.object(schema, name),
             _ => ANY,
         }
     }
 
-    fn object(&mut self, schema: &Value, name: &str) -> Form {
+    fn object(&mut self, schema: &Value, name: &str) -> RustType {
         if schema["x-kubernetes-embedded-resource"] == true {
             return ANY;
         }
         let fields = schema["properties"].as_object();
         if fields.is_some_and(|fields| !fields.is_empty()) {
-            return self.shaped(schema, |types| types.structure(schema, name));
+            return self.unique_type(schema, |types| types.structure(schema, name));
         }
         match schema.get("additionalProperties") {
             Some(values) if values.is_object() => {
-                let values = self.form(values, name);
-                Form::Map(Box::new(values))
+                let values = self.type_of(values, name);
+                RustType::Map(Box::new(values))
             }
-            _ => Form::Map(Box::new(ANY)),
+            _ => RustType::Map(Box::new(ANY)),
         }
     }
 
-    fn string(&mut self, schema: &Value, name: &str) -> Form {
-        let values = schema["enum"].as_array();
-        let values: Vec<&str> = values
+    fn string(&mut self, schema: &Value, name: &str) -> RustType {
+        let values: Vec<&str> = schema["enum"]
+            .as_array()
             .into_iter()
             .flatten()
             .filter_map(Value::as_str)
             .collect();
         if values.is_empty() {
-            return Form::Plain("String");
+            return RustType::Existing("String");
         }
-        self.shaped(schema, |types| types.choice(schema, &values, name))
+        self.unique_type(schema, |types| types.enumeration(schema, &values, name))
     }
 
-    /// Makes a type for a schema, unless one of the same shape is there.
-    fn shaped(&mut self, schema: &Value, make: impl FnOnce(&mut Self) -> Form) -> Form {
+    /// Returns the type of an equal schema, or generates one.
+    fn unique_type(
+        &mut self,
+        schema: &Value,
+        generate: impl FnOnce(&mut Self) -> RustType,
+    ) -> RustType {
         let shape = without_descriptions(schema).to_string();
         if let Some(known) = self.known.get(&shape) {
             return known.clone();
         }
-        let form = make(self);
-        self.known.insert(shape, form.clone());
-        form
+        let generated = generate(self);
+        self.known.insert(shape, generated.clone());
+        generated
     }
 
-    fn choice(&mut self, schema: &Value, values: &[&str], name: &str) -> Form {
+    fn enumeration(&mut self, schema: &Value, values: &[&str], name: &str) -> RustType {
         let name = unique(name.to_owned(), &mut self.taken);
         let mut taken = BTreeSet::new();
         let variants = values
             .iter()
-            .map(|value| ((*value).to_owned(), unique(type_name(value), &mut taken)))
+            .map(|value| Variant {
+                value: (*value).to_owned(),
+                name: unique(type_name(value), &mut taken),
+            })
             .collect();
         self.items.push(Item::Enum(Enum {
             name: name.clone(),
-            text: text(schema),
+            description: description(schema),
             variants,
         }));
-        Form::Named {
+        RustType::Named {
             name,
             has_default: false,
         }
     }
 
-    fn structure(&mut self, schema: &Value, name: &str) -> Form {
+    fn structure(&mut self, schema: &Value, name: &str) -> RustType {
         let name = unique(name.to_owned(), &mut self.taken);
-        let place = self.items.len();
+        let index = self.items.len();
         let fields = self.fields(schema, &name);
-        let required = |field: &&Field| field.presence == Presence::Required;
-        let mut required = fields.iter().filter(required);
-        let has_default = required.all(|field| field.form.has_default());
-        let made = Struct {
+        let has_default = fields
+            .iter()
+            .filter(|field| field.presence == Presence::Required)
+            .all(|field| field.value.has_default());
+        let structure = Struct {
             name: name.clone(),
-            text: text(schema),
+            description: description(schema),
             fields,
             is_open: schema["x-kubernetes-preserve-unknown-fields"] == true,
             has_default,
         };
-        // Before those that it is made of, as a reader expects them.
-        self.items.insert(place, Item::Struct(made));
-        Form::Named { name, has_default }
+        // A struct comes before the types of its fields.
+        self.items.insert(index, Item::Struct(structure));
+        RustType::Named { name, has_default }
     }
 
-    /// The fields of an object; the types below it are called after `prefix`.
+    /// Returns the fields of an object. The names of generated types for them start with the prefix.
     pub(super) fn fields(&mut self, schema: &Value, prefix: &str) -> Vec<Field> {
         let required: Vec<&str> = schema["required"]
             .as_array()
@@ -204,19 +223,20 @@ impl Types {
             .collect();
         let mut names = BTreeSet::from(["rest".to_owned()]);
         let mut fields = Vec::new();
-        for (key, below) in schema["properties"].as_object().into_iter().flatten() {
-            let is_nullable = below["nullable"] == true;
-            let presence = match required.contains(&key.as_str()) {
-                true if is_nullable => Presence::Nullable,
-                true => Presence::Required,
-                false => Presence::Optional,
+        for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+            let presence = if !required.contains(&key.as_str()) {
+                Presence::Optional
+            } else if property["nullable"] == true {
+                Presence::Nullable
+            } else {
+                Presence::Required
             };
             let type_name = format!("{}{}", stem(prefix), type_name(key));
             fields.push(Field {
                 key: key.clone(),
                 name: unique(field_name(key), &mut names),
-                text: text(below),
-                form: self.form(below, &type_name),
+                description: description(property),
+                value: self.type_of(property, &type_name),
                 presence,
             });
         }
@@ -224,28 +244,27 @@ impl Types {
     }
 }
 
-/// `CertificateSpec` has a `CertificateIssuerRef`.
+/// Returns the prefix for types of fields: a field of `CertificateSpec` has the type
+/// `CertificateIssuerRef`.
 fn stem(name: &str) -> &str {
     name.strip_suffix("Spec")
         .filter(|stem| !stem.is_empty())
         .unwrap_or(name)
 }
 
-fn text(schema: &Value) -> String {
-    schema["description"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned()
+fn description(schema: &Value) -> String {
+    text(&schema["description"]).to_owned()
 }
 
-/// The schema without what does not change the type; a field may be called `description`.
+/// Returns the schema without keywords that do not change the type. Names of fields are kept, as a
+/// field may be called `description`.
 fn without_descriptions(schema: &Value) -> Value {
     let Some(members) = schema.as_object() else {
         return schema.clone();
     };
     let mut shape = serde_json::Map::new();
     for (keyword, value) in members {
-        let value = match keyword.as_str() {
+        let reduced = match keyword.as_str() {
             "properties" => {
                 let fields = value.as_object().into_iter().flatten();
                 fields
@@ -257,7 +276,7 @@ fn without_descriptions(schema: &Value) -> Value {
             other if other.starts_with("x-kubernetes-") && value.is_boolean() => value.clone(),
             _ => continue,
         };
-        shape.insert(keyword.clone(), value);
+        shape.insert(keyword.clone(), reduced);
     }
     Value::Object(shape)
 }

@@ -1,12 +1,14 @@
+//! Types as Rust source text.
+
 use std::fmt::Write as _;
 
 use super::definition::Definition;
 use super::names::{camel, identifier};
-use super::types::{Enum, Field, Form, Item, Presence, Struct, Types};
+use super::types::{Enum, Field, Item, Presence, RustType, Struct, Types, Variant};
 
 const DERIVES: &str = "Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize";
 
-/// The Rust of a kind: the object itself, and the types of all that is in it.
+/// Returns the source text of a kind and of the types in it.
 pub(super) fn module(definition: &Definition<'_>) -> String {
     let kind = definition.kind;
     let mut types = Types::new(&[kind]);
@@ -16,15 +18,15 @@ pub(super) fn module(definition: &Definition<'_>) -> String {
     for item in &types.items {
         text.push('\n');
         text.push_str(&match item {
-            Item::Struct(one) => structure(one),
-            Item::Enum(one) => choice(one),
+            Item::Struct(item) => structure(item),
+            Item::Enum(item) => enumeration(item),
         });
     }
     text
 }
 
-/// The kind itself, and how kube knows it.
-fn object(definition: &Definition<'_>, fields: &[Field], about: &serde_json::Value) -> String {
+/// Returns the struct of the kind with its implementation of `kube::Resource`.
+fn object(definition: &Definition<'_>, fields: &[Field], docs: &serde_json::Value) -> String {
     let Definition {
         group,
         version,
@@ -32,11 +34,12 @@ fn object(definition: &Definition<'_>, fields: &[Field], about: &serde_json::Val
         plural,
         ..
     } = definition;
-    let scope = match definition.is_namespaced {
-        true => "kube::core::NamespaceResourceScope",
-        false => "kube::core::ClusterResourceScope",
+    let scope = if definition.is_namespaced {
+        "kube::core::NamespaceResourceScope"
+    } else {
+        "kube::core::ClusterResourceScope"
     };
-    let mut text = docs(about.as_str().unwrap_or_default(), "");
+    let mut text = doc_comment(docs.as_str().unwrap_or_default(), "");
     let lines: String = fields.iter().map(field).collect();
     write!(
         text,
@@ -49,7 +52,7 @@ pub struct {kind} {{
     /// `{kind}`.
     #[serde(default = \"{kind}::own_kind\")]
     pub kind: String,
-    /// What every object has.
+    /// The metadata of the object.
     pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
 {lines}}}
 
@@ -93,12 +96,12 @@ impl kube::Resource for {kind} {{
 }}
 "
     )
-    .expect("a string takes all that is written to it");
+    .expect("writing to a string does not fail");
     text.push_str(&status(kind, fields));
     text
 }
 
-/// What `cx.status` asks for, where there is a status that may be absent.
+/// Returns the implementation of `HasStatus`, which `cx.status` needs, for an optional status.
 fn status(kind: &str, fields: &[Field]) -> String {
     let status = fields
         .iter()
@@ -106,11 +109,11 @@ fn status(kind: &str, fields: &[Field]) -> String {
     let Some(status) = status else {
         return String::new();
     };
-    let form = written(&status.form);
+    let status_type = written(&status.value);
     format!(
         "
 impl kube::core::object::HasStatus for {kind} {{
-    type Status = {form};
+    type Status = {status_type};
 
     fn status(&self) -> Option<&Self::Status> {{
         self.status.as_ref()
@@ -124,83 +127,82 @@ impl kube::core::object::HasStatus for {kind} {{
     )
 }
 
-fn structure(one: &Struct) -> String {
-    let mut text = docs(&one.text, "");
-    let default = if one.has_default { "Default, " } else { "" };
-    let lines: String = one.fields.iter().map(field).collect();
-    let rest = match one.is_open {
-        true => {
-            "    /// What the definition does not name.\n    #[serde(flatten)]\n    \
-             pub rest: std::collections::BTreeMap<String, serde_json::Value>,\n"
-        }
-        false => "",
+fn structure(item: &Struct) -> String {
+    let mut text = doc_comment(&item.description, "");
+    let default = if item.has_default { "Default, " } else { "" };
+    let lines: String = item.fields.iter().map(field).collect();
+    let rest = if item.is_open {
+        "    /// Fields that the definition does not define.\n    #[serde(flatten)]\n    \
+pub rest: std::collections::BTreeMap<String, serde_json::Value>,\n"
+    } else {
+        ""
     };
-    let name = &one.name;
+    let name = &item.name;
     write!(
         text,
         "#[derive({default}{DERIVES})]\n#[serde(rename_all = \"camelCase\")]\n\
          pub struct {name} {{\n{lines}{rest}}}\n"
     )
-    .expect("a string takes all that is written to it");
+    .expect("writing to a string does not fail");
     text
 }
 
-fn field(one: &Field) -> String {
-    let mut text = docs(&one.text, "    ");
+fn field(item: &Field) -> String {
+    let mut text = doc_comment(&item.description, "    ");
     let mut attributes = Vec::new();
-    if camel(&one.name) != one.key {
-        attributes.push(format!("rename = {:?}", one.key));
+    if camel(&item.name) != item.key {
+        attributes.push(format!("rename = {:?}", item.key));
     }
-    let form = written(&one.form);
-    let form = match one.presence {
-        Presence::Required => form,
-        Presence::Nullable => format!("Option<{form}>"),
+    let value = written(&item.value);
+    let field_type = match item.presence {
+        Presence::Required => value,
+        Presence::Nullable => format!("Option<{value}>"),
         Presence::Optional => {
             attributes.push("default".to_owned());
             attributes.push("skip_serializing_if = \"Option::is_none\"".to_owned());
-            format!("Option<{form}>")
+            format!("Option<{value}>")
         }
     };
     if !attributes.is_empty() {
         let attributes = attributes.join(", ");
         text += &format!("    #[serde({attributes})]\n");
     }
-    text += &format!("    pub {}: {form},\n", identifier(&one.name));
+    text += &format!("    pub {}: {field_type},\n", identifier(&item.name));
     text
 }
 
-fn written(form: &Form) -> String {
-    match form {
-        Form::Plain(name) => (*name).to_owned(),
-        Form::Named { name, .. } => name.clone(),
-        Form::List(items) => format!("Vec<{}>", written(items)),
-        Form::Map(values) => {
+fn written(rust_type: &RustType) -> String {
+    match rust_type {
+        RustType::Existing(name) => (*name).to_owned(),
+        RustType::Named { name, .. } => name.clone(),
+        RustType::List(items) => format!("Vec<{}>", written(items)),
+        RustType::Map(values) => {
             let values = written(values);
             format!("std::collections::BTreeMap<String, {values}>")
         }
     }
 }
 
-fn choice(one: &Enum) -> String {
-    let mut text = docs(&one.text, "");
+fn enumeration(item: &Enum) -> String {
+    let mut text = doc_comment(&item.description, "");
     let mut lines = String::new();
-    for (value, name) in &one.variants {
+    for Variant { value, name } in &item.variants {
         lines += &format!("    /// `{value}`.\n");
         if value != name {
             lines += &format!("    #[serde(rename = {value:?})]\n");
         }
         lines += &format!("    {name},\n");
     }
-    let name = &one.name;
+    let name = &item.name;
     text += &format!(
         "#[derive(Copy, Eq, PartialOrd, Ord, {DERIVES})]\npub enum {name} {{\n{lines}}}\n"
     );
     text
 }
 
-/// The first paragraph of a description as a doc comment. It is somebody else's text: nothing in
-/// it may be taken for code or for a link.
-fn docs(description: &str, indent: &str) -> String {
+/// Returns the first paragraph of a description as a doc comment. Characters that would start code
+/// or a link are escaped.
+fn doc_comment(description: &str, indent: &str) -> String {
     let paragraph = description.split("\n\n").next().unwrap_or_default();
     let words: Vec<String> = paragraph
         .replace("```", "`")
@@ -219,8 +221,8 @@ fn docs(description: &str, indent: &str) -> String {
         }
         line += &word;
     }
-    match line.is_empty() {
-        true => text,
-        false => text + &format!("{indent}/// {line}\n"),
+    if !line.is_empty() {
+        text += &format!("{indent}/// {line}\n");
     }
+    text
 }

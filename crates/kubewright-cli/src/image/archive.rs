@@ -1,9 +1,11 @@
+//! A tar archive with reproducible bytes.
+
 use std::collections::BTreeSet;
 
-/// A tar archive whose bytes follow from its content alone: no times, no owners, in the order in
-/// which it is filled.
+/// A tar archive whose bytes depend only on its entries and their order: it has no times and no
+/// owners.
 ///
-/// The form is `ustar`, POSIX.1-1988, which every reader knows.
+/// The format is `ustar` of POSIX.1-1988, which every reader supports.
 #[derive(Debug, Default)]
 pub(super) struct Archive {
     bytes: Vec<u8>,
@@ -12,55 +14,55 @@ pub(super) struct Archive {
 
 const BLOCK: usize = 512;
 
-/// What an entry is.
+/// The type of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Entry {
+enum EntryType {
     File,
     Program,
     Folder,
 }
 
 impl Archive {
-    /// Adds a file that nobody runs.
+    /// Adds a file that is not executable.
     pub(super) fn file(&mut self, path: &str, content: &[u8]) {
-        self.add(path, content, Entry::File);
+        self.add(path, content, EntryType::File);
     }
 
     /// Adds a program or a library.
     pub(super) fn program(&mut self, path: &str, content: &[u8]) {
-        self.add(path, content, Entry::Program);
+        self.add(path, content, EntryType::Program);
     }
 
-    /// The whole archive.
+    /// Returns the bytes of the archive.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.bytes.resize(self.bytes.len() + 2 * BLOCK, 0);
         self.bytes
     }
 
-    fn add(&mut self, path: &str, content: &[u8], entry: Entry) {
-        let path = path.trim_start_matches('/');
-        for (at, _) in path.match_indices('/') {
-            let folder: String = path.chars().take(at + 1).collect();
-            if self.folders.insert(folder.clone()) {
-                self.bytes.extend(header(&folder, 0, Entry::Folder));
+    fn add(&mut self, path: &str, content: &[u8], entry: EntryType) {
+        let relative = path.trim_start_matches('/');
+        for (slash, _) in relative.match_indices('/') {
+            let folder = relative.get(..=slash).unwrap_or_default();
+            if self.folders.insert(folder.to_owned()) {
+                self.bytes.extend(header(folder, 0, EntryType::Folder));
             }
         }
-        self.bytes.extend(header(path, content.len(), entry));
+        self.bytes.extend(header(relative, content.len(), entry));
         self.bytes.extend(content);
-        let rest = content.len().next_multiple_of(BLOCK) - content.len();
-        self.bytes.resize(self.bytes.len() + rest, 0);
+        let padding = content.len().next_multiple_of(BLOCK) - content.len();
+        self.bytes.resize(self.bytes.len() + padding, 0);
     }
 }
 
-fn header(path: &str, size: usize, entry: Entry) -> [u8; BLOCK] {
+fn header(path: &str, size: usize, entry: EntryType) -> [u8; BLOCK] {
     let mut header = [0; BLOCK];
     let mode = match entry {
-        Entry::File => "0000644\0",
-        Entry::Program | Entry::Folder => "0000755\0",
+        EntryType::File => "0000644\0",
+        EntryType::Program | EntryType::Folder => "0000755\0",
     };
-    let kind = match entry {
-        Entry::File | Entry::Program => "0",
-        Entry::Folder => "5",
+    let type_flag = match entry {
+        EntryType::File | EntryType::Program => "0",
+        EntryType::Folder => "5",
     };
     let size = format!("{size:011o}\0");
     let fields: [(usize, &str); 10] = [
@@ -70,8 +72,8 @@ fn header(path: &str, size: usize, entry: Entry) -> [u8; BLOCK] {
         (116, "0000000\0"),
         (124, &size),
         (136, "00000000000\0"),
-        (148, "        "), // the checksum is counted with blanks in its place
-        (156, kind),
+        (148, "        "), // the checksum is computed with blanks in its place
+        (156, type_flag),
         (257, "ustar\0"),
         (263, "00"),
     ];
@@ -84,8 +86,8 @@ fn header(path: &str, size: usize, entry: Entry) -> [u8; BLOCK] {
 }
 
 fn put(header: &mut [u8; BLOCK], start: usize, text: &str) {
-    for (place, byte) in header.iter_mut().skip(start).zip(text.bytes()) {
-        *place = byte;
+    for (target, byte) in header.iter_mut().skip(start).zip(text.bytes()) {
+        *target = byte;
     }
 }
 
@@ -96,19 +98,19 @@ mod tests {
     use super::Archive;
 
     #[test]
-    fn tar_itself_reads_what_was_put_in() {
+    fn tar_lists_the_entries_of_an_archive() {
         let mut archive = Archive::default();
         archive.program("/lib64/ld.so", b"loader");
         archive.file("lib64/notes", &[b'x'; 1000]);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.tar");
         std::fs::write(&file, archive.finish()).unwrap();
-        let listed = Command::new("tar")
+        let output = Command::new("tar")
             .args(["--numeric-owner", "--utc", "-tvf"])
             .arg(&file)
             .output()
             .unwrap();
-        let listed = String::from_utf8(listed.stdout).unwrap();
+        let listed = String::from_utf8(output.stdout).unwrap();
         let lines: Vec<Vec<&str>> = listed
             .lines()
             .map(|line| line.split_whitespace().collect())

@@ -1,3 +1,5 @@
+//! Blobs of an image, and the digests that identify them.
+
 use std::io::Write as _;
 
 use bytes::Bytes;
@@ -7,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 
-/// Bytes with the digest that names them.
+/// Bytes and the digest that identifies them.
 #[derive(Clone, Debug)]
 pub(super) struct Blob {
     pub(super) media: &'static str,
@@ -24,18 +26,18 @@ impl Blob {
         }
     }
 
-    /// A JSON value as its bytes.
+    /// Returns a blob with a JSON value.
     pub(super) fn of_json(media: &'static str, value: &Value) -> Self {
         Self::new(media, value.to_string().into_bytes())
     }
 
-    /// How another blob refers to it.
+    /// Returns the descriptor with which another blob refers to this one.
     pub(super) fn descriptor(&self) -> Value {
         json!({"mediaType": self.media, "digest": self.digest, "size": self.bytes.len()})
     }
 }
 
-/// `sha256:` and 64 hexadecimal digits.
+/// Returns the digest, `sha256:` and 64 hexadecimal digits.
 pub(super) fn sha256(bytes: &[u8]) -> String {
     let digest = digest(&SHA256, bytes);
     let digits: String = digest
@@ -46,7 +48,7 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
     format!("sha256:{digits}")
 }
 
-/// Compresses; the same bytes always give the same.
+/// Compresses the bytes. The result depends only on the bytes.
 pub(super) fn gzip(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     let mut encoder = GzBuilder::new()
         .mtime(0)

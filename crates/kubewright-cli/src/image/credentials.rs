@@ -1,3 +1,5 @@
+//! Credentials for registries, from the files of the other image tools.
+
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -6,9 +8,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-/// The name and password for a registry, as the `Authorization` header has them: from the file
-/// that `docker login`, `podman login` and `crane auth login` write, or from the helper that it
-/// names. Nothing when nobody has logged in.
+/// Returns the `Authorization` header for a registry, from the file that `docker login`, `podman
+/// login` and `crane auth login` write, or from the credential helper in that file. None without a
+/// login.
 pub(super) fn basic(registry: &str) -> Option<String> {
     let text = files()
         .into_iter()
@@ -21,22 +23,25 @@ pub(super) fn basic(registry: &str) -> Option<String> {
         .as_str()
         .filter(|encoded| !encoded.is_empty())
         .map(str::to_owned);
-    let encoded = encoded.or_else(|| helper.and_then(|helper| ask(helper, registry)))?;
-    Some(format!("Basic {encoded}"))
+    let credentials =
+        encoded.or_else(|| helper.and_then(|helper| from_helper(helper, registry)))?;
+    Some(format!("Basic {credentials}"))
 }
 
-/// Where the file may be, in the order in which the other tools look.
+/// Returns the possible paths of the file, in the order of the other tools.
 fn files() -> Vec<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let docker = variable("DOCKER_CONFIG").or_else(|| Some(variable("HOME")?.join(".docker")));
+    let docker_folder =
+        variable("DOCKER_CONFIG").or_else(|| Some(variable("HOME")?.join(".docker")));
     let podman = variable("XDG_RUNTIME_DIR").map(|folder| folder.join("containers/auth.json"));
-    let named = variable("REGISTRY_AUTH_FILE");
-    let docker = docker.map(|folder| folder.join("config.json"));
-    [named, docker, podman].into_iter().flatten().collect()
+    let explicit = variable("REGISTRY_AUTH_FILE");
+    let docker = docker_folder.map(|folder| folder.join("config.json"));
+    [explicit, docker, podman].into_iter().flatten().collect()
 }
 
-/// Asks a helper, by the protocol of docker-credential-helpers: the registry in, JSON out.
-fn ask(helper: &str, registry: &str) -> Option<String> {
+/// Calls a credential helper with the protocol of docker-credential-helpers: it reads the registry
+/// and prints JSON.
+fn from_helper(helper: &str, registry: &str) -> Option<String> {
     let mut child = Command::new(format!("docker-credential-{helper}"))
         .arg("get")
         .stdin(Stdio::piped())
@@ -46,7 +51,7 @@ fn ask(helper: &str, registry: &str) -> Option<String> {
         .ok()?;
     child.stdin.take()?.write_all(registry.as_bytes()).ok()?;
     let output = child.wait_with_output().ok()?;
-    let answer: Value = serde_json::from_slice(&output.stdout).ok()?;
-    let (name, secret) = (answer["Username"].as_str()?, answer["Secret"].as_str()?);
+    let response: Value = serde_json::from_slice(&output.stdout).ok()?;
+    let (name, secret) = (response["Username"].as_str()?, response["Secret"].as_str()?);
     Some(STANDARD.encode(format!("{name}:{secret}")))
 }

@@ -1,5 +1,6 @@
-/// The program that loads a program and its libraries, as a 64-bit ELF file names it; nothing for
-/// a static program.
+//! ELF files: whether a program is dynamic, and its loader.
+
+/// Returns the path of the loader in a 64-bit ELF file; none for a static program.
 ///
 /// The layout is that of the System V ABI, chapters 4 and 5: `e_phoff` at 32, `e_phentsize` at
 /// 54, `e_phnum` at 56; of each program header `p_type` at 0, `p_offset` at 8, `p_filesz` at 32.
@@ -22,12 +23,12 @@ pub(super) fn interpreter(file: &[u8]) -> Option<String> {
     String::from_utf8(name.to_vec()).ok()
 }
 
-/// Whether it is a program for Linux at all.
+/// Whether the file is an ELF file.
 pub(super) fn is_elf(file: &[u8]) -> bool {
     file.starts_with(b"\x7fELF")
 }
 
-/// A little-endian number of up to eight bytes.
+/// Reads a little-endian number of up to eight bytes.
 fn number(file: &[u8], at: u64, length: usize) -> Option<u64> {
     let start = usize::try_from(at).ok()?;
     let bytes = file.get(start..start.checked_add(length)?)?;
@@ -44,7 +45,7 @@ mod tests {
 
     #[test]
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    fn a_dynamic_program_names_its_loader() {
+    fn dynamic_program_has_a_loader() {
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         assert!(is_elf(&own));
         let loader = interpreter(&own).unwrap();
@@ -52,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_no_program_names_none() {
+    fn truncated_file_and_script_have_no_loader() {
         assert_eq!(interpreter(b"#!/bin/sh\n"), None);
         assert_eq!(interpreter(b"\x7fELF\x02\x01\x01"), None);
     }

@@ -1,8 +1,10 @@
+//! The image: layers, configuration, manifest, index, and the OCI archive of all of them.
+
 use serde_json::{Value, json};
 
 use super::archive::Archive;
 use super::blob::{Blob, gzip, sha256};
-use super::files::Source;
+use super::libraries::Library;
 use super::platform::Platform;
 use crate::error::Error;
 use crate::program::Package;
@@ -12,19 +14,19 @@ const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
-/// Where the program is in an image.
+/// The path of the program in an image.
 const PROGRAM: &str = "/operator";
-/// Whom it runs as, also in the Deployment that `manifests` prints.
+/// The user of the program, also in the Deployment that `manifests` prints.
 const USER: &str = "65532:65532";
-/// Nothing in an image says when it was made, so that the same program gives the same image.
+/// The time in all images: an image must depend only on its program.
 const NO_TIME: &str = "1970-01-01T00:00:00Z";
 
 /// An image for one platform or several.
 #[derive(Debug)]
 pub(super) struct Image {
-    /// What the image's name refers to.
+    /// The manifest, or the index for several platforms: the name of the image refers to it.
     pub(super) root: Blob,
-    /// The manifests below an index; none when the root is a manifest itself.
+    /// The manifests of an index; empty when the root is a manifest.
     pub(super) manifests: Vec<Blob>,
     /// Configurations and layers.
     pub(super) parts: Vec<Blob>,
@@ -32,12 +34,12 @@ pub(super) struct Image {
     pub(super) unpacked: usize,
 }
 
-/// An image for one platform.
+/// Builds an image for one platform.
 pub(super) fn image(
     package: &Package,
     platform: Platform,
     program: &[u8],
-    libraries: &[Source],
+    libraries: &[Library],
 ) -> Result<Image, Error> {
     let mut layers = Vec::new();
     if !libraries.is_empty() {
@@ -59,7 +61,7 @@ pub(super) fn image(
     let descriptors: Vec<Value> = parts.iter().map(Blob::descriptor).collect();
     let (config, layers) = descriptors
         .split_first()
-        .expect("the configuration was put in first");
+        .expect("the configuration is the first part");
     let root = json!({
         "schemaVersion": 2,
         "mediaType": MANIFEST,
@@ -94,7 +96,7 @@ fn config(package: &Package, platform: Platform, layers: &[String]) -> Value {
     })
 }
 
-/// The annotations of the image specification, as far as `Cargo.toml` has them.
+/// Returns the annotations of the image specification that `Cargo.toml` has values for.
 fn labels(package: &Package) -> Value {
     let known = [
         ("title", Some(&package.name)),
@@ -112,7 +114,7 @@ fn labels(package: &Package) -> Value {
     labels
 }
 
-/// One image for all platforms that the given ones are for.
+/// Returns one image for the platforms of all images.
 pub(super) fn join(mut images: Vec<(Platform, Image)>) -> Image {
     if images.len() == 1
         && let Some((_, only)) = images.pop()
@@ -141,7 +143,7 @@ pub(super) fn join(mut images: Vec<(Platform, Image)>) -> Image {
 }
 
 impl Image {
-    /// The image as an OCI archive: an image layout in a tar file.
+    /// Returns the image as an OCI archive: an image layout in a tar file.
     pub(super) fn archive(&self, name: Option<&str>) -> Vec<u8> {
         let mut root = self.root.descriptor();
         if let Some(name) = name {
@@ -154,8 +156,8 @@ impl Image {
         archive.file("index.json", index.to_string().as_bytes());
         let mut blobs: Vec<&Blob> = self.parts.iter().chain(&self.manifests).collect();
         blobs.push(&self.root);
-        blobs.sort_by(|one, other| one.digest.cmp(&other.digest));
-        blobs.dedup_by(|one, other| one.digest == other.digest);
+        blobs.sort_by(|a, b| a.digest.cmp(&b.digest));
+        blobs.dedup_by(|a, b| a.digest == b.digest);
         for blob in blobs {
             let path = format!("blobs/{}", blob.digest.replace(':', "/"));
             archive.file(&path, &blob.bytes);

@@ -1,14 +1,15 @@
-//! `kubewright image`: an OCI image of the operator's program, made without Docker.
+//! `kubewright image`: an OCI image of the operator's program, built without Docker.
 //!
-//! A program and the libraries that it needs become layers ([`files`], [`archive`]), these with a
-//! configuration an image ([`layout`]), and that a file or a push to a registry ([`push`]).
+//! The program and the libraries that it needs become layers ([`libraries`], [`archive`]), these
+//! with a configuration an image ([`layout`]), and the image is written to a file or pushed to a
+//! registry ([`push`]).
 
 mod archive;
 mod blob;
 mod credentials;
 mod elf;
-mod files;
 mod layout;
+mod libraries;
 mod platform;
 mod push;
 mod reference;

@@ -1,12 +1,14 @@
+//! Platforms of images.
+
 use std::fmt;
 use std::str::FromStr;
 
-/// A system and an architecture, as images name them: `linux/amd64`.
+/// A platform of an image, such as `linux/amd64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Platform {
-    /// As images name it.
+    /// The name of the architecture in images.
     pub(super) architecture: &'static str,
-    /// As Rust names it.
+    /// The name of the architecture in Rust.
     pub(super) rust: &'static str,
 }
 
@@ -23,14 +25,15 @@ impl Platform {
         Self { architecture, rust }
     }
 
-    /// Linux on the architecture of this machine, if images have a name for it.
+    /// Returns Linux on the architecture of this machine, if images have a name for it.
     pub(super) fn here() -> Option<Self> {
         let architecture = std::env::consts::ARCH;
-        let known = |one: &Self| one.rust.trim_end_matches("gc") == architecture;
-        KNOWN.into_iter().find(known)
+        KNOWN
+            .into_iter()
+            .find(|platform| platform.rust.trim_end_matches("gc") == architecture)
     }
 
-    /// Whether programs of this machine run there.
+    /// Whether this machine can run programs for the platform.
     pub(super) fn is_here(self) -> bool {
         cfg!(target_os = "linux") && Self::here() == Some(self)
     }
@@ -46,10 +49,12 @@ impl FromStr for Platform {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = KNOWN.into_iter().find(|one| one.to_string() == text);
+        let found = KNOWN
+            .into_iter()
+            .find(|platform| platform.to_string() == text);
         found.ok_or_else(|| {
-            let known = KNOWN.map(|one| one.to_string());
-            format!("known are {}", known.join(", "))
+            let known = KNOWN.map(|platform| platform.to_string());
+            format!("supported are {}", known.join(", "))
         })
     }
 }

@@ -1,3 +1,5 @@
+//! Pushes an image to a registry.
+
 use std::time::Duration;
 
 use tokio::time::{Instant, interval_at};
@@ -8,13 +10,14 @@ use super::registry::Registry;
 use crate::error::Error;
 use crate::output::note;
 
-const SAY_AGAIN: Duration = Duration::from_secs(5);
+/// The interval of progress lines during an upload.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Brings an image to a registry, part by part; what is there already is not sent again.
+/// Pushes an image to a registry, part by part. Parts that the registry has are not sent again.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future leaves parts in the registry that no image refers to; another run goes on
+/// Dropping the future leaves parts in the registry that no image refers to; another run continues
 /// from there.
 pub(super) async fn push(image: &Image, reference: &Reference) -> Result<(), Error> {
     let mut registry = Registry::of(reference)?;
@@ -23,11 +26,11 @@ pub(super) async fn push(image: &Image, reference: &Reference) -> Result<(), Err
         let size = megabytes(part.bytes.len());
         let label = format!("{} of {count}: {} ({size})", position + 1, part.digest);
         if registry.has(part).await? {
-            note(format_args!("there    {label}"));
+            note(format_args!("exists   {label}"));
             continue;
         }
         note(format_args!("pushing  {label}"));
-        tell_while(&label, registry.upload(part)).await?;
+        with_progress(&label, registry.upload(part)).await?;
     }
     for manifest in &image.manifests {
         registry.put(manifest, &manifest.digest).await?;
@@ -37,23 +40,23 @@ pub(super) async fn push(image: &Image, reference: &Reference) -> Result<(), Err
     Ok(())
 }
 
-/// Says every few seconds that something is still under way.
-async fn tell_while<T>(label: &str, work: impl Future<Output = T>) -> T {
+/// Prints a progress line at an interval until the work is done.
+async fn with_progress<T>(label: &str, work: impl Future<Output = T>) -> T {
     let start = Instant::now();
-    let mut ticks = interval_at(start + SAY_AGAIN, SAY_AGAIN);
+    let mut ticks = interval_at(start + PROGRESS_INTERVAL, PROGRESS_INTERVAL);
     tokio::pin!(work);
     loop {
         tokio::select! {
             result = &mut work => return result,
             _ = ticks.tick() => note(format_args!(
-                "still    {label}, {} s",
+                "pushing  {label}, for {} s",
                 start.elapsed().as_secs()
             )),
         }
     }
 }
 
-/// A size for people.
+/// Formats a size in megabytes, rounded up.
 pub(super) fn megabytes(bytes: usize) -> String {
     let tenths = bytes.div_ceil(100_000);
     format!("{}.{} MB", tenths / 10, tenths % 10)

@@ -1,8 +1,10 @@
+//! References to images in a registry.
+
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// Where an image is pushed to: `registry.example.com/team/sites:0.1.0`.
+/// A reference to an image: `registry.example.com/team/sites:0.1.0`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
     /// Host and port.
@@ -12,7 +14,8 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
-    /// Registries on this machine need no certificate, as with the other tools for images.
+    /// Returns the scheme of the registry: as in the other image tools, a registry on loopback needs no
+    /// certificate.
     pub(super) fn scheme(&self) -> &'static str {
         let host = self
             .registry
@@ -20,9 +23,10 @@ impl Reference {
             .map_or(self.registry.as_str(), |(host, _)| host);
         let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
         let is_loopback = address.is_ok_and(|address| address.is_loopback());
-        match host == "localhost" || is_loopback {
-            true => "http",
-            false => "https",
+        if host == "localhost" || is_loopback {
+            "http"
+        } else {
+            "https"
         }
     }
 }
@@ -42,21 +46,20 @@ impl FromStr for Reference {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wanted = || {
-            "give a registry, a repository and a tag, such as r.example.com/sites:0.1.0".to_owned()
-        };
-        let (registry, rest) = text.split_once('/').ok_or_else(wanted)?;
+        let expected =
+            || "expected a registry, a repository and a tag: r.example.com/sites:0.1.0".to_owned();
+        let (registry, rest) = text.split_once('/').ok_or_else(expected)?;
         let is_host = registry == "localhost" || registry.contains(['.', ':']);
         let (repository, tag) = rest.rsplit_once(':').unwrap_or((rest, "latest"));
         let in_path = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/._-".contains(c);
         let in_tag = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        let is_whole = is_host
+        let is_complete = is_host
             && !repository.is_empty()
             && repository.chars().all(in_path)
             && (1..=128).contains(&tag.len())
             && tag.chars().all(in_tag);
-        if !is_whole {
-            return Err(wanted());
+        if !is_complete {
+            return Err(expected());
         }
         Ok(Self {
             registry: registry.to_owned(),
@@ -71,8 +74,11 @@ mod tests {
     use super::Reference;
 
     #[test]
-    fn a_reference_has_a_registry_a_repository_and_a_tag() {
-        let parse = |text: &str| text.parse::<Reference>().map(|one| one.to_string());
+    fn reference_has_a_registry_a_repository_and_a_tag() {
+        let parse = |text: &str| {
+            text.parse::<Reference>()
+                .map(|reference| reference.to_string())
+        };
         assert_eq!(
             parse("localhost:5000/a/b:1").unwrap(),
             "localhost:5000/a/b:1"
@@ -93,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn only_registries_on_this_machine_are_spoken_to_in_the_clear() {
+    fn only_registries_on_loopback_are_used_without_tls() {
         let scheme = |text: &str| text.parse::<Reference>().unwrap().scheme();
         assert_eq!(scheme("localhost:5000/a"), "http");
         assert_eq!(scheme("127.0.0.1:5000/a"), "http");

@@ -1,3 +1,5 @@
+//! Requests to a registry with the OCI distribution protocol.
+
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
 use http::{Method, Request, Response, StatusCode, Uri};
@@ -8,11 +10,11 @@ use serde_json::Value;
 use super::blob::Blob;
 use super::credentials::basic;
 use super::reference::Reference;
-use crate::error::Error;
+use crate::error::{Cause, Error};
 
-/// A registry that speaks the OCI distribution protocol.
+/// A client for a registry.
 ///
-/// kube's client carries the requests: it is the one HTTP client with TLS that the command has.
+/// It uses kube's client, the only HTTP client with TLS in this command.
 pub(super) struct Registry {
     reference: Reference,
     client: Client,
@@ -20,7 +22,7 @@ pub(super) struct Registry {
 }
 
 impl Registry {
-    /// The registry of a reference.
+    /// Returns a client for the registry of the reference.
     pub(super) fn of(reference: &Reference) -> Result<Self, Error> {
         let address = format!("{}://{}", reference.scheme(), reference.registry);
         Ok(Self {
@@ -30,33 +32,36 @@ impl Registry {
         })
     }
 
-    /// Whether the registry has a blob already.
+    /// Whether the registry has the blob.
     ///
     /// # Cancel safety
     ///
-    /// Safe: it only asks.
+    /// Safe: it only reads.
     pub(super) async fn has(&mut self, blob: &Blob) -> Result<bool, Error> {
         let path = self.path(&format!("blobs/{}", blob.digest));
-        let answer = self.send(Method::HEAD, &path, "", Bytes::new()).await?;
-        Ok(answer.status() == StatusCode::OK)
+        let response = self.send(Method::HEAD, &path, "", Bytes::new()).await?;
+        Ok(response.status() == StatusCode::OK)
     }
 
-    /// Brings a blob there.
+    /// Uploads a blob.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves an upload that the registry forgets.
+    /// Dropping the future leaves an upload that the registry discards.
     pub(super) async fn upload(&mut self, blob: &Blob) -> Result<(), Error> {
         let path = self.path("blobs/uploads/");
-        let begun = self.send(Method::POST, &path, "", Bytes::new()).await?;
-        let begun = self.expect(begun, &path, StatusCode::ACCEPTED).await?;
-        let place = begun.headers().get(LOCATION);
-        let place = place.and_then(|place| place.to_str().ok()).unwrap_or(&path);
-        let place = upload_path(place, &blob.digest);
+        let response = self.send(Method::POST, &path, "", Bytes::new()).await?;
+        let accepted = self.expect(response, &path, StatusCode::ACCEPTED).await?;
+        let location = accepted
+            .headers()
+            .get(LOCATION)
+            .and_then(|location| location.to_str().ok())
+            .unwrap_or(&path);
+        let target = upload_path(location, &blob.digest);
         let media = "application/octet-stream";
         let bytes = blob.bytes.clone();
-        let answer = self.send(Method::PUT, &place, media, bytes).await?;
-        self.expect(answer, &place, StatusCode::CREATED).await?;
+        let response = self.send(Method::PUT, &target, media, bytes).await?;
+        self.expect(response, &target, StatusCode::CREATED).await?;
         Ok(())
     }
 
@@ -64,12 +69,12 @@ impl Registry {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future stores it or does not.
+    /// After the future is dropped, the manifest may be stored or not.
     pub(super) async fn put(&mut self, manifest: &Blob, name: &str) -> Result<(), Error> {
         let path = self.path(&format!("manifests/{name}"));
         let bytes = manifest.bytes.clone();
-        let answer = self.send(Method::PUT, &path, manifest.media, bytes).await?;
-        self.expect(answer, &path, StatusCode::CREATED).await?;
+        let response = self.send(Method::PUT, &path, manifest.media, bytes).await?;
+        self.expect(response, &path, StatusCode::CREATED).await?;
         Ok(())
     }
 
@@ -77,7 +82,8 @@ impl Registry {
         format!("/v2/{}/{rest}", self.reference.repository)
     }
 
-    /// Sends a request, and once more after the registry has said whom it wants to see.
+    /// Sends a request. When the registry responds with an authentication challenge, authenticates and
+    /// sends it once more.
     async fn send(
         &mut self,
         method: Method,
@@ -85,13 +91,16 @@ impl Registry {
         media: &str,
         body: Bytes,
     ) -> Result<Response<Body>, Error> {
-        let answer = self.try_send(&method, path, media, &body).await?;
-        if answer.status() != StatusCode::UNAUTHORIZED {
-            return Ok(answer);
+        let response = self.try_send(&method, path, media, &body).await?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
         }
-        let challenge = answer.headers().get(WWW_AUTHENTICATE);
-        let challenge = challenge.and_then(|value| value.to_str().ok());
-        self.authorization = self.authorize(challenge.unwrap_or_default()).await?;
+        let challenge = response
+            .headers()
+            .get(WWW_AUTHENTICATE)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        self.authorization = self.authenticate(challenge).await?;
         self.try_send(&method, path, media, &body).await
     }
 
@@ -102,73 +111,86 @@ impl Registry {
         media: &str,
         body: &Bytes,
     ) -> Result<Response<Body>, Error> {
-        let mut request = Request::builder()
+        let mut builder = Request::builder()
             .method(method)
             .uri(path)
             .header(CONTENT_LENGTH, body.len());
         if !media.is_empty() {
-            request = request.header(CONTENT_TYPE, media);
+            builder = builder.header(CONTENT_TYPE, media);
         }
         if let Some(authorization) = &self.authorization {
-            request = request.header(AUTHORIZATION, authorization);
+            builder = builder.header(AUTHORIZATION, authorization);
         }
-        let request = request.body(Body::from(body.clone()));
-        let request = request.map_err(|source| self.failed(path, source.into()))?;
-        let answer = self.client.send(request).await;
-        answer.map_err(|source| self.failed(path, source.into()))
+        let request = builder
+            .body(Body::from(body.clone()))
+            .map_err(|source| self.failed(path, source.into()))?;
+        let response = self.client.send(request).await;
+        response.map_err(|source| self.failed(path, source.into()))
     }
 
-    /// What to send along from now on.
-    async fn authorize(&self, challenge: &str) -> Result<Option<String>, Error> {
+    /// Returns the `Authorization` header for the challenge.
+    async fn authenticate(&self, challenge: &str) -> Result<Option<String>, Error> {
         let basic = basic(&self.reference.registry);
-        let Some(rest) = challenge.strip_prefix("Bearer ") else {
+        let Some(parameters) = challenge.strip_prefix("Bearer ") else {
             return Ok(basic);
         };
-        let realm = parameter(rest, "realm").unwrap_or_default();
+        let realm = parameter(parameters, "realm").unwrap_or_default();
         let (host, path) = split(&realm);
         let mut query: Vec<String> = Vec::new();
         for name in ["service", "scope"] {
-            if let Some(value) = parameter(rest, name) {
+            if let Some(value) = parameter(parameters, name) {
                 query.push(format!("{name}={}", value.replace(' ', "%20")));
             }
         }
-        let mut request = Request::builder().uri(format!("{path}?{}", query.join("&")));
+        let mut builder = Request::builder().uri(format!("{path}?{}", query.join("&")));
         if let Some(basic) = basic {
-            request = request.header(AUTHORIZATION, basic);
+            builder = builder.header(AUTHORIZATION, basic);
         }
-        let request = request.body(Body::empty());
-        let request = request.map_err(|source| self.failed(&realm, source.into()))?;
-        let answer = client(&host)?.send(request).await;
-        let answer = answer.map_err(|source| self.failed(&realm, source.into()))?;
-        let answer = self.expect(answer, &realm, StatusCode::OK).await?;
-        let bytes = answer.into_body().collect_bytes().await;
-        let bytes = bytes.map_err(|source| self.failed(&realm, source.into()))?;
-        let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let token = answer["token"].as_str().or(answer["access_token"].as_str());
+        let request = builder
+            .body(Body::empty())
+            .map_err(|source| self.failed(&realm, source.into()))?;
+        let response = client(&host)?
+            .send(request)
+            .await
+            .map_err(|source| self.failed(&realm, source.into()))?;
+        let bytes = self
+            .expect(response, &realm, StatusCode::OK)
+            .await?
+            .into_body()
+            .collect_bytes()
+            .await
+            .map_err(|source| self.failed(&realm, source.into()))?;
+        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let token = value["token"].as_str().or(value["access_token"].as_str());
         Ok(token.map(|token| format!("Bearer {token}")))
     }
 
-    /// The answer, unless its status is another one.
+    /// Returns the response if it has the expected status; otherwise the error has its body.
     async fn expect(
         &self,
-        answer: Response<Body>,
+        response: Response<Body>,
         path: &str,
-        wanted: StatusCode,
+        expected: StatusCode,
     ) -> Result<Response<Body>, Error> {
-        let status = answer.status();
-        if status == wanted {
-            return Ok(answer);
+        let status = response.status();
+        if status == expected {
+            return Ok(response);
         }
-        let body = answer.into_body().collect_bytes().await.unwrap_or_default();
-        let said = String::from_utf8_lossy(&body).trim().to_owned();
+        // Without a body, the status alone describes the error.
+        let body = response.into_body().collect_bytes().await;
+        let body = body.unwrap_or_default();
+        let text = String::from_utf8_lossy(&body).trim().to_owned();
         let hint = match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "; log in first: docker login",
             _ => "",
         };
-        Err(self.failed(path, format!("it answered {status}{hint} {said}").into()))
+        Err(self.failed(
+            path,
+            format!("the registry responded with {status}{hint} {text}").into(),
+        ))
     }
 
-    fn failed(&self, path: &str, source: Box<dyn std::error::Error + Send + Sync>) -> Error {
+    fn failed(&self, path: &str, source: Cause) -> Error {
         Error::Registry {
             reference: self.reference.to_string(),
             path: path.to_owned(),
@@ -178,7 +200,7 @@ impl Registry {
 }
 
 fn client(address: &str) -> Result<Client, Error> {
-    let failed = |source: Box<dyn std::error::Error + Send + Sync>| Error::Registry {
+    let failed = |source: Cause| Error::Registry {
         reference: address.to_owned(),
         path: "/".to_owned(),
         source,
@@ -187,14 +209,15 @@ fn client(address: &str) -> Result<Client, Error> {
     Client::try_from(Config::new(address)).map_err(|source| failed(Box::new(source)))
 }
 
-/// Where the whole of a blob is put; registries answer with a path or with an address.
+/// Returns the path of the request that completes an upload. The location of a registry is a path
+/// or an address.
 fn upload_path(location: &str, digest: &str) -> String {
     let (_, path) = split(location);
     let separator = if path.contains('?') { '&' } else { '?' };
     format!("{path}{separator}digest={digest}")
 }
 
-/// An address as `scheme://host` and the rest; a path alone has no host.
+/// Splits an address into `scheme://host` and the path; a path alone has no host.
 fn split(address: &str) -> (String, String) {
     let Some((scheme, rest)) = address.split_once("://") else {
         return (String::new(), address.to_owned());
@@ -203,7 +226,7 @@ fn split(address: &str) -> (String, String) {
     (format!("{scheme}://{host}"), format!("/{path}"))
 }
 
-/// A parameter of a challenge: `realm="https://..",service=".."`.
+/// Returns a parameter of a challenge: `realm="https://..",service=".."`.
 fn parameter(challenge: &str, name: &str) -> Option<String> {
     let start = format!("{name}=\"");
     let (_, rest) = challenge.split_once(&start)?;
@@ -215,19 +238,19 @@ mod tests {
     use super::{parameter, upload_path};
 
     #[test]
-    fn a_challenge_is_taken_apart() {
+    fn parameters_of_a_challenge_are_parsed() {
         let challenge =
             r#"realm="https://a.io/token",service="r.io",scope="repository:x:pull,push""#;
-        let named = ["realm", "service", "scope", "error"].map(|name| parameter(challenge, name));
-        let named = named.map(Option::unwrap_or_default);
+        let values = ["realm", "service", "scope", "error"]
+            .map(|name| parameter(challenge, name).unwrap_or_default());
         assert_eq!(
-            named,
+            values,
             ["https://a.io/token", "r.io", "repository:x:pull,push", ""]
         );
     }
 
     #[test]
-    fn an_upload_ends_where_the_registry_says() {
+    fn upload_is_completed_at_the_location_of_the_registry() {
         for (location, path) in [
             (
                 "/v2/x/blobs/uploads/1?state=a",

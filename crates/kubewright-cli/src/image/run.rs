@@ -1,19 +1,21 @@
+//! The command itself: builds for each platform, writes the archive, pushes.
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
 
-use super::files::files;
 use super::layout::{Image, image, join};
+use super::libraries::program_with_libraries;
 use super::platform::Platform;
 use super::push::{megabytes, push};
 use super::reference::Reference;
 use crate::error::Error;
 use crate::output::{note, print, say};
 use crate::output_format::{OutputFlag, OutputFormat};
-use crate::program::{self, Build, Package, Words, static_target};
+use crate::program::{self, Build, BuildOutput, Package, static_target};
 
-/// What `kubewright image` is called with.
+/// The arguments of `kubewright image`.
 #[derive(Args, Debug)]
 pub(crate) struct ImageArguments {
     /// The operator's folder: a Cargo package with one program.
@@ -22,10 +24,10 @@ pub(crate) struct ImageArguments {
     /// The image's name, such as r.example.com/sites:0.1.0.
     #[arg(long, short, value_name = "IMAGE")]
     tag: Option<Reference>,
-    /// Bring it to the registry of its name.
+    /// Push it to the registry in its name.
     #[arg(long, requires = "tag")]
     push: bool,
-    /// Save it as an OCI archive [default: NAME.tar beside the build's results, unless pushed].
+    /// Save it as an OCI archive [default: NAME.tar in the target folder, unless pushed].
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
     /// A platform such as linux/arm64; may be given several times [default: this machine's].
@@ -35,14 +37,14 @@ pub(crate) struct ImageArguments {
     #[arg(long, value_name = "NAME", default_value = "release")]
     profile: String,
     #[command(flatten)]
-    form: OutputFlag,
+    format: OutputFlag,
 }
 
-/// Builds the operator and makes an image of it.
+/// Builds the operator and an image of it.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends the build or the push; an archive is there whole or not at all.
+/// Dropping the future ends the build or the push; an archive is never written partially.
 pub(crate) async fn run(arguments: &ImageArguments) -> Result<(), Error> {
     let package = program::package(&arguments.folder).await?;
     let mut platforms = arguments.platform.clone();
@@ -51,7 +53,7 @@ pub(crate) async fn run(arguments: &ImageArguments) -> Result<(), Error> {
         let here = Platform::here().ok_or(Error::Argument {
             flag: "--platform",
             value: std::env::consts::ARCH.to_owned(),
-            wanted: "a platform that images know, such as linux/amd64",
+            expected: "a supported platform, such as linux/amd64",
         })?;
         platforms.push(here);
     }
@@ -71,7 +73,7 @@ pub(crate) async fn run(arguments: &ImageArguments) -> Result<(), Error> {
     if let Some(tag) = arguments.tag.as_ref().filter(|_| arguments.push) {
         push(&image, tag).await?;
     }
-    tell(arguments, &image, archive.as_deref())
+    print_result(arguments, &image, archive.as_deref())
 }
 
 async fn for_platform(
@@ -79,13 +81,13 @@ async fn for_platform(
     package: &Package,
     platform: Platform,
 ) -> Result<Image, Error> {
-    let mut build = Build::new(&arguments.folder, Words::Shown);
+    let mut build = Build::new(&arguments.folder, BuildOutput::Shown);
     build.arguments = vec!["--profile".into(), arguments.profile.as_str().into()];
     match static_target(platform.rust) {
         Some(target) => build.arguments.extend(["--target".into(), target.into()]),
         None if platform.is_here() => note(format_args!(
-            "note: no static target for {platform} is installed: the system's C library goes into \
-             the image; `kubewright doctor` says more"
+            "note: no static target for {platform} is installed: the image contains the system's C \
+library; `kubewright doctor` shows how to install one"
         )),
         None => {
             return Err(Error::NoTarget {
@@ -94,12 +96,12 @@ async fn for_platform(
             });
         }
     }
-    let program = build.run().await?;
-    let (program, libraries) = files(&program).await?;
+    let path = build.run().await?;
+    let (program, libraries) = program_with_libraries(&path).await?;
     image(package, platform, &program, &libraries)
 }
 
-/// Written beside its place and moved there, so that nobody reads half of it.
+/// Writes the archive to a temporary file first: a rename is atomic.
 fn save(image: &Image, tag: Option<&Reference>, path: &Path) -> Result<(), Error> {
     let failed = |source| Error::File {
         action: "write",
@@ -108,8 +110,8 @@ fn save(image: &Image, tag: Option<&Reference>, path: &Path) -> Result<(), Error
     };
     let folder = path
         .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
     let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     let name = tag.map(ToString::to_string);
@@ -118,12 +120,16 @@ fn save(image: &Image, tag: Option<&Reference>, path: &Path) -> Result<(), Error
     Ok(())
 }
 
-fn tell(arguments: &ImageArguments, image: &Image, archive: Option<&Path>) -> Result<(), Error> {
+fn print_result(
+    arguments: &ImageArguments,
+    image: &Image,
+    archive: Option<&Path>,
+) -> Result<(), Error> {
     let digest = &image.root.digest;
     let packed: usize = image.parts.iter().map(|part| part.bytes.len()).sum();
-    match arguments.form.output {
+    match arguments.format.output {
         OutputFormat::Json => {
-            let answer = json!({
+            let result = json!({
                 "digest": digest,
                 "archive": archive,
                 "image": arguments.tag.as_ref().map(ToString::to_string),
@@ -131,7 +137,7 @@ fn tell(arguments: &ImageArguments, image: &Image, archive: Option<&Path>) -> Re
                 "bytes": packed,
                 "unpackedBytes": image.unpacked,
             });
-            print(&format!("{answer:#}\n"))
+            print(&format!("{result:#}\n"))
         }
         OutputFormat::Text => {
             if let Some(archive) = archive {

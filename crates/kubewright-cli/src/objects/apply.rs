@@ -1,24 +1,27 @@
+//! Server-side apply, for real and in dry runs.
+
 use kube::api::{Patch, PatchParams};
 use serde_json::Value;
 
-use super::{Kinds, Located};
+use super::located::Located;
+use super::served_kinds::ServedKinds;
 use crate::error::Error;
 
-/// Whose fields the applied ones become.
+/// The field manager of an apply, and what happens to fields of other managers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ownership {
-    /// `kubewright dev`'s, whoever had them.
+    /// `kubewright dev`, which takes over fields of others.
     Dev,
-    /// `kubewright`'s, unless somebody else has them.
+    /// `kubewright`, which fails on a conflict.
     Shared,
-    /// `kubewright`'s, whoever had them.
+    /// `kubewright`, which takes over fields of others.
     Taken,
 }
 
-/// The field manager of what is installed and deployed.
+/// The field manager of `install` and `deploy`.
 pub(crate) const FIELD_MANAGER: &str = "kubewright";
 
-/// The field manager of what `kubewright dev` applies.
+/// The field manager of `dev`.
 pub(crate) const DEV_FIELD_MANAGER: &str = "kubewright-dev";
 
 impl Ownership {
@@ -30,13 +33,12 @@ impl Ownership {
         }
     }
 
-    /// The parameters for a request that only tells what would happen.
-    fn dry(self) -> PatchParams {
+    fn dry_run_parameters(self) -> PatchParams {
         self.parameters().dry_run()
     }
 }
 
-/// Applies the objects one after another; namespaces and definitions first.
+/// Applies the objects one by one; namespaces and definitions first.
 ///
 /// # Cancel safety
 ///
@@ -52,7 +54,7 @@ pub(crate) async fn apply_all(
         Some("CustomResourceDefinition") => 1,
         _ => 2,
     });
-    let mut kinds = Kinds::discover(client).await?;
+    let mut kinds = ServedKinds::discover(client).await?;
     let mut applied = Vec::new();
     for object in ordered {
         let located = kinds.locate(object).await?;
@@ -62,7 +64,7 @@ pub(crate) async fn apply_all(
     Ok(applied)
 }
 
-/// Applies one object and returns what is stored.
+/// Applies an object and returns it as stored.
 ///
 /// # Cancel safety
 ///
@@ -76,7 +78,7 @@ pub(crate) async fn apply_one(
     send(client, located, object, &ownership.parameters()).await
 }
 
-/// What would be stored, with nothing stored.
+/// Applies an object in a dry run and returns it as it would be stored.
 ///
 /// # Cancel safety
 ///
@@ -87,7 +89,7 @@ pub(crate) async fn try_apply(
     object: &Value,
     ownership: Ownership,
 ) -> Result<Value, Error> {
-    send(client, located, object, &ownership.dry()).await
+    send(client, located, object, &ownership.dry_run_parameters()).await
 }
 
 async fn send(

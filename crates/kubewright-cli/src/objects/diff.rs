@@ -1,26 +1,28 @@
+//! Differences between an object in a cluster and the same object after an apply.
+
 use kubewright_manifest::to_yaml;
 use serde_json::Value;
 
-/// How many unchanged lines stand around a change.
+/// The number of unchanged lines that are shown around a change.
 const CONTEXT: usize = 2;
 
-/// What applying an object would change.
+/// The change that an apply would make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
-    /// The object is not there yet; the lines that come.
+    /// The object is new; these are its lines.
     New(Vec<String>),
     /// Nothing.
     None,
-    /// Lines that go (`-`), come (`+`) and stay around them (` `).
+    /// Removed (`-`), added (`+`) and unchanged (` `) lines.
     Lines(Vec<String>),
 }
 
-/// Compares an object as it is with what would be stored.
+/// Compares an object in the cluster with what would be stored.
 pub(crate) fn difference(live: Option<&Value>, result: &Value) -> Difference {
     let Some(live) = live else {
         let mut new = comparable(result);
         if new["kind"] == "Secret" {
-            hide_from(&mut new, &Value::Null, "(not shown)");
+            hide_data(&mut new, &Value::Null, "(not shown)");
         }
         return Difference::New(text_difference("", &lines(&new).join("\n")));
     };
@@ -35,13 +37,13 @@ pub(crate) fn difference(live: Option<&Value>, result: &Value) -> Difference {
     Difference::Lines(shortened(&changes(&old, &new)))
 }
 
-/// Lines that go, come, and stay around them.
+/// Returns the difference of two texts, line by line.
 pub(crate) fn text_difference(old: &str, new: &str) -> Vec<String> {
     let lines = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
     shortened(&changes(&lines(old), &lines(new)))
 }
 
-/// The object without what the server writes by itself.
+/// Returns the object without the fields that the server sets.
 fn comparable(object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(fields) = object.as_object_mut() {
@@ -61,20 +63,19 @@ fn comparable(object: &Value) -> Value {
     object
 }
 
-/// Nobody is to read keys in a terminal or a log: of a Secret, only which values change is shown.
+/// Hides the values of a Secret, which must not get into a terminal or a log: the difference shows
+/// only which of them change.
 fn hide_values(old: &mut Value, new: &mut Value) {
-    let (former, later) = (old["data"].clone(), new["data"].clone());
-    hide_from(old, &later, "(not shown, old)");
-    hide_from(new, &former, "(not shown, new)");
+    let (old_data, new_data) = (old["data"].clone(), new["data"].clone());
+    hide_data(old, &new_data, "(not shown, old)");
+    hide_data(new, &old_data, "(not shown, new)");
 }
 
-fn hide_from(secret: &mut Value, other: &Value, changed: &str) {
+fn hide_data(secret: &mut Value, other: &Value, changed: &str) {
     let values = secret.get_mut("data").and_then(Value::as_object_mut);
     for (key, value) in values.into_iter().flatten() {
-        let shown = match other.get(key) == Some(&*value) {
-            true => "(not shown)",
-            false => changed,
-        };
+        let is_same = other.get(key) == Some(&*value);
+        let shown = if is_same { "(not shown)" } else { changed };
         *value = Value::from(shown);
     }
 }
@@ -84,16 +85,16 @@ fn lines(object: &Value) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// One line of the old text, the new one, or both.
+/// A line of the old text, the new text, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Line {
     Same(String),
-    Gone(String),
-    Come(String),
+    Removed(String),
+    Added(String),
 }
 
-/// The shortest way from one text to the other, by the longest common subsequence of what lies
-/// between their equal beginnings and ends.
+/// Returns the shortest edit from one text to the other. The longest common subsequence is computed
+/// only between the first and the last line that differ.
 fn changes(old: &[String], new: &[String]) -> Vec<Line> {
     let shorter = old.len().min(new.len());
     let start = (0..shorter).take_while(|&at| old[at] == new[at]).count();
@@ -111,13 +112,14 @@ fn changes(old: &[String], new: &[String]) -> Vec<Line> {
 }
 
 fn middle(old: &[String], new: &[String]) -> Vec<Line> {
-    // common[i][j]: how many lines old[i..] and new[j..] have in common.
+    // common[i][j]: the number of lines that old[i..] and new[j..] have in common.
     let mut common = vec![vec![0_usize; new.len() + 1]; old.len() + 1];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {
-            common[i][j] = match old[i] == new[j] {
-                true => common[i + 1][j + 1] + 1,
-                false => common[i + 1][j].max(common[i][j + 1]),
+            common[i][j] = if old[i] == new[j] {
+                common[i + 1][j + 1] + 1
+            } else {
+                common[i + 1][j].max(common[i][j + 1])
             };
         }
     }
@@ -128,19 +130,19 @@ fn middle(old: &[String], new: &[String]) -> Vec<Line> {
             lines.push(Line::Same(old[i].clone()));
             (i, j) = (i + 1, j + 1);
         } else if common[i + 1][j] >= common[i][j + 1] {
-            lines.push(Line::Gone(old[i].clone()));
+            lines.push(Line::Removed(old[i].clone()));
             i += 1;
         } else {
-            lines.push(Line::Come(new[j].clone()));
+            lines.push(Line::Added(new[j].clone()));
             j += 1;
         }
     }
-    lines.extend(old[i..].iter().cloned().map(Line::Gone));
-    lines.extend(new[j..].iter().cloned().map(Line::Come));
+    lines.extend(old[i..].iter().cloned().map(Line::Removed));
+    lines.extend(new[j..].iter().cloned().map(Line::Added));
     lines
 }
 
-/// The changes with few lines around them; `...` stands for those left out.
+/// Returns the changes with a few lines of context; `...` replaces the other lines.
 fn shortened(changes: &[Line]) -> Vec<String> {
     let is_near = |at: usize| {
         let from = at.saturating_sub(CONTEXT);
@@ -152,8 +154,8 @@ fn shortened(changes: &[Line]) -> Vec<String> {
     let mut shown: Vec<String> = Vec::new();
     for (at, line) in changes.iter().enumerate() {
         match line {
-            Line::Gone(text) => shown.push(format!("- {text}")),
-            Line::Come(text) => shown.push(format!("+ {text}")),
+            Line::Removed(text) => shown.push(format!("- {text}")),
+            Line::Added(text) => shown.push(format!("+ {text}")),
             Line::Same(text) if is_near(at) => shown.push(format!("  {text}")),
             Line::Same(_) if shown.last().is_none_or(|last| last != "...") => {
                 shown.push("...".to_owned());
@@ -171,7 +173,7 @@ mod tests {
     use super::{Difference, difference};
 
     #[test]
-    fn what_the_server_writes_by_itself_is_no_difference() {
+    fn fields_that_the_server_sets_are_not_compared() {
         let live =
             json!({"metadata": {"name": "a", "uid": "1", "generation": 3}, "status": {"x": 1}});
         let result = json!({"metadata": {"name": "a", "resourceVersion": "9"}});
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn only_changed_lines_and_those_around_them_are_shown() {
+    fn difference_has_two_lines_of_context() {
         let live = json!({"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6});
         let result = json!({"a": 1, "b": 2, "c": 3, "d": 4, "e": 6, "f": 6, "g": 7});
         let Difference::Lines(lines) = difference(Some(&live), &result) else {
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_values_of_a_secret_are_never_shown() {
+    fn values_of_a_secret_are_hidden() {
         let live = json!({"kind": "Secret", "data": {"a": "b2xk", "b": "c2FtZQ=="}});
         let result = json!({"kind": "Secret", "data": {"a": "bmV3", "b": "c2FtZQ=="}});
         let Difference::Lines(lines) = difference(Some(&live), &result) else {

@@ -1,8 +1,11 @@
+//! Admission policies among the objects of an operator.
+
 use serde_json::Value;
 
-use super::{KindName, Kinds};
+use super::served_kinds::{KindName, ServedKinds};
+use super::text::text;
 
-/// The kinds of policies and bindings; a binding goes before its policy.
+/// The kinds of policies and bindings, in the order of deletion: a binding before its policy.
 pub(crate) const POLICY_KINDS: [KindName; 4] = [
     (
         "admissionregistration.k8s.io",
@@ -26,25 +29,23 @@ pub(crate) const POLICY_KINDS: [KindName; 4] = [
     ),
 ];
 
-/// Whether the object is an admission policy or the binding of one.
+/// Whether the object is an admission policy or a binding of one.
 pub(crate) fn is_policy(object: &Value) -> bool {
-    let kind = object["kind"].as_str().unwrap_or_default();
-    let kind = kind.strip_suffix("Binding").unwrap_or(kind);
+    let kind = text(&object["kind"]);
     matches!(
-        kind,
+        kind.strip_suffix("Binding").unwrap_or(kind),
         "MutatingAdmissionPolicy" | "ValidatingAdmissionPolicy"
     )
 }
 
 /// Whether the cluster serves all policies among the objects.
-pub(crate) fn are_policies_served(kinds: &Kinds, objects: &[Value]) -> bool {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+pub(crate) fn are_policies_served(kinds: &ServedKinds, objects: &[Value]) -> bool {
     let is_served = |object: &Value| {
-        let (api_version, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
-        let parts = api_version.split_once('/');
-        parts.is_some_and(|(group, version)| kinds.resource(group, version, &kind).is_some())
+        let kind = text(&object["kind"]);
+        let parts = text(&object["apiVersion"]).split_once('/');
+        parts.is_some_and(|(group, version)| kinds.resource(group, version, kind).is_some())
     };
-    let mut policies = objects.iter().filter(|one| is_policy(one));
+    let mut policies = objects.iter().filter(|object| is_policy(object));
     policies.all(is_served)
 }
 
@@ -55,15 +56,15 @@ mod tests {
     use super::{POLICY_KINDS, is_policy};
 
     #[test]
-    fn policies_are_told_from_webhooks_and_network_policies() {
-        for (kind, wanted) in [
+    fn only_admission_policies_and_their_bindings_are_policies() {
+        for (kind, expected) in [
             ("MutatingAdmissionPolicy", true),
             ("ValidatingAdmissionPolicyBinding", true),
             ("ValidatingWebhookConfiguration", false),
             ("NetworkPolicy", false),
             ("RoleBinding", false),
         ] {
-            assert_eq!(is_policy(&json!({"kind": kind})), wanted, "{kind}");
+            assert_eq!(is_policy(&json!({"kind": kind})), expected, "{kind}");
         }
         for (_, _, kind) in POLICY_KINDS {
             assert!(is_policy(&json!({"kind": kind})), "{kind}");

@@ -1,10 +1,12 @@
+//! Objects in YAML files.
+
 use std::path::Path;
 
 use serde_json::Value;
 
 use crate::error::Error;
 
-/// The objects in a text of YAML documents.
+/// Reads the objects in a text of YAML documents.
 pub(crate) fn read(origin: &str, text: &str) -> Result<Vec<Value>, Error> {
     kubewright_wire::yaml::documents(text).map_err(|source| Error::Document {
         origin: origin.to_owned(),
@@ -12,7 +14,7 @@ pub(crate) fn read(origin: &str, text: &str) -> Result<Vec<Value>, Error> {
     })
 }
 
-/// The objects in the `.yaml` files of a folder, in the order of their names.
+/// Reads the objects in the `.yaml` and `.yml` files of a folder, in the order of the file names.
 pub(crate) fn read_folder(folder: &Path) -> Result<Vec<Value>, Error> {
     let failed = |source| Error::File {
         action: "read the samples in",

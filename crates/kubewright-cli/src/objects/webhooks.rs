@@ -1,5 +1,9 @@
+//! Versions of a definition that need a conversion webhook.
+
 use kubewright_manifest::is_converted;
 use serde_json::Value;
+
+use super::text::text;
 
 /// Whether a definition has more than one version.
 pub(crate) fn has_several_versions(definition: &Value) -> bool {
@@ -7,7 +11,7 @@ pub(crate) fn has_several_versions(definition: &Value) -> bool {
     versions.is_some_and(|versions| versions.len() > 1)
 }
 
-/// A version of a kind that a cluster does without.
+/// A version of a kind that a cluster does not get, because nothing converts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AbsentVersion {
     api_version: String,
@@ -21,19 +25,19 @@ impl AbsentVersion {
     }
 }
 
-/// The versions that [`without_webhooks`](kubewright_manifest::without_webhooks) takes from a definition.
+/// Returns the versions that [`without_webhooks`](kubewright_manifest::without_webhooks) removes from
+/// a definition.
 pub(crate) fn absent_versions(definition: &Value) -> Vec<AbsentVersion> {
     if !is_converted(definition) {
         return Vec::new();
     }
     let spec = &definition["spec"];
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let versions = spec["versions"].as_array().into_iter().flatten();
     let absent = versions.filter(|version| version["storage"] != true);
     absent
         .map(|version| AbsentVersion {
             api_version: format!("{}/{}", text(&spec["group"]), text(&version["name"])),
-            kind: text(&spec["names"]["kind"]),
+            kind: text(&spec["names"]["kind"]).to_owned(),
         })
         .collect()
 }
@@ -45,7 +49,7 @@ mod tests {
     use super::{absent_versions, has_several_versions};
 
     #[test]
-    fn versions_that_a_definition_loses_are_known_by_their_objects() {
+    fn objects_in_a_version_without_conversion_are_recognized() {
         let converted = json!({"spec": {
             "group": "ex.io", "names": {"kind": "Site"}, "conversion": {"strategy": "Webhook"},
             "versions": [{"name": "v1", "storage": true}, {"name": "v2", "storage": false}],
@@ -55,7 +59,7 @@ mod tests {
         assert_eq!(absent.len(), 1);
         let is_absent = |version: &str, kind: &str| {
             let object = json!({"apiVersion": format!("ex.io/{version}"), "kind": kind});
-            absent.iter().any(|one| one.is_of(&object))
+            absent.iter().any(|version| version.is_of(&object))
         };
         assert!(is_absent("v2", "Site"));
         assert!(!is_absent("v1", "Site") && !is_absent("v2", "Page"));

@@ -1,3 +1,5 @@
+//! Builds a program with cargo and finds the executable.
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -8,33 +10,33 @@ use super::cargo::cargo;
 use super::package::package;
 use crate::error::Error;
 
-/// Where the words of a program go that is started.
+/// What happens to the messages of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Words {
-    /// To standard error, as they come.
+pub(crate) enum BuildOutput {
+    /// They go to standard error at once.
     Shown,
-    /// To whoever started it.
-    Kept,
+    /// They become part of the error when the build fails.
+    Captured,
 }
 
-impl Words {
-    pub(crate) fn stdio(self) -> Stdio {
+impl BuildOutput {
+    fn stdio(self) -> Stdio {
         match self {
             Self::Shown => Stdio::inherit(),
-            Self::Kept => Stdio::piped(),
+            Self::Captured => Stdio::piped(),
         }
     }
 }
 
-/// Builds the package in `folder` and finds its program.
+/// Builds the package in `folder` and returns the path of its program.
 ///
-/// Its dependencies get the features that all members of its workspace ask for, so that what
-/// `cargo test --workspace` has compiled is not compiled again.
+/// Dependencies are built with the features that all members of the workspace need: results of
+/// `cargo test --workspace` are used again.
 ///
 /// # Cancel safety
 ///
 /// Dropping the future ends the build; what was compiled stays compiled.
-pub(crate) async fn build(folder: &Path, words: Words) -> Result<PathBuf, Error> {
+pub(crate) async fn build(folder: &Path, output: BuildOutput) -> Result<PathBuf, Error> {
     let package = package(folder).await?;
     let [program] = package.programs.as_slice() else {
         return Err(Error::NotOneProgram {
@@ -42,12 +44,12 @@ pub(crate) async fn build(folder: &Path, words: Words) -> Result<PathBuf, Error>
             found: package.programs.len(),
         });
     };
-    let mut build = Build::new(folder, words);
+    let mut build = Build::new(folder, output);
     build.arguments = vec!["--workspace".into(), "--bin".into(), program.into()];
     build.run().await
 }
 
-/// The same, with its results in another folder.
+/// Builds the package in `folder` into another target folder.
 ///
 /// # Cancel safety
 ///
@@ -55,33 +57,33 @@ pub(crate) async fn build(folder: &Path, words: Words) -> Result<PathBuf, Error>
 pub(crate) async fn build_into(
     folder: &Path,
     target: &Path,
-    words: Words,
+    output: BuildOutput,
 ) -> Result<PathBuf, Error> {
-    let mut build = Build::new(folder, words);
+    let mut build = Build::new(folder, output);
     build.arguments = vec!["--target-dir".into(), target.into()];
     build.run().await
 }
 
-/// A build of one package's program.
+/// A build of the program of a package.
 #[derive(Debug)]
 pub(crate) struct Build<'a> {
     folder: &'a Path,
-    words: Words,
-    /// What cargo is told beside it.
+    output: BuildOutput,
+    /// More arguments for cargo.
     pub(crate) arguments: Vec<OsString>,
 }
 
 impl<'a> Build<'a> {
-    /// As cargo does it unasked.
-    pub(crate) fn new(folder: &'a Path, words: Words) -> Self {
+    /// Returns a build with cargo's defaults.
+    pub(crate) fn new(folder: &'a Path, output: BuildOutput) -> Self {
         Self {
             folder,
-            words,
+            output,
             arguments: Vec::new(),
         }
     }
 
-    /// Does it, and finds the program.
+    /// Builds the package and returns the path of its program.
     ///
     /// # Cancel safety
     ///
@@ -97,27 +99,28 @@ impl<'a> Build<'a> {
             .args(&self.arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(self.words.stdio())
+            .stderr(self.output.stdio())
             .kill_on_drop(true)
             .spawn()
             .map_err(failed)?;
         let output = build.wait_with_output().await.map_err(failed)?;
         if !output.status.success() {
             let command = command.to_owned();
-            let said = String::from_utf8_lossy(&output.stderr);
-            return Err(match self.words {
-                Words::Shown => Error::Failed {
+            return Err(match self.output {
+                BuildOutput::Shown => Error::Failed {
                     command,
                     status: output.status,
                 },
-                Words::Kept => Error::FailedSaying {
+                BuildOutput::Captured => Error::FailedWithOutput {
                     command,
-                    said: said.trim_end().to_owned(),
+                    output: String::from_utf8_lossy(&output.stderr)
+                        .trim_end()
+                        .to_owned(),
                 },
             });
         }
-        let manifest = self.folder.join("Cargo.toml");
-        let manifest = manifest.canonicalize().unwrap_or(manifest);
+        let path = self.folder.join("Cargo.toml");
+        let manifest = path.canonicalize().unwrap_or(path);
         let mut programs = programs(&String::from_utf8_lossy(&output.stdout), &manifest);
         match programs.len() {
             1 => Ok(programs.remove(0)),
@@ -129,7 +132,7 @@ impl<'a> Build<'a> {
     }
 }
 
-/// The executables of a package that cargo's messages name.
+/// Returns the executables of a package in cargo's messages.
 fn programs(messages: &str, manifest: &Path) -> Vec<PathBuf> {
     messages
         .lines()
@@ -147,7 +150,7 @@ mod tests {
     use super::programs;
 
     #[test]
-    fn only_executables_of_the_package_count() {
+    fn executables_of_other_packages_are_ignored() {
         let messages = r#"{"reason":"compiler-artifact","manifest_path":"/w/Cargo.toml","executable":null}
 {"reason":"compiler-artifact","manifest_path":"/w/Cargo.toml","executable":"/t/debug/web"}
 {"reason":"compiler-artifact","manifest_path":"/w/other/Cargo.toml","executable":"/t/debug/web"}

@@ -1,13 +1,15 @@
+//! Cargo, as this command calls it.
+
 use std::ffi::OsString;
 use std::path::Path;
 
 use kubewright_testing::package_variables;
 use tokio::process::Command;
 
-/// Cargo, in a package's folder.
+/// Returns a command for cargo in the folder of a package.
 ///
-/// What cargo tells a program that it runs about that program's own package is left out: a build
-/// that inherits it compiles again whatever depends on it, such as `ring`.
+/// When cargo runs this command, it sets variables that describe this command's package. They are
+/// removed: a nested build that inherits them compiles again what depends on them, such as `ring`.
 pub(crate) fn cargo(folder: &Path) -> Command {
     let mut command = Command::new(program());
     command.current_dir(folder);
@@ -17,7 +19,7 @@ pub(crate) fn cargo(folder: &Path) -> Command {
     command
 }
 
-/// Cargo tells the programs it runs which cargo it is.
+/// Returns the cargo that runs this command, which sets `CARGO`, or the one on the PATH.
 fn program() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }

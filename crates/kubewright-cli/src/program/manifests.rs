@@ -1,3 +1,5 @@
+//! The manifests that a program prints.
+
 use std::path::Path;
 use std::process::Stdio;
 
@@ -6,7 +8,7 @@ use tokio::process::Command;
 
 use crate::error::Error;
 
-/// The objects that `PROGRAM manifests` prints.
+/// Runs `PROGRAM manifests` and returns the objects that it prints.
 ///
 /// # Cancel safety
 ///
@@ -17,7 +19,7 @@ pub(crate) async fn manifests(program: &Path, arguments: &[&str]) -> Result<Vec<
         command: origin.clone(),
         source,
     };
-    let printing = Command::new(program)
+    let child = Command::new(program)
         .arg("manifests")
         .args(arguments)
         .stdin(Stdio::null())
@@ -25,7 +27,7 @@ pub(crate) async fn manifests(program: &Path, arguments: &[&str]) -> Result<Vec<
         .kill_on_drop(true)
         .spawn()
         .map_err(failed)?;
-    let output = printing.wait_with_output().await.map_err(failed)?;
+    let output = child.wait_with_output().await.map_err(failed)?;
     if !output.status.success() {
         return Err(Error::Failed {
             command: origin,

@@ -1,31 +1,33 @@
+//! The manifests of a program for one cluster: where the cluster does not serve admission policies,
+//! they contain webhooks instead.
+
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::manifests;
+use super::manifests::manifests;
 use crate::error::Error;
-use crate::objects::{Kinds, are_policies_served, is_policy};
+use crate::objects::{ServedKinds, are_policies_served, is_policy};
 
-/// What tells the program that webhooks stand in for its policies.
+/// The flag with which a program prints and serves webhooks instead of policies.
 pub(crate) const NO_POLICIES: &str = "--no-policies";
 
-/// The objects that a program prints for one cluster.
+/// The manifests that a program prints for one cluster.
 #[derive(Debug)]
 pub(crate) struct ClusterManifests<'f> {
     pub(crate) objects: Vec<Value>,
-    /// What it was told.
+    /// The flags that the program was called with.
     pub(crate) flags: Vec<&'f str>,
 }
 
 impl ClusterManifests<'_> {
-    /// Whether webhooks stand in for policies, which the cluster does not serve.
-    pub(crate) fn has_stand_ins(&self) -> bool {
+    /// Whether webhooks replace policies, which the cluster does not serve.
+    pub(crate) fn replace_policies(&self) -> bool {
         self.flags.contains(&NO_POLICIES)
     }
 }
 
-/// The objects that `PROGRAM manifests` prints for this cluster: where it does not serve the
-/// policies among them, webhooks stand in.
+/// Returns the manifests that a program prints for the cluster.
 ///
 /// # Cancel safety
 ///
@@ -37,7 +39,7 @@ pub(crate) async fn manifests_for_cluster<'f>(
 ) -> Result<ClusterManifests<'f>, Error> {
     let mut objects = manifests(program, &flags).await?;
     if objects.iter().any(is_policy) {
-        let kinds = Kinds::discover(client).await?;
+        let kinds = ServedKinds::discover(client).await?;
         if !are_policies_served(&kinds, &objects) {
             flags.push(NO_POLICIES);
             objects = manifests(program, &flags).await?;
@@ -57,8 +59,8 @@ mod tests {
 
     use super::{ClusterManifests, manifests_for_cluster};
 
-    /// A program that prints one object, and a webhook where it is told that none of its policies
-    /// is served.
+    /// Writes a program that prints one object, or a webhook when it is called with
+    /// `--no-policies`.
     fn program(folder: &Path, object: &Value) -> PathBuf {
         let webhook = json!({
             "apiVersion": "admissionregistration.k8s.io/v1",
@@ -70,24 +72,26 @@ mod tests {
         );
         let (source, program) = (folder.join("program.sh"), folder.join("program"));
         fs::write(&source, text).unwrap();
-        // Another process writes it: one that this process had open could not be started while a
-        // test beside this one starts something.
+        // A process that is started by another test in the meantime would inherit the open file,
+        // and the program could not be executed: so another process writes it.
         let mut copy = Command::new("install");
         let copied = copy.args(["-m", "755"]).arg(&source).arg(&program).status();
         assert!(copied.unwrap().success());
         program
     }
 
-    /// What comes of an object on the embedded cluster: kinds, and what the program was told.
-    async fn fitted(object: Value) -> (Vec<Value>, Vec<&'static str>) {
+    /// Returns the kinds that the embedded cluster gets from a program with the object, and the
+    /// flags that the program was called with.
+    async fn kinds_and_flags(object: Value) -> (Vec<Value>, Vec<&'static str>) {
         let folder = tempfile::tempdir().unwrap();
         let program = program(folder.path(), &object);
         let server = Server::new(ServerOptions::default());
         let client = kube::Client::new(server.service(User::admin()), "default");
-        let found = manifests_for_cluster(&client, &program, vec!["--image", "none"]).await;
-        let found = found.unwrap();
-        assert_eq!(found.has_stand_ins(), found.flags.len() == 3);
-        let ClusterManifests { objects, flags } = found;
+        let manifests = manifests_for_cluster(&client, &program, vec!["--image", "none"])
+            .await
+            .unwrap();
+        assert_eq!(manifests.replace_policies(), manifests.flags.len() == 3);
+        let ClusterManifests { objects, flags } = manifests;
         let kinds = objects.iter().map(|object| object["kind"].clone());
         (kinds.collect(), flags)
     }
@@ -100,23 +104,23 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_cluster_that_serves_the_policies_gets_them() {
-        let (kinds, flags) = fitted(policy("v1")).await;
+    async fn cluster_that_serves_policies_gets_policies() {
+        let (kinds, flags) = kinds_and_flags(policy("v1")).await;
         assert_eq!(kinds, ["ValidatingAdmissionPolicy"]);
         assert_eq!(flags, ["--image", "none"]);
     }
 
     #[tokio::test]
-    async fn a_cluster_without_the_kind_gets_stand_ins_and_the_program_is_told() {
-        let (kinds, flags) = fitted(policy("v0")).await;
+    async fn cluster_without_policies_gets_webhooks() {
+        let (kinds, flags) = kinds_and_flags(policy("v0")).await;
         assert_eq!(kinds, ["ValidatingWebhookConfiguration"]);
         assert_eq!(flags, ["--image", "none", "--no-policies"]);
     }
 
     #[tokio::test]
-    async fn a_program_without_policies_is_told_nothing() {
+    async fn program_without_policies_gets_no_extra_flag() {
         let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}});
-        let (kinds, flags) = fitted(service).await;
+        let (kinds, flags) = kinds_and_flags(service).await;
         assert_eq!(kinds, ["Service"]);
         assert_eq!(flags, ["--image", "none"]);
     }

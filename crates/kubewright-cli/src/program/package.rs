@@ -1,3 +1,5 @@
+//! A package, as cargo describes it.
+
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -6,7 +8,7 @@ use serde_json::Value;
 use super::cargo::cargo;
 use crate::error::Error;
 
-/// What cargo knows of a package, with all that it inherits from its workspace.
+/// A package, including what it inherits from its workspace.
 #[derive(Clone, Debug)]
 pub(crate) struct Package {
     pub(crate) name: String,
@@ -14,13 +16,13 @@ pub(crate) struct Package {
     pub(crate) description: Option<String>,
     pub(crate) license: Option<String>,
     pub(crate) repository: Option<String>,
-    /// The programs that it builds unasked.
+    /// The programs that it builds by default.
     pub(crate) programs: Vec<String>,
-    /// Where its builds go.
+    /// The target folder.
     pub(crate) target: PathBuf,
 }
 
-/// Asks cargo about the package in a folder.
+/// Reads the package in a folder with `cargo metadata`.
 ///
 /// # Cancel safety
 ///
@@ -38,27 +40,26 @@ pub(crate) async fn package(folder: &Path) -> Result<Package, Error> {
             source,
         })?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(Error::FailedSaying { command, said });
+        let output = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(Error::FailedWithOutput { command, output });
     }
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    let manifest = folder.join("Cargo.toml");
-    let manifest = manifest.canonicalize().unwrap_or(manifest);
-    let packages = metadata["packages"].as_array().into_iter().flatten();
-    let found = packages
-        .into_iter()
-        .find(|one| one["manifest_path"].as_str().map(Path::new) == Some(&*manifest));
-    let found = found.ok_or_else(|| Error::NotAPackage {
-        path: manifest.clone(),
-    })?;
-    let text = |name: &str| found[name].as_str().map(str::to_owned);
+    let path = folder.join("Cargo.toml");
+    let manifest = path.canonicalize().unwrap_or(path);
+    let mut packages = metadata["packages"].as_array().into_iter().flatten();
+    let package = packages
+        .find(|package| package["manifest_path"].as_str().map(Path::new) == Some(&*manifest))
+        .ok_or_else(|| Error::NotAPackage {
+            path: manifest.clone(),
+        })?;
+    let text = |name: &str| package[name].as_str().map(str::to_owned);
     Ok(Package {
         name: text("name").unwrap_or_default(),
         version: text("version").unwrap_or_default(),
         description: text("description"),
         license: text("license"),
         repository: text("repository"),
-        programs: programs(found),
+        programs: programs(package),
         target: metadata["target_directory"]
             .as_str()
             .map_or_else(|| folder.join("target"), PathBuf::from),
@@ -83,7 +84,7 @@ mod tests {
     use super::programs;
 
     #[test]
-    fn a_program_that_wants_a_feature_is_not_built_unasked() {
+    fn program_that_requires_a_feature_is_not_built_by_default() {
         let package = json!({"targets": [
             {"name": "web", "kind": ["lib"]},
             {"name": "web", "kind": ["bin"]},

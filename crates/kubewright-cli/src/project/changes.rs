@@ -1,3 +1,5 @@
+//! Changes to the files of a project, written together.
+
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -6,8 +8,7 @@ use crate::error::Error;
 use crate::output::{print, say};
 use crate::output_format::OutputFormat;
 
-/// Changes to a project's files that are made together: a file that must be new and is there
-/// already stops all of them.
+/// Changes to the files of a project. When a new file exists already, none of them is written.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     new: Vec<(PathBuf, String)>,
@@ -15,42 +16,42 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Makes a file.
-    pub(crate) fn make(&mut self, path: impl Into<PathBuf>, text: impl Into<String>) {
+    /// Adds a new file.
+    pub(crate) fn create(&mut self, path: impl Into<PathBuf>, text: impl Into<String>) {
         self.new.push((path.into(), text.into()));
     }
 
-    /// Gives a file that is there another text.
+    /// Replaces the text of an existing file.
     pub(crate) fn edit(&mut self, path: impl Into<PathBuf>, text: impl Into<String>) {
         self.edits.push((path.into(), text.into()));
     }
 
-    /// Does all of it and tells each file, as seen from `folder`.
-    pub(crate) fn write(self, folder: &Path, form: OutputFormat) -> Result<Written, Error> {
-        let present = self.new.iter().find(|(path, _)| path.exists());
-        if let Some((path, _)) = present {
-            return Err(Error::FileIsThere { path: path.clone() });
+    /// Writes all changes and prints each file, relative to `folder`.
+    pub(crate) fn write(self, folder: &Path, format: OutputFormat) -> Result<WrittenFiles, Error> {
+        let existing = self.new.iter().find(|(path, _)| path.exists());
+        if let Some((path, _)) = existing {
+            return Err(Error::FileExists { path: path.clone() });
         }
-        let shown = |path: &Path| {
+        let relative = |path: &Path| {
             path.strip_prefix(folder)
                 .unwrap_or(path)
                 .display()
                 .to_string()
         };
-        let mut written = Written {
-            form,
-            made: Vec::new(),
+        let mut written = WrittenFiles {
+            format,
+            created: Vec::new(),
             changed: Vec::new(),
         };
         for (path, text) in &self.new {
             write(path, text)?;
-            form.tell(format_args!("made     {}", shown(path)));
-            written.made.push(shown(path));
+            format.progress(format_args!("created  {}", relative(path)));
+            written.created.push(relative(path));
         }
         for (path, text) in &self.edits {
             write(path, text)?;
-            form.tell(format_args!("changed  {}", shown(path)));
-            written.changed.push(shown(path));
+            format.progress(format_args!("changed  {}", relative(path)));
+            written.changed.push(relative(path));
         }
         Ok(written)
     }
@@ -59,32 +60,32 @@ impl Changes {
 /// The files that were written.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Written {
-    form: OutputFormat,
-    made: Vec<String>,
+pub(crate) struct WrittenFiles {
+    format: OutputFormat,
+    created: Vec<String>,
     changed: Vec<String>,
 }
 
-impl Written {
-    /// Adds what was written before.
+impl WrittenFiles {
+    /// Returns these files after those that were written earlier.
     pub(crate) fn after(mut self, earlier: Self) -> Self {
-        self.made.splice(..0, earlier.made);
+        self.created.splice(..0, earlier.created);
         self.changed.splice(..0, earlier.changed);
         self
     }
 
-    /// Says how many files the project has now, and what to do next.
-    pub(crate) fn answer(&self, files: usize, next: &str) -> Result<(), Error> {
-        match self.form {
+    /// Prints how many files the project has, and the next step.
+    pub(crate) fn print_summary(&self, files: usize, next: &str) -> Result<(), Error> {
+        match self.format {
             OutputFormat::Text => {
                 say(format_args!("{files} files; {next}"));
                 Ok(())
             }
             OutputFormat::Json => {
-                let answer = json!({
-                    "made": self.made, "changed": self.changed, "files": files, "next": next,
+                let summary = json!({
+                    "created": self.created, "changed": self.changed, "files": files, "next": next,
                 });
-                print(&format!("{answer:#}\n"))
+                print(&format!("{summary:#}\n"))
             }
         }
     }
@@ -102,7 +103,7 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
     std::fs::write(path, text).map_err(failed)
 }
 
-/// How many files the project consists of, but for what cargo and git make.
+/// Returns the number of files in the project, without those that cargo and git write.
 pub(crate) fn count_files(folder: &Path) -> usize {
     let entries = folder
         .read_dir()
@@ -113,11 +114,11 @@ pub(crate) fn count_files(folder: &Path) -> usize {
         let name = entry.file_name();
         !["target", ".git", "Cargo.lock"]
             .iter()
-            .any(|made| name == *made)
+            .any(|generated| name == *generated)
     });
-    own.map(|entry| match entry.path().is_dir() {
-        true => count_files(&entry.path()),
-        false => 1,
+    own.map(|entry| {
+        let path = entry.path();
+        if path.is_dir() { count_files(&path) } else { 1 }
     })
     .sum()
 }

@@ -1,8 +1,10 @@
+//! The `Cargo.toml` of a project.
+
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// What a project's `Cargo.toml` says of it.
+/// A project, as its `Cargo.toml` describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Project {
     pub(crate) folder: PathBuf,
@@ -25,36 +27,36 @@ impl Project {
             source: Box::new(source),
         })?;
         let package = manifest.get("package");
-        let text =
+        let string =
             |value: Option<&toml::Value>| value.and_then(toml::Value::as_str).map(str::to_owned);
         let field = |name: &str| package.and_then(|package| package.get(name));
         let metadata = field("metadata").and_then(|metadata| metadata.get("kubewright"));
-        let name = text(field("name")).ok_or(Error::NotAPackage { path })?;
+        let name = string(field("name")).ok_or(Error::NotAPackage { path })?;
         Ok(Self {
             folder: folder.to_owned(),
             name,
-            domain: text(metadata.and_then(|ours| ours.get("domain")))
+            domain: string(metadata.and_then(|metadata| metadata.get("domain")))
                 .unwrap_or_else(|| DEFAULT_DOMAIN.to_owned()),
-            license: text(field("license")),
-            owner: text(field("authors").and_then(|authors| authors.get(0))),
+            license: string(field("license")),
+            owner: string(field("authors").and_then(|authors| authors.get(0))),
         })
     }
 
-    /// The name that Rust code uses.
+    /// Returns the name of the crate in Rust code.
     pub(crate) fn crate_name(&self) -> String {
         self.name.replace('-', "_")
     }
 
-    /// What stands above each new Rust file of a project that has an owner.
+    /// Returns the header of each new Rust file.
     pub(crate) fn header(&self) -> String {
         header(self.license.as_deref(), self.owner.as_deref())
     }
 }
 
-/// The domain of a project that names none.
+/// The domain of a project that does not set one.
 pub(crate) const DEFAULT_DOMAIN: &str = "example.com";
 
-/// Two comment lines, or nothing without an owner.
+/// Returns the copyright header of a Rust file; it is empty without an owner.
 pub(crate) fn header(license: Option<&str>, owner: Option<&str>) -> String {
     let Some(owner) = owner else {
         return String::new();

@@ -1,7 +1,9 @@
+//! Names in a project: kinds, versions, groups, labels, modules.
+
 use crate::error::Error;
 
 /// Names that the generated code uses itself.
-const TAKEN: [&str; 24] = [
+const RESERVED: [&str; 24] = [
     "Arc",
     "Change",
     "Condition",
@@ -28,7 +30,7 @@ const TAKEN: [&str; 24] = [
     "Webhook",
 ];
 
-/// A kind is an upper-camel-case word that is no name of the generated code's own.
+/// Checks that the kind is an upper-camel-case word that the generated code does not use itself.
 pub(crate) fn check_kind(kind: &str) -> Result<(), Error> {
     let mut letters = kind.chars();
     let is_camel = letters
@@ -37,22 +39,22 @@ pub(crate) fn check_kind(kind: &str) -> Result<(), Error> {
         && letters.all(|c| c.is_ascii_alphanumeric())
         && kind.len() <= 63;
     if !is_camel {
-        return Err(wrong(
+        return Err(invalid(
             "--kind",
             kind,
             "an upper-camel-case word such as `WebSite`",
         ));
     }
-    if TAKEN.contains(&kind) {
-        let wanted = "a word that the code beside it does not use itself, such as `WebSite`";
-        return Err(wrong("--kind", kind, wanted));
+    if RESERVED.contains(&kind) {
+        let expected = "a word that the generated code does not use itself, such as `WebSite`";
+        return Err(invalid("--kind", kind, expected));
     }
     Ok(())
 }
 
-/// A version is `v1`, `v1beta1` or `v1alpha1`, with any numbers from 1.
+/// Checks that the version is like `v1`, `v1beta1` or `v1alpha1`, with numbers from 1.
 pub(crate) fn check_version(version: &str) -> Result<(), Error> {
-    let number = |text: &str| {
+    let is_number = |text: &str| {
         !text.is_empty() && !text.starts_with('0') && text.chars().all(|c| c.is_ascii_digit())
     };
     let rest = version.strip_prefix('v').unwrap_or_default();
@@ -60,59 +62,54 @@ pub(crate) fn check_version(version: &str) -> Result<(), Error> {
         .iter()
         .find_map(|stage| rest.split_once(stage));
     let is_version = match stage {
-        Some((major, minor)) => number(major) && number(minor),
-        None => number(rest),
+        Some((major, minor)) => is_number(major) && is_number(minor),
+        None => is_number(rest),
     };
-    match is_version {
-        true => Ok(()),
-        false => Err(wrong(
-            "--version",
-            version,
-            "a version such as `v1` or `v1beta1`",
-        )),
+    if is_version {
+        return Ok(());
     }
+    let expected = "a version such as `v1` or `v1beta1`";
+    Err(invalid("--version", version, expected))
 }
 
-/// The API group: one with a dot is whole, another stands before the domain, none is the domain.
+/// Returns the API group: one with a dot is complete, one without a dot is put before the domain,
+/// and an empty one is the domain.
 pub(crate) fn full_group(group: &str, domain: &str) -> Result<String, Error> {
-    let whole = match group {
+    let full = match group {
         "" => domain.to_owned(),
         group if group.contains('.') => group.to_owned(),
         group => format!("{group}.{domain}"),
     };
     let is_label = |label: &str| check_label("--group", label).is_ok();
-    match whole.contains('.') && whole.split('.').all(is_label) {
-        true => Ok(whole),
-        false => Err(wrong(
-            "--group",
-            &whole,
-            "a domain name such as `apps.example.com`",
-        )),
+    if full.contains('.') && full.split('.').all(is_label) {
+        return Ok(full);
     }
+    let expected = "a domain name such as `apps.example.com`";
+    Err(invalid("--group", &full, expected))
 }
 
-/// A name as Kubernetes takes it for namespaces: lower-case letters, digits and dashes.
+/// Checks that the name is valid for a namespace: lower-case letters, digits and dashes.
 pub(crate) fn check_label(flag: &'static str, name: &str) -> Result<(), Error> {
-    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let is_valid = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let is_label = (1..=63).contains(&name.len())
-        && name.chars().all(inner)
+        && name.chars().all(is_valid)
         && !name.starts_with('-')
         && !name.ends_with('-');
-    match is_label {
-        true => Ok(()),
-        false => Err(wrong(flag, name, "lower-case letters, digits and dashes")),
+    if is_label {
+        return Ok(());
     }
+    Err(invalid(flag, name, "lower-case letters, digits and dashes"))
 }
 
-fn wrong(flag: &'static str, value: &str, wanted: &'static str) -> Error {
+fn invalid(flag: &'static str, value: &str, expected: &'static str) -> Error {
     Error::Argument {
         flag,
         value: value.to_owned(),
-        wanted,
+        expected,
     }
 }
 
-/// The module of a kind: `WebSite` is in `web_site`.
+/// Returns the module of a kind: `WebSite` is in `web_site`.
 pub(crate) fn module_name(kind: &str) -> String {
     let mut name = String::new();
     let mut before = 'A';
@@ -129,7 +126,7 @@ pub(crate) fn module_name(kind: &str) -> String {
     }
     match syn::parse_str::<syn::Ident>(&name) {
         Ok(_) => name,
-        Err(_) => format!("{name}_kind"), // a word of the language
+        Err(_) => format!("{name}_kind"), // a keyword
     }
 }
 
@@ -138,7 +135,7 @@ mod tests {
     use super::{check_kind, check_version, full_group, module_name};
 
     #[test]
-    fn modules_are_named_as_rust_names_them() {
+    fn module_of_a_kind_is_in_snake_case() {
         let kinds = ["Site", "MyDaemonSet", "HTTPRoute", "Type", "Web2Site"];
         assert_eq!(
             kinds.map(module_name),
@@ -153,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_with_a_dot_is_whole() {
+    fn group_without_a_dot_gets_the_domain() {
         let group = |group| full_group(group, "example.com").ok();
         assert_eq!(group("web").as_deref(), Some("web.example.com"));
         assert_eq!(group("").as_deref(), Some("example.com"));
@@ -162,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_no_server_or_compiler_takes_are_refused() {
+    fn names_invalid_for_kubernetes_or_rust_are_rejected() {
         let version = |version| check_version(version).is_ok();
         assert_eq!(["v1", "v2beta10", "v1alpha1"].map(version), [true; 3]);
         assert_eq!(

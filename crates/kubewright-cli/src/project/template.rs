@@ -1,6 +1,8 @@
-/// Puts the values in the place of their `{{names}}`.
+//! Templates with `{{names}}`.
+
+/// Replaces each `{{name}}` with its value.
 ///
-/// A line that consists of one name whose value is empty goes away.
+/// A line that consists of one name with an empty value is removed.
 pub(crate) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut text = template.to_owned();
     for (name, value) in values {
@@ -24,7 +26,7 @@ mod tests {
     use super::fill;
 
     #[test]
-    fn a_line_of_nothing_goes_away_and_other_lines_stay() {
+    fn line_that_is_only_an_empty_value_is_removed() {
         let template = "a {{x}}\n    {{y}}\nb {{y}}.\n";
         assert_eq!(fill(template, &[("x", "1"), ("y", "")]), "a 1\nb .\n");
         assert_eq!(

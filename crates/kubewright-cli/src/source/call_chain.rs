@@ -1,49 +1,50 @@
+//! Adds a call to the chain of calls that builds the operator.
+
 use syn::spanned::Spanned as _;
 use syn::{Expr, Item, ItemFn, ReturnType, Stmt};
 
 use super::Source;
 
-/// What became of a call that was to be added.
+/// The result of adding a call.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Placed {
+pub(crate) enum AddedCall {
     /// The new text of the file.
     Text(String),
-    /// The function is there, and the place in it cannot be told: at which line, and why.
-    Unclear {
-        /// Where the function, or its last expression, begins.
+    /// The function has an unsupported form.
+    Unsupported {
+        /// The line of the function, or of its last expression.
         line: usize,
-        /// What stands in the way.
-        why: &'static str,
+        reason: &'static str,
     },
-    /// The file has no such function.
-    Absent,
+    /// The file has no function `operator`.
+    NoOperator,
 }
 
-/// Adds `.call(..)` behind the operator that the function `operator` returns.
-pub(crate) fn append_call(source: &Source, call: &str) -> Placed {
+/// Appends `.call(..)` to the operator that the function `operator` returns.
+pub(crate) fn append_call(source: &Source, call: &str) -> AddedCall {
     let function = source.syntax.items.iter().find_map(|item| match item {
         Item::Fn(function) if function.sig.ident == "operator" => Some(function),
         _ => None,
     });
     let Some(function) = function else {
-        return Placed::Absent;
+        return AddedCall::NoOperator;
     };
-    let unclear = |line, why| Placed::Unclear { line, why };
+    let unsupported = |line, reason| AddedCall::Unsupported { line, reason };
     let first_line = function.sig.fn_token.span.start().line;
     if !returns_operator(function) {
-        return unclear(first_line, "`operator` does not return an `Operator`");
+        return unsupported(first_line, "`operator` does not return an `Operator`");
     }
     let Some(last) = returned(&function.block.stmts) else {
-        return unclear(first_line, "`operator` ends without an expression");
+        return unsupported(first_line, "`operator` ends without an expression");
     };
-    let last = unwrapped(last);
-    match last {
+    let built = unwrapped(last);
+    match built {
         Expr::MethodCall(_) | Expr::Call(_) | Expr::Path(_) => {
-            Placed::Text(appended(source, last, call))
+            AddedCall::Text(appended(source, built, call))
         }
-        _ => unclear(
-            last.span().start().line,
-            "`operator` ends with something else than a chain of calls",
+        _ => unsupported(
+            built.span().start().line,
+            "`operator` does not end with a chain of calls",
         ),
     }
 }
@@ -73,7 +74,7 @@ fn is_operator(returned: &syn::Type) -> bool {
     matches!(first, Some(syn::GenericArgument::Type(first)) if is_operator(first))
 }
 
-/// The value of a block: its last expression, or what its last statement returns.
+/// Returns the value of a block: its last expression, or the one that its last statement returns.
 fn returned(statements: &[Stmt]) -> Option<&Expr> {
     match statements.last()? {
         Stmt::Expr(Expr::Return(last), _) => last.expr.as_deref(),
@@ -82,7 +83,7 @@ fn returned(statements: &[Stmt]) -> Option<&Expr> {
     }
 }
 
-/// The operator itself, where it stands in `Ok(..)`, `Some(..)`, parentheses or a block.
+/// Returns the operator inside `Ok(..)`, `Some(..)`, parentheses or a block.
 fn unwrapped(expression: &Expr) -> &Expr {
     let inner = match expression {
         Expr::Paren(inner) => Some(&*inner.expr),
@@ -98,24 +99,24 @@ fn unwrapped(expression: &Expr) -> &Expr {
     inner.map_or(expression, unwrapped)
 }
 
-/// On a line of its own where the calls before it stand on theirs.
+/// Returns the text with the call, on a new line if the call before it starts a line.
 fn appended(source: &Source, last: &Expr, call: &str) -> String {
     let end = source.range(last.span()).end;
-    let Some(indent) = line_of_its_own(source, last) else {
+    let Some(indent) = indent_of_line(source, last) else {
         return source.inserted(end, call);
     };
     let addition = format!("{}{indent}{call}", source.line_break());
-    source.inserted(source.behind_comment(end), &addition)
+    source.inserted(source.after_comment(end), &addition)
 }
 
-/// How far the last call of a chain is indented, when it begins a line.
-fn line_of_its_own<'a>(source: &'a Source, last: &Expr) -> Option<&'a str> {
+/// Returns the indentation of the last call in a chain, if it starts a line.
+fn indent_of_line<'a>(source: &'a Source, last: &Expr) -> Option<&'a str> {
     let Expr::MethodCall(call) = last else {
         return None;
     };
     let dot = source.range(call.dot_token.span()).start;
     let before = source.text.get(..dot)?;
     let line_start = before.rfind('\n')? + 1;
-    let blank = before.get(line_start..)?.trim().is_empty();
-    blank.then(|| source.indent_at(dot))
+    let is_blank = before.get(line_start..)?.trim().is_empty();
+    is_blank.then(|| source.indent_at(dot))
 }

@@ -1,3 +1,5 @@
+//! A Rust file: its text and its syntax.
+
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -6,7 +8,7 @@ use proc_macro2::Span;
 
 use crate::error::Error;
 
-/// One Rust file: its text, and what it says.
+/// A Rust file with its syntax.
 pub(crate) struct Source {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
@@ -14,7 +16,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Reads a file.
+    /// Reads and parses a file.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let text = std::fs::read_to_string(path).map_err(|source| Error::File {
             action: "read",
@@ -24,14 +26,14 @@ impl Source {
         Self::parse(path, text)
     }
 
-    /// Takes the text of a file apart.
+    /// Parses the text of a file.
     pub(crate) fn parse(path: &Path, text: String) -> Result<Self, Error> {
         let syntax = syn::parse_file(&text).map_err(|source| {
-            let at = source.span().start();
+            let position = source.span().start();
             Error::NotRust {
                 path: path.to_owned(),
-                line: at.line,
-                column: at.column + 1,
+                line: position.line,
+                column: position.column + 1,
                 source,
             }
         })?;
@@ -42,30 +44,32 @@ impl Source {
         })
     }
 
-    /// Where in the text something stands.
+    /// Returns the range of a span in the text.
     pub(super) fn range(&self, span: Span) -> Range<usize> {
         let range = span.byte_range();
+        // The parser does not count a byte order mark.
         let mark = self.byte_order_mark();
         range.start + mark..range.end + mark
     }
 
-    /// The parser counts from behind it.
-    pub(super) fn byte_order_mark(&self) -> usize {
-        match self.text.starts_with('\u{feff}') {
-            true => '\u{feff}'.len_utf8(),
-            false => 0,
+    fn byte_order_mark(&self) -> usize {
+        if self.text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
         }
     }
 
-    /// The line break that the file uses.
+    /// Returns the line break of the file.
     pub(super) fn line_break(&self) -> &'static str {
-        match self.text.contains("\r\n") {
-            true => "\r\n",
-            false => "\n",
+        if self.text.contains("\r\n") {
+            "\r\n"
+        } else {
+            "\n"
         }
     }
 
-    /// The white space at the beginning of the line of a position.
+    /// Returns the indentation of the line at a position.
     pub(super) fn indent_at(&self, position: usize) -> &str {
         let before = self.text.get(..position).unwrap_or_default();
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -74,18 +78,19 @@ impl Source {
         line.get(..end.unwrap_or(line.len())).unwrap_or_default()
     }
 
-    /// The position, or the end of the line where only a comment follows: it stays with what is
-    /// before it.
-    pub(super) fn behind_comment(&self, position: usize) -> usize {
+    /// Returns the position, or the end of the line if only a comment follows, which belongs to the
+    /// code before it.
+    pub(super) fn after_comment(&self, position: usize) -> usize {
         let rest = self.text.get(position..).unwrap_or_default();
         let line = rest.lines().next().unwrap_or_default();
-        match line.trim_start().starts_with("//") {
-            true => position + line.len(),
-            false => position,
+        if line.trim_start().starts_with("//") {
+            position + line.len()
+        } else {
+            position
         }
     }
 
-    /// The text with something put in at a position.
+    /// Returns the text with an addition at a position.
     pub(super) fn inserted(&self, position: usize, addition: &str) -> String {
         let mut text = self.text.clone();
         text.insert_str(position, addition);

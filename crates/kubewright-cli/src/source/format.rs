@@ -1,17 +1,17 @@
+//! Formats generated code with rustfmt.
+
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// The text as rustfmt writes it, or as it is where rustfmt is missing or refuses it.
+/// Returns the formatted text; unchanged if rustfmt is not installed or fails.
 pub(crate) fn formatted(text: &str) -> String {
     rustfmt(text).unwrap_or_else(|| text.to_owned())
 }
 
-/// The new text as rustfmt writes it, when the old one was formatted so; otherwise as it is.
+/// Returns the new text, formatted if the old one was.
 pub(crate) fn formatted_like(old: &str, new: String) -> String {
-    match rustfmt(old) {
-        Some(tidy) if tidy == old => formatted(&new),
-        _ => new,
-    }
+    let is_formatted = rustfmt(old).is_some_and(|text| text == old);
+    if is_formatted { formatted(&new) } else { new }
 }
 
 fn rustfmt(text: &str) -> Option<String> {
@@ -22,9 +22,9 @@ fn rustfmt(text: &str) -> Option<String> {
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    // It reads all of its input before it writes, so neither side waits for the other.
+    // rustfmt reads all input before it writes, so this cannot deadlock.
     rustfmt.stdin.take()?.write_all(text.as_bytes()).ok()?;
     let output = rustfmt.wait_with_output().ok()?;
-    let tidy = String::from_utf8(output.stdout).ok()?;
-    (output.status.success() && !tidy.is_empty()).then_some(tidy)
+    let formatted = String::from_utf8(output.stdout).ok()?;
+    (output.status.success() && !formatted.is_empty()).then_some(formatted)
 }

@@ -1,9 +1,11 @@
+//! The imports of a file, rewritten for another module.
+
 use std::collections::BTreeSet;
 
 use syn::{Item, ItemUse, UseTree};
 
-/// The `use` lines that bring these names into a file, for a file in another module: one line a
-/// name, and everything that is imported by `*`.
+/// Returns the `use` lines that import the names into the file, with paths that are valid in another
+/// module: one line for each name, and all glob imports.
 pub(super) fn imported(items: &[Item], module: &str, names: &BTreeSet<String>) -> Vec<String> {
     let inner: BTreeSet<String> = items.iter().filter_map(inner_name).collect();
     let mut lines = Vec::new();
@@ -19,7 +21,7 @@ pub(super) fn imported(items: &[Item], module: &str, names: &BTreeSet<String>) -
     lines
 }
 
-/// What else of the file a path in it may begin with.
+/// Returns the name of an item that paths in the file may start with.
 fn inner_name(item: &Item) -> Option<String> {
     match item {
         Item::Mod(item) => Some(item.ident.to_string()),
@@ -28,10 +30,10 @@ fn inner_name(item: &Item) -> Option<String> {
     }
 }
 
-/// One thing that is imported.
+/// One import.
 struct Leaf {
     path: String,
-    /// The name it has in the file; none for `*`.
+    /// The name in the file; none for `*`.
     name: Option<String>,
 }
 
@@ -81,24 +83,23 @@ fn collect(tree: &UseTree, before: &[String], found: &mut Vec<Leaf>) {
     }
 }
 
-/// What begins with `self`, `super` or a module of the file's own means something else in another
-/// module.
+/// Returns the path as an absolute one if it starts with `self`, `super` or a module of the file,
+/// which refer to something else in another module.
 fn absolute(path: &str, module: &str, inner: &BTreeSet<String>) -> String {
     let first = path.split("::").next().unwrap_or_default();
     if inner.contains(first) {
         return format!("{module}::{path}");
     }
-    let mut module = module;
+    let mut base = module;
     let mut rest = path.strip_prefix("self::").unwrap_or(path);
-    while let Some(above) = rest.strip_prefix("super::") {
-        module = module
-            .rsplit_once("::")
-            .map_or("crate", |(parent, _)| parent);
-        rest = above;
+    while let Some(inner) = rest.strip_prefix("super::") {
+        base = base.rsplit_once("::").map_or("crate", |(parent, _)| parent);
+        rest = inner;
     }
-    match rest == path {
-        true => path.to_owned(),
-        false => format!("{module}::{rest}"),
+    if rest == path {
+        path.to_owned()
+    } else {
+        format!("{base}::{rest}")
     }
 }
 
@@ -109,11 +110,10 @@ mod tests {
     use super::imported;
 
     #[test]
-    fn names_are_imported_one_by_one_and_from_the_crates_root() {
+    fn imports_are_absolute_and_one_for_each_name() {
         let text = "use a::{b::{self, c}, d as e, f::*};\nuse super::super::g;\nuse self::h::i;\nuse ::j::k;\nmod l;\nuse l::m;";
         let file = syn::parse_file(text).unwrap();
-        let names = ["b", "e", "g", "i", "k", "m"].map(str::to_owned);
-        let names: BTreeSet<String> = names.into_iter().collect();
+        let names = BTreeSet::from(["b", "e", "g", "i", "k", "m"].map(str::to_owned));
         assert_eq!(
             imported(&file.items, "crate::x::y::z", &names),
             [

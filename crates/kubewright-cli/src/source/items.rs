@@ -1,9 +1,11 @@
+//! Adds items and tests to a file.
+
 use syn::spanned::Spanned as _;
 use syn::{Item, ItemMod};
 
 use super::Source;
 
-/// Whether the file has a function of this name at its outermost level.
+/// Whether the file has a top-level function with this name.
 pub(crate) fn has_function(source: &Source, name: &str) -> bool {
     let items = source.syntax.items.iter();
     let mut functions = items.filter_map(|item| match item {
@@ -13,15 +15,15 @@ pub(crate) fn has_function(source: &Source, name: &str) -> bool {
     functions.any(|function| function == name)
 }
 
-/// The file's text with more items, which stand before its tests, and with more tests at the end
-/// of those.
+/// Returns the text with the items before the module `tests`, and the tests at its end.
 pub(crate) fn with_items(source: &Source, items: &str, tests: &str) -> String {
     let line_break = source.line_break();
     let module = source.syntax.items.iter().find_map(|item| match item {
         Item::Mod(module) if module.ident == "tests" => Some(module),
         _ => None,
     });
-    let Some((module, close)) = module.and_then(|module| Some((module, closing(source, module)?)))
+    let Some((module, end)) =
+        module.and_then(|module| Some((module, closing_brace(source, module)?)))
     else {
         let mut text = source.text.trim_end().to_owned();
         text += &format!("{line_break}{items}{line_break}");
@@ -33,16 +35,16 @@ pub(crate) fn with_items(source: &Source, items: &str, tests: &str) -> String {
         }
         return text;
     };
-    // The later place first: the earlier one stays where it is.
-    let mut text = source.inserted(close, tests);
+    // The later position first: the earlier one is still valid afterwards.
+    let mut text = source.inserted(end, tests);
     let start = source.range(module.span()).start;
     let items = items.trim_start_matches(['\r', '\n']);
     text.insert_str(start, &format!("{items}{line_break}"));
     text
 }
 
-/// Where the module's last brace stands.
-fn closing(source: &Source, module: &ItemMod) -> Option<usize> {
+/// Returns the position of the closing brace of a module.
+fn closing_brace(source: &Source, module: &ItemMod) -> Option<usize> {
     let (brace, _) = module.content.as_ref()?;
     Some(source.range(brace.span.close()).start)
 }
@@ -59,25 +61,24 @@ mod tests {
     }
 
     #[test]
-    fn items_come_before_the_tests_and_tests_at_their_end() {
+    fn items_are_added_before_the_tests_and_tests_at_their_end() {
         let file = source(
-            "// Mine.\nfn a() {}\n\n/// Told.\n#[cfg(test)]\nmod tests {\n    fn t() {}\n}\n",
+            "// Mine.\nfn a() {}\n\n/// Docs.\n#[cfg(test)]\nmod tests {\n    fn t() {}\n}\n",
         );
         assert!(has_function(&file, "a") && !has_function(&file, "t"));
         assert_eq!(
             with_items(&file, "\nfn b() {}\n", "\n    fn u() {}\n"),
-            "// Mine.\nfn a() {}\n\nfn b() {}\n\n/// Told.\n#[cfg(test)]\nmod tests {\n    fn t() {}\n\n    fn u() {}\n}\n"
+            "// Mine.\nfn a() {}\n\nfn b() {}\n\n/// Docs.\n#[cfg(test)]\nmod tests {\n    fn t() {}\n\n    fn u() {}\n}\n"
         );
     }
 
     #[test]
-    fn a_file_without_tests_gets_some() {
-        let made = with_items(&source("fn a() {}\n"), "\nfn b() {}\n", "    fn t() {}\n");
-        let read = source(&made);
-        assert!(has_function(&read, "b"), "{made}");
+    fn module_tests_is_added_to_a_file_without_tests() {
+        let text = with_items(&source("fn a() {}\n"), "\nfn b() {}\n", "    fn t() {}\n");
+        assert!(has_function(&source(&text), "b"), "{text}");
         assert!(
-            made.contains("mod tests {\n    use super::*;\n    fn t() {}\n}"),
-            "{made}"
+            text.contains("mod tests {\n    use super::*;\n    fn t() {}\n}"),
+            "{text}"
         );
     }
 }

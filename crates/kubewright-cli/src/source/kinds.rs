@@ -1,3 +1,5 @@
+//! Kinds that a file derives with `#[kube(..)]`.
+
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::{Attribute, Item, Meta};
 
@@ -9,11 +11,11 @@ pub(crate) struct DerivedKind {
     pub(crate) group: String,
     pub(crate) version: String,
     pub(crate) kind: String,
-    /// Whether its objects live in namespaces.
+    /// Whether its objects have a namespace.
     pub(crate) namespaced: bool,
 }
 
-/// The kinds that the file derives, those in its inline modules too.
+/// Returns the kinds that the file derives, including those in inline modules.
 pub(crate) fn derived_kinds(source: &Source) -> Vec<DerivedKind> {
     let mut kinds = Vec::new();
     collect(&source.syntax.items, &mut kinds);
@@ -35,7 +37,7 @@ fn collect(items: &[Item], kinds: &mut Vec<DerivedKind>) {
     }
 }
 
-/// The kind that the attributes of a type define.
+/// Returns the kind that the attributes of a type define.
 pub(super) fn derived(attributes: &[Attribute]) -> Option<DerivedKind> {
     let mut found = DerivedKind {
         namespaced: is_namespaced(attributes),
@@ -57,11 +59,11 @@ pub(super) fn derived(attributes: &[Attribute]) -> Option<DerivedKind> {
 pub(super) struct Setting {
     pub(super) name: String,
     pub(super) value: String,
-    /// Where the value stands, with its quotes.
+    /// The span of the value with its quotes.
     pub(super) span: Span,
 }
 
-/// The settings at the outermost level, which may be spread over several attributes.
+/// Returns the top-level settings of all `kube` attributes.
 pub(super) fn settings(attributes: &[Attribute]) -> Vec<Setting> {
     let mut found = Vec::new();
     for attribute in attributes {
@@ -74,7 +76,7 @@ pub(super) fn settings(attributes: &[Attribute]) -> Vec<Setting> {
     found
 }
 
-/// Whether one of the attributes says `namespaced`, which is a word alone.
+/// Whether one of the attributes has the word `namespaced`.
 fn is_namespaced(attributes: &[Attribute]) -> bool {
     let of_kube = attributes
         .iter()
@@ -88,12 +90,12 @@ fn is_namespaced(attributes: &[Attribute]) -> bool {
 
 fn read_settings(tokens: TokenStream, found: &mut Vec<Setting>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    for three in tokens.windows(3) {
+    for triple in tokens.windows(3) {
         let [
             TokenTree::Ident(name),
             TokenTree::Punct(equals),
             TokenTree::Literal(value),
-        ] = three
+        ] = triple
         else {
             continue;
         };

@@ -1,19 +1,21 @@
+//! Adds a module declaration to a file.
+
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Item};
 
 use super::Source;
 
-/// What became of a module that was to be added.
+/// The result of adding a module.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum AddedModule {
     /// The new text of the file.
     Text(String),
-    /// A module of that name is there.
-    Present,
+    /// The file has a module with this name.
+    Exists,
 }
 
-/// Adds `declaration` (such as `pub mod site;`) of the module `name` behind the last such line, or
-/// before the first item.
+/// Adds the declaration of a module, such as `pub mod site;`, after the last declaration, or before
+/// the first item.
 pub(crate) fn add_module(source: &Source, name: &str, declaration: &str) -> AddedModule {
     let items = &source.syntax.items;
     let modules = || {
@@ -23,19 +25,17 @@ pub(crate) fn add_module(source: &Source, name: &str, declaration: &str) -> Adde
         })
     };
     if modules().any(|module| module.ident == name) {
-        return AddedModule::Present;
+        return AddedModule::Exists;
     }
     let line_break = source.line_break();
     let last = modules().rfind(|module| module.content.is_none() && !is_conditional(&module.attrs));
     if let Some(last) = last {
-        let end = source.behind_comment(source.range(last.span()).end);
+        let end = source.after_comment(source.range(last.span()).end);
         return AddedModule::Text(source.inserted(end, &format!("{line_break}{declaration}")));
     }
     let Some(first) = items.first() else {
-        let gap = match source.text.trim().is_empty() {
-            true => "",
-            false => line_break,
-        };
+        let is_empty = source.text.trim().is_empty();
+        let gap = if is_empty { "" } else { line_break };
         let addition = format!("{gap}{declaration}{line_break}");
         return AddedModule::Text(source.inserted(source.text.len(), &addition));
     };

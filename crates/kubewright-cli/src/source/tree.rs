@@ -1,9 +1,11 @@
+//! All Rust files of a package.
+
 use std::path::{Path, PathBuf};
 
 use super::{DerivedKind, Source, derived_kinds};
 use crate::error::Error;
 
-/// All Rust files below a package's `src`, the crate's root first.
+/// The Rust files in `src`, the root of the crate first.
 #[derive(Debug)]
 pub(crate) struct Tree {
     files: Vec<Source>,
@@ -26,22 +28,22 @@ impl Tree {
         Ok(Self { files })
     }
 
-    /// `src/lib.rs`, or `src/main.rs` where there is no library.
+    /// Returns `src/lib.rs`, or `src/main.rs` without a library.
     pub(crate) fn root(&self) -> &Source {
         &self.files[0]
     }
 
-    /// Whether the crate is a library that tests can use.
+    /// Whether the package has a library, which tests can use.
     pub(crate) fn has_library(&self) -> bool {
         self.root().path.ends_with("lib.rs")
     }
 
-    /// The files, the root first.
+    /// Returns the files, the root first.
     pub(crate) fn files(&self) -> &[Source] {
         &self.files
     }
 
-    /// The files that derive a kind of this name, each with what it says of it.
+    /// Returns the files that derive a kind with this name, each with the kind.
     pub(crate) fn deriving(&self, kind: &str) -> Vec<(&Source, DerivedKind)> {
         let all = self.files.iter();
         all.flat_map(|file| {

@@ -1,3 +1,5 @@
+//! The layout of the screen.
+
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
@@ -6,13 +8,12 @@ use ratatui::widgets::{Block, Borders, Paragraph, Row, Table};
 
 use super::model::Model;
 
-/// Draws everything, from top to bottom: what runs, the samples, the operator's objects, the Pods,
-/// reconciles, events, the log.
+/// Draws the screen from top to bottom: title, samples, objects, Pods, reconciles, events, log.
 pub(super) fn draw(frame: &mut Frame<'_>, model: &Model) {
-    let share = (frame.area().height / 6).max(1);
+    let limit = (frame.area().height / 6).max(1);
     let rows = |count: usize| {
-        let count = u16::try_from(count.max(1)).unwrap_or(share);
-        Constraint::Length(count.min(share) + 1)
+        let count = u16::try_from(count.max(1)).unwrap_or(limit);
+        Constraint::Length(count.min(limit) + 1)
     };
     let board = &model.board;
     let [head, samples, objects, pods, reconciles, events, log, foot] = Layout::vertical([
@@ -48,10 +49,8 @@ fn titled(title: &'static str) -> Block<'static> {
 }
 
 fn draw_samples(frame: &mut Frame<'_>, area: Rect, model: &Model) {
-    let rows = model.board.samples.iter().map(|(name, missing)| {
-        let state = missing.as_deref().unwrap_or("ready");
-        Row::new([name.as_str(), state])
-    });
+    let samples = model.board.samples.iter();
+    let rows = samples.map(|sample| Row::new([sample.name.as_str(), sample.text()]));
     let widths = [Constraint::Percentage(40), Constraint::Percentage(60)];
     frame.render_widget(Table::new(rows, widths).block(titled("samples")), area);
 }
@@ -71,8 +70,8 @@ fn draw_pods(frame: &mut Frame<'_>, area: Rect, model: &Model) {
 }
 
 fn draw_objects(frame: &mut Frame<'_>, area: Rect, model: &Model) {
-    let rows = model.board.objects.iter();
-    let rows = rows.map(|object| Row::new(object.clone()));
+    let objects = model.board.objects.iter();
+    let rows = objects.map(|object| Row::new(object.clone()));
     let widths = [
         Constraint::Percentage(20),
         Constraint::Percentage(35),
@@ -82,16 +81,16 @@ fn draw_objects(frame: &mut Frame<'_>, area: Rect, model: &Model) {
     frame.render_widget(table.block(titled("objects")), area);
 }
 
-/// The last ones that fit.
+/// Draws the newest reconciles that fit.
 fn draw_reconciles(frame: &mut Frame<'_>, area: Rect, model: &Model) {
     let fit = usize::from(area.height.saturating_sub(2));
     let skipped = model.reconciles.len().saturating_sub(fit);
-    let rows = model.reconciles.iter().skip(skipped).map(|one| {
+    let rows = model.reconciles.iter().skip(skipped).map(|reconciled| {
         Row::new([
-            one.controller.as_str(),
-            one.object.as_str(),
-            one.time.as_str(),
-            one.outcome.as_str(),
+            reconciled.controller.as_str(),
+            reconciled.object.as_str(),
+            reconciled.time.as_str(),
+            reconciled.outcome.as_str(),
         ])
     });
     let widths = [
@@ -109,7 +108,7 @@ fn heading<const N: usize>(titles: [&'static str; N]) -> Row<'static> {
     Row::new(titles).style(Style::new().add_modifier(Modifier::DIM))
 }
 
-/// The last lines that fit.
+/// Draws the last lines that fit.
 fn draw_end(frame: &mut Frame<'_>, area: Rect, title: &'static str, lines: &[String]) {
     let fit = usize::from(area.height.saturating_sub(1));
     let skipped = lines.len().saturating_sub(fit);
@@ -127,7 +126,7 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::draw;
-    use crate::dev::board::Board;
+    use crate::dev::board::{Board, SampleState};
     use crate::dev::reconciled::Reconciled;
     use crate::dev::view::model::Model;
 
@@ -157,7 +156,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_screen_shows_the_cluster_the_reconciles_and_the_log() {
+    fn screen_shows_the_cluster_the_reconciles_and_the_log() {
         let text = |text: &str| text.to_owned();
         let mut model = Model {
             title: text("sites"),
@@ -165,8 +164,14 @@ mod tests {
             state: text("running"),
             board: Board {
                 samples: vec![
-                    (text("Site default/a"), None),
-                    (text("Site default/b"), Some(text("no status yet"))),
+                    SampleState {
+                        name: text("Site default/a"),
+                        missing: None,
+                    },
+                    SampleState {
+                        name: text("Site default/b"),
+                        missing: Some(text("no status yet")),
+                    },
                 ],
                 objects: vec![
                     ["Site", "default/a", "Ready=True"].map(text),

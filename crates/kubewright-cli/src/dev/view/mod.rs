@@ -9,80 +9,89 @@ use std::fmt::Display;
 use super::board::Board;
 use super::reconciled::Reconciled;
 use crate::error::Error;
-use crate::output::note;
+use crate::output;
 use crate::output_format::OutputFormat;
+use crate::program::BuildOutput;
 pub(super) use screen::Screen;
 
-/// Where things are shown.
+/// Where `dev` shows what happens.
 pub(super) enum View {
-    /// One line after another.
+    /// Lines on standard output and standard error.
     Lines(OutputFormat),
-    /// A screen that is drawn anew.
+    /// The whole terminal.
     Screen(Box<Screen>),
 }
 
 impl View {
-    /// How the end is told.
-    pub(super) fn form(&self) -> OutputFormat {
+    /// Returns the format of the result.
+    pub(super) fn format(&self) -> OutputFormat {
         match self {
-            Self::Lines(form) => *form,
+            Self::Lines(format) => *format,
             Self::Screen(_) => OutputFormat::Text,
         }
     }
 
-    /// Something about the work itself.
+    /// Returns what happens to the messages of a build: on a screen, they must not be printed.
+    pub(super) fn build_output(&self) -> BuildOutput {
+        match self {
+            Self::Lines(_) => BuildOutput::Shown,
+            Self::Screen(_) => BuildOutput::Captured,
+        }
+    }
+
+    /// Shows a line of the log.
     pub(super) fn note(&mut self, line: impl Display) {
         match self {
-            Self::Lines(_) => note(line),
+            Self::Lines(_) => output::note(line),
             Self::Screen(screen) => screen.log(&line.to_string()),
         }
     }
 
-    /// A reconcile that has ended.
+    /// Shows a reconcile that has ended.
     pub(super) fn reconciled(&mut self, reconciled: &Reconciled) {
         match self {
-            Self::Lines(_) => note(format_args!("reconcile {reconciled}")),
+            Self::Lines(_) => output::note(format_args!("reconcile {reconciled}")),
             Self::Screen(screen) => screen.reconciled(reconciled),
         }
     }
 
-    /// Something that failed, with its causes.
-    pub(super) fn fail(&mut self, error: &Error) {
+    /// Shows an error with its causes.
+    pub(super) fn error(&mut self, error: &Error) {
         match self {
-            Self::Lines(_) => crate::output::fail(error),
+            Self::Lines(_) => output::print_error(error),
             Self::Screen(screen) => {
-                for line in crate::output::causes(error) {
+                for line in output::error_lines(error) {
                     screen.log(&line);
                 }
             }
         }
     }
 
-    /// What the operator is doing, in a word or two.
+    /// Shows the state of the operator in a few words.
     pub(super) fn state(&mut self, state: &str) {
         match self {
-            Self::Lines(_) => note(state),
+            Self::Lines(_) => output::note(state),
             Self::Screen(screen) => screen.state(state),
         }
     }
 
-    /// The cluster as it is now.
-    pub(super) fn board(&mut self, board: &Board, former: &Board) {
+    /// Shows the state of the cluster.
+    pub(super) fn board(&mut self, board: &Board, previous: &Board) {
         match self {
-            Self::Lines(form) => {
-                for line in board.changes_since(former) {
-                    form.tell(line);
+            Self::Lines(format) => {
+                for line in board.changes_since(previous) {
+                    format.progress(line);
                 }
             }
             Self::Screen(screen) => screen.board(board.clone()),
         }
     }
 
-    /// Waits until the person at the screen wants to end it.
+    /// Waits until the user quits the screen.
     ///
     /// # Cancel safety
     ///
-    /// Safe: a key that comes later is seen by the next call.
+    /// Safe: a key that is pressed later is handled by the next call.
     pub(super) async fn quit(&mut self) {
         match self {
             Self::Lines(_) => std::future::pending().await,

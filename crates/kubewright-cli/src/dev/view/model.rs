@@ -1,32 +1,34 @@
+//! The content of the screen.
+
 use std::collections::VecDeque;
 
 use crate::dev::board::Board;
 use crate::dev::reconciled::Reconciled;
 
-/// How many lines of the log, and how many reconciles, are kept.
-const KEPT: usize = 500;
+/// The number of log lines, and of reconciles, that are stored.
+const CAPACITY: usize = 500;
 
-/// What is on the screen.
+/// The content of the screen.
 #[derive(Debug, Default)]
 pub(super) struct Model {
-    /// The operator's folder.
+    /// The name of the operator's folder.
     pub(super) title: String,
-    /// How to use kubectl beside it.
+    /// The command line of kubectl for the cluster.
     pub(super) kubectl: String,
-    /// What the operator is doing.
+    /// The state of the operator.
     pub(super) state: String,
     pub(super) board: Board,
     /// Reconciles that have ended, newest last.
     pub(super) reconciles: VecDeque<Reconciled>,
-    /// The operator's log, and what `dev` itself says, newest last.
+    /// The log of the operator and of `dev` itself, newest last.
     pub(super) log: VecDeque<String>,
 }
 
 impl Model {
-    /// Adds a line to the log; colours are left out, because the screen has its own.
+    /// Adds a line to the log, without its colors, because the screen has its own.
     pub(super) fn log(&mut self, line: &str) {
         self.log.push_back(without_escapes(line));
-        while self.log.len() > KEPT {
+        while self.log.len() > CAPACITY {
             self.log.pop_front();
         }
     }
@@ -34,13 +36,13 @@ impl Model {
     /// Adds a reconcile.
     pub(super) fn reconciled(&mut self, reconciled: &Reconciled) {
         self.reconciles.push_back(reconciled.clone());
-        while self.reconciles.len() > KEPT {
+        while self.reconciles.len() > CAPACITY {
             self.reconciles.pop_front();
         }
     }
 }
 
-/// The text without the escape sequences that terminals read.
+/// Returns the line without escape sequences and control characters.
 fn without_escapes(line: &str) -> String {
     let mut text = String::new();
     let mut letters = line.chars();
@@ -60,15 +62,15 @@ fn without_escapes(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{KEPT, Model};
+    use super::{CAPACITY, Model};
 
     #[test]
-    fn the_log_keeps_its_end_without_colours() {
+    fn log_keeps_the_newest_lines_without_colors() {
         let mut model = Model::default();
-        for number in 0..=KEPT {
+        for number in 0..=CAPACITY {
             model.log(&format!("\u{1b}[2m{number}\u{1b}[0m\tdone"));
         }
-        assert_eq!(model.log.len(), KEPT);
-        assert_eq!(model.log.back().unwrap(), &format!("{KEPT}    done"));
+        assert_eq!(model.log.len(), CAPACITY);
+        assert_eq!(model.log.back().unwrap(), &format!("{CAPACITY}    done"));
     }
 }

@@ -1,3 +1,5 @@
+//! The full screen on a terminal, and its keys.
+
 use std::time::Duration;
 
 use ratatui::DefaultTerminal;
@@ -14,33 +16,33 @@ use crate::error::Error;
 
 const POLL: Duration = Duration::from_millis(100);
 
-/// The terminal as one screen; dropped, it is as it was before.
+/// The full screen on a terminal. Dropping it restores the terminal.
 pub(in crate::dev) struct Screen {
     terminal: DefaultTerminal,
     model: Model,
-    /// Keys that ask for an end, and new sizes; the oldest wait when nobody reads them.
-    wishes: mpsc::Receiver<Wish>,
+    /// Input from the keyboard task, which waits while the channel is full.
+    inputs: mpsc::Receiver<Input>,
     stop: CancellationToken,
     /// Reads the keyboard until `stop`.
     _keyboard: JoinSet<()>,
 }
 
-/// What somebody at the terminal wants.
+/// Input from the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wish {
+enum Input {
     Quit,
-    DrawAnew,
+    Resize,
 }
 
 impl Screen {
-    /// Takes the terminal.
+    /// Switches the terminal to the full screen.
     pub(in crate::dev) fn open(title: String, kubectl: String) -> Result<Self, Error> {
         let terminal = ratatui::try_init().map_err(|source| Error::Terminal { source })?;
-        let (told, wishes) = mpsc::channel(16);
+        let (sender, inputs) = mpsc::channel(16);
         let stop = CancellationToken::new();
         let mut keyboard = JoinSet::new();
         let stopped = stop.clone();
-        keyboard.spawn_blocking(move || read_keyboard(&told, &stopped));
+        keyboard.spawn_blocking(move || read_keyboard(&sender, &stopped));
         let mut screen = Self {
             terminal,
             model: Model {
@@ -48,7 +50,7 @@ impl Screen {
                 kubectl,
                 ..Model::default()
             },
-            wishes,
+            inputs,
             stop,
             _keyboard: keyboard,
         };
@@ -78,21 +80,21 @@ impl Screen {
         }
     }
 
-    /// Waits until somebody wants to end it.
+    /// Waits until the user quits.
     ///
     /// # Cancel safety
     ///
-    /// Safe: a key that comes later is seen by the next call.
+    /// Safe: a key that is pressed later is handled by the next call.
     pub(super) async fn quit(&mut self) {
-        // None comes when the keyboard is closed, as at a hangup.
-        while let Some(Wish::DrawAnew) = self.wishes.recv().await {
+        // The channel is closed when the terminal is, as after a hangup.
+        while let Some(Input::Resize) = self.inputs.recv().await {
             self.draw();
         }
     }
 
-    /// A terminal that takes no more is about to go, and a signal says so.
     fn draw(&mut self) {
         let model = &self.model;
+        // Drawing fails only when the terminal is closed, and a signal then ends the session.
         self.terminal.draw(|frame| draw(frame, model)).ok();
     }
 }
@@ -104,28 +106,28 @@ impl Drop for Screen {
     }
 }
 
-/// Runs on a thread of its own until it is stopped or the terminal is gone.
-fn read_keyboard(told: &mpsc::Sender<Wish>, stop: &CancellationToken) {
+/// Reads the keyboard until it is stopped or the terminal is closed.
+fn read_keyboard(sender: &mpsc::Sender<Input>, stop: &CancellationToken) {
     while !stop.is_cancelled() {
-        let wish = match event::poll(POLL).and_then(|ready| ready.then(event::read).transpose()) {
-            Ok(Some(event)) => wish(&event),
+        let input = match event::poll(POLL).and_then(|ready| ready.then(event::read).transpose()) {
+            Ok(Some(event)) => input_of(&event),
             Ok(None) => None,
             Err(_) => return,
         };
-        if wish.is_some_and(|wish| told.blocking_send(wish).is_err()) {
+        if input.is_some_and(|input| sender.blocking_send(input).is_err()) {
             return;
         }
     }
 }
 
-fn wish(event: &Event) -> Option<Wish> {
+fn input_of(event: &Event) -> Option<Input> {
     match event {
-        Event::Resize(..) => Some(Wish::DrawAnew),
-        Event::Key(key) if key.code == KeyCode::Char('q') => Some(Wish::Quit),
+        Event::Resize(..) => Some(Input::Resize),
+        Event::Key(key) if key.code == KeyCode::Char('q') => Some(Input::Quit),
         Event::Key(key)
             if key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL) =>
         {
-            Some(Wish::Quit)
+            Some(Input::Quit)
         }
         _ => None,
     }

@@ -1,3 +1,5 @@
+//! The program's bytes, and the libraries that it needs.
+
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -6,23 +8,25 @@ use tokio::process::Command;
 use super::elf::{interpreter, is_elf};
 use crate::error::Error;
 
-/// A file of the image and where it is taken from.
+/// A library or the loader of a dynamic program.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Source {
-    /// Where it is in the image, and on this machine but for the program.
+pub(super) struct Library {
+    /// The path in the image and on this machine.
     pub(super) path: String,
     pub(super) content: Vec<u8>,
 }
 
-/// What the header of an archive's entry has room for.
+/// The length of the path in the header of an archive entry.
 const LONGEST_PATH: usize = 100;
 
-/// The program's bytes, and the libraries that it needs beside it with their loader.
+/// Reads the program and the libraries that it needs, with their loader.
 ///
 /// # Cancel safety
 ///
 /// Safe: it only reads.
-pub(super) async fn files(program: &Path) -> Result<(Vec<u8>, Vec<Source>), Error> {
+pub(super) async fn program_with_libraries(
+    program: &Path,
+) -> Result<(Vec<u8>, Vec<Library>), Error> {
     let content = read(program)?;
     if !is_elf(&content) {
         return Err(Error::NotForLinux {
@@ -35,19 +39,19 @@ pub(super) async fn files(program: &Path) -> Result<(Vec<u8>, Vec<Source>), Erro
     let mut libraries = Vec::new();
     for path in libraries_of(program, &loader).await? {
         if path.len() > LONGEST_PATH {
-            return Err(Error::FailedSaying {
+            return Err(Error::FailedWithOutput {
                 command: format!("put {path} into an image"),
-                said: format!("its path is longer than {LONGEST_PATH} letters"),
+                output: format!("its path is longer than {LONGEST_PATH} characters"),
             });
         }
         let content = read(Path::new(&path))?;
-        libraries.push(Source { path, content });
+        libraries.push(Library { path, content });
     }
-    libraries.sort_by(|one, other| one.path.cmp(&other.path));
+    libraries.sort_by(|a, b| a.path.cmp(&b.path));
     Ok((content, libraries))
 }
 
-/// Asks the loader itself, which knows where this system keeps libraries.
+/// Lists the libraries with the loader, which knows the library paths of the system.
 async fn libraries_of(program: &Path, loader: &str) -> Result<Vec<String>, Error> {
     let command = format!("{loader} --list {}", program.display());
     let output = Command::new(loader)
@@ -63,9 +67,9 @@ async fn libraries_of(program: &Path, loader: &str) -> Result<Vec<String>, Error
         })?;
     let listed = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() || listed.contains("=> not found") {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = format!("{listed}{said}").trim().to_owned();
-        return Err(Error::FailedSaying { command, said });
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let output = format!("{listed}{errors}").trim().to_owned();
+        return Err(Error::FailedWithOutput { command, output });
     }
     let mut paths = paths(&listed);
     paths.push(loader.to_owned());
@@ -74,12 +78,12 @@ async fn libraries_of(program: &Path, loader: &str) -> Result<Vec<String>, Error
     Ok(paths)
 }
 
-/// The files in lines such as `libc.so.6 => /lib/libc.so.6 (0x7f..)`; the loader is named without
-/// an arrow, and what the kernel brings along is no file.
+/// Returns the paths in lines such as `libc.so.6 => /lib/libc.so.6 (0x7f..)`. The line of the loader
+/// has no arrow; the vDSO of the kernel has no path.
 fn paths(listed: &str) -> Vec<String> {
     let lines = listed.lines().filter_map(|line| {
-        let path = line.split_once("=> ").map_or(line, |(_, path)| path).trim();
-        let path = path.split(" (").next().unwrap_or_default();
+        let target = line.split_once("=> ").map_or(line, |(_, target)| target);
+        let path = target.trim().split(" (").next().unwrap_or_default();
         path.starts_with('/').then(|| path.to_owned())
     });
     lines.collect()
@@ -98,7 +102,7 @@ mod tests {
     use super::paths;
 
     #[test]
-    fn files_are_found_in_what_a_loader_lists() {
+    fn paths_are_parsed_from_the_output_of_the_loader() {
         let listed = "\tlinux-vdso.so.1 (0x00007ffd)\n\
                       \tlibm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f01)\n\
                       \t/lib64/ld-linux-x86-64.so.2 (0x00007f02)\n";

@@ -1,3 +1,5 @@
+//! The objects on the board: those of the operator's kinds, the samples, and what they own.
+
 use std::collections::BTreeSet;
 
 use kube::Api;
@@ -5,62 +7,61 @@ use kube::api::{ApiResource, DynamicObject, ListParams};
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::objects::{Kinds, Located};
+use crate::objects::{Located, ServedKinds, text};
 
-/// Kinds that a role names and that say nothing about an operator's work, or have their own place
-/// on the board.
-const LEFT_OUT: [&str; 3] = ["events", "leases", "pods"];
+/// Resources in a role that the board shows elsewhere, or not at all.
+const HIDDEN: [&str; 3] = ["events", "leases", "pods"];
 
 /// The kinds whose objects are shown.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shown {
-    /// Those that the operator defines.
-    own: Vec<ApiResource>,
-    /// Those that its role lets it make and list: what it owns is among them.
-    made: Vec<ApiResource>,
+pub(super) struct ShownKinds {
+    /// Kinds that the operator defines.
+    defined: Vec<ApiResource>,
+    /// Kinds that its role may create and list: its objects can own objects of these.
+    created: Vec<ApiResource>,
 }
 
-impl Shown {
-    /// By the operator's manifests, as far as the cluster serves the kinds.
+impl ShownKinds {
+    /// Finds the kinds in the operator's manifests that the cluster serves.
     ///
     /// # Cancel safety
     ///
     /// Safe: it only reads.
     pub(super) async fn of(client: &kube::Client, manifests: &[Value]) -> Result<Self, Error> {
-        let kinds = Kinds::discover(client).await?;
-        let own = defined(manifests);
-        let made = made(manifests).into_iter().filter(|one| !own.contains(one));
-        let served = |(group, plural): &(String, String)| kinds.named(group, plural);
+        let kinds = ServedKinds::discover(client).await?;
+        let served = |name: &ResourceName| kinds.with_plural(&name.group, &name.plural);
+        let defined = defined(manifests);
+        let created = created(manifests);
         Ok(Self {
-            own: own.iter().filter_map(served).collect(),
-            made: made.filter_map(|one| served(&one)).collect(),
+            created: created.difference(&defined).filter_map(served).collect(),
+            defined: defined.iter().filter_map(served).collect(),
         })
     }
 
-    /// Kind, name and conditions of the operator's own objects and of the samples, each followed
-    /// by what it owns.
+    /// Returns kind, name and conditions of the operator's objects and of the samples, each followed
+    /// by the objects that it owns.
     ///
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    pub(super) async fn look(
+    pub(super) async fn rows(
         &self,
         client: &kube::Client,
         samples: &[(&Located, Value)],
     ) -> Vec<[String; 3]> {
         let mut roots = Vec::new();
-        for kind in &self.own {
+        for kind in &self.defined {
             roots.extend(list(client, kind).await);
         }
-        for (place, sample) in samples {
+        for (located, sample) in samples {
             let is_same =
                 |(_, root): &(String, Value)| root["metadata"]["uid"] == sample["metadata"]["uid"];
-            if place.resource.kind != "Pod" && !roots.iter().any(is_same) {
-                roots.push((place.resource.kind.clone(), sample.clone()));
+            if located.resource.kind != "Pod" && !roots.iter().any(is_same) {
+                roots.push((located.resource.kind.clone(), sample.clone()));
             }
         }
         let mut others = Vec::new();
-        for kind in &self.made {
+        for kind in &self.created {
             others.extend(list(client, kind).await);
         }
         let mut rows = Vec::new();
@@ -73,53 +74,72 @@ impl Shown {
     }
 }
 
-/// Group and plural of the kinds that the manifests define.
-fn defined(manifests: &[Value]) -> BTreeSet<(String, String)> {
-    let definitions = manifests
-        .iter()
-        .filter(|one| one["kind"] == "CustomResourceDefinition");
-    let name = |one: &Value| {
-        let spec = &one["spec"];
-        (text(&spec["group"]), text(&spec["names"]["plural"]))
-    };
-    definitions.map(name).collect()
+/// The group and the plural of a kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ResourceName {
+    group: String,
+    plural: String,
 }
 
-/// Group and plural of the kinds that the manifests' account may make and list.
-fn made(manifests: &[Value]) -> BTreeSet<(String, String)> {
+impl ResourceName {
+    fn new(group: &str, plural: &str) -> Self {
+        Self {
+            group: group.to_owned(),
+            plural: plural.to_owned(),
+        }
+    }
+}
+
+/// Returns the kinds that the manifests define.
+fn defined(manifests: &[Value]) -> BTreeSet<ResourceName> {
+    manifests
+        .iter()
+        .filter(|object| object["kind"] == "CustomResourceDefinition")
+        .map(|definition| {
+            let spec = &definition["spec"];
+            ResourceName::new(text(&spec["group"]), text(&spec["names"]["plural"]))
+        })
+        .collect()
+}
+
+/// Returns the kinds that the account of the operator may create and list.
+fn created(manifests: &[Value]) -> BTreeSet<ResourceName> {
     let bound = bound_roles(manifests);
     let roles = manifests
         .iter()
-        .filter(|one| bound.contains(&text(&one["metadata"]["name"])));
+        .filter(|object| bound.contains(text(&object["metadata"]["name"])));
     let rules = roles.flat_map(|role| role["rules"].as_array().into_iter().flatten());
-    let mut made = BTreeSet::new();
+    let mut created = BTreeSet::new();
     for rule in rules {
-        let verbs = words(&rule["verbs"]);
+        let verbs = strings(&rule["verbs"]);
         if !["create", "list"].iter().all(|verb| verbs.contains(verb)) {
             continue;
         }
-        for group in words(&rule["apiGroups"]) {
-            let resources = words(&rule["resources"]).into_iter();
-            let whole = resources.filter(|one| !one.contains('/') && !LEFT_OUT.contains(one));
-            made.extend(whole.map(|one| (group.to_owned(), one.to_owned())));
+        for group in strings(&rule["apiGroups"]) {
+            let plurals = strings(&rule["resources"])
+                .into_iter()
+                .filter(|resource| !resource.contains('/') && !HIDDEN.contains(resource));
+            created.extend(plurals.map(|plural| ResourceName::new(group, plural)));
         }
     }
-    made
+    created
 }
 
-/// The names of the roles that somebody is given; those for people are given to nobody.
-fn bound_roles(manifests: &[Value]) -> BTreeSet<String> {
-    let is_binding = |one: &&Value| {
+/// Returns the names of roles with a binding. The roles for users of the operator have none.
+fn bound_roles(manifests: &[Value]) -> BTreeSet<&str> {
+    let is_binding = |object: &&Value| {
         matches!(
-            one["kind"].as_str(),
+            object["kind"].as_str(),
             Some("ClusterRoleBinding" | "RoleBinding")
         )
     };
     let bindings = manifests.iter().filter(is_binding);
-    bindings.map(|one| text(&one["roleRef"]["name"])).collect()
+    bindings
+        .map(|binding| text(&binding["roleRef"]["name"]))
+        .collect()
 }
 
-/// What may not be listed is not shown.
+/// Returns the objects of a kind; none when they cannot be listed.
 async fn list(client: &kube::Client, kind: &ApiResource) -> Vec<(String, Value)> {
     let api: Api<DynamicObject> = Api::all_with(client.clone(), kind);
     let list = api.list(&ListParams::default()).await;
@@ -140,12 +160,12 @@ fn row(kind: &str, object: &Value) -> [String; 3] {
     let metadata = &object["metadata"];
     let name = match metadata["namespace"].as_str() {
         Some(namespace) => format!("{namespace}/{}", text(&metadata["name"])),
-        None => text(&metadata["name"]),
+        None => text(&metadata["name"]).to_owned(),
     };
     [kind.to_owned(), name, conditions(&object["status"])]
 }
 
-/// Each condition with its status; one that does not hold with its reason.
+/// Returns each condition with its status, and with its reason when it is not `True`.
 fn conditions(status: &Value) -> String {
     let conditions = status["conditions"].as_array();
     let shown: Vec<String> = conditions
@@ -161,29 +181,26 @@ fn conditions(status: &Value) -> String {
             }
         })
         .collect();
-    match shown.is_empty() {
-        true => "-".to_owned(),
-        false => shown.join(" "),
+    if shown.is_empty() {
+        "-".to_owned()
+    } else {
+        shown.join(" ")
     }
 }
 
-fn words(value: &Value) -> Vec<&str> {
-    let words = value.as_array().into_iter().flatten();
-    words.filter_map(Value::as_str).collect()
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
+fn strings(value: &Value) -> Vec<&str> {
+    let items = value.as_array().into_iter().flatten();
+    items.filter_map(Value::as_str).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{defined, made, row};
+    use super::{ResourceName, created, defined, row};
 
     #[test]
-    fn what_an_operator_makes_is_in_the_role_that_its_account_has() {
+    fn created_kinds_are_in_the_role_with_a_binding() {
         let role = |name: &str, groups: Value, resources: Value, verbs: Value| {
             json!({"kind": "ClusterRole", "metadata": {"name": name},
                 "rules": [{"apiGroups": groups, "resources": resources, "verbs": verbs}]})
@@ -205,19 +222,18 @@ mod tests {
             ),
             json!({"kind": "ClusterRoleBinding", "roleRef": {"name": "sites"}}),
         ];
-        let pair = |group: &str, plural: &str| (group.to_owned(), plural.to_owned());
         assert_eq!(
             defined(&manifests).into_iter().collect::<Vec<_>>(),
-            [pair("web.example.com", "sites")]
+            [ResourceName::new("web.example.com", "sites")]
         );
         assert_eq!(
-            made(&manifests).into_iter().collect::<Vec<_>>(),
-            [pair("", "configmaps")]
+            created(&manifests).into_iter().collect::<Vec<_>>(),
+            [ResourceName::new("", "configmaps")]
         );
     }
 
     #[test]
-    fn a_condition_that_does_not_hold_is_shown_with_its_reason() {
+    fn condition_that_is_not_true_is_shown_with_its_reason() {
         let site = json!({"metadata": {"name": "a", "namespace": "default"}, "status": {
             "conditions": [
                 {"type": "Ready", "status": "False", "reason": "Waiting"},

@@ -1,8 +1,10 @@
+//! The target that builds static programs.
+
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The target whose programs need no library of the system's, for an architecture as Rust names
-/// it, if it is installed.
+/// Returns the target for static programs on an architecture, if it is installed. The architecture
+/// has its name in Rust.
 pub(crate) fn static_target(architecture: &str) -> Option<String> {
     let target = format!("{architecture}-unknown-linux-musl");
     let output = Command::new("rustc")

@@ -1,3 +1,5 @@
+//! The files of an operator, polled for changes.
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -6,55 +8,55 @@ use tokio::time::Instant;
 
 const POLL: Duration = Duration::from_millis(250);
 
-/// What somebody has saved.
+/// Which files were saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Saved {
-    /// Something that the program is built from.
+    /// Files that the program is built from.
     Code,
     /// Only samples.
     Samples,
 }
 
-/// The files of an operator's folder, as they were when they were last looked at.
+/// The files of an operator's folder.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(super) struct SourceFiles {
     folder: PathBuf,
-    /// What the caller knows of.
+    /// The files as last returned to the caller.
     known: Snapshot,
-    /// What was there at the last look.
+    /// The files at the last poll.
     last: Snapshot,
-    next_look: Instant,
+    next_poll: Instant,
 }
 
 type Snapshot = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
-impl Files {
-    /// The files as they are now.
-    pub(super) fn look(folder: &Path) -> Self {
+impl SourceFiles {
+    /// Starts with the files as they are now.
+    pub(super) fn in_folder(folder: &Path) -> Self {
         let known = snapshot(folder);
         Self {
             folder: folder.to_owned(),
             last: known.clone(),
             known,
-            next_look: Instant::now() + POLL,
+            next_poll: Instant::now() + POLL,
         }
     }
 
-    /// Waits until something was saved, and nothing more for a moment: editors and version
-    /// control write many files one after another.
+    /// Waits until files were saved and two polls see the same files: editors and version control
+    /// write several files one after another.
     ///
     /// # Cancel safety
     ///
-    /// Safe: the next call sees what this one did not return.
+    /// Safe: the next call returns the changes that this one did not return.
     pub(super) async fn saved(&mut self) -> Saved {
         loop {
-            tokio::time::sleep_until(self.next_look).await;
-            self.next_look = Instant::now() + POLL;
+            tokio::time::sleep_until(self.next_poll).await;
+            self.next_poll = Instant::now() + POLL;
             let now = snapshot(&self.folder);
-            let settled = now == self.last;
+            let is_settled = now == self.last;
             self.last = now;
-            if settled && self.last != self.known {
-                let saved = what(&self.folder, &self.known, &self.last);
+            if is_settled && self.last != self.known {
+                let saved = difference(&self.folder, &self.known, &self.last);
                 self.known = self.last.clone();
                 return saved;
             }
@@ -62,18 +64,21 @@ impl Files {
     }
 }
 
-/// Code, unless everything that differs is a sample.
-fn what(folder: &Path, old: &Snapshot, new: &Snapshot) -> Saved {
+/// Returns which files differ; code has precedence over samples.
+fn difference(folder: &Path, old: &Snapshot, new: &Snapshot) -> Saved {
     let samples = folder.join("samples");
-    let differs = |path: &&PathBuf| old.get(*path) != new.get(*path);
-    let mut differing = old.keys().chain(new.keys()).filter(differs);
-    match differing.all(|path| path.starts_with(&samples)) {
-        true => Saved::Samples,
-        false => Saved::Code,
+    let mut differing = old
+        .keys()
+        .chain(new.keys())
+        .filter(|path| old.get(*path) != new.get(*path));
+    if differing.all(|path| path.starts_with(&samples)) {
+        Saved::Samples
+    } else {
+        Saved::Code
     }
 }
 
-/// What a build and the samples are made of; not what a build makes.
+/// Returns the inputs of a build and the samples, without the outputs of a build.
 fn snapshot(folder: &Path) -> Snapshot {
     let mut found = Snapshot::new();
     for part in ["src", "samples", "build.rs", "Cargo.toml", "Cargo.lock"] {
@@ -82,7 +87,7 @@ fn snapshot(folder: &Path) -> Snapshot {
     found
 }
 
-/// A file that vanishes while it is looked at is not there.
+/// Adds the files below a path. A file that is deleted meanwhile is skipped.
 fn collect(path: &Path, found: &mut Snapshot) {
     let Ok(metadata) = path.metadata() else {
         return;
@@ -101,15 +106,15 @@ fn collect(path: &Path, found: &mut Snapshot) {
 mod tests {
     use std::fs;
 
-    use super::{Files, Saved};
+    use super::{Saved, SourceFiles};
 
     #[tokio::test(start_paused = true)]
-    async fn a_saved_file_is_seen_and_says_what_it_is() {
+    async fn saved_code_has_precedence_over_saved_samples() {
         let folder = tempfile::tempdir().unwrap();
         for part in ["src", "samples", "target"] {
             fs::create_dir(folder.path().join(part)).unwrap();
         }
-        let mut files = Files::look(folder.path());
+        let mut files = SourceFiles::in_folder(folder.path());
         fs::write(folder.path().join("target/out"), "ignored").unwrap();
         fs::write(folder.path().join("samples/a.yaml"), "a: 1").unwrap();
         assert_eq!(files.saved().await, Saved::Samples);
