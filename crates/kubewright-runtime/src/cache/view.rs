@@ -135,7 +135,7 @@ impl Informers {
         &self,
         spec: &InformerSpec,
     ) -> View<T> {
-        View::new(self.get(&spec.clone().keeping(Content::of::<T>())))
+        View::new(self.get(&spec.clone().with_content(Content::of::<T>())))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use kubewright_wire::status::{Reason, Status};
 
-/// Why the API server did not do what a request asked for.
+/// The reason of an error that the API server returned.
 ///
 /// Decided by the reason of the `Status`, and by the HTTP code where the reason is missing or
 /// unknown: a proxy, or a path that no server handles, sends no `Status`.
@@ -19,7 +19,7 @@ pub enum ErrorReason {
     Expired,
     /// The server has not reached the requested resource version yet.
     ResourceVersionTooLarge,
-    /// The server does not know who sent the request.
+    /// The server could not authenticate the request.
     Unauthenticated,
     /// The user is not allowed to do it.
     Forbidden,

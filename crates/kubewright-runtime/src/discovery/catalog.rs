@@ -103,8 +103,8 @@ impl ServedKind {
     /// The kind as kube's dynamic client needs it.
     pub fn api_resource(&self) -> ApiResource {
         let kind = &self.resource.kind;
-        let kind = GroupVersionKind::gvk(kind.group(), kind.version(), &kind.kind);
-        ApiResource::from_gvk_with_plural(&kind, &self.resource.plural)
+        let gvk = GroupVersionKind::gvk(kind.group(), kind.version(), &kind.kind);
+        ApiResource::from_gvk_with_plural(&gvk, &self.resource.plural)
     }
 
     fn has_name(&self, name: &str) -> bool {

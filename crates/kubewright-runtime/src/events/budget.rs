@@ -60,8 +60,8 @@ impl Budget {
 
 impl Bucket {
     fn refill(&mut self, now: Instant) {
-        let periods = now.duration_since(self.since).as_secs() / REFILL_INTERVAL.as_secs();
-        let periods = u32::try_from(periods).unwrap_or(u32::MAX);
+        let elapsed = now.duration_since(self.since).as_secs() / REFILL_INTERVAL.as_secs();
+        let periods = u32::try_from(elapsed).unwrap_or(u32::MAX);
         self.since += REFILL_INTERVAL.saturating_mul(periods.min(BURST));
         self.left = self.left.saturating_add(periods).min(BURST);
         if self.left == BURST {

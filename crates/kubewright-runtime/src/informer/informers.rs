@@ -96,7 +96,7 @@ impl Informers {
         let running = |spec: &InformerSpec| informers.get(spec).and_then(WeakInformer::upgrade);
         let whole = || match spec.content {
             Content::Whole => None,
-            _ => running(&spec.clone().keeping(Content::Whole)),
+            _ => running(&spec.clone().with_content(Content::Whole)),
         };
         if let Some(informer) = running(spec).or_else(whole) {
             return informer;

@@ -27,10 +27,10 @@ impl NamespacedReflectors {
         let mut changes = namespaces.subscribe();
         let mut running: BTreeMap<String, BoxFuture<'static, ()>> = BTreeMap::new();
         loop {
-            let wanted = changes.borrow_and_update().clone();
+            let desired = changes.borrow_and_update().clone();
             let removed: Vec<String> = running
                 .keys()
-                .filter(|name| !wanted.contains(*name))
+                .filter(|name| !desired.contains(*name))
                 .cloned()
                 .collect();
             for name in removed {
@@ -38,7 +38,7 @@ impl NamespacedReflectors {
                 running.remove(&name);
                 self.sink.remove_namespace(&name);
             }
-            for name in wanted {
+            for name in desired {
                 let start = || self.reflect(&name, &stop);
                 running.entry(name.clone()).or_insert_with(start);
             }

@@ -31,7 +31,7 @@ pub(super) struct Streak {
     /// The number of runs in a row that were caused only by the key's own writes.
     pub(super) runs: u32,
     /// When the last run began.
-    begun: Option<Instant>,
+    started_at: Option<Instant>,
     /// The number of runs that began at that instant.
     pub(super) runs_at_once: u32,
     cause: Cause,
@@ -49,11 +49,11 @@ impl Streak {
     /// The streak after a run begins at `now`.
     pub(super) fn next(&mut self, now: Instant) -> Self {
         let is_self_caused = self.cause == Cause::OwnWrites && self.unknown.is_empty();
-        let is_same_instant = self.begun == Some(now);
+        let is_same_instant = self.started_at == Some(now);
         let mut next = Self {
             is_running: true,
             runs: if is_self_caused { self.runs + 1 } else { 0 },
-            begun: Some(now),
+            started_at: Some(now),
             runs_at_once: if is_same_instant {
                 self.runs_at_once + 1
             } else {
@@ -78,7 +78,7 @@ impl Streak {
 
     /// Whether the streak need not be remembered after a run that ends now.
     pub(super) fn is_idle(&self) -> bool {
-        let has_time_passed = self.begun != Some(Instant::now());
+        let has_time_passed = self.started_at != Some(Instant::now());
         self.writes == 0 && self.cause == Cause::Nothing && has_time_passed
     }
 

@@ -1,4 +1,4 @@
-//! How much of each object is kept.
+//! How much of each object an informer stores.
 
 use kubewright_wire::record::FieldTree;
 use serde::de::DeserializeOwned;
@@ -18,14 +18,14 @@ const COMMON_FIELDS: [&str; 10] = [
     "metadata.finalizers",
 ];
 
-/// How much of each object is kept.
+/// How much of each object an informer stores.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Content {
     /// All fields except `metadata.managedFields`.
     #[default]
     Whole,
-    /// Only `metadata`. The request asks the server for `PartialObjectMetadata`.
+    /// Only `metadata`. The request accepts `PartialObjectMetadata` alone.
     Metadata,
     /// These fields, and `metadata` without the annotations.
     Fields(FieldTree),
@@ -94,7 +94,7 @@ impl Content {
     }
 
     /// The fields that the records keep.
-    pub(super) fn kept_fields(&self) -> FieldTree {
+    pub(super) fn stored_fields(&self) -> FieldTree {
         match self {
             Self::Whole => FieldTree::Whole,
             Self::Metadata => FieldTree::none().with("metadata"),

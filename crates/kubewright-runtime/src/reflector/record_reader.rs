@@ -28,7 +28,7 @@ impl RecordReader {
             kind: Some(spec.resource.kind.clone()),
         });
         Self {
-            encoder: encoder.keeping(spec.kept_fields()),
+            encoder: encoder.keeping(spec.stored_fields()),
             transform: options.transform_of(&spec.resource).cloned(),
             layout: spec.layout(),
         }

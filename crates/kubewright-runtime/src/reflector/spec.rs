@@ -19,7 +19,7 @@ pub struct InformerSpec {
     pub labels: LabelSelector,
     /// Only objects whose fields match.
     pub fields: FieldSelector,
-    /// How much of each object is kept.
+    /// How much of each object is stored.
     pub content: Content,
 }
 
@@ -35,18 +35,18 @@ impl InformerSpec {
         }
     }
 
-    /// Sets how much of each object is kept.
+    /// Sets how much of each object is stored.
     ///
     /// ```
     /// use kubewright_core::{Kind, Resource, Scope};
     /// use kubewright_runtime::reflector::{Content, InformerSpec};
     ///
     /// let pods = Resource::new(Kind::new("", "v1", "Pod"), "pods", Scope::Namespaced);
-    /// let metadata = InformerSpec::all(pods).keeping(Content::Metadata);
+    /// let metadata = InformerSpec::all(pods).with_content(Content::Metadata);
     /// assert_eq!(metadata.content, Content::Metadata);
     /// ```
     #[must_use]
-    pub fn keeping(self, content: Content) -> Self {
+    pub fn with_content(self, content: Content) -> Self {
         Self { content, ..self }
     }
 
@@ -78,10 +78,10 @@ impl InformerSpec {
     }
 
     /// The fields that the records keep, those of the field selector included.
-    pub(super) fn kept_fields(&self) -> FieldTree {
+    pub(super) fn stored_fields(&self) -> FieldTree {
         let requirements = self.fields.requirements.iter();
-        requirements.fold(self.content.kept_fields(), |kept, requirement| {
-            kept.with(&requirement.path)
+        requirements.fold(self.content.stored_fields(), |fields, requirement| {
+            fields.with(&requirement.path)
         })
     }
 

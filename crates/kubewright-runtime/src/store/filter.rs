@@ -21,9 +21,9 @@ pub struct Filter {
 impl Filter {
     /// Whether the store can contain an object with this key.
     pub fn covers(&self, key: &ObjectKey) -> bool {
-        let wanted = self.namespace.as_deref();
+        let namespace = self.namespace.as_deref();
         let is_within = |set: &NamespaceSet| key.namespace().is_some_and(|name| set.contains(name));
-        wanted.is_none_or(|wanted| key.namespace() == Some(wanted))
+        namespace.is_none_or(|namespace| key.namespace() == Some(namespace))
             && self.within.as_ref().is_none_or(is_within)
     }
 

@@ -333,7 +333,7 @@ async fn transforms_are_applied_and_metadata_is_requested_alone() {
     let server = ScriptedServer::default();
     respond(&server, 200, &list(10, "", &[message("a", 1, "x")]));
     let informers = server.informers();
-    let informer = informers.get(&pods().keeping(Content::Metadata));
+    let informer = informers.get(&pods().with_content(Content::Metadata));
     informer.synced().await.unwrap();
     let record = informer.store().get(&key("a")).unwrap();
     let names: Vec<_> = record.root().into_iter().map(|(name, _)| name).collect();

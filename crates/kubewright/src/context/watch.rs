@@ -85,7 +85,7 @@ impl<K: AnyKind> Context<K> {
             }));
         }
         let spec = kind.extent.spec(controller, &kind.resource)?;
-        let informer = shared.informers.get(&spec.keeping(kind.content));
+        let informer = shared.informers.get(&spec.with_content(kind.content));
         let store = own.informer().store().clone();
         let view = View::new(informer.clone());
         let indexes = Indexes::add(controller, &view, &kind.indexes);

@@ -89,7 +89,7 @@ impl<K: AnyKind> Controller<K> {
         for one in &self.uses {
             let Some(view) = &one.view else { continue };
             let spec = view.extent.spec(&self.name, &one.resource)?;
-            let informer = parts.informers.get(&spec.keeping(view.content.clone()));
+            let informer = parts.informers.get(&spec.with_content(view.content.clone()));
             views.insert(view.id.clone(), (view.open)(&self.name, informer));
         }
         Ok(views)
@@ -204,7 +204,7 @@ impl<K: AnyKind> Registered for Controller<K> {
             Replicas::Every => &everywhere,
         };
         let own_spec = self.own.extent.spec(&self.name, &self.resource)?;
-        let own_spec = own_spec.keeping(self.own.content.clone());
+        let own_spec = own_spec.with_content(self.own.content.clone());
         let informer = parts.informers.get(&own_spec);
         let own = Own {
             resource: self.resource.clone(),

@@ -185,7 +185,7 @@ impl Views {
         let informer = self.informer(id, resource);
         informer.is_none_or(|one| {
             let everything = InformerSpec::all(resource.clone());
-            *one.spec() != everything.keeping(one.spec().content.clone())
+            *one.spec() != everything.with_content(one.spec().content.clone())
         })
     }
 

@@ -60,7 +60,7 @@ impl Read {
             labels: parse(path, &self.labels)?,
             fields: parse(path, &self.fields)?,
             namespace: self.namespace.clone(),
-            ..all.keeping(self.content.clone())
+            ..all.with_content(self.content.clone())
         });
         Ok((self.open)(path, informer))
     }

@@ -131,9 +131,9 @@ mod tests {
     /// requests.
     fn overloaded(times: usize, limits: ClientLimits) -> (Client, Times) {
         let received = Times::default();
-        let (kept, start) = (Arc::clone(&received), Instant::now());
+        let (log, start) = (Arc::clone(&received), Instant::now());
         let service = tower::service_fn(move |_: Request<Body>| {
-            let mut received = kept.lock();
+            let mut received = log.lock();
             received.push(start.elapsed());
             let response = if received.len() > times {
                 Response::builder().status(200)
