@@ -1,8 +1,9 @@
 //! One Pod on every node: the operator that the tutorial builds.
 
-mod failed;
+mod backoff;
 mod kind;
 mod node;
+mod observed;
 mod plan;
 mod pod;
 mod roll_out;
@@ -15,16 +16,17 @@ use kubewright::webhook::{Change, Findings};
 use kubewright::{Event, slow_start};
 use parking_lot::Mutex;
 
-pub use failed::FailedPods;
+pub use backoff::{FailedPlace, FailedPodsBackoff};
 pub use kind::{MyDaemonSet, MyDaemonSetSpec, MyDaemonSetStatus, UpdateStrategy};
-pub use plan::{Plan, Situation, Surplus, Why};
+pub use observed::ObservedState;
+pub use plan::{Deletion, DeletionReason, Plan};
 
-/// The operator: what it watches is what it may do.
+/// The operator. Its role follows from what is registered here.
 pub fn operator() -> Operator {
     Operator::new("mydaemonset")
         .version(env!("CARGO_PKG_VERSION"))
         .controller(
-            Controller::with(Sets::default(), Sets::reconcile)
+            Controller::with(Reconciler::default(), Reconciler::reconcile)
                 .owns(kind::<Pod>())
                 .watches(
                     kind::<Node>().when(changed::labels().or(changed::taints())),
@@ -36,7 +38,7 @@ pub fn operator() -> Operator {
         .webhook(Webhook::validates(check))
 }
 
-/// What a set must have before it is stored.
+/// Validates a set before the API server stores it.
 fn check(change: &Change<MyDaemonSet>, findings: &mut Findings) {
     let Some(set) = change.object() else { return };
     if set.spec.image.trim().is_empty() {
@@ -45,54 +47,47 @@ fn check(change: &Change<MyDaemonSet>, findings: &mut Findings) {
     roll_out::check(&set.spec.update_strategy, findings);
 }
 
-/// What the operator remembers between two runs.
+/// Reconciles sets, and remembers failed Pods between two runs.
 #[derive(Debug, Default)]
-struct Sets {
-    failed: Mutex<FailedPods>,
+struct Reconciler {
+    backoff: Mutex<FailedPodsBackoff>,
 }
 
-impl Sets {
+impl Reconciler {
     async fn reconcile(
         self: Arc<Self>,
         set: Arc<MyDaemonSet>,
         cx: Context<MyDaemonSet>,
     ) -> Result<Outcome> {
-        let plan = Plan::new(&Situation {
+        let plan = Plan::new(&ObservedState {
             set: &set,
             nodes: &cx.list::<Node>()?,
             pods: &cx.owned::<Pod>()?,
-            failed: &self.failed.lock(),
+            backoff: &self.backoff.lock(),
             now: cx.clock().now(),
         });
-        let made = slow_start(plan.missing(), |pod| create(&cx, pod)).await;
-        let deleted = slow_start(plan.surplus(), |one| self.delete(&set, &cx, one)).await;
-        let done = made.and(deleted);
-        cx.status(|status| plan.report(status, done.is_ok()))
-            .await?;
-        done.map(|()| plan.outcome())
+        let created = slow_start(plan.creations(), |pod| create(&cx, pod)).await;
+        let deleted = slow_start(plan.deletions(), |deletion| self.delete(&cx, deletion)).await;
+        let result = created.and(deleted);
+        cx.status(|status| plan.report(status, &result)).await?;
+        result.map(|()| plan.outcome())
     }
 
-    async fn delete(
-        &self,
-        set: &MyDaemonSet,
-        cx: &Context<MyDaemonSet>,
-        surplus: Surplus,
-    ) -> Result<()> {
-        let name = surplus.pod.name_any();
-        cx.delete(&surplus.pod).await?;
-        let node = pod::node_of(&surplus.pod).unwrap_or_default();
-        cx.event(match surplus.why {
-            Why::Unwanted | Why::Outdated => {
+    async fn delete(&self, cx: &Context<MyDaemonSet>, deletion: Deletion) -> Result<()> {
+        let name = deletion.pod.name_any();
+        let node = pod::node_of(&deletion.pod).unwrap_or_default();
+        cx.delete(&deletion.pod).await?;
+        cx.event(match deletion.reason {
+            DeletionReason::Unneeded | DeletionReason::Outdated => {
                 Event::normal("SuccessfulDelete", format!("deleted Pod {name}"))
             }
-            Why::Failed => {
-                let place = plan::place(set, node);
-                self.failed.lock().note(place, cx.clock().now());
-                let note = format!("Pod {name} failed on node {node}; another takes its place");
+            DeletionReason::Failed(place) => {
+                self.backoff.lock().record(place, cx.clock().now());
+                let note = format!("Pod {name} failed on node {node} and is replaced");
                 Event::warning("FailedDaemonPod", note)
             }
-            Why::Succeeded => {
-                let note = format!("Pod {name} ended on node {node}; another takes its place");
+            DeletionReason::Succeeded => {
+                let note = format!("Pod {name} succeeded on node {node} and is replaced");
                 Event::normal("SucceededDaemonPod", note)
             }
         });
@@ -103,15 +98,16 @@ impl Sets {
 async fn create(cx: &Context<MyDaemonSet>, pod: Pod) -> Result<()> {
     let name = pod.name_any();
     let Err(failure) = cx.apply(&pod).await else {
-        let note = format!("made Pod {name}");
+        let note = format!("created Pod {name}");
         cx.event(Event::normal("SuccessfulCreate", note).action("Create"));
         return Ok(());
     };
+    // The set is about to be deleted with its namespace.
     let write = failure.cause().downcast_ref::<WriteError>();
     if write.is_some_and(WriteError::is_namespace_terminating) {
         return Ok(());
     }
-    let note = format!("Pod {name} could not be made: {failure}");
+    let note = format!("failed to create Pod {name}: {failure}");
     cx.event(Event::warning("FailedCreate", note).action("Create"));
     Err(failure)
 }

@@ -1,247 +1,223 @@
-//! What is to be done for one set: a plain function of what there is.
+//! The plan for one set: which Pods to create and to delete. It follows from the observed state
+//! alone, so that tests need no cluster.
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::core::v1::Node;
-use k8s_openapi::jiff::Timestamp;
 use kubewright::prelude::*;
-use kubewright::{List, set_condition};
+use kubewright::set_condition;
 
-use crate::failed::FailedPods;
-use crate::node::{Role, role_of};
-use crate::roll_out::{Occupant, Seat, Strategy};
+use crate::backoff::FailedPlace;
+use crate::node::{Placement, placement};
+use crate::observed::ObservedState;
+use crate::roll_out::{NodePods, PodState, Strategy};
 use crate::{MyDaemonSet, MyDaemonSetStatus, pod, status};
 
-/// How many Pods are made, and how many deleted, in one run.
-const MOST_AT_ONCE: usize = 250;
+/// How many Pods one run creates at most, and how many it deletes (`BurstReplicas` of
+/// pkg/controller/daemon).
+const BURST_REPLICAS: usize = 250;
 
-/// What there is.
-#[derive(Clone, Copy, Debug)]
-pub struct Situation<'a> {
-    /// The set.
-    pub set: &'a MyDaemonSet,
-    /// All nodes.
-    pub nodes: &'a List<Node>,
-    /// The set's Pods.
-    pub pods: &'a List<Pod>,
-    /// Where Pods have failed before.
-    pub failed: &'a FailedPods,
-    /// The time.
-    pub now: Timestamp,
-}
-
-/// What is missing, what is too much, and how things stand.
+/// What one run of the reconciler does for a set.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// What the Pods of the present spec are told by.
+    /// The hash that Pods of the current spec are labelled with.
     revision: String,
-    missing: Vec<Pod>,
-    surplus: Vec<Surplus>,
-    /// When something changes without an event.
-    next: Option<Duration>,
-    /// How things stand; none while the set is being deleted.
+    creations: Vec<Pod>,
+    deletions: Vec<Deletion>,
+    /// The time until the state changes without an event.
+    next_run: Option<Duration>,
+    /// The new status; none while the set is being deleted.
     status: Option<MyDaemonSetStatus>,
 }
 
-/// A Pod that is too much, and why.
+/// A Pod to delete, and the reason.
 #[derive(Clone, Debug)]
-pub struct Surplus {
+pub struct Deletion {
     /// The Pod.
     pub pod: Arc<Pod>,
-    /// Why it goes.
-    pub why: Why,
+    /// Why it is deleted.
+    pub reason: DeletionReason,
 }
 
-/// Why a Pod goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// Its node has another, or must not run it, or is gone.
-    Unwanted,
-    /// The set says something else by now.
+/// Why a Pod is deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeletionReason {
+    /// Its node has another Pod, must not run one, or no longer exists.
+    Unneeded,
+    /// It runs a former spec of the set.
     Outdated,
-    /// It has failed.
-    Failed,
-    /// It has ended, which a Pod of a set should not.
+    /// It has failed in this place.
+    Failed(FailedPlace),
+    /// It has succeeded, although a daemon should run forever.
     Succeeded,
 }
 
 impl Plan {
-    /// Compares the nodes that should run a Pod of the set with the Pods that it owns.
-    pub fn new(situation: &Situation<'_>) -> Self {
+    /// Compares the nodes that should run a Pod of the set with the Pods that the set owns.
+    pub fn new(observed: &ObservedState<'_>) -> Self {
         let mut plan = Self::default();
-        if situation.set.metadata.deletion_timestamp.is_some() {
+        if observed.set.metadata.deletion_timestamp.is_some() {
             return plan;
         }
-        plan.revision = pod::revision(situation.set);
-        let mut pods: BTreeMap<String, Vec<Arc<Pod>>> = BTreeMap::new();
-        for pod in situation.pods.iter() {
+        plan.revision = pod::revision(observed.set);
+        let mut pods_by_node: BTreeMap<String, Vec<Arc<Pod>>> = BTreeMap::new();
+        for pod in observed.pods.iter() {
             let node = pod::node_of(&pod).unwrap_or_default().to_owned();
-            pods.entry(node).or_default().push(pod);
+            pods_by_node.entry(node).or_default().push(pod);
         }
         let mut status = MyDaemonSetStatus::default();
-        let mut seats = Vec::new();
-        for node in situation.nodes.iter() {
+        let mut required = Vec::new();
+        for node in observed.nodes.iter() {
             let name = node.name_any();
-            let present = pods.remove(&name).unwrap_or_default();
-            let role = role_of(&node, situation.set);
-            let staying = in_order(&present);
-            status::count(&mut status, role, &staying, situation, &plan.revision);
-            let seat = plan.tend(situation, &name, role, &present);
-            seats.extend((role == Role::Runs).then_some(seat));
+            let pods = pods_by_node.remove(&name).unwrap_or_default();
+            let placement = placement(&node, observed.set);
+            let active = active_in_order(&pods);
+            status::count(&mut status, placement, &active, observed, &plan.revision);
+            let kept = plan.plan_node(observed, &name, placement, &pods);
+            required.extend((placement == Placement::Required).then_some(kept));
         }
-        // Of the Pods whose node is gone, Kubernetes itself deletes those that ran there.
-        let homeless = pods.into_values().flatten();
-        let homeless = homeless.filter(|pod| !pod::is_scheduled(pod));
-        homeless.for_each(|pod| plan.discard(&pod, Why::Unwanted));
-        plan.roll_out(situation.set, &seats);
+        // Pods that ran on a removed node are deleted by Kubernetes itself (pkg/controller/podgc).
+        let unscheduled = pods_by_node.into_values().flatten();
+        for pod in unscheduled.filter(|pod| !pod::is_scheduled(pod)) {
+            plan.delete(&pod, DeletionReason::Unneeded);
+        }
+        plan.roll_out(observed.set, &required);
         status.unavailable_replicas = status.desired_replicas - status.available_replicas;
-        status.observed_generation = situation.set.metadata.generation.unwrap_or_default();
+        status.observed_generation = observed.set.metadata.generation.unwrap_or_default();
         plan.status = Some(status);
         plan
     }
 
-    /// The Pods to make.
-    pub fn missing(&self) -> impl Iterator<Item = Pod> {
-        self.missing.iter().take(MOST_AT_ONCE).cloned()
+    /// Returns the Pods to create.
+    pub fn creations(&self) -> impl Iterator<Item = Pod> {
+        self.creations.iter().take(BURST_REPLICAS).cloned()
     }
 
-    /// The Pods to delete.
-    pub fn surplus(&self) -> impl Iterator<Item = Surplus> {
-        self.surplus.iter().take(MOST_AT_ONCE).cloned()
+    /// Returns the Pods to delete.
+    pub fn deletions(&self) -> impl Iterator<Item = Deletion> {
+        self.deletions.iter().take(BURST_REPLICAS).cloned()
     }
 
-    /// When to look again without a change.
+    /// Requests the next run, where the state changes without an event.
     pub fn outcome(&self) -> Outcome {
-        self.next.map_or(Outcome::done(), Outcome::requeue_after)
+        self.next_run
+            .map_or(Outcome::done(), Outcome::requeue_after)
     }
 
-    /// Writes down how things stand, and whether the plan was carried out.
-    pub fn report(&self, status: &mut MyDaemonSetStatus, is_done: bool) {
-        let Some(now) = &self.status else { return };
+    /// Sets counts and conditions of the status. Only a success counts as having observed the
+    /// generation.
+    pub fn report(&self, status: &mut MyDaemonSetStatus, result: &Result<()>) {
+        let Some(new) = &self.status else { return };
         let mut conditions = std::mem::take(&mut status.conditions);
-        set_condition(&mut conditions, status::available(now));
-        set_condition(&mut conditions, status::progressing(now));
-        let observed_generation = match is_done {
-            true => now.observed_generation,
-            false => status.observed_generation,
+        set_condition(&mut conditions, status::available(new));
+        set_condition(&mut conditions, status::progressing(new));
+        let observed_generation = if result.is_ok() {
+            new.observed_generation
+        } else {
+            status.observed_generation
         };
         *status = MyDaemonSetStatus {
             conditions,
             observed_generation,
-            ..now.clone()
+            ..new.clone()
         };
     }
 
-    /// Sees to one node: a Pod that is missing, those that have ended, those that are too many.
-    fn tend(
+    /// Plans one node: creates a missing Pod, deletes ended and surplus ones, and returns the
+    /// Pods that the node keeps.
+    fn plan_node(
         &mut self,
-        situation: &Situation<'_>,
+        observed: &ObservedState<'_>,
         node: &str,
-        role: Role,
-        present: &[Arc<Pod>],
-    ) -> Seat {
-        let mut seat = Seat {
+        placement: Placement,
+        pods: &[Arc<Pod>],
+    ) -> NodePods {
+        let mut kept = NodePods {
             node: node.to_owned(),
-            ..Seat::default()
+            ..NodePods::default()
         };
-        // A Pod that is going keeps the place of the next one until it is gone.
-        if present.is_empty() && role == Role::Runs {
-            self.missing.push(pod::for_node(situation.set, node));
+        // A terminating Pod delays the next one: without surge both have the same name.
+        if pods.is_empty() && placement == Placement::Required {
+            self.creations.push(pod::for_node(observed.set, node));
         }
-        for pod in in_order(present) {
+        for pod in active_in_order(pods) {
             match pod::phase(pod) {
-                _ if role == Role::Shuns => self.discard(pod, Why::Unwanted),
-                "Failed" => self.retire(pod, node, situation),
-                "Succeeded" => self.discard(pod, Why::Succeeded),
-                _ => self.take_seat(&mut seat, pod, situation),
+                _ if placement == Placement::Forbidden => {
+                    self.delete(pod, DeletionReason::Unneeded);
+                }
+                "Failed" => self.delete_after_backoff(pod, node, observed),
+                "Succeeded" => self.delete(pod, DeletionReason::Succeeded),
+                _ => self.keep_first(&mut kept, pod, observed),
             }
         }
-        seat
+        kept
     }
 
-    /// The first Pod keeps its seat: one for each node, or with surge one of each revision.
-    fn take_seat(&mut self, seat: &mut Seat, pod: &Arc<Pod>, situation: &Situation<'_>) {
-        let set = situation.set;
-        let is_current = pod::is_current(pod, &self.revision);
-        let is_alone = !matches!(Strategy::of(set, 1), Strategy::Surge(_));
-        let is_taken = match is_current {
-            _ if is_alone => seat.old.is_some() || seat.new.is_some(),
-            true => seat.new.is_some(),
-            false => seat.old.is_some(),
+    /// Keeps the first Pod of a node, or with surge the first of each revision.
+    fn keep_first(&mut self, kept: &mut NodePods, pod: &Arc<Pod>, observed: &ObservedState<'_>) {
+        let allows_two = matches!(Strategy::of(observed.set, 1), Strategy::MaxSurge(_));
+        let is_full = !allows_two && (kept.old.is_some() || kept.new.is_some());
+        let slot = if pod::is_current(pod, &self.revision) {
+            &mut kept.new
+        } else {
+            &mut kept.old
         };
-        if is_taken {
-            self.discard(pod, Why::Unwanted);
+        if is_full || slot.is_some() {
+            self.delete(pod, DeletionReason::Unneeded);
             return;
         }
-        let rest = until_available(pod, situation);
-        if let Some(rest) = rest.filter(|rest| !rest.is_zero()) {
-            self.look_again(rest + Duration::from_secs(1));
-        }
-        let occupant = Some(Occupant {
+        let wait = observed.until_available(pod);
+        *slot = Some(PodState {
             pod: Arc::clone(pod),
-            is_available: rest.is_some_and(|rest| rest.is_zero()),
+            is_available: wait.is_some_and(|wait| wait.is_zero()),
         });
-        match is_current {
-            true => seat.new = occupant,
-            false => seat.old = occupant,
+        if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
+            // Times in Kubernetes are in whole seconds.
+            self.run_again_after(wait + Duration::from_secs(1));
         }
     }
 
-    fn roll_out(&mut self, set: &MyDaemonSet, seats: &[Seat]) {
-        let steps = Strategy::of(set, seats.len()).steps(seats);
-        let started = steps.start.iter().map(|node| pod::for_node(set, node));
-        self.missing.extend(started);
-        for pod in &steps.stop {
-            self.discard(pod, Why::Outdated);
+    fn roll_out(&mut self, set: &MyDaemonSet, nodes: &[NodePods]) {
+        let steps = Strategy::of(set, nodes.len()).steps(nodes);
+        let surge = steps.create_on.iter().map(|node| pod::for_node(set, node));
+        self.creations.extend(surge);
+        for pod in &steps.delete {
+            self.delete(pod, DeletionReason::Outdated);
         }
     }
 
-    /// A Pod that has failed goes at once where that is new, and later each time.
-    fn retire(&mut self, pod: &Arc<Pod>, node: &str, situation: &Situation<'_>) {
-        let place = place(situation.set, node);
-        let rest = situation.failed.wait(&place, situation.now);
-        match rest.is_zero() {
-            true => self.discard(pod, Why::Failed),
-            false => self.look_again(rest),
+    fn delete_after_backoff(&mut self, pod: &Arc<Pod>, node: &str, observed: &ObservedState<'_>) {
+        let place = FailedPlace::new(observed.set, node);
+        let wait = observed.backoff.remaining(&place, observed.now);
+        if wait.is_zero() {
+            self.delete(pod, DeletionReason::Failed(place));
+        } else {
+            self.run_again_after(wait);
         }
     }
 
-    fn discard(&mut self, pod: &Arc<Pod>, why: Why) {
+    fn delete(&mut self, pod: &Arc<Pod>, reason: DeletionReason) {
         if !pod::is_terminating(pod) {
             let pod = Arc::clone(pod);
-            self.surplus.push(Surplus { pod, why });
+            self.deletions.push(Deletion { pod, reason });
         }
     }
 
-    fn look_again(&mut self, after: Duration) {
-        self.next = Some(self.next.map_or(after, |next| next.min(after)));
+    fn run_again_after(&mut self, wait: Duration) {
+        self.next_run = Some(self.next_run.map_or(wait, |next| next.min(wait)));
     }
 }
 
-/// Where a Pod of the set has failed.
-pub(crate) fn place(set: &MyDaemonSet, node: &str) -> (String, i64, String) {
-    let generation = set.metadata.generation.unwrap_or_default();
-    (set.uid().unwrap_or_default(), generation, node.to_owned())
-}
-
-/// The Pods that are not on their way out: scheduled ones first, then the oldest, then by name.
-fn in_order(pods: &[Arc<Pod>]) -> Vec<&Arc<Pod>> {
-    let staying = pods.iter().filter(|pod| !pod::is_terminating(pod));
-    let mut staying: Vec<_> = staying.collect();
-    staying.sort_by_key(|pod| (!pod::is_scheduled(pod), made(pod), pod.name_any()));
-    staying
-}
-
-pub(crate) fn made(pod: &Pod) -> Option<Timestamp> {
-    pod.creation_timestamp().map(|made| made.0)
-}
-
-/// How long until the Pod counts as available; none while it is not ready.
-pub(crate) fn until_available(pod: &Pod, situation: &Situation<'_>) -> Option<Duration> {
-    let ready = situation.now.duration_since(pod::ready_since(pod)?);
-    let ready = Duration::try_from(ready).unwrap_or_default();
-    let wanted = Duration::from_secs(situation.set.spec.min_ready_seconds.into());
-    Some(wanted.saturating_sub(ready))
+/// The Pods that are not terminating: scheduled ones first, then the oldest, then by name.
+fn active_in_order(pods: &[Arc<Pod>]) -> Vec<&Arc<Pod>> {
+    let mut active: Vec<_> = pods
+        .iter()
+        .filter(|pod| !pod::is_terminating(pod))
+        .collect();
+    active.sort_by_key(|pod| {
+        let is_unscheduled = !pod::is_scheduled(pod);
+        (is_unscheduled, pod::created_at(pod), pod.name_any())
+    });
+    active
 }
 
 #[cfg(test)]
@@ -251,7 +227,9 @@ mod tests {
     use kubewright::prelude::*;
     use serde_json::json;
 
-    use super::{FailedPods, Plan, Situation, Why, place};
+    use super::{DeletionReason, Plan};
+    use crate::backoff::{FailedPlace, FailedPodsBackoff};
+    use crate::observed::ObservedState;
     use crate::{MyDaemonSet, MyDaemonSetSpec, MyDaemonSetStatus, pod};
 
     const NOW: &str = "2026-01-01T00:01:00Z";
@@ -296,49 +274,56 @@ mod tests {
     }
 
     fn plan(set: &MyDaemonSet, nodes: &[Node], pods: &[Pod]) -> Plan {
-        plan_with(set, nodes, pods, &FailedPods::default())
+        plan_with(&FailedPodsBackoff::default(), set, nodes, pods)
     }
 
-    fn plan_with(set: &MyDaemonSet, nodes: &[Node], pods: &[Pod], failed: &FailedPods) -> Plan {
-        Plan::new(&Situation {
+    fn plan_with(
+        backoff: &FailedPodsBackoff,
+        set: &MyDaemonSet,
+        nodes: &[Node],
+        pods: &[Pod],
+    ) -> Plan {
+        Plan::new(&ObservedState {
             set,
             nodes: &nodes.iter().cloned().collect(),
             pods: &pods.iter().cloned().collect(),
-            failed,
+            backoff,
             now: NOW.parse().unwrap(),
         })
     }
 
-    /// How many Pods are missing, and which are surplus and why.
-    fn work(plan: &Plan) -> (usize, Vec<(String, Why)>) {
-        let surplus = plan.surplus();
-        let surplus = surplus.map(|one| (one.pod.name_any(), one.why));
-        (plan.missing().count(), surplus.collect())
+    /// How many Pods are created, and which are deleted and why.
+    fn work(plan: &Plan) -> (usize, Vec<(String, DeletionReason)>) {
+        let deletions = plan
+            .deletions()
+            .map(|deletion| (deletion.pod.name_any(), deletion.reason));
+        (plan.creations().count(), deletions.collect())
     }
 
     #[test]
-    fn each_node_without_a_pod_gets_one_pinned_to_it() {
+    fn node_without_a_pod_gets_one_pinned_to_it() {
         let set = set("v1");
         let plan = plan(&set, &[node("a"), node("b")], &[pod(&set, "a", "Running")]);
-        let missing: Vec<Pod> = plan.missing().collect();
-        assert_eq!(missing.len(), 1);
-        assert_eq!(pod::node_of(&missing[0]), Some("b"));
-        assert_eq!(missing[0].metadata.namespace.as_deref(), Some("shop"));
-        assert_eq!(plan.surplus().count(), 0);
+        let created: Vec<Pod> = plan.creations().collect();
+        assert_eq!(created.len(), 1);
+        assert_eq!(pod::node_of(&created[0]), Some("b"));
+        assert_eq!(created[0].metadata.namespace.as_deref(), Some("shop"));
+        assert_eq!(plan.deletions().count(), 0);
     }
 
     #[test]
-    fn a_pod_that_waits_for_a_node_that_is_gone_goes_too() {
+    fn unscheduled_pod_of_a_removed_node_is_deleted() {
         let set = set("v1");
         let ran = pod(&set, "gone", "Running");
-        let mut waits = pod(&set, "lost", "Pending");
-        waits.spec.as_mut().unwrap().node_name = None;
-        let expected = (0, vec![(waits.name_any(), Why::Unwanted)]);
-        assert_eq!(work(&plan(&set, &[], &[ran, waits])), expected);
+        let mut unscheduled = pod(&set, "lost", "Pending");
+        unscheduled.spec.as_mut().unwrap().node_name = None;
+        let deletion = (unscheduled.name_any(), DeletionReason::Unneeded);
+        let plan = plan(&set, &[], &[ran, unscheduled]);
+        assert_eq!(work(&plan), (0, vec![deletion]));
     }
 
     #[test]
-    fn a_node_keeps_the_pod_that_is_scheduled_or_else_the_oldest() {
+    fn node_keeps_its_scheduled_or_else_oldest_pod() {
         let set = set("v1");
         let mut others = [pod(&set, "a", "Running"), pod(&set, "a", "Pending")];
         others[0].metadata.name = Some("young".to_owned());
@@ -347,58 +332,61 @@ mod tests {
         others[1].spec.as_mut().unwrap().node_name = None;
         let [young, waiting] = others;
         let pods = [waiting, young, pod(&set, "a", "Running")];
-        let expected = ["young", "waiting"].map(|name| (name.to_owned(), Why::Unwanted));
+        let expected = ["young", "waiting"].map(|name| (name.to_owned(), DeletionReason::Unneeded));
         assert_eq!(work(&plan(&set, &[node("a")], &pods)), (0, expected.into()));
     }
 
     #[test]
-    fn a_taint_keeps_pods_from_starting_or_from_staying() {
+    fn no_schedule_taint_keeps_pods_and_no_execute_taint_deletes_them() {
         let set = set("v1");
         let pods = [pod(&set, "a", "Running")];
-        let keep_out = [tainted("a", "NoSchedule"), tainted("b", "NoSchedule")];
-        assert_eq!(work(&plan(&set, &keep_out, &pods)), (0, vec![]));
-        let throw_out = plan(&set, &[tainted("a", "NoExecute")], &pods);
-        assert_eq!(throw_out.surplus().count(), 1);
+        let no_schedule = [tainted("a", "NoSchedule"), tainted("b", "NoSchedule")];
+        assert_eq!(work(&plan(&set, &no_schedule, &pods)), (0, vec![]));
+        let no_execute = plan(&set, &[tainted("a", "NoExecute")], &pods);
+        assert_eq!(no_execute.deletions().count(), 1);
     }
 
     #[test]
-    fn a_pod_that_is_going_keeps_the_place_of_the_next() {
+    fn no_pod_is_created_while_the_last_one_is_terminating() {
         let set = set("v1");
-        let mut going = pod(&set, "a", "Running");
-        going.metadata.deletion_timestamp = Some(Time(NOW.parse().unwrap()));
-        assert_eq!(work(&plan(&set, &[node("a")], &[going])), (0, vec![]));
+        let mut terminating = pod(&set, "a", "Running");
+        terminating.metadata.deletion_timestamp = Some(Time(NOW.parse().unwrap()));
+        let plan = plan(&set, &[node("a")], &[terminating]);
+        assert_eq!(work(&plan), (0, vec![]));
     }
 
     #[test]
-    fn a_set_that_is_being_deleted_is_left_alone() {
+    fn terminating_set_is_left_unchanged() {
         let mut set = set("v1");
         let pods = [pod(&set, "a", "Running")];
         set.metadata.deletion_timestamp = Some(Time(NOW.parse().unwrap()));
         let plan = plan(&set, &[node("b")], &pods);
         assert_eq!(work(&plan), (0, vec![]));
         let mut status = MyDaemonSetStatus::default();
-        plan.report(&mut status, true);
+        plan.report(&mut status, &Ok(()));
         assert_eq!(status, MyDaemonSetStatus::default());
     }
 
     #[test]
-    fn a_pod_that_has_failed_is_replaced_at_once_and_later_the_next_time() {
+    fn failed_pod_is_replaced_at_once_the_first_time_and_after_a_backoff_then() {
         let set = set("v1");
         let pods = [pod(&set, "a", "Failed"), pod(&set, "b", "Succeeded")];
         let nodes = [node("a"), node("b")];
         let (first, second) = (pods[0].name_any(), pods[1].name_any());
-        let ended = (second, Why::Succeeded);
-        let expected = (0, vec![(first, Why::Failed), ended.clone()]);
+        let place = FailedPlace::new(&set, "a");
+        let failed = (first, DeletionReason::Failed(place.clone()));
+        let succeeded = (second, DeletionReason::Succeeded);
+        let expected = (0, vec![failed, succeeded.clone()]);
         assert_eq!(work(&plan(&set, &nodes, &pods)), expected);
-        let mut failed = FailedPods::default();
-        failed.note(place(&set, "a"), NOW.parse().unwrap());
-        let again = plan_with(&set, &nodes, &pods, &failed);
-        assert_eq!(work(&again), (0, vec![ended]));
+        let mut backoff = FailedPodsBackoff::default();
+        backoff.record(place, NOW.parse().unwrap());
+        let again = plan_with(&backoff, &set, &nodes, &pods);
+        assert_eq!(work(&again), (0, vec![succeeded]));
         assert_eq!(again.outcome().next_run(), Some(Duration::from_secs(1)));
     }
 
     #[test]
-    fn a_pod_that_is_ready_counts_when_it_has_been_so_for_long_enough() {
+    fn ready_pod_is_available_after_min_ready_seconds() {
         let mut set = set("v2");
         set.spec.min_ready_seconds = 15;
         let nodes = [node("a"), node("b")];
@@ -407,32 +395,33 @@ mod tests {
             pod(&self::set("v1"), "b", "Running"),
         ];
         let plan = plan(&set, &nodes, &pods);
-        // Ready for 10 s: 5 s are left, and one to be sure. Both wait, so the old one may go.
+        // Ready for 10 s of 15 s: 5 s remain, and one for rounding. Neither is available, so that
+        // the old one may be deleted.
         assert_eq!(plan.outcome().next_run(), Some(Duration::from_secs(6)));
         let mut status = MyDaemonSetStatus::default();
-        plan.report(&mut status, true);
+        plan.report(&mut status, &Ok(()));
         assert_eq!((status.ready_replicas, status.available_replicas), (2, 0));
     }
 
     #[test]
-    fn at_most_250_pods_are_made_in_one_run() {
+    fn one_run_creates_at_most_250_pods() {
         let nodes: Vec<Node> = (0..300).map(|number| node(&number.to_string())).collect();
-        assert_eq!(plan(&set("v1"), &nodes, &[]).missing().count(), 250);
+        assert_eq!(plan(&set("v1"), &nodes, &[]).creations().count(), 250);
     }
 
     #[test]
-    fn the_generation_is_told_only_when_the_plan_was_carried_out() {
+    fn generation_is_observed_only_after_a_success() {
         let plan = plan(&set("v1"), &[node("a")], &[]);
         let mut status = MyDaemonSetStatus {
             observed_generation: 6,
             ..MyDaemonSetStatus::default()
         };
-        plan.report(&mut status, false);
+        plan.report(&mut status, &Err("quota".into()));
         assert_eq!(
             (status.observed_generation, status.desired_replicas),
             (6, 1)
         );
-        plan.report(&mut status, true);
+        plan.report(&mut status, &Ok(()));
         assert_eq!(status.observed_generation, 7);
     }
 }

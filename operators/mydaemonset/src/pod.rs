@@ -1,4 +1,4 @@
-//! The Pod that one node gets, and how to tell it from others.
+//! The Pods of a set: how one is built, named and labelled for its node, and what is read from it.
 
 use k8s_openapi::api::core::v1::{
     Affinity, Container, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodCondition,
@@ -10,19 +10,19 @@ use kubewright::prelude::*;
 use crate::MyDaemonSet;
 use crate::node::tolerations_of;
 
-const SET: &str = "mydaemonset";
-const REVISION: &str = "controller-revision-hash";
+const SET_LABEL: &str = "mydaemonset";
+const REVISION_LABEL: &str = "controller-revision-hash";
 
-/// A Pod's name has at most 253 characters, nine of which are the hash.
-const LONGEST_PREFIX: usize = 244;
-const LONGEST_LABEL: usize = 63;
+/// The name of a Pod has at most 253 characters, nine of which are a hyphen and the hash.
+const MAX_NAME_PREFIX: usize = 244;
+const MAX_LABEL_VALUE: usize = 63;
 
-/// The Pod that `set` wants on the named node.
+/// Builds the Pod of the set for the named node.
 ///
-/// It is pinned by affinity and not by `nodeName`, so that the scheduler still counts resources
+/// It is pinned by affinity and not by `nodeName`, so that the scheduler still checks resources
 /// and ports.
 pub(crate) fn for_node(set: &MyDaemonSet, node: &str) -> Pod {
-    let labels = [(SET, label_for(set)), (REVISION, revision(set))];
+    let labels = [(SET_LABEL, label_for(set)), (REVISION_LABEL, revision(set))];
     Pod {
         metadata: ObjectMeta {
             name: Some(name_for(set, node)),
@@ -43,7 +43,7 @@ fn spec_for(set: &MyDaemonSet, node: &str) -> PodSpec {
             image: Some(set.spec.image.clone()),
             ..Container::default()
         }],
-        affinity: Some(only(node, set.spec.affinity.clone().unwrap_or_default())),
+        affinity: Some(pinned(node, set.spec.affinity.clone().unwrap_or_default())),
         host_network: set.spec.host_network.then_some(true),
         node_selector: (!selector.is_empty()).then(|| selector.clone()),
         tolerations: Some(tolerations_of(set)),
@@ -51,14 +51,14 @@ fn spec_for(set: &MyDaemonSet, node: &str) -> PodSpec {
     }
 }
 
-/// The affinity, with this node in the place of those that it requires.
-fn only(node: &str, mut affinity: Affinity) -> Affinity {
+/// The affinity, with this node instead of the nodes that it requires.
+fn pinned(node: &str, mut affinity: Affinity) -> Affinity {
     let name = NodeSelectorRequirement {
         key: "metadata.name".to_owned(),
         operator: "In".to_owned(),
         values: Some(vec![node.to_owned()]),
     };
-    let pinned = NodeSelector {
+    let selector = NodeSelector {
         node_selector_terms: vec![NodeSelectorTerm {
             match_fields: Some(vec![name]),
             ..NodeSelectorTerm::default()
@@ -67,34 +67,37 @@ fn only(node: &str, mut affinity: Affinity) -> Affinity {
     affinity
         .node_affinity
         .get_or_insert_default()
-        .required_during_scheduling_ignored_during_execution = Some(pinned);
+        .required_during_scheduling_ignored_during_execution = Some(selector);
     affinity
 }
 
-/// The name follows from the set and the node, so that the next run finds the same Pod. The uid
-/// tells the set from one of the same name whose Pods are still going. Where old and new Pods run
-/// side by side, the revision tells them apart.
+/// Returns the name of the Pod. It follows from the set and the node, so that a repeated run names
+/// the same Pod.
+///
+/// The uid is part of the hash because Pods of a deleted set of the same name may still be
+/// terminating, and with surge the revision, because old and new Pods run side by side.
 pub(crate) fn name_for(set: &MyDaemonSet, node: &str) -> String {
     let uid = set.uid().unwrap_or_default();
-    let mut purpose = format!("{uid}/{node}");
+    let mut key = format!("{uid}/{node}");
     if set.spec.update_strategy.max_surge.is_some() {
-        purpose = format!("{purpose}/{}", revision(set));
+        key = format!("{key}/{}", revision(set));
     }
-    let name: String = set.name_any().chars().take(LONGEST_PREFIX).collect();
-    let name = name.trim_end_matches(['.', '-']);
-    format!("{name}-{}", hash(&purpose))
+    let prefix: String = set.name_any().chars().take(MAX_NAME_PREFIX).collect();
+    let prefix = prefix.trim_end_matches(['.', '-']);
+    format!("{prefix}-{}", hash(&key))
 }
 
-/// The set's name, or what follows from it where that does not fit.
+/// The name of the set, or its hash if the name is too long for a label.
 fn label_for(set: &MyDaemonSet) -> String {
     let name = set.name_any();
-    match name.len() {
-        ..=LONGEST_LABEL => name,
-        _ => hash(&name),
+    if name.len() <= MAX_LABEL_VALUE {
+        name
+    } else {
+        hash(&name)
     }
 }
 
-/// The node that the Pod runs on, or is to run on.
+/// Returns the node that the Pod runs on or is pinned to.
 pub(crate) fn node_of(pod: &Pod) -> Option<&str> {
     let spec = pod.spec.as_ref()?;
     if let Some(node) = spec.node_name.as_deref() {
@@ -107,7 +110,7 @@ pub(crate) fn node_of(pod: &Pod) -> Option<&str> {
     name.values.as_ref()?.first().map(String::as_str)
 }
 
-/// Whether the scheduler has given the Pod its node.
+/// Whether the scheduler has bound the Pod to its node.
 pub(crate) fn is_scheduled(pod: &Pod) -> bool {
     let spec = pod.spec.as_ref();
     spec.is_some_and(|spec| spec.node_name.is_some())
@@ -115,39 +118,46 @@ pub(crate) fn is_scheduled(pod: &Pod) -> bool {
 
 /// Whether the Pod runs the spec of this revision.
 pub(crate) fn is_current(pod: &Pod, revision: &str) -> bool {
-    let runs = pod.labels().get(REVISION);
-    runs.is_some_and(|runs| runs == revision)
+    let label = pod.labels().get(REVISION_LABEL);
+    label.is_some_and(|label| label == revision)
 }
 
-/// Whether the Pod is on its way out.
+/// Whether the Pod is being deleted.
 pub(crate) fn is_terminating(pod: &Pod) -> bool {
     pod.metadata.deletion_timestamp.is_some()
 }
 
-/// `Pending`, `Running`, `Failed`, `Succeeded`.
+/// Returns the time at which the Pod was created.
+pub(crate) fn created_at(pod: &Pod) -> Option<Timestamp> {
+    pod.creation_timestamp().map(|time| time.0)
+}
+
+/// Returns the phase: `Pending`, `Running`, `Failed` or `Succeeded`.
 pub(crate) fn phase(pod: &Pod) -> &str {
     let status = pod.status.as_ref();
     let phase = status.and_then(|status| status.phase.as_deref());
     phase.unwrap_or("Pending")
 }
 
-/// Since when the Pod serves; none while it does not.
+/// Returns the time since which the Pod is ready, or none while it is not.
 pub(crate) fn ready_since(pod: &Pod) -> Option<Timestamp> {
-    let status = pod.status.iter();
-    let mut conditions = status.flat_map(|status| status.conditions.iter().flatten());
-    let is_ready = |one: &&PodCondition| one.type_ == "Ready" && one.status == "True";
-    let ready = conditions.find(is_ready)?;
+    let is_ready =
+        |condition: &&PodCondition| condition.type_ == "Ready" && condition.status == "True";
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    let ready = conditions.iter().find(is_ready)?;
     let since = ready.last_transition_time.as_ref();
-    Some(since.map_or(Timestamp::UNIX_EPOCH, |since| since.0))
+    Some(since.map_or(Timestamp::UNIX_EPOCH, |time| time.0))
 }
 
-/// What the Pods of the present spec are told by: all of the spec that is in them.
+/// Returns the hash that identifies Pods of the current spec. It covers the fields that reach a
+/// Pod, so that a change of the others replaces no Pods.
 pub(crate) fn revision(set: &MyDaemonSet) -> String {
     let spec = serde_json::to_string(&spec_for(set, ""));
-    hash(&spec.unwrap_or_default())
+    hash(&spec.expect("a PodSpec serializes to JSON"))
 }
 
-/// Eight characters that follow from the text (FNV-1a), of Kubernetes' alphabet for such names.
+/// Hashes the text (FNV-1a) into eight characters of the alphabet that Kubernetes uses for
+/// generated names (k8s.io/apimachinery/pkg/util/rand).
 fn hash(text: &str) -> String {
     const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
     let mut state = 0xcbf2_9ce4_8422_2325_u64;
@@ -171,7 +181,7 @@ mod tests {
     use kubewright::prelude::*;
     use serde_json::json;
 
-    use super::{SET, for_node, is_current, name_for, node_of, revision};
+    use super::{SET_LABEL, for_node, is_current, name_for, node_of, revision};
     use crate::{MyDaemonSet, MyDaemonSetSpec};
 
     fn set(name: &str, uid: &str) -> MyDaemonSet {
@@ -185,15 +195,15 @@ mod tests {
     }
 
     #[test]
-    fn a_set_that_is_made_again_has_pods_of_other_names() {
-        let (former, present) = (set("web", "1"), set("web", "2"));
-        assert_ne!(name_for(&former, "a"), name_for(&present, "a"));
-        assert_ne!(name_for(&present, "a"), name_for(&present, "b"));
-        assert_eq!(name_for(&present, "a"), name_for(&present, "a"));
+    fn pods_of_a_recreated_set_have_new_names() {
+        let (former, recreated) = (set("web", "1"), set("web", "2"));
+        assert_ne!(name_for(&former, "a"), name_for(&recreated, "a"));
+        assert_ne!(name_for(&recreated, "a"), name_for(&recreated, "b"));
+        assert_eq!(name_for(&recreated, "a"), name_for(&recreated, "a"));
     }
 
     #[test]
-    fn old_and_new_pods_have_one_name_unless_they_run_side_by_side() {
+    fn old_and_new_pods_have_different_names_only_with_surge() {
         let old = set("web", "1");
         let mut new = old.clone();
         new.spec.image = "v2".to_owned();
@@ -207,24 +217,24 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_in_the_pod_makes_it_outdated() {
+    fn only_fields_that_reach_the_pod_change_the_revision() {
         let set = set("web", "1");
         let pod = for_node(&set, "a");
-        let mut patient = set.clone();
-        patient.spec.min_ready_seconds = 5;
-        assert!(is_current(&pod, &revision(&patient)));
+        let mut slower = set.clone();
+        slower.spec.min_ready_seconds = 5;
+        assert!(is_current(&pod, &revision(&slower)));
         let mut on_host = set.clone();
         on_host.spec.host_network = true;
         assert!(!is_current(&pod, &revision(&on_host)));
     }
 
     #[test]
-    fn the_pin_takes_the_place_of_the_required_affinity_and_leaves_the_rest() {
+    fn pin_replaces_the_required_affinity_and_keeps_the_rest() {
         let mut set = set("web", "1");
-        let weak = json!([{"weight": 1, "preference": {}}]);
+        let preferred = json!([{"weight": 1, "preference": {}}]);
         set.spec.affinity = serde_json::from_value(json!({"nodeAffinity": {
             "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{}]},
-            "preferredDuringSchedulingIgnoredDuringExecution": weak,
+            "preferredDuringSchedulingIgnoredDuringExecution": preferred,
         }}))
         .unwrap();
         let pod = for_node(&set, "a");
@@ -236,20 +246,20 @@ mod tests {
                 "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
                     {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]},
                 ]},
-                "preferredDuringSchedulingIgnoredDuringExecution": weak,
+                "preferredDuringSchedulingIgnoredDuringExecution": preferred,
             })
         );
     }
 
     #[test]
-    fn the_longest_name_of_a_set_still_makes_a_valid_pod() {
+    fn set_with_the_longest_name_gets_a_valid_pod() {
         let long = set(&"a.".repeat(126), "1");
         let pod = for_node(&long, "a");
         let name = pod.name_any();
         assert!(name.len() <= 253 && !name.contains(".-"), "{name}");
-        let label = &pod.labels()[SET];
+        let label = &pod.labels()[SET_LABEL];
         assert!((1..=63).contains(&label.len()), "{label}");
         let short = for_node(&set("web", "1"), "a");
-        assert_eq!(short.labels()[SET], "web");
+        assert_eq!(short.labels()[SET_LABEL], "web");
     }
 }

@@ -1,4 +1,4 @@
-//! How a change of the spec reaches the Pods: a few nodes at a time.
+//! Rolls a change of the spec out to the Pods, a few nodes at a time.
 
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kubewright::prelude::*;
@@ -6,17 +6,17 @@ use kubewright::webhook::Findings;
 
 use crate::{MyDaemonSet, UpdateStrategy};
 
-/// What a node that should run a Pod has: one of a former spec, one of the present one, or both.
+/// The Pods of a node that should run one: of a former spec, of the current spec, or both.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seat {
+pub(crate) struct NodePods {
     pub(crate) node: String,
-    pub(crate) old: Option<Occupant>,
-    pub(crate) new: Option<Occupant>,
+    pub(crate) old: Option<PodState>,
+    pub(crate) new: Option<PodState>,
 }
 
-/// A Pod, and whether it has been ready for long enough.
+/// A Pod, and whether it has been ready for `minReadySeconds`.
 #[derive(Clone, Debug)]
-pub(crate) struct Occupant {
+pub(crate) struct PodState {
     pub(crate) pod: Arc<Pod>,
     pub(crate) is_available: bool,
 }
@@ -24,118 +24,125 @@ pub(crate) struct Occupant {
 /// How many nodes may change at once, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strategy {
-    /// The old Pod goes before the new one comes, on so many nodes.
-    Unavailable(usize),
-    /// The new Pod comes before the old one goes, on so many nodes.
-    Surge(usize),
+    /// The old Pod is deleted before the new one is created, on at most this many nodes at once.
+    MaxUnavailable(usize),
+    /// The new Pod is created before the old one is deleted, on at most this many nodes at once.
+    MaxSurge(usize),
 }
 
-/// What to do now.
+/// The next steps of a roll-out.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
-    /// The nodes that get a new Pod beside their old one.
-    pub(crate) start: Vec<String>,
-    /// The Pods that go.
-    pub(crate) stop: Vec<Arc<Pod>>,
+    /// The nodes on which a new Pod is created beside the old one.
+    pub(crate) create_on: Vec<String>,
+    /// The old Pods to delete.
+    pub(crate) delete: Vec<Arc<Pod>>,
 }
 
 impl Strategy {
-    /// What the set asks for, where so many nodes should run a Pod.
+    /// Returns the strategy of a set of which `nodes` nodes should run a Pod.
     pub(crate) fn of(set: &MyDaemonSet, nodes: usize) -> Self {
         let strategy = &set.spec.update_strategy;
-        match amount(strategy.max_surge.as_ref(), nodes) {
-            Some(surge @ 1..) => Self::Surge(surge),
+        match count(strategy.max_surge.as_ref(), nodes) {
+            Some(surge @ 1..) => Self::MaxSurge(surge),
             _ => {
-                let unavailable = amount(strategy.max_unavailable.as_ref(), nodes);
-                Self::Unavailable(unavailable.unwrap_or(1).max(1))
+                let unavailable = count(strategy.max_unavailable.as_ref(), nodes);
+                Self::MaxUnavailable(unavailable.unwrap_or(1).max(1))
             }
         }
     }
 
-    /// The next steps of a change.
-    pub(crate) fn steps(self, seats: &[Seat]) -> Steps {
+    /// Returns the next steps of a roll-out over these nodes.
+    pub(crate) fn steps(self, nodes: &[NodePods]) -> Steps {
         match self {
-            Self::Unavailable(most) => replace(seats, most),
-            Self::Surge(most) => surge(seats, most),
+            Self::MaxUnavailable(limit) => replace(nodes, limit),
+            Self::MaxSurge(limit) => surge(nodes, limit),
         }
     }
 }
 
-/// Old Pods that serve nobody go at once, the others while few enough nodes wait.
-fn replace(seats: &[Seat], most: usize) -> Steps {
-    let serves = |seat: &&Seat| match (&seat.old, &seat.new) {
-        (Some(one), None) | (None, Some(one)) => one.is_available,
+/// Deletes old Pods that are not available at once, and the others within the limit.
+fn replace(nodes: &[NodePods], limit: usize) -> Steps {
+    let is_available = |pods: &&NodePods| match (&pods.old, &pods.new) {
+        (Some(pod), None) | (None, Some(pod)) => pod.is_available,
         _ => false,
     };
-    let waiting = seats.len() - seats.iter().filter(serves).count();
-    let outdated = seats.iter().filter(|seat| seat.new.is_none());
-    let (serving, idle): (Vec<_>, Vec<_>) = outdated
-        .filter_map(|seat| seat.old.as_ref())
+    let unavailable_nodes = nodes.len() - nodes.iter().filter(is_available).count();
+    let (available, unavailable): (Vec<_>, Vec<_>) = nodes
+        .iter()
+        .filter(|pods| pods.new.is_none())
+        .filter_map(|pods| pods.old.as_ref())
         .partition(|old| old.is_available);
-    let few = serving.into_iter().take(most.saturating_sub(waiting));
+    let within_limit = available
+        .into_iter()
+        .take(limit.saturating_sub(unavailable_nodes));
     Steps {
-        start: Vec::new(),
-        stop: idle
+        create_on: Vec::new(),
+        delete: unavailable
             .into_iter()
-            .chain(few)
+            .chain(within_limit)
             .map(|old| Arc::clone(&old.pod))
             .collect(),
     }
 }
 
-/// New Pods start beside old ones, and take their place once they are available.
-fn surge(seats: &[Seat], most: usize) -> Steps {
+/// Creates new Pods beside old ones within the limit, and deletes an old Pod once its new one is
+/// available. Nodes whose old Pod is not available do not count.
+fn surge(nodes: &[NodePods], limit: usize) -> Steps {
     let mut steps = Steps::default();
     let mut candidates = Vec::new();
-    let mut under_way = 0;
-    for seat in seats {
-        match (&seat.old, &seat.new) {
+    let mut surging = 0;
+    for pods in nodes {
+        match (&pods.old, &pods.new) {
             (None, _) => {}
-            (Some(old), None) if old.is_available => candidates.push(seat.node.clone()),
-            (Some(_), None) => steps.start.push(seat.node.clone()),
+            (Some(old), None) if old.is_available => candidates.push(pods.node.clone()),
+            (Some(_), None) => steps.create_on.push(pods.node.clone()),
             (Some(old), Some(new)) if new.is_available || !old.is_available => {
-                steps.stop.push(Arc::clone(&old.pod));
+                steps.delete.push(Arc::clone(&old.pod));
             }
-            (Some(_), Some(_)) => under_way += 1,
+            (Some(_), Some(_)) => surging += 1,
         }
     }
-    candidates.truncate(most.saturating_sub(under_way));
-    steps.start.extend(candidates);
+    candidates.truncate(limit.saturating_sub(surging));
+    steps.create_on.extend(candidates);
     steps
 }
 
-/// What is wrong with a strategy: exactly one of the two says how many nodes change at once.
+/// The number of nodes for which a strategy is validated: of 100 nodes, no percentage but 0% is
+/// rounded to zero.
+const SAMPLE_NODES: usize = 100;
+
+/// Validates a strategy: exactly one of the two limits is not zero.
 pub(crate) fn check(strategy: &UpdateStrategy, findings: &mut Findings) {
     let fields = [
         ("maxUnavailable", &strategy.max_unavailable),
         ("maxSurge", &strategy.max_surge),
     ];
-    for (name, given) in fields {
-        // Of a hundred nodes, so that only 0 and 0% come to none.
-        if given.is_some() && amount(given.as_ref(), 100).is_none() {
-            let why = "must be a number that is not negative, or a percentage such as 10%";
-            findings.invalid(format!("spec.updateStrategy.{name}"), given, why);
+    for (name, limit) in fields {
+        if limit.is_some() && count(limit.as_ref(), SAMPLE_NODES).is_none() {
+            let reason = "must be a non-negative integer or a percentage such as 10%";
+            findings.invalid(format!("spec.updateStrategy.{name}"), limit, reason);
         }
     }
-    let [unavailable, surge] = fields.map(|(_, given)| amount(given.as_ref(), 100));
+    let [unavailable, surge] = fields.map(|(_, limit)| count(limit.as_ref(), SAMPLE_NODES));
     match (unavailable, surge) {
         (Some(1..), Some(1..)) => findings.invalid(
             "spec.updateStrategy.maxSurge",
             &strategy.max_surge,
-            "must be 0 where maxUnavailable is not",
+            "must be 0 if maxUnavailable is not 0",
         ),
         (Some(0), None | Some(0)) => findings.invalid(
             "spec.updateStrategy.maxUnavailable",
             &strategy.max_unavailable,
-            "must not be 0 where maxSurge is",
+            "must not be 0 if maxSurge is 0",
         ),
         _ => {}
     }
 }
 
-/// A number, or a percentage of the nodes, rounded up.
-fn amount(given: Option<&IntOrString>, nodes: usize) -> Option<usize> {
-    match given? {
+/// A limit as a number of nodes: a percentage is rounded up.
+fn count(limit: Option<&IntOrString>, nodes: usize) -> Option<usize> {
+    match limit? {
         IntOrString::Int(number) => usize::try_from(*number).ok(),
         IntOrString::String(text) => {
             let percent: usize = text.strip_suffix('%')?.parse().ok()?;
@@ -151,80 +158,82 @@ mod tests {
     use kubewright::webhook::Findings;
     use serde_json::json;
 
-    use super::{Occupant, Seat, Strategy, check};
+    use super::{NodePods, PodState, Strategy, check};
     use crate::{MyDaemonSet, MyDaemonSetSpec, UpdateStrategy};
 
-    /// A node by two letters, its old Pod and its new one: `A` available, `w` waiting, `-` none.
-    fn seats(states: &[&str]) -> Vec<Seat> {
-        let occupant = |name: String, state: char| {
+    /// Nodes by two letters, for the old Pod and the new one: `A` is available, `u` is
+    /// unavailable, `-` does not exist.
+    fn nodes(states: &[&str]) -> Vec<NodePods> {
+        let pod = |name: String, state: char| {
             let mut pod = Pod::default();
             pod.metadata.name = Some(name);
-            (state != '-').then(|| Occupant {
+            (state != '-').then(|| PodState {
                 pod: Arc::new(pod),
                 is_available: state == 'A',
             })
         };
-        let seat = |(number, state): (usize, &&str)| {
+        let node = |(number, state): (usize, &&str)| {
             let mut states = state.chars();
-            let mut next = |age: &str| occupant(format!("{age}{number}"), states.next().unwrap());
-            Seat {
+            let mut next = |age: &str| pod(format!("{age}{number}"), states.next().unwrap());
+            NodePods {
                 node: number.to_string(),
                 old: next("old"),
                 new: next("new"),
             }
         };
-        states.iter().enumerate().map(seat).collect()
+        states.iter().enumerate().map(node).collect()
     }
 
-    fn stopped(strategy: Strategy, states: &[&str]) -> Vec<String> {
-        let stop = strategy.steps(&seats(states)).stop;
-        stop.iter().map(|pod| pod.name_any()).collect()
+    fn deleted(strategy: Strategy, states: &[&str]) -> Vec<String> {
+        let pods = strategy.steps(&nodes(states)).delete;
+        pods.iter().map(|pod| pod.name_any()).collect()
     }
 
-    fn started(strategy: Strategy, states: &[&str]) -> Vec<String> {
-        strategy.steps(&seats(states)).start
+    fn created_on(strategy: Strategy, states: &[&str]) -> Vec<String> {
+        strategy.steps(&nodes(states)).create_on
     }
 
     #[test]
-    fn old_pods_that_serve_go_one_after_the_other() {
-        let one = Strategy::Unavailable(1);
-        assert_eq!(stopped(one, &["A-", "A-"]), ["old0"]);
-        assert_eq!(stopped(one, &["-A", "A-"]), ["old1"]);
+    fn available_old_pods_are_deleted_one_after_the_other() {
+        let limit = Strategy::MaxUnavailable(1);
+        assert_eq!(deleted(limit, &["A-", "A-"]), ["old0"]);
+        assert_eq!(deleted(limit, &["-A", "A-"]), ["old1"]);
         assert!(
-            stopped(one, &["-w", "A-"]).is_empty(),
-            "the new one is not up yet"
+            deleted(limit, &["-u", "A-"]).is_empty(),
+            "the new Pod is not available"
         );
-        assert!(stopped(one, &["--", "A-"]).is_empty(), "a node has none");
-        assert_eq!(
-            stopped(Strategy::Unavailable(2), &["-w", "A-", "A-"]),
-            ["old1"]
+        assert!(
+            deleted(limit, &["--", "A-"]).is_empty(),
+            "a node has no Pod"
         );
+        let limit = Strategy::MaxUnavailable(2);
+        assert_eq!(deleted(limit, &["-u", "A-", "A-"]), ["old1"]);
     }
 
     #[test]
-    fn old_pods_that_serve_nobody_go_at_once_and_count() {
-        let one = Strategy::Unavailable(1);
-        assert_eq!(stopped(one, &["w-", "w-", "A-"]), ["old0", "old1"]);
+    fn unavailable_old_pods_are_deleted_at_once_and_count_as_unavailable() {
+        let limit = Strategy::MaxUnavailable(1);
+        assert_eq!(deleted(limit, &["u-", "u-", "A-"]), ["old0", "old1"]);
     }
 
     #[test]
-    fn with_surge_the_old_pod_goes_when_the_new_one_is_available() {
-        let one = Strategy::Surge(1);
-        assert_eq!(started(one, &["A-", "A-"]), ["0"]);
-        assert!(stopped(one, &["A-", "A-"]).is_empty());
-        assert!(started(one, &["Aw", "A-"]).is_empty());
-        assert!(stopped(one, &["Aw", "A-"]).is_empty());
-        assert_eq!(stopped(one, &["AA", "A-"]), ["old0"]);
-        assert_eq!(started(one, &["AA", "A-"]), ["1"]);
+    fn with_surge_an_old_pod_is_deleted_once_the_new_one_is_available() {
+        let limit = Strategy::MaxSurge(1);
+        assert_eq!(created_on(limit, &["A-", "A-"]), ["0"]);
+        assert!(deleted(limit, &["A-", "A-"]).is_empty());
+        assert!(created_on(limit, &["Au", "A-"]).is_empty());
+        assert!(deleted(limit, &["Au", "A-"]).is_empty());
+        assert_eq!(deleted(limit, &["AA", "A-"]), ["old0"]);
+        assert_eq!(created_on(limit, &["AA", "A-"]), ["1"]);
         assert_eq!(
-            started(one, &["w-", "A-"]),
+            created_on(limit, &["u-", "A-"]),
             ["0", "1"],
-            "a broken one is replaced besides"
+            "a node without an available Pod does not count"
         );
     }
 
     #[test]
-    fn one_node_at_a_time_unless_the_set_says_more() {
+    fn one_node_changes_at_a_time_by_default() {
         let strategy = |unavailable: Option<IntOrString>, surge: Option<IntOrString>| {
             let mut set = MyDaemonSet::new("web", MyDaemonSetSpec::default());
             set.spec.update_strategy.max_unavailable = unavailable;
@@ -233,28 +242,27 @@ mod tests {
         };
         let number = |number| Some(IntOrString::Int(number));
         let percent = |text: &str| Some(IntOrString::String(text.to_owned()));
-        assert_eq!(strategy(None, None), Strategy::Unavailable(1));
-        assert_eq!(strategy(number(0), number(0)), Strategy::Unavailable(1));
-        assert_eq!(strategy(percent("25%"), None), Strategy::Unavailable(3));
-        assert_eq!(strategy(number(3), number(2)), Strategy::Surge(2));
-        assert_eq!(strategy(None, percent("1%")), Strategy::Surge(1));
+        assert_eq!(strategy(None, None), Strategy::MaxUnavailable(1));
+        assert_eq!(strategy(number(0), number(0)), Strategy::MaxUnavailable(1));
+        assert_eq!(strategy(percent("25%"), None), Strategy::MaxUnavailable(3));
+        assert_eq!(strategy(number(3), number(2)), Strategy::MaxSurge(2));
+        assert_eq!(strategy(None, percent("1%")), Strategy::MaxSurge(1));
     }
 
-    /// The paths of what is wrong with a strategy, as JSON.
-    fn faults(strategy: serde_json::Value) -> Vec<String> {
+    /// The paths of the invalid fields of a strategy.
+    fn invalid_fields(strategy: serde_json::Value) -> Vec<String> {
         let strategy: UpdateStrategy = serde_json::from_value(strategy).unwrap();
         let mut findings = Findings::default();
         check(&strategy, &mut findings);
-        let faults = findings.faults();
         let path = |fault: &String| fault.split(':').next().map(str::to_owned);
-        faults.iter().filter_map(path).collect()
+        findings.errors().iter().filter_map(path).collect()
     }
 
     #[test]
-    fn exactly_one_of_surge_and_unavailability_is_not_zero() {
+    fn exactly_one_of_max_surge_and_max_unavailable_must_not_be_zero() {
         let surge = ["spec.updateStrategy.maxSurge"];
         let unavailable = ["spec.updateStrategy.maxUnavailable"];
-        for sound in [
+        for valid in [
             json!({}),
             json!({"maxSurge": 0}),
             json!({"maxSurge": "10%"}),
@@ -262,13 +270,16 @@ mod tests {
             json!({"maxUnavailable": 0, "maxSurge": 1}),
             json!({"maxUnavailable": "25%", "maxSurge": "0%"}),
         ] {
-            assert_eq!(faults(sound.clone()), [""; 0], "{sound}");
+            assert_eq!(invalid_fields(valid.clone()), [""; 0], "{valid}");
         }
-        assert_eq!(faults(json!({"maxUnavailable": 1, "maxSurge": 1})), surge);
-        assert_eq!(faults(json!({"maxUnavailable": 0})), unavailable);
+        assert_eq!(
+            invalid_fields(json!({"maxUnavailable": 1, "maxSurge": 1})),
+            surge
+        );
+        assert_eq!(invalid_fields(json!({"maxUnavailable": 0})), unavailable);
         let none = json!({"maxUnavailable": "0%", "maxSurge": 0});
-        assert_eq!(faults(none), unavailable);
-        assert_eq!(faults(json!({"maxSurge": "many"})), surge);
-        assert_eq!(faults(json!({"maxUnavailable": -1})), unavailable);
+        assert_eq!(invalid_fields(none), unavailable);
+        assert_eq!(invalid_fields(json!({"maxSurge": "many"})), surge);
+        assert_eq!(invalid_fields(json!({"maxUnavailable": -1})), unavailable);
     }
 }

@@ -1,53 +1,55 @@
-//! How things stand, in numbers and in conditions.
+//! The status of a set: its counts and its conditions.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kubewright::condition;
 use kubewright::prelude::*;
 
-use crate::node::Role;
-use crate::plan::{Situation, made, until_available};
+use crate::node::Placement;
+use crate::observed::ObservedState;
 use crate::{MyDaemonSetStatus, pod};
 
-/// Counts one node; the oldest of the Pods that stay on it speaks for it.
+/// Adds one node to the counts. If it has several active Pods, the oldest one counts.
 pub(crate) fn count(
     status: &mut MyDaemonSetStatus,
-    role: Role,
-    staying: &[&Arc<Pod>],
-    situation: &Situation<'_>,
+    placement: Placement,
+    active: &[&Arc<Pod>],
+    observed: &ObservedState<'_>,
     revision: &str,
 ) {
-    let oldest = staying.iter().min_by_key(|pod| (made(pod), pod.name_any()));
-    if role != Role::Runs {
+    let oldest = active
+        .iter()
+        .min_by_key(|pod| (pod::created_at(pod), pod.name_any()));
+    if placement != Placement::Required {
         status.misscheduled_replicas += i32::from(oldest.is_some());
         return;
     }
     status.desired_replicas += 1;
     let Some(oldest) = oldest else { return };
-    let rest = until_available(oldest, situation);
-    let is_available = rest.is_some_and(|rest| rest.is_zero());
+    let wait = observed.until_available(oldest);
+    let is_available = wait.is_some_and(|wait| wait.is_zero());
     status.current_replicas += 1;
     status.updated_replicas += i32::from(pod::is_current(oldest, revision));
-    status.ready_replicas += i32::from(rest.is_some());
+    status.ready_replicas += i32::from(wait.is_some());
     status.available_replicas += i32::from(is_available);
 }
 
-/// Whether each node that should run a Pod has one that serves.
+/// The condition `Available`: whether each node that should run a Pod has an available one.
 pub(crate) fn available(status: &MyDaemonSetStatus) -> Condition {
     match status.unavailable_replicas {
         0 => condition(
             "Available",
             true,
-            "AllNodesServe",
+            "AllNodesAvailable",
             "each node has an available Pod",
         ),
-        waiting => {
-            let message = format!("{waiting} nodes have no available Pod");
-            condition("Available", false, "NodesWait", message)
+        unavailable => {
+            let message = format!("{unavailable} nodes have no available Pod");
+            condition("Available", false, "NodesUnavailable", message)
         }
     }
 }
 
-/// Whether something is still to be done.
+/// The condition `Progressing`: whether a change is still being rolled out.
 pub(crate) fn progressing(status: &MyDaemonSetStatus) -> Condition {
     let (updated, desired) = (status.updated_replicas, status.desired_replicas);
     let is_complete = updated == desired && status.unavailable_replicas == 0;
@@ -56,41 +58,38 @@ pub(crate) fn progressing(status: &MyDaemonSetStatus) -> Condition {
     } else {
         "RollingOut"
     };
-    let message = format!("{updated} of {desired} nodes run the present spec");
+    let message = format!("{updated} of {desired} nodes run the current spec");
     condition("Progressing", !is_complete, reason, message)
 }
 
 #[cfg(test)]
 mod tests {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-    use kubewright::prelude::*;
 
     use super::{available, progressing};
     use crate::MyDaemonSetStatus;
 
-    fn conditions(updated: i32, available_ones: i32) -> [(String, String); 2] {
+    /// The conditions of a set with three nodes.
+    fn conditions(updated_nodes: i32, available_nodes: i32) -> [Condition; 2] {
         let status = MyDaemonSetStatus {
             desired_replicas: 3,
-            updated_replicas: updated,
-            available_replicas: available_ones,
-            unavailable_replicas: 3 - available_ones,
+            updated_replicas: updated_nodes,
+            available_replicas: available_nodes,
+            unavailable_replicas: 3 - available_nodes,
             ..MyDaemonSetStatus::default()
         };
-        let text = |condition: Condition| (condition.status, condition.message);
-        [text(available(&status)), text(progressing(&status))]
+        [available(&status), progressing(&status)]
     }
 
     #[test]
-    fn a_set_is_available_when_each_node_serves_and_progresses_until_all_is_new() {
+    fn set_progresses_until_all_nodes_are_available_with_the_current_spec() {
         let [available, progressing] = conditions(1, 2);
-        assert_eq!(available.0, "False");
-        assert_eq!(available.1, "1 nodes have no available Pod");
-        assert_eq!(progressing.0, "True");
-        assert_eq!(progressing.1, "1 of 3 nodes run the present spec");
+        assert_eq!(available.status, "False");
+        assert_eq!(available.message, "1 nodes have no available Pod");
+        assert_eq!(progressing.status, "True");
+        assert_eq!(progressing.message, "1 of 3 nodes run the current spec");
         let [available, progressing] = conditions(3, 3);
-        assert_eq!(
-            (available.0.as_str(), progressing.0.as_str()),
-            ("True", "False")
-        );
+        assert_eq!(available.status, "True");
+        assert_eq!(progressing.status, "False");
     }
 }

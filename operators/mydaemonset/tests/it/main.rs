@@ -1,14 +1,14 @@
-//! MyDaemonSet on a cluster: embedded, or real with `KUBEWRIGHT_TEST_CLUSTER=real`.
+//! MyDaemonSet on a cluster: the embedded one, or a real one with `KUBEWRIGHT_TEST_CLUSTER=real`.
 
+mod api_errors;
 mod crashes;
 mod nodes;
 mod pods;
 mod process;
 mod program;
-mod refusals;
-mod rest;
 mod roll_out;
 mod set;
+mod steady_state;
 mod webhook;
 
 use k8s_openapi::api::core::v1::Node;
@@ -22,7 +22,7 @@ use serde_json::json;
 use set::{IMAGE, image_of, node_of, rolled_out, sample, status};
 
 #[kubewright_testing::test(nodes = 3)]
-async fn a_new_node_gets_its_pod(cluster: Cluster) {
+async fn new_node_gets_a_pod(cluster: Cluster) {
     cluster.run(operator).await;
     cluster.apply(sample()).await;
     cluster
@@ -53,15 +53,15 @@ async fn each_node_runs_one_pod_of_the_set(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 3)]
-async fn a_pod_goes_with_its_node(cluster: Cluster) {
+async fn pod_of_a_removed_node_is_deleted(cluster: Cluster) {
     rolled_out(&cluster, 3).await;
     let pods = cluster.list::<Pod>().await;
-    let gone = node_of(&pods[0]).to_owned();
-    cluster.remove_node(&gone).await;
+    let removed = node_of(&pods[0]).to_owned();
+    cluster.remove_node(&removed).await;
     cluster
         .eventually("no pod on the removed node", async |c| {
             let pods = c.list::<Pod>().await;
-            pods.len() == 2 && pods.iter().all(|pod| node_of(pod) != gone)
+            pods.len() == 2 && pods.iter().all(|pod| node_of(pod) != removed)
         })
         .await;
     cluster
@@ -72,7 +72,7 @@ async fn a_pod_goes_with_its_node(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 2)]
-async fn a_new_image_reaches_every_pod(cluster: Cluster) {
+async fn new_image_is_rolled_out_to_every_pod(cluster: Cluster) {
     rolled_out(&cluster, 2).await;
     let patch = json!({"spec": {"image": "registry.k8s.io/pause:3.9"}});
     cluster.patch::<MyDaemonSet>("sample", patch).await;
@@ -84,7 +84,7 @@ async fn a_new_image_reaches_every_pod(cluster: Cluster) {
         })
         .await;
     cluster
-        .eventually("a status that says so", async |c| {
+        .eventually("a status that counts both nodes", async |c| {
             let status = status(c).await;
             status.updated_replicas == 2 && status.available_replicas == 2
         })
@@ -92,14 +92,14 @@ async fn a_new_image_reaches_every_pod(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 2)]
-async fn the_status_says_how_things_stand(cluster: Cluster) {
+async fn status_reports_counts_conditions_and_generation(cluster: Cluster) {
     rolled_out(&cluster, 2).await;
     cluster
         .eventually("the condition Available", async |c| {
             let conditions = status(c).await.conditions;
             conditions
                 .iter()
-                .any(|one| one.type_ == "Available" && one.status == "True")
+                .any(|condition| condition.type_ == "Available" && condition.status == "True")
         })
         .await;
     let set = cluster.get::<MyDaemonSet>("sample").await;
@@ -114,20 +114,20 @@ async fn the_status_says_how_things_stand(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 2)]
-async fn a_deleted_pod_comes_back(cluster: Cluster) {
+async fn deleted_pod_is_replaced(cluster: Cluster) {
     rolled_out(&cluster, 2).await;
-    let lost = cluster.list::<Pod>().await.remove(0);
-    cluster.delete::<Pod>(&lost.name_any()).await;
+    let deleted = cluster.list::<Pod>().await.remove(0);
+    cluster.delete::<Pod>(&deleted.name_any()).await;
     cluster
-        .eventually("another pod of the same name", async |c| {
-            let found = c.get::<Pod>(&lost.name_any()).await;
-            found.is_some_and(|pod| pod.uid() != lost.uid())
+        .eventually("a new pod of the same name", async |c| {
+            let found = c.get::<Pod>(&deleted.name_any()).await;
+            found.is_some_and(|pod| pod.uid() != deleted.uid())
         })
         .await;
 }
 
 #[kubewright_testing::test(nodes = 2)]
-async fn deleting_the_set_takes_its_pods_along(cluster: Cluster) {
+async fn pods_are_deleted_with_their_set(cluster: Cluster) {
     rolled_out(&cluster, 2).await;
     cluster.delete::<MyDaemonSet>("sample").await;
     cluster
@@ -136,12 +136,12 @@ async fn deleting_the_set_takes_its_pods_along(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 2)]
-async fn a_foreign_pod_is_left_alone(cluster: Cluster) {
+async fn pod_without_an_owner_is_left_unchanged(cluster: Cluster) {
     let foreign: Pod = serde_json::from_value(json!({
         "metadata": {"name": "foreign", "labels": {"mydaemonset": "sample"}},
         "spec": {"containers": [{"name": "app", "image": "registry.k8s.io/pause:3.8"}]},
     }))
-    .expect("this is a Pod");
+    .expect("a valid Pod");
     let foreign = cluster.create(foreign).await;
     rolled_out(&cluster, 2).await;
     let found = cluster.get::<Pod>("foreign").await;
@@ -150,25 +150,27 @@ async fn a_foreign_pod_is_left_alone(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 2)]
-async fn a_settled_set_is_not_written_again(cluster: Cluster) {
+async fn reconciled_set_is_not_written_again(cluster: Cluster) {
     rolled_out(&cluster, 2).await;
-    let revision = async |c: &Cluster| {
+    let resource_version = async |c: &Cluster| {
         let set = c.get::<MyDaemonSet>("sample").await;
         set.and_then(|set| set.metadata.resource_version)
     };
-    let settled = revision(&cluster).await;
+    let before = resource_version(&cluster).await;
     let labels = json!({"metadata": {"labels": {"zone": "a"}}});
     let nodes = cluster.list::<Node>().await;
     cluster.patch::<Node>(&nodes[0].name_any(), labels).await;
     cluster
-        .consistently(Duration::from_secs(3), "no new revision", async |c| {
-            revision(c).await == settled
-        })
+        .consistently(
+            Duration::from_secs(3),
+            "no new resource version",
+            async |c| resource_version(c).await == before,
+        )
         .await;
 }
 
 #[kubewright_testing::test(nodes = 2)]
-async fn a_restarted_operator_goes_on_where_it_was(cluster: Cluster) {
+async fn restarted_operator_keeps_the_pods(cluster: Cluster) {
     rolled_out(&cluster, 2).await;
     let before: Vec<_> = cluster.list::<Pod>().await.iter().map(Pod::uid).collect();
     cluster.restart_operator().await;
@@ -186,7 +188,7 @@ async fn a_restarted_operator_goes_on_where_it_was(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 1)]
-async fn a_pod_that_cannot_be_made_does_not_hold_up_other_nodes(cluster: Cluster) {
+async fn pod_that_cannot_be_created_does_not_delay_other_nodes(cluster: Cluster) {
     rolled_out(&cluster, 1).await;
     cluster.add_node("node-x").await;
     let on_x = async |c: &Cluster| {
@@ -198,18 +200,18 @@ async fn a_pod_that_cannot_be_made_does_not_hold_up_other_nodes(cluster: Cluster
     cluster
         .eventually("a pod on node-x", async |c| on_x(c).await.is_some())
         .await;
-    let taken = on_x(&cluster).await.expect("the pod that was just seen");
+    let name = on_x(&cluster).await.expect("a pod on node-x");
     cluster.remove_node("node-x").await;
     cluster
-        .eventually("its name is free", async |c| {
-            c.get::<Pod>(&taken).await.is_none()
+        .eventually("the end of the pod on node-x", async |c| {
+            c.get::<Pod>(&name).await.is_none()
         })
         .await;
     let squatter: Pod = serde_json::from_value(json!({
-        "metadata": {"name": taken},
+        "metadata": {"name": name},
         "spec": {"containers": [{"name": "app", "image": IMAGE}]},
     }))
-    .expect("this is a Pod");
+    .expect("a valid Pod");
     cluster.create(squatter).await;
     cluster.add_node("node-x").await;
     cluster.add_node("node-y").await;
@@ -223,7 +225,7 @@ async fn a_pod_that_cannot_be_made_does_not_hold_up_other_nodes(cluster: Cluster
 }
 
 #[kubewright_testing::test(nodes = 1)]
-async fn a_condition_of_somebody_else_survives(cluster: Cluster) {
+async fn condition_of_another_field_manager_is_kept(cluster: Cluster) {
     rolled_out(&cluster, 1).await;
     let foreign = json!({
         "apiVersion": "apps.kubewright.dev/v1beta1", "kind": "MyDaemonSet",
@@ -237,8 +239,8 @@ async fn a_condition_of_somebody_else_survives(cluster: Cluster) {
     let as_other = PatchParams::apply("other");
     sets.patch_status("sample", &as_other, &Patch::Apply(foreign))
         .await
-        .expect("the status is written");
-    // The operator writes the status next, perhaps before it knows of the condition.
+        .expect("write the status");
+    // The operator writes the status next, perhaps before its cache has the condition.
     cluster.add_node("node-2").await;
     cluster
         .eventually("a status that counts two nodes", async |c| {
@@ -249,7 +251,7 @@ async fn a_condition_of_somebody_else_survives(cluster: Cluster) {
         .await
         .conditions
         .into_iter()
-        .map(|one| one.type_)
+        .map(|condition| condition.type_)
         .collect();
     assert_eq!(types, ["Available", "Progressing", "Foreign"]);
 }

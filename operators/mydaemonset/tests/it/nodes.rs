@@ -1,4 +1,4 @@
-//! Nodes that are relabelled, cordoned, tainted, or not ready.
+//! Nodes that are relabeled, cordoned, tainted, or not ready.
 
 use k8s_openapi::api::core::v1::Node;
 use kubewright::prelude::*;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::set::{available, change_image, node_of, pod_on, rolled_out, sample_with, with_image};
 
 #[kubewright_testing::test(nodes = 2)]
-async fn a_node_runs_a_pod_while_its_labels_are_selected(cluster: Cluster) {
+async fn node_runs_a_pod_while_the_selector_matches_its_labels(cluster: Cluster) {
     cluster.run(operator).await;
     let selected = json!({"nodeSelector": {"disk": "ssd"}});
     cluster.apply(sample_with(&selected)).await;
@@ -30,14 +30,14 @@ async fn a_node_runs_a_pod_while_its_labels_are_selected(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 2)]
-async fn a_cordoned_node_keeps_its_pod_and_gets_another(cluster: Cluster) {
+async fn deleted_pod_on_a_cordoned_node_is_replaced(cluster: Cluster) {
     rolled_out(&cluster, 2).await;
     let cordon = json!({"spec": {"unschedulable": true}});
     cluster.patch::<Node>("node-1", cordon).await;
     let lost = pod_on(&cluster, "node-1").await;
     cluster.delete::<Pod>(&lost.name_any()).await;
     cluster
-        .eventually("another pod on the cordoned node", async |c| {
+        .eventually("a new pod on the cordoned node", async |c| {
             let pods = c.list::<Pod>().await;
             let next = pods.iter().find(|pod| node_of(pod) == "node-1");
             next.is_some_and(|pod| pod.uid() != lost.uid())
@@ -47,7 +47,7 @@ async fn a_cordoned_node_keeps_its_pod_and_gets_another(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 2)]
-async fn a_taint_that_is_not_tolerated_drives_the_pod_away(cluster: Cluster) {
+async fn pod_is_deleted_from_a_node_with_an_untolerated_taint(cluster: Cluster) {
     rolled_out(&cluster, 2).await;
     let taint = json!({"spec": {"taints": [{"key": "gpu", "effect": "NoExecute"}]}});
     cluster.patch::<Node>("node-1", taint).await;
@@ -65,7 +65,7 @@ async fn a_taint_that_is_not_tolerated_drives_the_pod_away(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 3)]
-async fn a_node_that_is_not_ready_uses_up_the_budget_of_a_roll_out(cluster: Cluster) {
+async fn unavailable_pod_counts_against_max_unavailable_and_is_replaced_first(cluster: Cluster) {
     cluster.run(operator).await;
     cluster
         .apply(sample_with(&json!({"minReadySeconds": 2})))

@@ -1,4 +1,4 @@
-//! Pods that fail, are evicted, or do not go.
+//! Pods that fail, are evicted, or stay terminating.
 
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
@@ -6,13 +6,13 @@ use kubewright_testing::Cluster;
 use crate::set::{available, node_of, pod_on, rolled_out};
 
 #[kubewright_testing::test(nodes = 2)]
-async fn a_pod_that_fails_or_is_evicted_is_replaced(cluster: Cluster) {
+async fn failed_and_evicted_pods_are_replaced(cluster: Cluster) {
     rolled_out(&cluster, 2).await;
     for reason in ["OutOfpods", "Evicted"] {
         let failed = pod_on(&cluster, "node-1").await;
         cluster.fail_pod(&failed.name_any(), reason).await;
         cluster
-            .eventually("another pod in its place", async |c| {
+            .eventually("a new pod on the node", async |c| {
                 let pods = c.list::<Pod>().await;
                 let next = pods.iter().find(|pod| node_of(pod) == "node-1");
                 next.is_some_and(|pod| pod.uid() != failed.uid())
@@ -23,7 +23,7 @@ async fn a_pod_that_fails_or_is_evicted_is_replaced(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 1, needs = [VirtualTime])]
-async fn a_node_where_pods_fail_gets_new_ones_less_and_less_often(cluster: Cluster) {
+async fn replacement_of_failed_pods_is_delayed_by_a_growing_backoff(cluster: Cluster) {
     rolled_out(&cluster, 1).await;
     let mut waits = Vec::new();
     for _ in 0..6 {
@@ -31,7 +31,7 @@ async fn a_node_where_pods_fail_gets_new_ones_less_and_less_often(cluster: Clust
         let start = cluster.clock().now();
         cluster.fail_pod(&failed.name_any(), "Evicted").await;
         cluster
-            .eventually_within(Duration::from_secs(60), "another pod", async |c| {
+            .eventually_within(Duration::from_secs(60), "a new pod", async |c| {
                 let pods = c.list::<Pod>().await;
                 let next = pods.iter().find(|pod| node_of(pod) == "node-1");
                 next.is_some_and(|pod| pod.uid() != failed.uid())
@@ -44,10 +44,10 @@ async fn a_node_where_pods_fail_gets_new_ones_less_and_less_often(cluster: Clust
 }
 
 #[kubewright_testing::test(nodes = 2)]
-async fn a_pod_that_does_not_go_keeps_its_place(cluster: Cluster) {
+async fn terminating_pod_is_replaced_only_when_it_is_gone(cluster: Cluster) {
     rolled_out(&cluster, 2).await;
-    let stuck = pod_on(&cluster, "node-1").await;
-    let name = stuck.name_any();
+    let terminating = pod_on(&cluster, "node-1").await;
+    let name = terminating.name_any();
     cluster.hold_pod(&name).await;
     cluster.delete::<Pod>(&name).await;
     available_on_one(&cluster).await;
@@ -58,9 +58,9 @@ async fn a_pod_that_does_not_go_keeps_its_place(cluster: Cluster) {
         .await;
     cluster.release_pod(&name).await;
     cluster
-        .eventually("another pod of the same name", async |c| {
+        .eventually("a new pod of the same name", async |c| {
             let next = c.get::<Pod>(&name).await;
-            next.is_some_and(|pod| pod.uid() != stuck.uid())
+            next.is_some_and(|pod| pod.uid() != terminating.uid())
         })
         .await;
     available(&cluster, 2).await;

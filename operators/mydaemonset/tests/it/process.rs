@@ -1,4 +1,4 @@
-//! The program as a process, beside an embedded cluster on real time.
+//! The program as a process, on an embedded cluster in real time.
 
 use std::process::{ExitStatus, Stdio};
 
@@ -13,10 +13,11 @@ use tokio::time::timeout;
 
 use crate::set::rolled_out;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long the process may take to write a line, to send a request or to exit.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A cluster where the operator is installed and does not run, with work for it to do: a set
-/// whose one Pod is gone.
+/// Starts a cluster where the operator is installed but not running, with a set whose only Pod was
+/// deleted.
 async fn cluster_with_work(test: &str) -> Cluster {
     let cluster = Cluster::embedded().nodes(1).named(test).start().await;
     let cluster = cluster.expect("a cluster");
@@ -31,7 +32,7 @@ async fn cluster_with_work(test: &str) -> Cluster {
     cluster
 }
 
-/// The program under way. It goes with the test.
+/// The running program. It is killed at the end of the test.
 struct Program {
     child: Child,
     log: Lines<BufReader<ChildStderr>>,
@@ -53,61 +54,65 @@ impl Program {
         Self { child, log }
     }
 
-    /// The next line of its log.
+    /// Returns the next line of the log.
     async fn line(&mut self) -> String {
-        let line = timeout(PATIENCE, self.log.next_line()).await;
-        let line = line.expect("a line in time").expect("a readable log");
+        let read = timeout(TIMEOUT, self.log.next_line()).await;
+        let line = read.expect("a line in time").expect("a readable log");
         line.expect("more lines")
     }
 
-    /// The first line that `is_it` knows.
-    async fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+    /// Returns the first line that matches.
+    async fn line_where(&mut self, matches: impl Fn(&Value) -> bool) -> Value {
         loop {
-            let line = self.line().await;
-            let line: Value = serde_json::from_str(&line).expect("a line of JSON");
-            if is_it(&line) {
+            let text = self.line().await;
+            let line: Value = serde_json::from_str(&text).expect("a line of JSON");
+            if matches(&line) {
                 return line;
             }
         }
     }
 
     async fn signal(&self, name: &str) {
-        let pid = self.child.id().expect("it runs").to_string();
+        let pid = self.child.id().expect("the program is running").to_string();
         let sent = Command::new("kill").args(["-s", name, &pid]).status().await;
         assert!(sent.expect("kill runs").success());
     }
 
-    async fn ended(&mut self) -> ExitStatus {
-        let ended = timeout(PATIENCE, self.child.wait()).await;
-        ended.expect("it ends in time").expect("it ends")
+    async fn exit_status(&mut self) -> ExitStatus {
+        let exit = timeout(TIMEOUT, self.child.wait()).await;
+        exit.expect("an exit in time").expect("an exit status")
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_line_of_a_json_log_says_what_it_is_about() {
+async fn json_log_names_controller_object_and_reconcile_id() {
     let cluster = cluster_with_work("json_log").await;
     let mut program = Program::start(&cluster, &["--log-format=json", "--log=debug"]);
-    let line = program.until(|line| line["controller"].is_string()).await;
+    let line = program
+        .line_where(|line| line["controller"].is_string())
+        .await;
     assert_eq!(line["controller"], "mydaemonset", "{line}");
-    let line = program.until(|line| line["reconcile_id"].is_u64()).await;
-    let about = ["group", "kind", "namespace", "name"].map(|field| line[field].as_str());
+    let line = program
+        .line_where(|line| line["reconcile_id"].is_u64())
+        .await;
+    let object = ["group", "kind", "namespace", "name"].map(|field| line[field].as_str());
     let expected = [
         "apps.kubewright.dev",
         "MyDaemonSet",
         cluster.namespace(),
         "sample",
     ];
-    assert_eq!(about, expected.map(Some), "{line}");
+    assert_eq!(object, expected.map(Some), "{line}");
     for field in ["level", "ts", "logger", "msg"] {
         assert!(line[field].is_string(), "{field}: {line}");
     }
     program.signal("TERM").await;
-    assert!(program.ended().await.success());
-    cluster.close().await.expect("the cluster ends");
+    assert!(program.exit_status().await.success());
+    cluster.close().await.expect("the cluster stops");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_kubebuilder_deployment_passes_starts_it_and_sigterm_ends_it_with_0() {
+async fn flags_of_a_kubebuilder_deployment_are_accepted_and_sigterm_exits_with_0() {
     let cluster = cluster_with_work("sigterm").await;
     let flags = [
         "--metrics-bind-address=0",
@@ -120,18 +125,18 @@ async fn what_a_kubebuilder_deployment_passes_starts_it_and_sigterm_ends_it_with
     ];
     let mut program = Program::start(&cluster, &flags);
     cluster
-        .eventually("a pod again", async |c| c.list::<Pod>().await.len() == 1)
+        .eventually("a new pod", async |c| c.list::<Pod>().await.len() == 1)
         .await;
     program.signal("TERM").await;
-    assert_eq!(program.ended().await.code(), Some(0));
+    assert_eq!(program.exit_status().await.code(), Some(0));
     while let Ok(Some(line)) = program.log.next_line().await {
-        serde_json::from_str::<Value>(&line).expect("a line of JSON to the last");
+        serde_json::from_str::<Value>(&line).expect("a line of JSON");
     }
-    cluster.close().await.expect("the cluster ends");
+    cluster.close().await.expect("the cluster stops");
 }
 
-/// Has the API server ask somebody about each new Pod who takes the call and says nothing, so that
-/// the write of a Pod takes half a minute.
+/// Registers a webhook for new Pods whose server accepts connections and never responds, so that
+/// the creation of a Pod takes 30 s.
 async fn hold_pods(cluster: &Cluster) -> TcpListener {
     let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = silent.local_addr().expect("an address");
@@ -151,18 +156,18 @@ async fn hold_pods(cluster: &Cluster) -> TcpListener {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_signal_ends_it_at_once_while_work_is_under_way() {
+async fn second_signal_exits_at_once_while_a_reconcile_is_running() {
     let cluster = cluster_with_work("second_signal").await;
     let silent = hold_pods(&cluster).await;
     let mut program = Program::start(&cluster, &["--log-format=json"]);
-    let call = timeout(PATIENCE, silent.accept()).await;
-    let _call = call.expect("a write in time").expect("a connection");
+    let accepted = timeout(TIMEOUT, silent.accept()).await;
+    let _call = accepted.expect("a write in time").expect("a connection");
     program.signal("TERM").await;
-    // Without work it ends within a tenth of this.
+    // Without a running reconcile it exits within a tenth of this time.
     let early = timeout(Duration::from_millis(500), program.child.wait()).await;
-    assert!(early.is_err(), "it waits for its work: {early:?}");
+    assert!(early.is_err(), "the reconcile was not awaited: {early:?}");
     program.signal("INT").await;
-    let ended = timeout(Duration::from_secs(5), program.child.wait()).await;
-    let ended = ended.expect("at once").expect("it ends");
-    assert_eq!(ended.code(), Some(130));
+    let exit = timeout(Duration::from_secs(5), program.child.wait()).await;
+    let status = exit.expect("an exit at once").expect("an exit status");
+    assert_eq!(status.code(), Some(130));
 }

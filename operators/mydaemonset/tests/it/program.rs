@@ -1,4 +1,4 @@
-//! The program as a user calls it.
+//! The command line of the program.
 
 use std::process::{Command, Output};
 
@@ -15,29 +15,29 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// `UPDATE_EXPECT=1` writes the file anew.
+/// `UPDATE_EXPECT=1` rewrites the file.
 #[test]
-fn the_manifests_are_those_on_file() {
+fn manifests_match_the_golden_file() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/manifests.yaml");
     let output = program(&["manifests"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        std::fs::write(file, &output.stdout).expect("the file can be written");
+        std::fs::write(file, &output.stdout).expect("write the file");
     }
-    let expected = std::fs::read_to_string(file).expect("the file is there");
+    let expected = std::fs::read_to_string(file).expect("read the file");
     assert_eq!(text(&output.stdout), expected);
 }
 
 #[test]
-fn another_namespace_moves_the_account_and_its_binding() {
+fn namespace_flag_moves_the_account_and_its_binding() {
     let output = text(&program(&["manifests", "--namespace", "tools"]).stdout);
-    // The account, its binding, the Service of the webhook and its configuration.
+    // The ServiceAccount, its binding, the Service of the webhook and the webhook configuration.
     assert_eq!(output.matches("namespace: tools\n").count(), 4, "{output}");
     assert!(!output.contains("mydaemonset-system"), "{output}");
 }
 
 #[test]
-fn without_webhooks_nothing_makes_the_api_server_call() {
+fn no_webhooks_flag_omits_the_webhook_configuration() {
     let output = program(&["manifests", "--no-webhooks", "--image", "m:1"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let output = text(&output.stdout);
@@ -47,25 +47,25 @@ fn without_webhooks_nothing_makes_the_api_server_call() {
 }
 
 #[test]
-fn a_namespace_that_no_cluster_takes_is_refused() {
+fn invalid_namespace_exits_with_1() {
     let output = program(&["manifests", "--namespace", "My Tools"]);
     assert_eq!(output.status.code(), Some(1));
-    let complaint = text(&output.stderr);
+    let message = text(&output.stderr);
     assert!(
-        complaint.contains("name the namespace \"My Tools\""),
-        "{complaint}"
+        message.contains("name the namespace \"My Tools\""),
+        "{message}"
     );
 }
 
 #[test]
-fn the_version_is_the_crates() {
+fn version_is_that_of_the_crate() {
     let output = program(&["version"]);
     let expected = concat!("mydaemonset ", env!("CARGO_PKG_VERSION"), "\n");
     assert!(text(&output.stdout).starts_with(expected));
 }
 
 #[test]
-fn a_wrong_call_ends_with_2_and_a_wrong_cluster_with_1() {
+fn invalid_command_exits_with_2_and_missing_kubeconfig_with_1() {
     let output = program(&["manifest"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
@@ -75,15 +75,15 @@ fn a_wrong_call_ends_with_2_and_a_wrong_cluster_with_1() {
     );
     let output = program(&["run", "--kubeconfig", "not-there.yaml"]);
     assert_eq!(output.status.code(), Some(1));
-    let complaint = text(&output.stderr);
-    assert!(complaint.starts_with("mydaemonset: "), "{complaint}");
-    assert!(complaint.contains("not-there.yaml"), "{complaint}");
+    let message = text(&output.stderr);
+    assert!(message.starts_with("mydaemonset: "), "{message}");
+    assert!(message.contains("not-there.yaml"), "{message}");
 }
 
 #[test]
-fn a_flag_before_the_subcommand_is_not_lost() {
+fn flag_before_the_subcommand_exits_with_2() {
     let output = program(&["--kubeconfig", "not-there.yaml", "run"]);
-    let complaint = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{complaint}");
-    assert!(complaint.contains("run"), "{complaint}");
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("run"), "{message}");
 }

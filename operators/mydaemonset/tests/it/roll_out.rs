@@ -1,4 +1,4 @@
-//! How a change reaches the Pods.
+//! Roll-outs of a changed spec.
 
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::set::{available, change_image, node_of, pod_on, sample_with, status, with_image};
 
-/// Runs the operator with a set of these options until each node has an available Pod.
+/// Runs the operator with a set of these fields until each node has an available Pod.
 async fn rolled_out_with(cluster: &Cluster, options: serde_json::Value, nodes: i32) {
     cluster.run(operator).await;
     cluster.apply(sample_with(&options)).await;
@@ -15,26 +15,29 @@ async fn rolled_out_with(cluster: &Cluster, options: serde_json::Value, nodes: i
 }
 
 #[kubewright_testing::test(nodes = 3)]
-async fn a_new_pod_that_never_gets_ready_stops_the_roll_out(cluster: Cluster) {
+async fn unavailable_new_pod_stops_the_roll_out(cluster: Cluster) {
     rolled_out_with(&cluster, json!({"minReadySeconds": 2}), 3).await;
     change_image(&cluster, "3.9").await;
     cluster
-        .eventually("the first new pod, ready", async |c| {
+        .eventually("the first new pod to be ready", async |c| {
             let new = with_image(c, "3.9").await;
             new.len() == 1 && status(c).await.ready_replicas == 3
         })
         .await;
-    let broken = with_image(&cluster, "3.9").await.remove(0);
-    cluster.set_pod_ready(&broken.name_any(), false).await;
+    let unready = with_image(&cluster, "3.9").await.remove(0);
+    cluster.set_pod_ready(&unready.name_any(), false).await;
     cluster
         .consistently(Duration::from_secs(5), "two old pods", async |c| {
             with_image(c, "3.10").await.len() == 2
         })
         .await;
-    let progressing = status(&cluster).await.conditions;
-    let progressing = progressing.iter().find(|one| one.type_ == "Progressing");
-    assert_eq!(progressing.map(|one| one.status.as_str()), Some("True"));
-    cluster.set_pod_ready(&broken.name_any(), true).await;
+    let conditions = status(&cluster).await.conditions;
+    let progressing = conditions
+        .iter()
+        .find(|condition| condition.type_ == "Progressing")
+        .map(|condition| condition.status.as_str());
+    assert_eq!(progressing, Some("True"));
+    cluster.set_pod_ready(&unready.name_any(), true).await;
     cluster
         .eventually("the new image on all nodes", async |c| {
             with_image(c, "3.9").await.len() == 3
@@ -43,7 +46,7 @@ async fn a_new_pod_that_never_gets_ready_stops_the_roll_out(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 2)]
-async fn an_image_edited_on_the_way_and_back_ends_where_it_began(cluster: Cluster) {
+async fn image_reverted_during_a_roll_out_keeps_the_pods_not_yet_replaced(cluster: Cluster) {
     rolled_out_with(&cluster, json!({"minReadySeconds": 2}), 2).await;
     let before: Vec<_> = cluster.list::<Pod>().await.iter().map(Pod::uid).collect();
     change_image(&cluster, "3.9").await;
@@ -62,11 +65,11 @@ async fn an_image_edited_on_the_way_and_back_ends_where_it_began(cluster: Cluste
     available(&cluster, 2).await;
     let after: Vec<_> = cluster.list::<Pod>().await.iter().map(Pod::uid).collect();
     let kept = before.iter().filter(|uid| after.contains(uid)).count();
-    assert_eq!(kept, 1, "the Pod that was not reached stays");
+    assert_eq!(kept, 1, "the Pod that was not replaced is kept");
 }
 
 #[kubewright_testing::test(nodes = 2)]
-async fn with_surge_a_node_is_never_without_a_pod(cluster: Cluster) {
+async fn with_surge_no_node_is_ever_without_a_pod(cluster: Cluster) {
     let surge = json!({"updateStrategy": {"maxSurge": "50%"}, "minReadySeconds": 1});
     rolled_out_with(&cluster, surge, 2).await;
     change_image(&cluster, "3.9").await;
@@ -81,7 +84,7 @@ async fn with_surge_a_node_is_never_without_a_pod(cluster: Cluster) {
             let mut nodes: Vec<&str> = pods
                 .iter()
                 .map(node_of)
-                .filter(|one| !one.is_empty())
+                .filter(|node| !node.is_empty())
                 .collect();
             nodes.dedup();
             assert!(pods.len() >= 2, "a node without a pod: {nodes:?}");
@@ -92,7 +95,7 @@ async fn with_surge_a_node_is_never_without_a_pod(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(nodes = 3)]
-async fn several_nodes_change_at_once_where_the_set_allows_it(cluster: Cluster) {
+async fn max_unavailable_lets_several_nodes_change_at_once(cluster: Cluster) {
     let options = json!({"updateStrategy": {"maxUnavailable": 2}, "minReadySeconds": 2});
     rolled_out_with(&cluster, options, 3).await;
     let before = pod_on(&cluster, "node-1").await;
@@ -110,8 +113,8 @@ async fn several_nodes_change_at_once_where_the_set_allows_it(cluster: Cluster) 
     available(&cluster, 3).await;
     let after = pod_on(&cluster, "node-1").await;
     assert_ne!(before.uid(), after.uid());
-    let patient = json!({"spec": {"minReadySeconds": 1}});
-    cluster.patch::<MyDaemonSet>("sample", patient).await;
+    let faster = json!({"spec": {"minReadySeconds": 1}});
+    cluster.patch::<MyDaemonSet>("sample", faster).await;
     cluster
         .eventually("the generation is observed", async |c| {
             status(c).await.observed_generation == 3

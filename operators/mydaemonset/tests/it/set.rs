@@ -1,4 +1,4 @@
-//! The set that the tests are about.
+//! The set that the tests use, and what they read of its Pods and its status.
 
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
@@ -15,21 +15,21 @@ pub(crate) fn sample() -> MyDaemonSet {
     MyDaemonSet::new("sample", spec)
 }
 
-/// The sample with these further fields of its spec.
+/// Returns the sample with further fields in its spec.
 pub(crate) fn sample_with(options: &Value) -> MyDaemonSet {
     let mut set = serde_json::to_value(sample()).expect("a set is JSON");
     for (name, value) in options.as_object().into_iter().flatten() {
         set["spec"][name] = value.clone();
     }
-    serde_json::from_value(set).expect("this is a set")
+    serde_json::from_value(set).expect("a valid set")
 }
 
-/// Runs the operator with a sample until each of `nodes` nodes has a Pod that serves.
+/// Runs the operator with the sample until each of the nodes has an available Pod.
 pub(crate) async fn rolled_out(cluster: &Cluster, nodes: i32) {
     cluster.run(operator).await;
     cluster.apply(sample()).await;
     cluster
-        .eventually("a serving pod on each node", async |c| {
+        .eventually("an available pod on each node", async |c| {
             status(c).await.available_replicas == nodes
         })
         .await;
@@ -40,7 +40,7 @@ pub(crate) async fn status(cluster: &Cluster) -> MyDaemonSetStatus {
     set.and_then(|set| set.status).unwrap_or_default()
 }
 
-/// The node that the Pod runs on.
+/// Returns the node that the Pod runs on, or an empty string.
 pub(crate) fn node_of(pod: &Pod) -> &str {
     let spec = pod.spec.as_ref();
     spec.and_then(|spec| spec.node_name.as_deref())
@@ -54,21 +54,21 @@ pub(crate) fn image_of(pod: &Pod) -> &str {
         .unwrap_or_default()
 }
 
-/// Gives the set another image.
+/// Changes the image of the set.
 pub(crate) async fn change_image(cluster: &Cluster, tag: &str) {
     let image = format!("registry.k8s.io/pause:{tag}");
     let patch = json!({"spec": {"image": image}});
     cluster.patch::<MyDaemonSet>("sample", patch).await;
 }
 
-/// The Pods of the set that run this image.
+/// Returns the Pods that run this image.
 pub(crate) async fn with_image(cluster: &Cluster, tag: &str) -> Vec<Pod> {
     let mut pods = cluster.list::<Pod>().await;
     pods.retain(|pod| image_of(pod).ends_with(&format!(":{tag}")));
     pods
 }
 
-/// The one Pod on the node.
+/// Returns the Pod on the node.
 pub(crate) async fn pod_on(cluster: &Cluster, node: &str) -> Pod {
     let pods = cluster.list::<Pod>().await;
     let mut here = pods.into_iter().filter(|pod| node_of(pod) == node);

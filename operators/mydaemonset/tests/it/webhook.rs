@@ -1,4 +1,4 @@
-//! What the API server asks before it stores a set.
+//! The validating webhook.
 
 use kube::Api;
 use kube::api::{Patch, PatchParams, PostParams};
@@ -9,15 +9,15 @@ use serde_json::json;
 use crate::set::sample;
 
 #[kubewright_testing::test]
-async fn an_empty_image_is_refused_with_its_cause(cluster: Cluster) {
+async fn empty_image_is_rejected_with_its_field(cluster: Cluster) {
     cluster.run(operator).await;
     let sets: Api<MyDaemonSet> = Api::namespaced(cluster.client(), cluster.namespace());
     let mut empty = sample();
     empty.metadata.name = Some("empty".to_owned());
     empty.spec.image = String::new();
-    let refused = sets.create(&PostParams::default(), &empty).await;
-    let Err(kube::Error::Api(status)) = refused else {
-        panic!("it was taken: {refused:?}");
+    let result = sets.create(&PostParams::default(), &empty).await;
+    let Err(kube::Error::Api(status)) = result else {
+        panic!("the set was stored: {result:?}");
     };
     assert_eq!((status.code, status.reason.as_str()), (422, "Invalid"));
     assert_eq!(
@@ -45,21 +45,21 @@ async fn an_empty_image_is_refused_with_its_cause(cluster: Cluster) {
 }
 
 #[kubewright_testing::test]
-async fn without_its_operator_no_set_is_taken_and_the_answer_says_why(cluster: Cluster) {
+async fn set_is_rejected_while_its_operator_is_down(cluster: Cluster) {
     cluster.run(operator).await;
     cluster.stop_operator().await;
     let sets: Api<MyDaemonSet> = Api::namespaced(cluster.client(), cluster.namespace());
-    let refused = sets.create(&PostParams::default(), &sample()).await;
-    let Err(kube::Error::Api(status)) = refused else {
-        panic!("it was taken: {refused:?}");
+    let result = sets.create(&PostParams::default(), &sample()).await;
+    let Err(kube::Error::Api(status)) = result else {
+        panic!("the set was stored: {result:?}");
     };
     assert_eq!(
         (status.code, status.reason.as_str()),
         (500, "InternalError")
     );
-    let begin = "Internal error occurred: failed calling webhook \
+    let prefix = "Internal error occurred: failed calling webhook \
                  \"vmydaemonset-v1beta1.mydaemonset.apps.kubewright.dev\": failed to call webhook: \
                  Post \"https://";
-    assert!(status.message.starts_with(begin), "{status:?}");
+    assert!(status.message.starts_with(prefix), "{status:?}");
     assert!(status.message.ends_with("connection refused"), "{status:?}");
 }

@@ -1,4 +1,4 @@
-//! What a settled set costs.
+//! A set that needs no change causes no writes.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,24 +14,24 @@ use serde_json::json;
 use crate::set::{rolled_out, sample};
 
 #[kubewright_testing::test(nodes = 2)]
-async fn a_set_that_is_as_it_should_be_is_not_written(cluster: Cluster) {
+async fn reconciled_set_causes_no_writes(cluster: Cluster) {
     rolled_out(&cluster, 2).await;
     cluster
         .consistently(Duration::from_secs(1), "the last status", async |_| true)
         .await;
-    let written = cluster.writes();
+    let writes = cluster.writes();
     let labels = json!({"metadata": {"labels": {"touched": "yes"}}});
     cluster.patch::<MyDaemonSet>("sample", labels.clone()).await;
     cluster.patch::<Node>("node-1", labels).await;
     cluster
         .consistently(Duration::from_secs(2), "no write", async |c| {
-            c.writes() == written
+            c.writes() == writes
         })
         .await;
     cluster.restart_operator().await;
     cluster
         .consistently(Duration::from_secs(2), "no write", async |c| {
-            c.writes() == written
+            c.writes() == writes
         })
         .await;
 }
@@ -39,17 +39,16 @@ async fn a_set_that_is_as_it_should_be_is_not_written(cluster: Cluster) {
 const SETS: i32 = 20;
 const NODES: i32 = 50;
 
-/// How often the operator's own informer has told of a change of a Node.
+/// How often the operator's own informer has called a mapper for a changed Node.
 static NODE_UPDATES: AtomicU32 = AtomicU32::new(0);
 
-/// The operator, and one controller more that shares its informer of Nodes and counts.
-fn counting() -> Operator {
+/// The operator, with a second controller that shares its informer of Nodes and counts updates.
+fn counting_operator() -> Operator {
     async fn idle(_: Arc<MyDaemonSet>, _: Context<MyDaemonSet>) -> Result<Outcome> {
         Ok(Outcome::done())
     }
-    let updates = kind::<Node>().when(only::updated());
     let counter = Controller::new(idle).named("counter").watches(
-        updates,
+        kind::<Node>().when(only::updated()),
         |_: &Node, _: &Cache<MyDaemonSet>| {
             NODE_UPDATES.fetch_add(1, Ordering::Relaxed);
             None
@@ -58,61 +57,63 @@ fn counting() -> Operator {
     operator().controller(counter)
 }
 
-/// A mapper is asked about the object before and about the object after a change.
+/// A mapper is called for the object before and for the object after a change.
 fn node_updates() -> u32 {
     NODE_UPDATES.load(Ordering::Relaxed) / 2
 }
 
-/// The nodes say what kubelets say while nothing happens: each renews its Lease every 10 s and
-/// reports its state every 5 min.
+/// The nodes send the heartbeats of idle kubelets: each renews its Lease every 10 s and reports its
+/// status every 5 min.
 #[kubewright_testing::test(nodes = 50, needs = [VirtualTime])]
-#[ignore = "takes three times as long as all others: `cargo test -p mydaemonset -- --ignored`"]
+#[ignore = "takes three times as long as all other tests: `cargo test -p mydaemonset -- --ignored`"]
 async fn eleven_minutes_of_heartbeats_cause_no_write(cluster: Cluster) {
-    cluster.run(counting).await;
+    cluster.run(counting_operator).await;
     for number in 0..SETS {
         let mut set = sample();
         set.metadata.name = Some(format!("set-{number}"));
         cluster.apply(set).await;
     }
-    // The series of events about a roll-out are closed six minutes after their last.
+    // A series of events is closed six minutes after its last event.
     cluster
         .consistently(Duration::from_secs(600), "time to roll out", async |_| true)
         .await;
     let sets = cluster.list::<MyDaemonSet>().await;
-    let available = sets.iter().filter_map(|set| set.status.as_ref());
-    let available: i32 = available.map(|status| status.available_replicas).sum();
+    let statuses = sets.iter().filter_map(|set| set.status.as_ref());
+    let available: i32 = statuses.map(|status| status.available_replicas).sum();
     assert_eq!(available, SETS * NODES);
-    let (written, told) = (cluster.writes(), events(&cluster).await);
-    let before = node_updates();
+    let writes_before = cluster.writes().len();
+    let events_before = events(&cluster).await;
+    let updates_before = node_updates();
     cluster
         .consistently(Duration::from_secs(660), "eleven minutes", async |_| true)
         .await;
-    renewed(&cluster).await;
-    let seen = node_updates() - before;
-    assert!(seen >= 100, "{seen} updates of nodes");
-    let more = cluster.writes().split_off(written.len());
-    assert_eq!(more, Vec::<String>::new(), "writes at rest");
-    let mut more = events(&cluster).await;
-    more.retain(|event| !told.contains(event));
-    assert_eq!(more, [], "events at rest");
+    leases_are_renewed(&cluster).await;
+    let updates = node_updates() - updates_before;
+    assert!(updates >= 100, "{updates} updates of nodes");
+    let new_writes = cluster.writes().split_off(writes_before);
+    assert_eq!(new_writes, Vec::<String>::new());
+    let mut new_events = events(&cluster).await;
+    new_events.retain(|event| !events_before.contains(event));
+    assert_eq!(new_events, []);
 }
 
-/// What the cluster has been told: each event, as of its last write.
+/// The name and the resource version of each event in the cluster.
 async fn events(cluster: &Cluster) -> Vec<(String, Option<String>)> {
-    let events = cluster.list::<StoredEvent>().await.into_iter();
-    let named = events.map(|event| (event.name_any(), event.resource_version()));
-    named.collect()
+    let events = cluster.list::<StoredEvent>().await;
+    events
+        .iter()
+        .map(|event| (event.name_any(), event.resource_version()))
+        .collect()
 }
 
-/// The kubelets were at it all the time, up to now.
-async fn renewed(cluster: &Cluster) {
-    let leases = cluster.in_namespace("kube-node-lease");
-    let leases = leases.list::<Lease>().await;
+/// Asserts that all kubelets were still running at the end.
+async fn leases_are_renewed(cluster: &Cluster) {
+    let namespace = cluster.in_namespace("kube-node-lease");
+    let leases = namespace.list::<Lease>().await;
     assert_eq!(leases.len(), 50);
     for lease in leases {
         let renewed = lease.spec.and_then(|spec| spec.renew_time);
-        let age = renewed.map(|time| cluster.clock().now().duration_since(time.0));
-        let age = age.map(|age| age.as_secs());
+        let age = renewed.map(|time| cluster.clock().now().duration_since(time.0).as_secs());
         assert!(age.is_some_and(|age| age <= 15), "renewed {age:?} s ago");
     }
 }
