@@ -1,30 +1,32 @@
+//! The defaults of sets and of their containers.
+
 use k8s_openapi::api::core::v1::{Container, HTTPGetAction, LifecycleHandler, Probe, Volume};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kubewright::prelude::*;
 
 use crate::hash::{spec_hash, spec_hash_without_image};
-use crate::record::{HASH_ANNOTATION, HASH_WITHOUT_IMAGE_ANNOTATION};
+use crate::pod_annotations::{HASH_ANNOTATION, HASH_WITHOUT_IMAGE_ANNOTATION};
 use crate::{
     PatchPolicy, PodInjectPolicy, RevisionPolicy, SharePolicy, SidecarContainer, SidecarSet,
     UpdateType, UpgradeType,
 };
 
-/// How many versions are kept.
-const KEPT: i32 = 10;
-/// Read and write for the owner, read for all.
+/// How many versions are kept by default.
+const DEFAULT_HISTORY_LIMIT: i32 = 10;
+/// The mode of files in volumes: read and write for the owner, read for all.
 const FILE_MODE: i32 = 0o644;
 
-/// Gives a set what OpenKruise gives one, and its containers what the API server gives those of a
-/// Pod, so that a set and the Pods that have its containers can be compared; then the hashes.
+/// Sets the defaults of OpenKruise, those of Kubernetes for containers
+/// (`k8s.io/kubernetes/pkg/apis/core/v1/defaults.go`), and the hashes.
 ///
-/// Kubernetes' own defaults: `k8s.io/kubernetes/pkg/apis/core/v1/defaults.go`.
+/// With the defaults of containers, a set can be compared with Pods that have its containers.
 pub fn fill_in(set: &mut SidecarSet) {
     let spec = &mut set.spec;
-    for one in &mut spec.init_containers {
-        sidecar(one, PodInjectPolicy::AfterAppContainer);
+    for init_container in &mut spec.init_containers {
+        sidecar(init_container, PodInjectPolicy::AfterAppContainer);
     }
-    for one in &mut spec.containers {
-        sidecar(one, PodInjectPolicy::BeforeAppContainer);
+    for container in &mut spec.containers {
+        sidecar(container, PodInjectPolicy::BeforeAppContainer);
     }
     spec.volumes.iter_mut().for_each(volume);
     let update = &mut spec.update_strategy;
@@ -37,21 +39,22 @@ pub fn fill_in(set: &mut SidecarSet) {
     if let Some(revision) = &mut spec.injection_strategy.revision {
         revision.policy.get_or_insert(RevisionPolicy::Always);
     }
-    spec.revision_history_limit.get_or_insert(KEPT);
+    spec.revision_history_limit
+        .get_or_insert(DEFAULT_HISTORY_LIMIT);
     for patch in &mut spec.patch_pod_metadata {
         patch.patch_policy.get_or_insert(PatchPolicy::Retain);
     }
     let hashes = [
         (HASH_ANNOTATION, spec_hash(set)),
         (HASH_WITHOUT_IMAGE_ANNOTATION, spec_hash_without_image(set)),
-    ];
-    let hashes = hashes.map(|(key, hash)| (key.to_owned(), hash));
+    ]
+    .map(|(key, hash)| (key.to_owned(), hash));
     set.annotations_mut().extend(hashes);
 }
 
-fn sidecar(sidecar: &mut SidecarContainer, place: PodInjectPolicy) {
+fn sidecar(sidecar: &mut SidecarContainer, policy: PodInjectPolicy) {
     container(&mut sidecar.container);
-    sidecar.pod_inject_policy.get_or_insert(place);
+    sidecar.pod_inject_policy.get_or_insert(policy);
     let upgrade = &mut sidecar.upgrade_strategy.upgrade_type;
     upgrade.get_or_insert(UpgradeType::ColdUpgrade);
     sidecar
@@ -61,61 +64,56 @@ fn sidecar(sidecar: &mut SidecarContainer, place: PodInjectPolicy) {
     for transfer in &mut sidecar.transfer_env {
         let from = transfer.source_container_name_from.as_mut();
         if let Some(field) = from.and_then(|from| from.field_ref.as_mut()) {
-            or(&mut field.api_version, "v1");
+            set_if_none(&mut field.api_version, "v1");
         }
     }
 }
 
 fn volume(volume: &mut Volume) {
-    let modes = [
-        volume.secret.as_mut().map(|one| &mut one.default_mode),
-        volume.config_map.as_mut().map(|one| &mut one.default_mode),
-        volume
-            .downward_api
-            .as_mut()
-            .map(|one| &mut one.default_mode),
-        volume.projected.as_mut().map(|one| &mut one.default_mode),
-    ];
-    for mode in modes.into_iter().flatten() {
-        mode.get_or_insert(FILE_MODE);
+    if let Some(secret) = &mut volume.secret {
+        secret.default_mode.get_or_insert(FILE_MODE);
+    }
+    if let Some(config_map) = &mut volume.config_map {
+        config_map.default_mode.get_or_insert(FILE_MODE);
+    }
+    if let Some(downward_api) = &mut volume.downward_api {
+        downward_api.default_mode.get_or_insert(FILE_MODE);
+    }
+    if let Some(projected) = &mut volume.projected {
+        projected.default_mode.get_or_insert(FILE_MODE);
     }
     if let Some(path) = &mut volume.host_path {
-        or(&mut path.type_, "");
+        set_if_none(&mut path.type_, "");
     }
 }
 
 fn container(container: &mut Container) {
     let pull_policy = pull_policy(container.image.as_deref().unwrap_or_default());
-    or(&mut container.image_pull_policy, pull_policy);
-    or(
+    set_if_none(&mut container.image_pull_policy, pull_policy);
+    set_if_none(
         &mut container.termination_message_path,
         "/dev/termination-log",
     );
-    or(&mut container.termination_message_policy, "File");
+    set_if_none(&mut container.termination_message_policy, "File");
     for port in container.ports.iter_mut().flatten() {
-        or(&mut port.protocol, "TCP");
+        set_if_none(&mut port.protocol, "TCP");
     }
     for variable in container.env.iter_mut().flatten() {
         let source = variable.value_from.as_mut();
         if let Some(field) = source.and_then(|source| source.field_ref.as_mut()) {
-            or(&mut field.api_version, "v1");
+            set_if_none(&mut field.api_version, "v1");
         }
     }
-    for one in [
-        &mut container.liveness_probe,
-        &mut container.readiness_probe,
-        &mut container.startup_probe,
-    ] {
-        one.iter_mut().for_each(probe);
-    }
+    container.liveness_probe.iter_mut().for_each(probe);
+    container.readiness_probe.iter_mut().for_each(probe);
+    container.startup_probe.iter_mut().for_each(probe);
     if let Some(lifecycle) = &mut container.lifecycle {
-        for one in [&mut lifecycle.post_start, &mut lifecycle.pre_stop] {
-            one.iter_mut().for_each(handler);
-        }
+        lifecycle.post_start.iter_mut().for_each(handler);
+        lifecycle.pre_stop.iter_mut().for_each(handler);
     }
 }
 
-/// What changes without its name changing is fetched each time.
+/// Images that may change under the same name are always pulled.
 fn pull_policy(image: &str) -> &'static str {
     if image.contains('@') {
         return "IfNotPresent";
@@ -134,7 +132,7 @@ fn probe(probe: &mut Probe) {
     probe.failure_threshold.get_or_insert(3);
     probe.http_get.iter_mut().for_each(http_get);
     if let Some(grpc) = &mut probe.grpc {
-        or(&mut grpc.service, "");
+        set_if_none(&mut grpc.service, "");
     }
 }
 
@@ -143,11 +141,11 @@ fn handler(handler: &mut LifecycleHandler) {
 }
 
 fn http_get(action: &mut HTTPGetAction) {
-    or(&mut action.path, "/");
-    or(&mut action.scheme, "HTTP");
+    set_if_none(&mut action.path, "/");
+    set_if_none(&mut action.scheme, "HTTP");
 }
 
-fn or(field: &mut Option<String>, default: &str) {
+fn set_if_none(field: &mut Option<String>, default: &str) {
     field.get_or_insert_with(|| default.to_owned());
 }
 
@@ -158,7 +156,8 @@ mod tests {
     use super::fill_in;
     use crate::SidecarSet;
 
-    fn filled(container: Value) -> Value {
+    /// Returns a container with its defaults, without the fields that only sets have.
+    fn with_defaults(container: Value) -> Value {
         let set = json!({
             "apiVersion": "apps.kruise.io/v1beta1", "kind": "SidecarSet",
             "metadata": {"name": "s"}, "spec": {"containers": [container]},
@@ -167,22 +166,22 @@ mod tests {
         fill_in(&mut set);
         let once = set.clone();
         fill_in(&mut set);
-        assert_eq!(set.spec, once.spec, "filling in twice differs");
+        assert_eq!(set.spec, once.spec, "defaulting again changes the set");
         let mut container = serde_json::to_value(&set).unwrap()["spec"]["containers"][0].clone();
-        let members = container.as_object_mut().unwrap();
+        let fields = container.as_object_mut().unwrap();
         assert_eq!(
-            members.remove("podInjectPolicy"),
+            fields.remove("podInjectPolicy"),
             Some(json!("BeforeAppContainer"))
         );
         let upgrade = json!({"upgradeType": "ColdUpgrade"});
-        assert_eq!(members.remove("upgradeStrategy"), Some(upgrade));
+        assert_eq!(fields.remove("upgradeStrategy"), Some(upgrade));
         let share = json!({"type": "disabled"});
-        assert_eq!(members.remove("shareVolumePolicy"), Some(share));
+        assert_eq!(fields.remove("shareVolumePolicy"), Some(share));
         container
     }
 
     #[test]
-    fn a_set_gets_what_openkruise_gives_it() {
+    fn set_gets_the_defaults_of_openkruise() {
         let set = json!({
             "apiVersion": "apps.kruise.io/v1beta1", "kind": "SidecarSet",
             "metadata": {"name": "s"},
@@ -198,7 +197,7 @@ mod tests {
         let mut set: SidecarSet = serde_json::from_value(set).unwrap();
         fill_in(&mut set);
         let spec = serde_json::to_value(&set.spec).unwrap();
-        for (path, wanted) in [
+        for (path, expected) in [
             (
                 "/initContainers/0/podInjectPolicy",
                 json!("AfterAppContainer"),
@@ -213,7 +212,7 @@ mod tests {
             ("/patchPodMetadata/0/patchPolicy", json!("Retain")),
             ("/revisionHistoryLimit", json!(10)),
         ] {
-            assert_eq!(spec.pointer(path), Some(&wanted), "{path}");
+            assert_eq!(spec.pointer(path), Some(&expected), "{path}");
         }
         let hashes = set.metadata.annotations.unwrap();
         assert_eq!(hashes.len(), 2);
@@ -224,9 +223,9 @@ mod tests {
     }
 
     #[test]
-    fn a_container_gets_what_a_pods_container_gets() {
+    fn container_gets_the_defaults_of_kubernetes() {
         assert_eq!(
-            filled(json!({
+            with_defaults(json!({
                 "name": "a", "image": "log:1",
                 "ports": [{"containerPort": 80}],
                 "env": [{"name": "N", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
@@ -251,18 +250,19 @@ mod tests {
     }
 
     #[test]
-    fn images_that_may_change_are_always_pulled() {
-        for (image, wanted) in [
+    fn images_without_a_fixed_tag_are_always_pulled() {
+        for (image, expected) in [
             ("log", "Always"),
             ("log:latest", "Always"),
             ("host:5000/log", "Always"),
             ("host:5000/log:1", "IfNotPresent"),
             ("log@sha256:0", "IfNotPresent"),
         ] {
-            let container = filled(json!({"name": "a", "image": image}));
-            assert_eq!(container["imagePullPolicy"], wanted, "{image}");
+            let container = with_defaults(json!({"name": "a", "image": image}));
+            assert_eq!(container["imagePullPolicy"], expected, "{image}");
         }
-        let kept = filled(json!({"name": "a", "image": "log", "imagePullPolicy": "Never"}));
-        assert_eq!(kept["imagePullPolicy"], "Never");
+        let explicit =
+            with_defaults(json!({"name": "a", "image": "log", "imagePullPolicy": "Never"}));
+        assert_eq!(explicit["imagePullPolicy"], "Never");
     }
 }

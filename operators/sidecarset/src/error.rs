@@ -1,21 +1,23 @@
+//! The errors of an injection.
+
 /// Why a Pod cannot get the containers of a set.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The Pod has a container of that name itself.
+    /// The Pod has a container of the same name itself.
     #[error(
         "put container {container:?} of SidecarSet {set:?} into the Pod: the Pod has a container of \
          that name itself; rename one of them"
     )]
-    Taken {
+    ContainerExists {
         /// The set.
         set: String,
-        /// The container that both have.
+        /// The name of both containers.
         container: String,
     },
-    /// Nothing is known of the Pod's namespace yet.
+    /// The Pod's namespace is not in the cache yet.
     #[error(
-        "decide whether SidecarSet {set:?} is for namespace {namespace:?}: its labels are not known \
+        "decide whether SidecarSet {set:?} selects namespace {namespace:?}: its labels are not known \
          here yet; create the Pod again in a moment"
     )]
     UnknownNamespace {
@@ -24,7 +26,7 @@ pub enum Error {
         /// The namespace.
         namespace: String,
     },
-    /// The version that the set names is not there.
+    /// The revision that the set names does not exist.
     #[error(
         "put revision {revision:?} of SidecarSet {set:?} into the Pod: there is no such \
          ControllerRevision; name another one in spec.injectionStrategy.revision"
@@ -32,26 +34,26 @@ pub enum Error {
     NoRevision {
         /// The set.
         set: String,
-        /// What the set names.
+        /// The revision that the set names.
         revision: String,
     },
-    /// No container is there to compute resources from.
+    /// The Pod has no container to compute resources from.
     #[error(
         "compute the resources of container {container:?} of SidecarSet {set:?}: no container of the \
-         Pod has a name like {pattern:?}; change targetContainersNameRegex"
+         Pod has a name that matches {pattern:?}; change targetContainersNameRegex"
     )]
     NoTarget {
         /// The set.
         set: String,
         /// The sidecar.
         container: String,
-        /// What the names should be like.
+        /// The regular expression for names.
         pattern: String,
     },
     /// An expression has no value for this Pod.
     #[error(
-        "compute the resources of container {container:?} of SidecarSet {set:?} by {text:?}: {why}; \
-         change resourcesExpr or the Pod"
+        "compute the resources of container {container:?} of SidecarSet {set:?} by {text:?}: \
+         {reason}; change resourcesExpr or the Pod"
     )]
     Expression {
         /// The set.
@@ -60,13 +62,13 @@ pub enum Error {
         container: String,
         /// The expression.
         text: String,
-        /// What is wrong with it.
-        why: String,
+        /// Why it has no value.
+        reason: String,
     },
-    /// An annotation cannot be merged into.
+    /// An annotation is not JSON and cannot be merged.
     #[error(
         "merge annotation {annotation:?} of SidecarSet {set:?} into that of the Pod: one of them is \
-         no JSON; change it, or use the policy Overwrite"
+         not JSON; change it, or use the policy Overwrite"
     )]
     NotJson {
         /// The set.

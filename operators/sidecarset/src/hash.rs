@@ -1,15 +1,18 @@
+//! The hashes that identify versions of a set, and the percentiles of workloads.
+
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 
 use crate::{SidecarContainer, SidecarSet};
 
-/// What tells one version of a set's containers from another: changes of anything else do not
-/// count.
+/// Returns the hash that identifies the version of a set's containers. Changes of other fields do
+/// not change it.
 pub fn spec_hash(set: &SidecarSet) -> String {
     hash(&contents(set, Clone::clone))
 }
 
-/// What tells versions apart that differ in more than images: a running Pod can take no other.
+/// Returns the hash of all that a running Pod cannot take over: the containers without their
+/// images.
 pub fn spec_hash_without_image(set: &SidecarSet) -> String {
     hash(&contents(set, |sidecar| {
         let mut sidecar = sidecar.clone();
@@ -19,9 +22,10 @@ pub fn spec_hash_without_image(set: &SidecarSet) -> String {
     }))
 }
 
-/// Those that run first count as soon as one of them runs on.
+/// The containers as JSON. Init containers count only if one of them is a native sidecar, as in
+/// OpenKruise.
 fn contents(set: &SidecarSet, part: impl Fn(&SidecarContainer) -> SidecarContainer) -> Value {
-    let parts = |all: &[SidecarContainer]| all.iter().map(&part).collect::<Vec<_>>();
+    let parts = |containers: &[SidecarContainer]| containers.iter().map(&part).collect::<Vec<_>>();
     let spec = &set.spec;
     let mut contents = json!({"containers": parts(&spec.containers)});
     if spec.init_containers.iter().any(SidecarContainer::is_native) {
@@ -30,6 +34,7 @@ fn contents(set: &SidecarSet, part: impl Fn(&SidecarContainer) -> SidecarContain
     contents
 }
 
+/// Returns the SHA-256 of the value in the alphabet of generated names.
 pub(crate) fn hash(value: &Value) -> String {
     let text = value.to_string();
     let bytes = digest(&SHA256, text.as_bytes());
@@ -38,20 +43,19 @@ pub(crate) fn hash(value: &Value) -> String {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    safe(&hex)
+    safe_encode(&hex)
 }
 
-/// A number from 0 to 99 that is the same for the same words.
+/// Returns a number from 0 to 99 that is the same for the same words.
 pub(crate) fn percentile(words: &[&str]) -> u32 {
     let bytes = digest(&SHA256, words.join("/").as_bytes());
-    let number = bytes.as_ref().iter().take(4);
-    let number = number.fold(0_u32, |sum, byte| (sum << 8) | u32::from(*byte));
-    number % 100
+    let first = bytes.as_ref().iter().take(4);
+    first.fold(0_u32, |number, byte| (number << 8) | u32::from(*byte)) % 100
 }
 
-/// Without vowels and look-alikes, as `SafeEncodeString` of k8s.io/apimachinery/pkg/util/rand
-/// writes: no words come of it.
-fn safe(text: &str) -> String {
+/// Encodes without vowels and look-alikes, so that no words result (`SafeEncodeString` of
+/// k8s.io/apimachinery/pkg/util/rand).
+fn safe_encode(text: &str) -> String {
     const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
     let letter = |byte: u8| char::from(LETTERS[usize::from(byte) % LETTERS.len()]);
     text.bytes().map(letter).collect()
@@ -72,20 +76,20 @@ mod tests {
         serde_json::from_value(set).unwrap()
     }
 
-    /// Whether the hash, and the one without images, tell a set from the plain one.
+    /// Whether both hashes, with and without images, differ from those of the base set.
     fn differs(spec: Value) -> (bool, bool) {
-        let plain = set(json!({"containers": [{"name": "a", "image": "i:1"}]}));
+        let base = set(json!({"containers": [{"name": "a", "image": "i:1"}]}));
         let other = set(spec);
         (
-            spec_hash(&plain) != spec_hash(&other),
-            spec_hash_without_image(&plain) != spec_hash_without_image(&other),
+            spec_hash(&base) != spec_hash(&other),
+            spec_hash_without_image(&base) != spec_hash_without_image(&other),
         )
     }
 
     #[test]
-    fn containers_count_and_nothing_else_does() {
+    fn only_changes_of_containers_change_the_hashes() {
         let container = json!({"name": "a", "image": "i:1"});
-        for (spec, wanted) in [
+        for (spec, expected) in [
             (json!({"containers": [container]}), (false, false)),
             (
                 json!({"containers": [{"name": "a", "image": "i:2"}]}),
@@ -111,15 +115,16 @@ mod tests {
                 (true, true),
             ),
         ] {
-            assert_eq!(differs(spec.clone()), wanted, "{spec}");
+            assert_eq!(differs(spec.clone()), expected, "{spec}");
         }
     }
 
     #[test]
-    fn percentiles_are_stable_and_spread() {
+    fn percentiles_are_stable_and_evenly_distributed() {
         assert_eq!(percentile(&["a", "b"]), percentile(&["a", "b"]));
-        let low = (0..1000).filter(|n| percentile(&["set", &n.to_string()]) < 30);
-        let low = low.count();
-        assert!((250..350).contains(&low), "{low}");
+        let below_30 = (0..1000)
+            .filter(|n| percentile(&["set", &n.to_string()]) < 30)
+            .count();
+        assert!((250..350).contains(&below_30), "{below_30}");
     }
 }

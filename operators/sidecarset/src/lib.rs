@@ -1,22 +1,21 @@
 //! Sidecars for running Pods: OpenKruise's SidecarSet, with its webhooks.
 //!
-//! A set is filled in and checked when it is written; its containers are put into each Pod that it
-//! selects when that Pod is created; newer images get into Pods that run, a few at a time; its
-//! status counts the Pods.
+//! A set gets its defaults and is validated when it is written. Its containers are injected into
+//! each Pod that it selects when that Pod is created. Newer images are rolled out to running Pods, a
+//! few at a time, and the status of the set counts its Pods.
 
 mod check;
 mod defaults;
 mod error;
-mod fresh;
 mod hash;
 mod inject;
 mod kind;
-mod narrow;
+mod names;
 mod operator;
-mod place;
+mod pod_annotations;
+mod pod_namespace;
 mod policy;
 mod reconcile;
-mod record;
 mod revision;
 mod roll_out;
 mod scope;
@@ -24,12 +23,14 @@ mod selector;
 mod status;
 mod upgradable;
 pub mod v1alpha1;
+mod webhook_configuration;
+mod written_pods;
 
-pub use check::{Neighbours, check};
+pub use check::{ValidationContext, check};
 pub use defaults::fill_in;
 pub use error::Error;
 pub use hash::{spec_hash, spec_hash_without_image};
-pub use inject::{INJECTED, Surroundings, inject};
+pub use inject::{INJECTED, InjectionContext, inject};
 pub use kind::{
     InjectRevision, InjectionStrategy, OrderTerm, PatchPodMetadata, PatchPolicy, PodInjectPolicy,
     PriorityStrategy, ResourcesExpression, ResourcesExpressions, ResourcesPolicy, RevisionPolicy,
@@ -37,24 +38,25 @@ pub use kind::{
     SidecarSetStatus, SourceContainerName, TargetContainersMode, TransferEnv, UpdateStrategy,
     UpdateType, UpgradeStrategy, UpgradeType, WeightTerm,
 };
-pub use narrow::narrowed;
+pub use names::{CUSTOM_VERSION_LABEL, SET_LABEL};
 pub use operator::{operator, operator_with};
-pub use place::{Place, selects};
+pub use pod_annotations::{
+    HASH_ANNOTATION, HASH_WITHOUT_IMAGE_ANNOTATION, INJECTED_LIST_ANNOTATION, Injection,
+    LastStatus, UPDATE_STATE_ANNOTATION, UpdateState, WORKING_ANNOTATION, injected_sets,
+    injections, injections_without_image, other_version_annotation, update_states,
+    version_annotation, working_containers,
+};
+pub use pod_namespace::{PodNamespace, selects};
 pub use policy::{
-    Injection, POLICY_CONDITION, Reason, SetPolicy, UnknownInjection, Way, obstacle, set_policy,
+    InjectedBy, Injector, POLICY_CONDITION, SetPolicy, UnknownInjector, WebhookReason, set_policy,
+    webhook_requirement,
 };
-pub use record::{
-    HASH_ANNOTATION, HASH_WITHOUT_IMAGE_ANNOTATION, INJECTED_LIST_ANNOTATION, Injected, LastStatus,
-    UPDATE_STATE_ANNOTATION, UpdateState, WORKING_ANNOTATION, injected, injected_list,
-    injected_without_image, other_version_annotation, update_states, version_annotation, working,
-};
-pub use revision::{
-    CUSTOM_VERSION_LABEL, Revised, SET_LABEL, chosen_revision, latest_revision, restore, revise,
-};
+pub use revision::{RevisionPlan, chosen_revision, latest_revision, plan_revisions, restore};
 pub use roll_out::{
-    Member, PROGRESSING, Plan, Progress, Update, changed_fields, flipped, is_active, member, plan,
-    updated,
+    InjectedPod, PROGRESSING, Plan, Progress, Update, changed_fields, flipped, injected_pod,
+    is_active, plan, updated,
 };
 pub use scope::{Scope, scopes};
-pub use status::{INJECTED_CONDITION, Report, report};
+pub use status::{INJECTED_CONDITION, ObservedState, report};
 pub use upgradable::UPGRADABLE;
+pub use webhook_configuration::scoping_patch;

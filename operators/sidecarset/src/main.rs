@@ -2,26 +2,26 @@
 
 use std::process::ExitCode;
 
-use sidecarset::Injection;
+use sidecarset::Injector;
 
 #[global_allocator]
 static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;
 
-/// Who puts sidecars into Pods: `webhook`, as without it, or `policy`.
+/// The environment variable that chooses the [`Injector`]: `webhook`, the default, or `policy`.
 const INJECTION: &str = "SIDECARSET_INJECTION";
 
 fn main() -> ExitCode {
-    let chosen = std::env::var_os(INJECTION).unwrap_or_else(|| "webhook".into());
-    match chosen.to_string_lossy().parse::<Injection>() {
-        Ok(injection) => sidecarset::operator_with(injection).main(),
+    let name = std::env::var_os(INJECTION).unwrap_or_else(|| "webhook".into());
+    match name.to_string_lossy().parse::<Injector>() {
+        Ok(injector) => sidecarset::operator_with(injector).main(),
         Err(error) => {
-            complain(&format!("{INJECTION}: {error}"));
+            print_error(&format!("{INJECTION}: {error}"));
             ExitCode::FAILURE
         }
     }
 }
 
-#[expect(clippy::print_stderr, reason = "nobody logs before the program runs")]
-fn complain(text: &str) {
+#[expect(clippy::print_stderr, reason = "the log starts with the operator")]
+fn print_error(text: &str) {
     eprintln!("{text}");
 }

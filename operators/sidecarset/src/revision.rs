@@ -1,3 +1,5 @@
+//! The versions of a set, each in a ControllerRevision.
+
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::apps::v1::ControllerRevision;
@@ -7,18 +9,14 @@ use serde_json::{Value, json};
 
 use crate::SidecarSet;
 use crate::hash::hash;
+use crate::names::{CUSTOM_VERSION_LABEL, SET_LABEL};
 
-/// The label of ControllerRevisions that names their set.
-pub const SET_LABEL: &str = "kruise.io/sidecarset-name";
-/// The label of ControllerRevisions that carries the user's name for the version.
-pub const CUSTOM_VERSION_LABEL: &str = "apps.kruise.io/sidecarset-custom-version";
-
-/// How many versions are kept unless the set says so.
-const KEPT: i32 = 10;
-/// As much of a hash as tells the versions of one set apart.
-const NAME_HASH: usize = 10;
-/// What a version consists of.
-const PARTS: [&str; 5] = [
+/// How many versions are kept by default.
+const DEFAULT_HISTORY_LIMIT: i32 = 10;
+/// The length of the hash in a name, which distinguishes the versions of one set.
+const NAME_HASH_LENGTH: usize = 10;
+/// The fields of the spec that make up a version.
+const VERSIONED_FIELDS: [&str; 5] = [
     "containers",
     "imagePullSecrets",
     "initContainers",
@@ -26,40 +24,47 @@ const PARTS: [&str; 5] = [
     "volumes",
 ];
 
-/// What is to be done so that the versions of a set are kept.
+/// The changes to the revisions of a set.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Revised {
-    /// The name of the present version.
+pub struct RevisionPlan {
+    /// The name of the revision of the current version.
     pub latest: String,
-    /// How often a name was taken already.
+    /// How many names were taken by other versions.
     pub collisions: i32,
-    /// The present version, when it is to be written; in which namespace is for others to say.
+    /// The revision of the current version, if it has to be written; without a namespace.
     pub write: Option<ControllerRevision>,
-    /// Versions that nobody needs.
-    pub surplus: Vec<Arc<ControllerRevision>>,
+    /// Old revisions beyond the history limit.
+    pub delete: Vec<Arc<ControllerRevision>>,
 }
 
-/// What is to be done so that the present version of a set is kept, and not too many older ones.
+/// Plans the changes to the revisions of a set: the current version is kept, and old ones up to the
+/// history limit.
 ///
-/// `held` are the versions there are, `in_use` the names of those that Pods have.
-pub fn revise(
+/// `revisions` are the revisions of the set, `in_use` the names of those that Pods have.
+pub fn plan_revisions(
     set: &SidecarSet,
-    held: &[Arc<ControllerRevision>],
+    revisions: &[Arc<ControllerRevision>],
     in_use: &BTreeSet<String>,
-) -> Revised {
-    let data = revision_data(set);
-    let newest = held.iter().map(|one| one.revision).max().unwrap_or(0);
-    let mut revised = Revised {
+) -> RevisionPlan {
+    let current_data = revision_data(set);
+    let newest = revisions
+        .iter()
+        .map(|revision| revision.revision)
+        .max()
+        .unwrap_or(0);
+    let mut plan = RevisionPlan {
         collisions: collisions(set),
-        ..Revised::default()
+        ..RevisionPlan::default()
     };
-    let same = held.iter().filter(|one| content(one) == Some(&data));
-    let same = same.max_by_key(|one| one.revision);
+    let same = revisions
+        .iter()
+        .filter(|revision| data(revision) == Some(&current_data))
+        .max_by_key(|revision| revision.revision);
     let number = match same {
-        Some(one) => {
-            revised.latest = one.name_any();
-            let is_newest = one.revision == newest;
-            let label = one.labels().get(CUSTOM_VERSION_LABEL);
+        Some(same) => {
+            plan.latest = same.name_any();
+            let is_newest = same.revision == newest;
+            let label = same.labels().get(CUSTOM_VERSION_LABEL);
             if is_newest && label == set.spec.custom_version.as_ref() {
                 None
             } else {
@@ -67,76 +72,90 @@ pub fn revise(
             }
         }
         None => {
-            revised.latest = revision_name(set, revised.collisions);
-            while held.iter().any(|one| one.name_any() == revised.latest) {
-                revised.collisions += 1;
-                revised.latest = revision_name(set, revised.collisions);
+            plan.latest = revision_name(set, plan.collisions);
+            while revisions
+                .iter()
+                .any(|revision| revision.name_any() == plan.latest)
+            {
+                plan.collisions += 1;
+                plan.latest = revision_name(set, plan.collisions);
             }
             Some(newest + 1)
         }
     };
-    revised.write = number.map(|number| revision(set, &revised.latest, data, number));
-    revised.surplus = surplus(set, held, (&revised.latest, in_use));
-    revised
+    plan.write = number.map(|number| new_revision(set, &plan.latest, current_data, number));
+    plan.delete = beyond_limit(set, revisions, &plan.latest, in_use);
+    plan
 }
 
-/// The oldest go first, but none that a Pod has or that is to be injected.
-fn surplus(
+/// Returns the oldest revisions beyond the history limit, without those that Pods have or that are
+/// to be injected.
+fn beyond_limit(
     set: &SidecarSet,
-    held: &[Arc<ControllerRevision>],
-    (latest, in_use): (&str, &BTreeSet<String>),
+    revisions: &[Arc<ControllerRevision>],
+    latest: &str,
+    in_use: &BTreeSet<String>,
 ) -> Vec<Arc<ControllerRevision>> {
-    let limit = set.spec.revision_history_limit.unwrap_or(KEPT).max(1);
-    let limit = usize::try_from(limit).unwrap_or(1);
-    let named = chosen_revision(set, held).map(|one| one.name_any());
-    let is_needed = |one: &ControllerRevision| {
-        let name = one.name_any();
-        name == latest || Some(&name) == named.as_ref() || in_use.contains(&name)
+    let history_limit = set
+        .spec
+        .revision_history_limit
+        .unwrap_or(DEFAULT_HISTORY_LIMIT);
+    // At least the latest revision is kept.
+    let limit = usize::try_from(history_limit).unwrap_or(1).max(1);
+    let chosen = chosen_revision(set, revisions).map(|revision| revision.name_any());
+    let is_needed = |revision: &ControllerRevision| {
+        let name = revision.name_any();
+        name == latest || Some(&name) == chosen.as_ref() || in_use.contains(&name)
     };
-    let is_new = !held.iter().any(|one| one.name_any() == latest);
-    let excess = (held.len() + usize::from(is_new)).saturating_sub(limit);
-    let mut oldest: Vec<_> = held.iter().filter(|one| !is_needed(one)).collect();
-    oldest.sort_by_key(|one| (one.revision, one.name_any()));
+    let is_latest_new = !revisions
+        .iter()
+        .any(|revision| revision.name_any() == latest);
+    let excess = (revisions.len() + usize::from(is_latest_new)).saturating_sub(limit);
+    let mut oldest: Vec<_> = revisions
+        .iter()
+        .filter(|revision| !is_needed(revision))
+        .collect();
+    oldest.sort_by_key(|revision| (revision.revision, revision.name_any()));
     oldest.into_iter().take(excess).map(Arc::clone).collect()
 }
 
-/// What the set was in that version; none when it cannot be told.
+/// Returns the set with the versioned fields of a revision, or none if the revision is invalid.
 pub fn restore(set: &SidecarSet, revision: &ControllerRevision) -> Option<SidecarSet> {
-    let spec = content(revision)?.get("spec")?;
-    let mut restored = serde_json::to_value(&set.spec).ok()?;
-    for part in PARTS {
-        match spec.get(part).filter(|value| !value.is_null()) {
-            Some(value) => restored[part] = value.clone(),
+    let versioned = data(revision)?.get("spec")?;
+    let mut spec = serde_json::to_value(&set.spec).ok()?;
+    for field in VERSIONED_FIELDS {
+        match versioned.get(field).filter(|value| !value.is_null()) {
+            Some(value) => spec[field] = value.clone(),
             None => {
-                restored.as_object_mut()?.remove(part);
+                spec.as_object_mut()?.remove(field);
             }
         }
     }
     Some(SidecarSet {
-        spec: serde_json::from_value(restored).ok()?,
+        spec: serde_json::from_value(spec).ok()?,
         ..set.clone()
     })
 }
 
-/// The version that the set wants in new Pods, among these.
+/// Returns the revision that the injection strategy of the set names.
 pub fn chosen_revision<'r>(
     set: &SidecarSet,
-    held: &'r [Arc<ControllerRevision>],
+    revisions: &'r [Arc<ControllerRevision>],
 ) -> Option<&'r Arc<ControllerRevision>> {
-    let wanted = set.spec.injection_strategy.revision.as_ref()?;
-    let name = set.name_any();
-    let mut own = held
+    let chosen = set.spec.injection_strategy.revision.as_ref()?;
+    let set_name = set.name_any();
+    let mut own = revisions
         .iter()
-        .filter(|one| one.labels().get(SET_LABEL) == Some(&name));
-    if let Some(revision) = &wanted.revision_name {
-        return own.find(|one| one.metadata.name.as_ref() == Some(revision));
+        .filter(|revision| revision.labels().get(SET_LABEL) == Some(&set_name));
+    if let Some(name) = &chosen.revision_name {
+        return own.find(|revision| revision.metadata.name.as_ref() == Some(name));
     }
-    let version = wanted.custom_version.as_ref()?;
-    own.filter(|one| one.labels().get(CUSTOM_VERSION_LABEL) == Some(version))
-        .max_by_key(|one| one.revision)
+    let version = chosen.custom_version.as_ref()?;
+    own.filter(|revision| revision.labels().get(CUSTOM_VERSION_LABEL) == Some(version))
+        .max_by_key(|revision| revision.revision)
 }
 
-/// The name of the set's present version, as its status or its content tells.
+/// Returns the name of the revision of the set's current version.
 pub fn latest_revision(set: &SidecarSet) -> String {
     revision_name(set, collisions(set))
 }
@@ -150,22 +169,22 @@ fn collisions(set: &SidecarSet) -> i32 {
 
 fn revision_name(set: &SidecarSet, collisions: i32) -> String {
     let hash = hash(&json!([revision_data(set), collisions]));
-    let hash: String = hash.chars().take(NAME_HASH).collect();
-    format!("{}-{hash}", set.name_any())
+    let suffix: String = hash.chars().take(NAME_HASH_LENGTH).collect();
+    format!("{}-{suffix}", set.name_any())
 }
 
 fn revision_data(set: &SidecarSet) -> Value {
-    let spec = serde_json::to_value(&set.spec).unwrap_or_default();
-    let mut kept = json!({"$patch": "replace"});
-    for part in PARTS {
-        if let Some(value) = spec.get(part) {
-            kept[part] = value.clone();
+    let spec = json!(set.spec);
+    let mut versioned = json!({"$patch": "replace"});
+    for field in VERSIONED_FIELDS {
+        if let Some(value) = spec.get(field) {
+            versioned[field] = value.clone();
         }
     }
-    json!({"spec": kept})
+    json!({"spec": versioned})
 }
 
-fn revision(set: &SidecarSet, name: &str, data: Value, number: i64) -> ControllerRevision {
+fn new_revision(set: &SidecarSet, name: &str, data: Value, number: i64) -> ControllerRevision {
     let mut labels = vec![(SET_LABEL.to_owned(), set.name_any())];
     if let Some(version) = &set.spec.custom_version {
         labels.push((CUSTOM_VERSION_LABEL.to_owned(), version.clone()));
@@ -181,7 +200,7 @@ fn revision(set: &SidecarSet, name: &str, data: Value, number: i64) -> Controlle
     }
 }
 
-fn content(revision: &ControllerRevision) -> Option<&Value> {
+fn data(revision: &ControllerRevision) -> Option<&Value> {
     revision.data.as_ref().map(|data| &data.0)
 }
 
@@ -194,12 +213,12 @@ mod tests {
     use kubewright::prelude::*;
     use serde_json::{Value, json};
 
-    use super::{Revised, chosen_revision, restore, revise};
+    use super::{RevisionPlan, chosen_revision, plan_revisions, restore};
     use crate::SidecarSet;
 
-    fn set(image: &str, more: Value) -> SidecarSet {
+    fn set(image: &str, fields: Value) -> SidecarSet {
         let mut spec = json!({"containers": [{"name": "a", "image": image}]});
-        for (key, value) in more.as_object().unwrap() {
+        for (key, value) in fields.as_object().unwrap() {
             spec[key] = value.clone();
         }
         let set = json!({
@@ -209,28 +228,29 @@ mod tests {
         serde_json::from_value(set).unwrap()
     }
 
-    /// The revisions after each of these sets was the present one, and what was done last.
-    fn history(sets: &[SidecarSet], used: &[&str]) -> (Vec<Arc<ControllerRevision>>, Revised) {
-        let (mut held, mut last) = (Vec::<Arc<ControllerRevision>>::new(), Revised::default());
+    /// Returns the revisions after each of these sets was the current one, and the last plan.
+    fn history(sets: &[SidecarSet], used: &[&str]) -> (Vec<Arc<ControllerRevision>>, RevisionPlan) {
+        let in_use: BTreeSet<_> = used.iter().map(|name| (*name).to_owned()).collect();
+        let mut revisions = Vec::<Arc<ControllerRevision>>::new();
+        let mut last = RevisionPlan::default();
         for set in sets {
-            let in_use: BTreeSet<_> = used.iter().map(|one| (*one).to_owned()).collect();
-            last = revise(set, &held, &in_use);
-            held.retain(|one| !last.surplus.contains(one));
+            last = plan_revisions(set, &revisions, &in_use);
+            revisions.retain(|revision| !last.delete.contains(revision));
             if let Some(write) = &last.write {
-                held.retain(|one| one.name_any() != write.name_any());
-                held.push(Arc::new(write.clone()));
+                revisions.retain(|revision| revision.name_any() != write.name_any());
+                revisions.push(Arc::new(write.clone()));
             }
         }
-        (held, last)
+        (revisions, last)
     }
 
-    fn images(held: &[Arc<ControllerRevision>]) -> Vec<(i64, String)> {
-        let image = |one: &Arc<ControllerRevision>| {
-            let data = &one.data.as_ref().unwrap().0;
+    fn images(revisions: &[Arc<ControllerRevision>]) -> Vec<(i64, String)> {
+        let image = |revision: &Arc<ControllerRevision>| {
+            let data = &revision.data.as_ref().unwrap().0;
             let image = data["spec"]["containers"][0]["image"].as_str().unwrap();
-            (one.revision, image.to_owned())
+            (revision.revision, image.to_owned())
         };
-        let mut images: Vec<_> = held.iter().map(image).collect();
+        let mut images: Vec<_> = revisions.iter().map(image).collect();
         images.sort();
         images
     }
@@ -240,62 +260,64 @@ mod tests {
     }
 
     #[test]
-    fn each_version_is_kept_once_and_the_same_one_is_not_written_again() {
-        let (held, _) = history(&[plain("i:1"), plain("i:2")], &[]);
-        assert_eq!(images(&held), [(1, "i:1".into()), (2, "i:2".into())]);
+    fn each_version_is_written_once() {
+        let (revisions, _) = history(&[plain("i:1"), plain("i:2")], &[]);
+        assert_eq!(images(&revisions), [(1, "i:1".into()), (2, "i:2".into())]);
         let (_, last) = history(&[plain("i:1"), plain("i:1")], &[]);
         assert_eq!(last.write, None);
-        // What is not part of a version makes none.
+        // A change of other fields is no new version.
         let paused = set("i:1", json!({"updateStrategy": {"paused": true}}));
         assert_eq!(history(&[plain("i:1"), paused], &[]).1.write, None);
     }
 
     #[test]
-    fn going_back_raises_the_number_of_the_older_version() {
-        let (held, last) = history(&[plain("i:1"), plain("i:2"), plain("i:1")], &[]);
-        assert_eq!(images(&held), [(2, "i:2".into()), (3, "i:1".into())]);
+    fn reverted_set_raises_the_number_of_the_old_revision() {
+        let (revisions, last) = history(&[plain("i:1"), plain("i:2"), plain("i:1")], &[]);
+        assert_eq!(images(&revisions), [(2, "i:2".into()), (3, "i:1".into())]);
         assert_eq!(last.collisions, 0);
     }
 
     #[test]
-    fn a_name_that_is_taken_is_counted_and_another_one_found() {
-        let mut taken = revise(&plain("i:1"), &[], &BTreeSet::new()).write.unwrap();
+    fn collision_of_names_is_counted_and_avoided() {
+        let mut taken = plan_revisions(&plain("i:1"), &[], &BTreeSet::new())
+            .write
+            .unwrap();
         taken.data = None;
-        let revised = revise(&plain("i:1"), &[Arc::new(taken.clone())], &BTreeSet::new());
-        assert_eq!(revised.collisions, 1);
-        assert_ne!(revised.latest, taken.name_any());
+        let plan = plan_revisions(&plain("i:1"), &[Arc::new(taken.clone())], &BTreeSet::new());
+        assert_eq!(plan.collisions, 1);
+        assert_ne!(plan.latest, taken.name_any());
     }
 
     #[test]
-    fn the_oldest_go_and_those_in_use_stay() {
+    fn oldest_revisions_are_deleted_unless_in_use() {
         let limit = |image: &str| set(image, json!({"revisionHistoryLimit": 2}));
         let sets = ["i:1", "i:2", "i:3", "i:4"].map(limit);
-        let (held, _) = history(&sets, &[]);
-        assert_eq!(images(&held), [(3, "i:3".into()), (4, "i:4".into())]);
-        let first = revise(&sets[0], &[], &BTreeSet::new()).latest;
-        let (held, _) = history(&sets, &[&first]);
-        assert_eq!(images(&held), [(1, "i:1".into()), (4, "i:4".into())]);
-        // The floor is one, the present version.
-        let floor = |image: &str| set(image, json!({"revisionHistoryLimit": 0}));
-        let (held, _) = history(&["i:1", "i:2"].map(floor), &[]);
-        assert_eq!(images(&held), [(2, "i:2".into())]);
+        let (revisions, _) = history(&sets, &[]);
+        assert_eq!(images(&revisions), [(3, "i:3".into()), (4, "i:4".into())]);
+        let first = plan_revisions(&sets[0], &[], &BTreeSet::new()).latest;
+        let (revisions, _) = history(&sets, &[&first]);
+        assert_eq!(images(&revisions), [(1, "i:1".into()), (4, "i:4".into())]);
+        // At least the current version is kept.
+        let no_history = |image: &str| set(image, json!({"revisionHistoryLimit": 0}));
+        let (revisions, _) = history(&["i:1", "i:2"].map(no_history), &[]);
+        assert_eq!(images(&revisions), [(2, "i:2".into())]);
     }
 
     #[test]
-    fn a_version_is_found_by_either_name_and_restored() {
+    fn revision_is_found_by_either_name_and_restored() {
         let old = set(
             "i:1",
             json!({"customVersion": "one", "volumes": [{"name": "v"}]}),
         );
         let new = set("i:2", json!({"customVersion": "two"}));
-        let (held, _) = history(&[old.clone(), new], &[]);
-        let first = revise(&old, &[], &BTreeSet::new()).latest;
-        for wanted in [
+        let (revisions, _) = history(&[old.clone(), new], &[]);
+        let first = plan_revisions(&old, &[], &BTreeSet::new()).latest;
+        for chosen in [
             json!({"customVersion": "one"}),
             json!({"revisionName": first}),
         ] {
-            let injects = set("i:2", json!({"injectionStrategy": {"revision": wanted}}));
-            let found = chosen_revision(&injects, &held).unwrap();
+            let injects = set("i:2", json!({"injectionStrategy": {"revision": chosen}}));
+            let found = chosen_revision(&injects, &revisions).unwrap();
             let restored = restore(&injects, found).unwrap();
             assert_eq!(restored.spec.containers, old.spec.containers);
             assert_eq!(restored.spec.volumes, old.spec.volumes);
@@ -305,6 +327,6 @@ mod tests {
             );
         }
         let none = json!({"injectionStrategy": {"revision": {"customVersion": "no"}}});
-        assert_eq!(chosen_revision(&set("i:2", none), &held), None);
+        assert_eq!(chosen_revision(&set("i:2", none), &revisions), None);
     }
 }

@@ -1,3 +1,5 @@
+//! The Pods for which the API server calls the webhook.
+
 use std::collections::BTreeSet;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
@@ -6,109 +8,121 @@ use serde_json::json;
 use crate::SidecarSet;
 use crate::selector::{is_empty, union};
 
-/// The API server looks at each of them for each Pod; beyond so many it is asked for a few Pods
-/// too many instead.
-const MOST: usize = 50;
+/// The largest number of scopes. The API server evaluates each of them for each Pod; beyond this
+/// number, one scope covers all Pods and a few more.
+const MAX_SCOPES: usize = 50;
 
-/// Pods that the API server asks about: those of a set, or of a few. When nobody answers, all
-/// others are created as ever.
+/// Pods of one or several sets, for which the API server calls the webhook. Other Pods are created
+/// also while the webhook is down.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
-    /// In which namespaces.
+    /// Selects the namespaces.
     pub namespaces: LabelSelector,
-    /// Which Pods.
+    /// Selects the Pods.
     pub pods: LabelSelector,
 }
 
-/// The Pods that these sets are for and no others, as few scopes as say it; where these would be
-/// too many, one that holds them all.
+/// Returns as few scopes as cover exactly the Pods of these sets, or one scope that covers more if
+/// there would be too many.
 pub fn scopes<'s>(sets: impl IntoIterator<Item = &'s SidecarSet>) -> Vec<Scope> {
-    let mut all: Vec<Scope> = Vec::new();
+    let mut scopes: Vec<Scope> = Vec::new();
     for scope in sets.into_iter().filter_map(scope_of) {
-        if !all.iter_mut().any(|one| one.takes_in(&scope)) {
-            all.push(scope);
+        if !scopes.iter_mut().any(|known| known.merge(&scope)) {
+            scopes.push(scope);
         }
     }
-    if all.len() <= MOST {
-        return all;
+    if scopes.len() <= MAX_SCOPES {
+        return scopes;
     }
-    let namespaces: Vec<_> = all.iter().map(|one| &one.namespaces).collect();
-    let pods: Vec<_> = all.iter().map(|one| &one.pods).collect();
+    let namespaces: Vec<_> = scopes.iter().map(|scope| &scope.namespaces).collect();
+    let pods: Vec<_> = scopes.iter().map(|scope| &scope.pods).collect();
     vec![Scope {
         namespaces: union(&namespaces),
         pods: union(&pods),
     }]
 }
 
-/// The Pods of a set; none when it is for none. What the API server would not understand would
-/// keep it from the other scopes, too.
+/// The scope of a set, or none if it injects into no Pods. A set with an invalid selector has none,
+/// because the API server would reject the whole webhook configuration.
 fn scope_of(set: &SidecarSet) -> Option<Scope> {
-    let is_going = set.metadata.deletion_timestamp.is_some();
-    if is_going || set.spec.injection_strategy.paused {
+    let is_terminating = set.metadata.deletion_timestamp.is_some();
+    if is_terminating || set.spec.injection_strategy.paused {
         return None;
     }
-    let pods = set.spec.selector.as_ref().filter(|one| !is_empty(one))?;
+    let selector = set.spec.selector.as_ref();
+    let pods = selector.filter(|selector| !is_empty(selector))?;
     let everywhere = LabelSelector::default();
     let namespaces = set.spec.namespace_selector.as_ref().unwrap_or(&everywhere);
-    let is_plain = |one| kubewright::LabelSelector::from_object(&json!(one)).is_ok();
-    (is_plain(pods) && is_plain(namespaces)).then(|| Scope {
-        namespaces: spelt_out(namespaces),
-        pods: spelt_out(pods),
+    let is_valid = |selector| kubewright::LabelSelector::from_object(&json!(selector)).is_ok();
+    (is_valid(pods) && is_valid(namespaces)).then(|| Scope {
+        namespaces: normalized(namespaces),
+        pods: normalized(pods),
     })
 }
 
 impl Scope {
-    /// Whether it now holds the other one's Pods as well, and still none that are in neither: when
-    /// the two differ in one selector only, and there in the values of one label.
-    fn takes_in(&mut self, other: &Scope) -> bool {
+    /// Adds the Pods of the other scope, if this adds no further ones, and returns whether it did.
+    /// Possible if the two differ in one selector only, and there in the values of one label.
+    fn merge(&mut self, other: &Scope) -> bool {
         if self.namespaces == other.namespaces {
-            return join(&mut self.pods, &other.pods);
+            return merge_values(&mut self.pods, &other.pods);
         }
-        self.pods == other.pods && join(&mut self.namespaces, &other.namespaces)
+        self.pods == other.pods && merge_values(&mut self.namespaces, &other.namespaces)
     }
 }
 
-fn join(selector: &mut LabelSelector, other: &LabelSelector) -> bool {
+fn merge_values(selector: &mut LabelSelector, other: &LabelSelector) -> bool {
     if selector == other {
         return true;
     }
-    let Some([here]) = selector.match_expressions.as_deref_mut() else {
+    let Some([own]) = selector.match_expressions.as_deref_mut() else {
         return false;
     };
-    let Some([there]) = other.match_expressions.as_deref() else {
+    let Some([added]) = other.match_expressions.as_deref() else {
         return false;
     };
-    let is_in = |one: &LabelSelectorRequirement| one.operator == "In";
-    if !is_in(here) || !is_in(there) || here.key != there.key {
+    if own.operator != "In" || added.operator != "In" || own.key != added.key {
         return false;
     }
-    let values = here.values.iter().chain(&there.values).flatten();
-    let values: BTreeSet<_> = values.cloned().collect();
-    here.values = Some(values.into_iter().collect());
+    let values: BTreeSet<String> = own
+        .values
+        .iter()
+        .chain(&added.values)
+        .flatten()
+        .cloned()
+        .collect();
+    own.values = Some(values.into_iter().collect());
     true
 }
 
-/// The same selector in one spelling, so that equal ones are.
-fn spelt_out(selector: &LabelSelector) -> LabelSelector {
+/// The selector in a normal form, so that equivalent selectors are equal: sorted expressions only.
+fn normalized(selector: &LabelSelector) -> LabelSelector {
     let labels = selector.match_labels.iter().flatten();
-    let labels = labels.map(|(key, value)| (key.clone(), "In".to_owned(), vec![value.clone()]));
-    let expressions = selector.match_expressions.iter().flatten().map(|one| {
-        let values: BTreeSet<_> = one.values.iter().flatten().cloned().collect();
-        let values = values.into_iter().collect();
-        (one.key.clone(), one.operator.clone(), values)
-    });
-    let all: BTreeSet<(String, String, Vec<String>)> = labels.chain(expressions).collect();
-    let all = all.into_iter().map(|(key, operator, values)| {
-        let values = (!values.is_empty()).then_some(values);
-        LabelSelectorRequirement {
+    let equalities = labels.map(|(key, value)| (key.clone(), "In".to_owned(), vec![value.clone()]));
+    let expressions = selector
+        .match_expressions
+        .iter()
+        .flatten()
+        .map(|requirement| {
+            let values: BTreeSet<_> = requirement.values.iter().flatten().cloned().collect();
+            let sorted = values.into_iter().collect();
+            (
+                requirement.key.clone(),
+                requirement.operator.clone(),
+                sorted,
+            )
+        });
+    let sorted: BTreeSet<(String, String, Vec<String>)> = equalities.chain(expressions).collect();
+    let requirements: Vec<_> = sorted
+        .into_iter()
+        .map(|(key, operator, values)| LabelSelectorRequirement {
             key,
             operator,
-            values,
-        }
-    });
-    let all: Vec<_> = all.collect();
+            values: (!values.is_empty()).then_some(values),
+        })
+        .collect();
     LabelSelector {
-        match_expressions: (!all.is_empty()).then_some(all),
+        match_expressions: (!requirements.is_empty()).then_some(requirements),
         match_labels: None,
     }
 }
@@ -117,7 +131,7 @@ fn spelt_out(selector: &LabelSelector) -> LabelSelector {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{MOST, scopes};
+    use super::{MAX_SCOPES, scopes};
     use crate::SidecarSet;
 
     fn set(spec: Value) -> SidecarSet {
@@ -132,7 +146,7 @@ mod tests {
         json!({"matchLabels": {key: value}})
     }
 
-    fn among(key: &str, values: &[&str]) -> Value {
+    fn one_of(key: &str, values: &[&str]) -> Value {
         json!({"matchExpressions": [{"key": key, "operator": "In", "values": values}]})
     }
 
@@ -147,50 +161,51 @@ mod tests {
     /// The namespaces and the Pods of each scope.
     fn found(sets: &[SidecarSet]) -> Vec<(Value, Value)> {
         let scopes = scopes(sets).into_iter();
-        let spelt = scopes.map(|one| (json!(one.namespaces), json!(one.pods)));
-        spelt.collect()
+        scopes
+            .map(|scope| (json!(scope.namespaces), json!(scope.pods)))
+            .collect()
     }
 
     #[test]
-    fn each_set_has_its_pods_and_no_others() {
+    fn scopes_cover_the_pods_of_each_set_and_no_others() {
         let mut paused = web();
         paused.spec.injection_strategy.paused = true;
         let in_env =
             set(json!({"selector": labels("job", "x"), "namespaceSelector": labels("env", "b")}));
-        let (team_a, env_b) = (among("team", &["a"]), among("env", &["b"]));
-        for (sets, wanted) in [
+        let (team_a, env_b) = (one_of("team", &["a"]), one_of("env", &["b"]));
+        for (sets, expected) in [
             (vec![], vec![]),
             (vec![paused], vec![]),
             (vec![set(json!({"selector": {}}))], vec![]),
             (vec![set(json!({}))], vec![]),
-            (vec![web()], vec![(json!({}), among("app", &["web"]))]),
+            (vec![web()], vec![(json!({}), one_of("app", &["web"]))]),
             (
                 vec![web(), web()],
-                vec![(json!({}), among("app", &["web"]))],
+                vec![(json!({}), one_of("app", &["web"]))],
             ),
             (
                 vec![in_team("a", "web"), in_env],
                 vec![
-                    (team_a.clone(), among("app", &["web"])),
-                    (env_b, among("job", &["x"])),
+                    (team_a.clone(), one_of("app", &["web"])),
+                    (env_b, one_of("job", &["x"])),
                 ],
             ),
             (
                 vec![in_team("a", "web"), web()],
                 vec![
-                    (team_a.clone(), among("app", &["web"])),
-                    (json!({}), among("app", &["web"])),
+                    (team_a.clone(), one_of("app", &["web"])),
+                    (json!({}), one_of("app", &["web"])),
                 ],
             ),
             (
                 vec![in_team("a", "web"), in_team("b", "api")],
                 vec![
-                    (team_a.clone(), among("app", &["web"])),
-                    (among("team", &["b"]), among("app", &["api"])),
+                    (team_a.clone(), one_of("app", &["web"])),
+                    (one_of("team", &["b"]), one_of("app", &["api"])),
                 ],
             ),
         ] {
-            assert_eq!(found(&sets), wanted);
+            assert_eq!(found(&sets), expected);
         }
     }
 
@@ -203,24 +218,24 @@ mod tests {
         let teams = [in_team("b", "web"), in_team("a", "web")];
         assert_eq!(
             found(&teams),
-            [(among("team", &["a", "b"]), among("app", &["web"]))]
+            [(one_of("team", &["a", "b"]), one_of("app", &["web"]))]
         );
         let apps = [in_team("a", "web"), in_team("a", "api")];
         assert_eq!(
             found(&apps),
-            [(among("team", &["a"]), among("app", &["api", "web"]))]
+            [(one_of("team", &["a"]), one_of("app", &["api", "web"]))]
         );
     }
 
     #[test]
-    fn a_selector_that_the_api_server_would_refuse_keeps_it_from_no_other() {
-        let wrong = json!({"matchExpressions": [{"key": "app", "operator": "Near"}]});
-        let sets = [set(json!({"selector": wrong})), web()];
-        assert_eq!(found(&sets), [(json!({}), among("app", &["web"]))]);
+    fn invalid_selector_does_not_affect_other_scopes() {
+        let invalid = json!({"matchExpressions": [{"key": "app", "operator": "Near"}]});
+        let sets = [set(json!({"selector": invalid})), web()];
+        assert_eq!(found(&sets), [(json!({}), one_of("app", &["web"]))]);
     }
 
     #[test]
-    fn too_many_scopes_become_one_that_holds_them() {
+    fn too_many_scopes_are_replaced_by_one_that_covers_them() {
         let of = |number: usize| {
             let team = format!("t{number:02}");
             set(json!({
@@ -228,14 +243,16 @@ mod tests {
                 "namespaceSelector": labels("team", &team),
             }))
         };
-        let most: Vec<_> = (0..MOST).map(of).collect();
-        assert_eq!(found(&most).len(), MOST);
-        let more: Vec<_> = (0..=MOST).map(of).collect();
-        let teams: Vec<_> = (0..=MOST).map(|number| format!("t{number:02}")).collect();
+        let most: Vec<_> = (0..MAX_SCOPES).map(of).collect();
+        assert_eq!(found(&most).len(), MAX_SCOPES);
+        let more: Vec<_> = (0..=MAX_SCOPES).map(of).collect();
+        let teams: Vec<_> = (0..=MAX_SCOPES)
+            .map(|number| format!("t{number:02}"))
+            .collect();
         let teams: Vec<&str> = teams.iter().map(String::as_str).collect();
         assert_eq!(
             found(&more),
-            [(among("team", &teams), among("app", &["web"]))]
+            [(one_of("team", &teams), one_of("app", &["web"]))]
         );
     }
 }

@@ -1,28 +1,31 @@
+//! Label selectors: whether one matches labels, whether two overlap, and the union of several.
+
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
 
-/// Whether a selector asks for nothing, and so would select everything.
+/// Whether a selector has no requirement, and so would select everything.
 pub(crate) fn is_empty(selector: &LabelSelector) -> bool {
     let labels = selector.match_labels.as_ref();
     let expressions = selector.match_expressions.as_ref();
     labels.is_none_or(BTreeMap::is_empty) && expressions.is_none_or(Vec::is_empty)
 }
 
-/// Whether labels are as a selector asks for; one that cannot be understood selects nothing.
+/// Whether a selector matches the labels. An invalid selector matches nothing.
 ///
-/// It is asked for each Pod and each set, so it builds nothing.
+/// Called for each pair of a Pod and a set, so it allocates nothing.
 pub(crate) fn matches(selector: &LabelSelector, labels: &BTreeMap<String, String>) -> bool {
-    let mut wanted = selector.match_labels.iter().flatten();
+    let mut match_labels = selector.match_labels.iter().flatten();
     let mut expressions = selector.match_expressions.iter().flatten();
-    wanted.all(|(key, value)| labels.get(key) == Some(value))
-        && expressions.all(|one| holds(one, labels))
+    match_labels.all(|(key, value)| labels.get(key) == Some(value))
+        && expressions.all(|requirement| is_met(requirement, labels))
 }
 
-fn holds(one: &LabelSelectorRequirement, labels: &BTreeMap<String, String>) -> bool {
-    let value = labels.get(&one.key);
-    let is_among = || value.is_some_and(|value| one.values.iter().flatten().any(|v| v == value));
-    match one.operator.as_str() {
+fn is_met(requirement: &LabelSelectorRequirement, labels: &BTreeMap<String, String>) -> bool {
+    let value = labels.get(&requirement.key);
+    let mut values = requirement.values.iter().flatten();
+    let mut is_among = || value.is_some_and(|value| values.any(|listed| listed == value));
+    match requirement.operator.as_str() {
         "In" => is_among(),
         "NotIn" => !is_among(),
         "Exists" => value.is_some(),
@@ -31,33 +34,34 @@ fn holds(one: &LabelSelectorRequirement, labels: &BTreeMap<String, String>) -> b
     }
 }
 
-/// Whether something may be selected by both: not when both want one label to have values of which
-/// none is the same.
-pub(crate) fn may_overlap(one: &LabelSelector, other: &LabelSelector) -> bool {
-    let others = wanted(other);
-    wanted(one).into_iter().all(|(key, values)| {
-        others.get(key).is_none_or(|there| {
-            values
-                .as_ref()
-                .zip(there.as_ref())
-                .is_none_or(|(here, there)| here.iter().any(|value| there.contains(value)))
-        })
+/// Whether both selectors may match the same labels. They do not if both require the same label with
+/// disjoint values.
+pub(crate) fn may_overlap(left: &LabelSelector, right: &LabelSelector) -> bool {
+    let right_labels = required_labels(right);
+    required_labels(left).into_iter().all(|(key, left_values)| {
+        let right_values = right_labels.get(key).and_then(Option::as_ref);
+        left_values
+            .zip(right_values)
+            .is_none_or(|(left, right)| left.iter().any(|value| right.contains(value)))
     })
 }
 
-/// A selector for all that these select, and as little else as one selector can say: the labels
-/// that all of them want, with all the values that any of them wants.
+/// Returns a selector that matches whatever one of these matches, and as little else as possible:
+/// it has the labels that all of them require, with the values that any of them allows.
 pub(crate) fn union(selectors: &[&LabelSelector]) -> LabelSelector {
-    let all: Vec<_> = selectors.iter().map(|one| wanted(one)).collect();
-    let Some((first, rest)) = all.split_first() else {
+    let required: Vec<_> = selectors
+        .iter()
+        .map(|selector| required_labels(selector))
+        .collect();
+    let Some((first, rest)) = required.split_first() else {
         return LabelSelector::default();
     };
     let mut expressions = Vec::new();
     for key in first.keys() {
         let mut values = Some(Vec::new());
         let mut is_common = true;
-        for one in std::iter::once(first).chain(rest) {
-            match one.get(key) {
+        for labels in std::iter::once(first).chain(rest) {
+            match labels.get(key) {
                 None => is_common = false,
                 Some(None) => values = None,
                 Some(Some(more)) => {
@@ -86,32 +90,32 @@ pub(crate) fn union(selectors: &[&LabelSelector]) -> LabelSelector {
     }
 }
 
-/// The labels that must be there, with the values that they may have; any value where none are
-/// given.
-fn wanted<'a>(selector: &'a LabelSelector) -> BTreeMap<&'a str, Option<Vec<&'a str>>> {
-    let mut wanted: BTreeMap<&'a str, Option<Vec<&'a str>>> = BTreeMap::new();
+/// The labels that a selector requires, with the allowed values; none allows any value.
+fn required_labels<'a>(selector: &'a LabelSelector) -> BTreeMap<&'a str, Option<Vec<&'a str>>> {
+    let mut labels: BTreeMap<&'a str, Option<Vec<&'a str>>> = BTreeMap::new();
     let mut narrow = |key: &'a str, values: Option<Vec<&'a str>>| {
-        let entry = wanted.entry(key).or_insert(None);
+        let entry = labels.entry(key).or_insert(None);
         *entry = match (entry.take(), values) {
             (None, values) => values,
-            (former, None) => former,
-            (Some(former), Some(values)) => {
-                Some(former.into_iter().filter(|v| values.contains(v)).collect())
+            (allowed, None) => allowed,
+            (Some(mut allowed), Some(values)) => {
+                allowed.retain(|value| values.contains(value));
+                Some(allowed)
             }
         };
     };
     for (key, value) in selector.match_labels.iter().flatten() {
         narrow(key.as_str(), Some(vec![value.as_str()]));
     }
-    for one in selector.match_expressions.iter().flatten() {
-        let values = || one.values.iter().flatten().map(String::as_str).collect();
-        match one.operator.as_str() {
-            "In" => narrow(one.key.as_str(), Some(values())),
-            "Exists" => narrow(one.key.as_str(), None),
+    for requirement in selector.match_expressions.iter().flatten() {
+        let values = requirement.values.iter().flatten();
+        match requirement.operator.as_str() {
+            "In" => narrow(&requirement.key, Some(values.map(String::as_str).collect())),
+            "Exists" => narrow(&requirement.key, None),
             _ => {}
         }
     }
-    wanted
+    labels
 }
 
 #[cfg(test)]
@@ -136,9 +140,9 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_as_asked_for() {
+    fn selector_matches_labels_that_meet_all_requirements() {
         let web = labels(json!({"app": "web"}));
-        for (wanted, is_so) in [
+        for (requirements, expected) in [
             (json!({}), true),
             (json!({"matchLabels": {"app": "web"}}), true),
             (json!({"matchLabels": {"app": "api"}}), false),
@@ -152,12 +156,13 @@ mod tests {
             (expression("tier", "DoesNotExist", &[]), true),
             (expression("app", "Near", &["web"]), false),
         ] {
-            assert_eq!(matches(&selector(wanted.clone()), &web), is_so, "{wanted}");
+            let selector = selector(requirements.clone());
+            assert_eq!(matches(&selector, &web), expected, "{requirements}");
         }
     }
 
     #[test]
-    fn selectors_overlap_unless_one_label_would_need_two_values() {
+    fn selectors_overlap_unless_they_require_different_values_of_a_label() {
         let web = || json!({"matchLabels": {"app": "web"}});
         for (other, overlaps) in [
             (web(), true),
@@ -168,29 +173,26 @@ mod tests {
             (expression("app", "Exists", &[]), true),
             (json!({}), true),
         ] {
-            let (one, two) = (selector(web()), selector(other.clone()));
-            assert_eq!(may_overlap(&one, &two), overlaps, "{other}");
-            assert_eq!(may_overlap(&two, &one), overlaps, "{other}");
+            let (left, right) = (selector(web()), selector(other.clone()));
+            assert_eq!(may_overlap(&left, &right), overlaps, "{other}");
+            assert_eq!(may_overlap(&right, &left), overlaps, "{other}");
         }
     }
 
     #[test]
-    fn a_union_selects_what_any_of_them_does() {
-        let all = [
+    fn union_matches_whatever_one_of_the_selectors_matches() {
+        let [web, api, db] = [
             json!({"matchLabels": {"app": "web", "tier": "a"}}),
             expression("app", "In", &["api", "web"]),
             json!({"matchLabels": {"app": "db"}}),
-        ];
-        let all: Vec<_> = all.into_iter().map(selector).collect();
-        let joined = union(&all.iter().collect::<Vec<_>>());
-        assert_eq!(
-            json!(joined),
-            expression("app", "In", &["api", "db", "web"])
-        );
+        ]
+        .map(selector);
+        let apps = union(&[&web, &api, &db]);
+        assert_eq!(json!(apps), expression("app", "In", &["api", "db", "web"]));
         let exists = selector(expression("app", "Exists", &[]));
-        let joined = union(&[&all[0], &exists]);
-        assert_eq!(joined.match_expressions.unwrap()[0].operator, "Exists");
+        let any_app = union(&[&web, &exists]);
+        assert_eq!(any_app.match_expressions.unwrap()[0].operator, "Exists");
         let other = selector(json!({"matchLabels": {"job": "x"}}));
-        assert_eq!(union(&[&all[0], &other]), LabelSelector::default());
+        assert_eq!(union(&[&web, &other]), LabelSelector::default());
     }
 }

@@ -1,90 +1,87 @@
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+//! The status of a set: its counts and its conditions.
+
 use kubewright::{condition, set_condition};
 
-use crate::policy::{POLICY_CONDITION, Way};
-use crate::revision::Revised;
-use crate::roll_out::{Member, PROGRESSING, Plan};
+use crate::policy::{InjectedBy, POLICY_CONDITION};
+use crate::revision::RevisionPlan;
+use crate::roll_out::{InjectedPod, PROGRESSING, Plan};
 use crate::{SidecarSet, SidecarSetStatus};
 
-/// The condition that says which Pods the set selects and does not have.
+/// The condition that reports whether all Pods that the set selects have its containers.
 pub const INJECTED_CONDITION: &str = "Injected";
 
-/// What a set knows of its Pods and versions.
+/// What the status of a set reports.
 #[derive(Debug)]
-pub struct Report<'r> {
-    /// The Pods that have its containers.
-    pub members: &'r [Member],
-    /// How many Pods it selects that do not.
+pub struct ObservedState<'o> {
+    /// The Pods that have the containers of the set.
+    pub pods: &'o [InjectedPod],
+    /// The number of Pods that the set selects but that do not have its containers.
     pub uninjected: usize,
-    /// What its roll-out does next.
-    pub plan: &'r Plan,
-    /// Its versions.
-    pub revised: &'r Revised,
-    /// The fields that keep Pods from being updated.
-    pub changed: &'r [String],
-    /// How new Pods get its containers, where the operator makes policies.
-    pub way: Option<&'r Way>,
+    /// The next steps of the roll-out.
+    pub plan: &'o Plan,
+    /// The revisions of the set.
+    pub revisions: &'o RevisionPlan,
+    /// The changed fields that keep Pods from being updated.
+    pub changed_fields: &'o [String],
+    /// How new Pods get the containers; none if the operator manages no policies.
+    pub injected_by: Option<&'o InjectedBy>,
 }
 
-/// Writes into the status of a set what it knows.
-pub fn report(set: &SidecarSet, report: &Report<'_>, status: &mut SidecarSetStatus) {
-    let count =
-        |is: fn(&Member) -> bool| number(report.members.iter().filter(|one| is(one)).count());
+/// Sets the counts and the conditions of a status.
+pub fn report(set: &SidecarSet, observed: &ObservedState<'_>, status: &mut SidecarSetStatus) {
+    let count = |is: fn(&InjectedPod) -> bool| {
+        let pods = observed.pods.iter();
+        number(pods.filter(|pod| is(pod)).count())
+    };
     status.observed_generation = set.metadata.generation.unwrap_or_default();
-    status.matched_pods = number(report.members.len());
-    status.updated_pods = count(|one| one.is_updated);
-    status.ready_pods = count(|one| one.is_ready);
-    status.updated_ready_pods = count(|one| one.is_updated && one.is_ready);
-    status.not_upgradable_pods = number(report.plan.not_upgradable.len());
-    status.uninjected_pods = number(report.uninjected);
-    status.latest_revision = Some(report.revised.latest.clone());
-    status.collision_count = match report.revised.collisions {
-        0 => status.collision_count,
-        count => Some(count),
-    };
-    let progress = &report.plan.progress;
-    let mut message = progress.message.clone();
-    if !report.changed.is_empty() {
-        message.push_str(&format!("; changed: {}", report.changed.join(", ")));
+    status.matched_pods = number(observed.pods.len());
+    status.updated_pods = count(|pod| pod.is_updated);
+    status.ready_pods = count(|pod| pod.is_ready);
+    status.updated_ready_pods = count(|pod| pod.is_updated && pod.is_ready);
+    status.not_upgradable_pods = number(observed.plan.not_upgradable.len());
+    status.uninjected_pods = number(observed.uninjected);
+    status.latest_revision = Some(observed.revisions.latest.clone());
+    if observed.revisions.collisions > 0 {
+        status.collision_count = Some(observed.revisions.collisions);
     }
-    let generation = set.metadata.generation;
-    let observed = |mut one: Condition| {
-        one.observed_generation = generation;
-        one
-    };
+    set_conditions(observed, status);
+}
+
+/// The times and observed generations of the conditions are left to `cx.status`.
+fn set_conditions(observed: &ObservedState<'_>, status: &mut SidecarSetStatus) {
+    let conditions = &mut status.conditions;
+    let progress = &observed.plan.progress;
+    let mut message = progress.message.clone();
+    if !observed.changed_fields.is_empty() {
+        let fields = observed.changed_fields.join(", ");
+        message.push_str(&format!("; changed: {fields}"));
+    }
     set_condition(
-        &mut status.conditions,
-        observed(condition(
+        conditions,
+        condition(
             PROGRESSING,
             progress.is_progressing,
             progress.reason,
             message,
-        )),
+        ),
     );
-    let (is_injected, reason, message) = match report.uninjected {
-        0 => (
-            true,
-            "AllPods",
-            "all Pods that are selected have the containers".to_owned(),
-        ),
-        count => (
-            false,
-            "OlderPods",
-            format!(
-                "{count} Pods that are selected do not have the containers, since they were created \
-                 before the set was for them; recreate them"
-            ),
-        ),
+    let injected = match observed.uninjected {
+        0 => {
+            let message = "all selected Pods have the containers";
+            condition(INJECTED_CONDITION, true, "AllPods", message)
+        }
+        count => {
+            let message = format!(
+                "{count} selected Pods do not have the containers, since they were created before \
+                 the set selected them; recreate them"
+            );
+            condition(INJECTED_CONDITION, false, "OlderPods", message)
+        }
     };
-    set_condition(
-        &mut status.conditions,
-        observed(condition(INJECTED_CONDITION, is_injected, reason, message)),
-    );
-    match report.way {
-        Some(way) => set_condition(&mut status.conditions, observed(way.condition())),
-        None => status
-            .conditions
-            .retain(|one| one.type_ != POLICY_CONDITION),
+    set_condition(conditions, injected);
+    match observed.injected_by {
+        Some(injected_by) => set_condition(conditions, injected_by.condition()),
+        None => conditions.retain(|condition| condition.type_ != POLICY_CONDITION),
     }
 }
 
@@ -98,33 +95,36 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{Report, report};
-    use crate::roll_out::tests::{pod_of, set_of};
-    use crate::roll_out::{member, plan};
-    use crate::{POLICY_CONDITION, Revised, SidecarSetStatus, Way};
+    use super::{ObservedState, report};
+    use crate::roll_out::fixtures::{pod_of, set_of};
+    use crate::roll_out::{injected_pod, plan};
+    use crate::{InjectedBy, POLICY_CONDITION, RevisionPlan, SidecarSetStatus};
 
     #[test]
-    fn the_status_says_what_is_known() {
+    fn status_has_counts_and_conditions() {
         let (old, new) = (set_of("i:1", json!({})), set_of("i:2", json!({})));
         let pods = [pod_of(&old, "a"), pod_of(&new, "b")].map(Arc::new);
-        let members: Vec<_> = pods.iter().filter_map(|pod| member(&new, pod)).collect();
-        let plan = plan(&new, &members);
+        let injected: Vec<_> = pods
+            .iter()
+            .filter_map(|pod| injected_pod(&new, pod))
+            .collect();
+        let plan = plan(&new, &injected);
         let mut status = SidecarSetStatus::default();
-        let revised = Revised {
+        let revisions = RevisionPlan {
             latest: "s-1".to_owned(),
-            ..Revised::default()
+            ..RevisionPlan::default()
         };
-        let known = Report {
-            members: &members,
+        let observed = ObservedState {
+            pods: &injected,
             uninjected: 3,
             plan: &plan,
-            revised: &revised,
-            changed: &["a.args".to_owned()],
-            way: Some(&Way::Policy("sidecarset.s".to_owned())),
+            revisions: &revisions,
+            changed_fields: &["a.args".to_owned()],
+            injected_by: Some(&InjectedBy::Policy("sidecarset.s".to_owned())),
         };
-        report(&new, &known, &mut status);
+        report(&new, &observed, &mut status);
         let written = json!(status);
-        for (field, wanted) in [
+        for (field, expected) in [
             ("matchedPods", json!(2)),
             ("updatedPods", json!(1)),
             ("readyPods", json!(2)),
@@ -132,7 +132,7 @@ mod tests {
             ("uninjectedPods", json!(3)),
             ("latestRevision", json!("s-1")),
         ] {
-            assert_eq!(written[field], wanted, "{field}");
+            assert_eq!(written[field], expected, "{field}");
         }
         let conditions = &written["conditions"];
         assert_eq!(conditions[0]["reason"], "Updating");
@@ -142,8 +142,11 @@ mod tests {
         );
         assert_eq!(conditions[1]["status"], "False");
         assert_eq!(conditions[2]["type"], POLICY_CONDITION);
-        let webhook_alone = Report { way: None, ..known };
-        report(&new, &webhook_alone, &mut status);
+        let without_policies = ObservedState {
+            injected_by: None,
+            ..observed
+        };
+        report(&new, &without_policies, &mut status);
         assert_eq!(status.conditions.len(), 2);
     }
 }

@@ -7,17 +7,16 @@ use kubewright::prelude::*;
 
 use crate::SidecarSetStatus;
 use crate::kind::sidecar_set;
-use crate::place::NAME_LABEL;
-use crate::revision::CUSTOM_VERSION_LABEL;
+use crate::names::{CUSTOM_VERSION_LABEL, NAMESPACE_NAME_LABEL};
 
 sidecar_set!(declare "v1alpha1" {
-    /// In which namespace only; it counts more than the selector of namespaces.
+    /// The only namespace of the Pods; takes precedence over the namespace selector.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
 });
 
-/// The set as the newer version says it. A namespace becomes a selector of its name, the label for
-/// the user's name of the version a field.
+/// Converts a set to `v1beta1`. The namespace becomes a selector, the label with the custom version
+/// a field.
 pub fn to_v1beta1(old: SidecarSet) -> crate::SidecarSet {
     let mut metadata = old.metadata;
     let custom_version = metadata
@@ -30,7 +29,7 @@ pub fn to_v1beta1(old: SidecarSet) -> crate::SidecarSet {
     let mut spec = old.spec;
     if let Some(name) = spec.namespace.take().filter(|name| !name.is_empty()) {
         spec.namespace_selector = Some(LabelSelector {
-            match_labels: Some(BTreeMap::from([(NAME_LABEL.to_owned(), name)])),
+            match_labels: Some(BTreeMap::from([(NAMESPACE_NAME_LABEL.to_owned(), name)])),
             match_expressions: None,
         });
     }
@@ -41,7 +40,7 @@ pub fn to_v1beta1(old: SidecarSet) -> crate::SidecarSet {
     }
 }
 
-/// The set as the older version says it; a selector of a namespace's name stays one.
+/// Converts a set from `v1beta1`. A selector for the name of a namespace remains a selector.
 pub fn from_v1beta1(new: crate::SidecarSet) -> SidecarSet {
     let mut metadata = new.metadata;
     let spec = new.spec;
@@ -71,33 +70,33 @@ mod tests {
     }
 
     #[test]
-    fn every_field_comes_back_but_for_the_namespace_which_is_a_selector_then() {
+    fn every_field_round_trips_except_that_the_namespace_becomes_a_selector() {
         let mut old = sample();
         let new = to_v1beta1(old.clone());
-        let wanted = json!({"matchLabels": {"kubernetes.io/metadata.name": "shop"}});
-        assert_eq!(json!(new.spec.namespace_selector), wanted);
+        let selector = json!({"matchLabels": {"kubernetes.io/metadata.name": "shop"}});
+        assert_eq!(json!(new.spec.namespace_selector), selector);
         assert_eq!(new.spec.custom_version.as_deref(), Some("one"));
         let back = from_v1beta1(new.clone());
         old.spec.namespace = None;
-        old.spec.namespace_selector = serde_json::from_value(wanted).unwrap();
+        old.spec.namespace_selector = serde_json::from_value(selector).unwrap();
         assert_eq!(json!(back), json!(old));
         assert_eq!(json!(to_v1beta1(back)), json!(new));
     }
 
-    /// A part of a value: what is dropped is decided one after another.
+    /// Drops fields and items of a value; `keep` decides for one after another.
     fn part(value: &Value, keep: &mut dyn Iterator<Item = bool>) -> Value {
-        let mut is_kept = |_: &Value| keep.next().unwrap_or(true);
+        let mut is_kept = || keep.next().unwrap_or(true);
         match value {
-            Value::Object(members) => {
-                let kept: Vec<_> = members.iter().filter(|(_, one)| is_kept(one)).collect();
+            Value::Object(fields) => {
+                let kept: Vec<_> = fields.iter().filter(|_| is_kept()).collect();
                 let parts = kept
                     .into_iter()
-                    .map(|(key, one)| (key.clone(), part(one, keep)));
+                    .map(|(key, field)| (key.clone(), part(field, keep)));
                 Value::Object(parts.collect())
             }
-            Value::Array(all) => {
-                let kept: Vec<_> = all.iter().filter(|one| is_kept(one)).collect();
-                kept.into_iter().map(|one| part(one, keep)).collect()
+            Value::Array(items) => {
+                let kept: Vec<_> = items.iter().filter(|_| is_kept()).collect();
+                kept.into_iter().map(|item| part(item, keep)).collect()
             }
             other => other.clone(),
         }
@@ -106,13 +105,13 @@ mod tests {
     proptest! {
         /// A failure prints the smallest case and its seed.
         #[test]
-        fn any_set_comes_back_from_the_other_version(
+        fn any_set_round_trips_through_the_other_version(
             keep in prop::collection::vec(prop::bool::weighted(0.8), 300),
             version in prop::option::of("[a-z]{1,5}"),
             labels in prop::collection::btree_map("[a-z]{1,3}", "[a-z]{0,3}", 0..3),
         ) {
-            let every: Value = serde_saphyr::from_str(EVERY_FIELD).unwrap();
-            let spec = part(&every["spec"], &mut keep.into_iter());
+            let every_field: Value = serde_saphyr::from_str(EVERY_FIELD).unwrap();
+            let spec = part(&every_field["spec"], &mut keep.into_iter());
             let status = json!({"matchedPods": 3, "observedGeneration": 2});
             let mut set = json!({"metadata": {"name": "s"}, "spec": spec, "status": status});
             if !labels.is_empty() {
@@ -135,7 +134,7 @@ mod tests {
             }
             let mut older: SidecarSet = serde_json::from_value(older).unwrap();
             let back = from_v1beta1(to_v1beta1(older.clone()));
-            // The one thing that the newer version says in another way.
+            // The only field that the other version has in another form.
             if older.spec.namespace.take().is_some() {
                 older.spec.namespace_selector = back.spec.namespace_selector.clone();
                 prop_assert!(older.spec.namespace_selector.is_some());
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sample_says_something_in_every_field() {
+    fn sample_has_every_field() {
         let written: Value = serde_saphyr::from_str(EVERY_FIELD).unwrap();
         let schema = json!(<SidecarSet as kube::CustomResourceExt>::crd());
         let fields = schema
@@ -155,7 +154,7 @@ mod tests {
         for field in fields.keys() {
             assert!(!written["spec"][field].is_null(), "{field} is missing");
         }
-        // Nothing is lost on the way in.
+        // The types have every field of the sample.
         assert_eq!(json!(sample())["spec"], written["spec"]);
     }
 }

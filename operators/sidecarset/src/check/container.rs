@@ -1,21 +1,23 @@
+//! Validates the containers of a set as Kubernetes validates those of a Pod.
+
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::{Container, ContainerPort, EnvVar, VolumeMount};
 use kubewright::webhook::Findings;
 
-use super::names::{LABEL, is_label};
+use super::dns_label::{DNS_LABEL_MESSAGE, is_dns_label};
 use crate::SidecarContainer;
 
-/// What the API server would find wrong with these containers in a Pod, as far as it can be told
-/// without the Pod (`k8s.io/kubernetes/pkg/apis/core/validation`): better now than at each Pod.
+/// Reports errors that the API server would report for every Pod with these containers, as far as
+/// they do not depend on the Pod (`k8s.io/kubernetes/pkg/apis/core/validation`).
 pub(super) fn check_containers(
     containers: &[SidecarContainer],
     path: &str,
     findings: &mut Findings,
 ) {
     let mut names = BTreeSet::new();
-    for (place, sidecar) in containers.iter().enumerate() {
-        let path = format!("{path}[{place}]");
+    for (index, sidecar) in containers.iter().enumerate() {
+        let path = format!("{path}[{index}]");
         let container = &sidecar.container;
         check_container(container, &path, findings);
         if !container.name.is_empty() && !names.insert(container.name.as_str()) {
@@ -25,43 +27,45 @@ pub(super) fn check_containers(
 }
 
 fn check_container(container: &Container, path: &str, findings: &mut Findings) {
-    let at = |field: &str| format!("{path}.{field}");
+    let field_path = |field: &str| format!("{path}.{field}");
     match container.name.as_str() {
-        "" => findings.required(at("name"), ""),
-        name if !is_label(name) => findings.invalid(at("name"), name, LABEL),
+        "" => findings.required(field_path("name"), ""),
+        name if !is_dns_label(name) => {
+            findings.invalid(field_path("name"), name, DNS_LABEL_MESSAGE)
+        }
         _ => {}
     }
     match container.image.as_deref() {
-        None | Some("") => findings.required(at("image"), ""),
+        None | Some("") => findings.required(field_path("image"), ""),
         Some(image) if image.trim() != image => {
-            let why = "must not have leading or trailing whitespace";
-            findings.invalid(at("image"), image, why);
+            let reason = "must not have leading or trailing whitespace";
+            findings.invalid(field_path("image"), image, reason);
         }
         Some(_) => {}
     }
     if let Some(policy) = container.image_pull_policy.as_deref() {
         const POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
         if !POLICIES.contains(&policy) {
-            findings.unsupported(at("imagePullPolicy"), policy, &POLICIES);
+            findings.unsupported(field_path("imagePullPolicy"), policy, &POLICIES);
         }
     }
-    for (place, port) in container.ports.iter().flatten().enumerate() {
-        check_port(port, &format!("{path}.ports[{place}]"), findings);
+    for (index, port) in container.ports.iter().flatten().enumerate() {
+        check_port(port, &format!("{path}.ports[{index}]"), findings);
     }
-    for (place, variable) in container.env.iter().flatten().enumerate() {
-        check_variable(variable, &format!("{path}.env[{place}]"), findings);
+    for (index, variable) in container.env.iter().flatten().enumerate() {
+        check_variable(variable, &format!("{path}.env[{index}]"), findings);
     }
     let mounts: Vec<_> = container.volume_mounts.iter().flatten().collect();
-    for (place, mount) in mounts.iter().enumerate() {
-        let earlier = mounts
+    for (index, mount) in mounts.iter().enumerate() {
+        let is_duplicate = mounts
             .iter()
-            .take(place)
-            .any(|one| one.mount_path == mount.mount_path);
-        let path = format!("{path}.volumeMounts[{place}]");
+            .take(index)
+            .any(|earlier| earlier.mount_path == mount.mount_path);
+        let path = format!("{path}.volumeMounts[{index}]");
         check_mount(mount, &path, findings);
-        if earlier {
-            let why = "must be unique";
-            findings.invalid(format!("{path}.mountPath"), &mount.mount_path, why);
+        if is_duplicate {
+            let reason = "must be unique";
+            findings.invalid(format!("{path}.mountPath"), &mount.mount_path, reason);
         }
     }
 }
@@ -71,8 +75,8 @@ fn check_port(port: &ContainerPort, path: &str, findings: &mut Findings) {
     if port.container_port == 0 {
         findings.required(format!("{path}.containerPort"), "");
     } else if !(1..=65_535).contains(&port.container_port) {
-        let why = "must be between 1 and 65535, inclusive";
-        findings.invalid(format!("{path}.containerPort"), port.container_port, why);
+        let reason = "must be between 1 and 65535, inclusive";
+        findings.invalid(format!("{path}.containerPort"), port.container_port, reason);
     }
     if let Some(protocol) = port.protocol.as_deref()
         && !PROTOCOLS.contains(&protocol)
@@ -90,8 +94,8 @@ fn check_variable(variable: &EnvVar, path: &str, findings: &mut Findings) {
         .as_deref()
         .is_some_and(|value| !value.is_empty());
     if has_value && variable.value_from.is_some() {
-        let why = "may not be specified when `value` is not empty";
-        findings.invalid(format!("{path}.valueFrom"), "", why);
+        let reason = "may not be specified when `value` is not empty";
+        findings.invalid(format!("{path}.valueFrom"), "", reason);
     }
 }
 
@@ -111,16 +115,16 @@ mod tests {
 
     use super::check_containers;
 
-    fn faults(containers: Value) -> Vec<String> {
+    fn errors(containers: Value) -> Vec<String> {
         let mut findings = Findings::default();
         let containers: Vec<_> = serde_json::from_value(containers).unwrap();
         check_containers(&containers, "spec.containers", &mut findings);
-        findings.faults()
+        findings.errors()
     }
 
     #[test]
-    fn what_a_pod_would_be_refused_for_is_told_beforehand() {
-        for (container, wanted) in [
+    fn errors_of_every_pod_are_reported_for_the_set() {
+        for (container, expected) in [
             (
                 json!({"name": "", "image": "i"}),
                 "spec.containers[0].name: Required value",
@@ -155,14 +159,14 @@ mod tests {
                  unique",
             ),
         ] {
-            assert_eq!(faults(json!([container])), [wanted]);
+            assert_eq!(errors(json!([container])), [expected]);
         }
         let twice = json!([{"name": "a", "image": "i"}, {"name": "a", "image": "i"}]);
         assert_eq!(
-            faults(twice),
+            errors(twice),
             ["spec.containers[1].name: Duplicate value: \"a\""]
         );
-        let name = faults(json!([{"name": "A", "image": "i"}]));
-        assert!(name[0].starts_with("spec.containers[0].name: Invalid value: \"A\""));
+        let errors = errors(json!([{"name": "A", "image": "i"}]));
+        assert!(errors[0].starts_with("spec.containers[0].name: Invalid value: \"A\""));
     }
 }

@@ -1,9 +1,10 @@
-//! What a set must have before it is stored; all faults are told at once, each with its field.
+//! The validation of sets: all errors are reported at once, each with its field.
 
+mod conflicts;
 mod container;
-mod names;
-mod neighbours;
+mod dns_label;
+mod selector;
 mod set;
 mod strategy;
 
-pub use set::{Neighbours, check};
+pub use set::{ValidationContext, check};

@@ -1,12 +1,15 @@
+//! The rules for sets.
+
 use std::sync::Arc;
 
 use kubewright::webhook::{Change, Findings};
 use serde_json::{Value, json};
 
-use super::{Neighbours, check};
+use super::{ValidationContext, check};
 use crate::SidecarSet;
 
-fn set(name: &str, more: Value) -> SidecarSet {
+/// Builds a valid set, with the fields at these paths replaced.
+fn set(name: &str, fields: Value) -> SidecarSet {
     let mut set = json!({
         "apiVersion": "apps.kruise.io/v1beta1", "kind": "SidecarSet",
         "metadata": {"name": name},
@@ -15,37 +18,38 @@ fn set(name: &str, more: Value) -> SidecarSet {
             "containers": [{"name": "a", "image": "log:1"}],
         },
     });
-    for (path, value) in more.as_object().unwrap() {
-        let mut place = &mut set;
+    for (path, value) in fields.as_object().unwrap() {
+        let mut field = &mut set;
         for part in path.split('/') {
-            place = match part.parse::<usize>() {
-                Ok(index) => &mut place[index],
-                Err(_) => &mut place[part],
+            field = match part.parse::<usize>() {
+                Ok(index) => &mut field[index],
+                Err(_) => &mut field[part],
             };
         }
-        *place = value.clone();
+        *field = value.clone();
     }
     serde_json::from_value(set).unwrap()
 }
 
-fn told(change: Change<SidecarSet>, neighbours: Vec<SidecarSet>) -> Vec<String> {
-    let around = Neighbours {
-        sets: neighbours.into_iter().map(Arc::new).collect(),
-        ..Neighbours::default()
+fn errors_of(change: Change<SidecarSet>, other_sets: Vec<SidecarSet>) -> Vec<String> {
+    let context = ValidationContext {
+        sets: other_sets.into_iter().map(Arc::new).collect(),
+        ..ValidationContext::default()
     };
     let mut findings = Findings::default();
-    check(&change, &around, &mut findings);
-    findings.faults()
+    check(&change, &context, &mut findings);
+    findings.errors()
 }
 
-fn faults(more: Value) -> Vec<String> {
-    told(Change::Create(set("log", more)), Vec::new())
+/// Returns the errors of a new set.
+fn errors(fields: Value) -> Vec<String> {
+    errors_of(Change::Create(set("log", fields)), Vec::new())
 }
 
 #[test]
-fn a_sound_set_has_no_fault() {
-    assert_eq!(faults(json!({})), Vec::<String>::new());
-    let rich = json!({
+fn valid_set_has_no_errors() {
+    assert_eq!(errors(json!({})), Vec::<String>::new());
+    let all_fields = json!({
         "spec/namespaceSelector": {"matchLabels": {"team": "a"}},
         "spec/initContainers": [{"name": "i", "image": "i:1", "restartPolicy": "Always"}],
         "spec/volumes": [{"name": "v", "emptyDir": {}}],
@@ -53,13 +57,13 @@ fn a_sound_set_has_no_fault() {
             "scatterStrategy": [{"key": "zone", "value": "*"}],
             "priorityStrategy": {"orderPriority": [{"orderedKey": "n"}]}},
     });
-    assert_eq!(faults(rich), Vec::<String>::new());
+    assert_eq!(errors(all_fields), Vec::<String>::new());
 }
 
-/// One row of the rules each: what is changed, and how the one fault ends.
+/// Each row breaks one rule, and has the end of the only error.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
-fn each_broken_rule_is_told_with_its_field() {
+fn each_broken_rule_is_reported_with_its_field() {
     let update = |value: Value| json!({"spec/updateStrategy": value});
     let side = |value: Value| {
         let mut side = json!({"name": "a", "image": "log:1"});
@@ -68,7 +72,7 @@ fn each_broken_rule_is_told_with_its_field() {
         }
         json!({"spec/containers": [side]})
     };
-    for (change, wanted) in [
+    for (change, expected) in [
         (
             json!({"metadata/name": "a.b"}),
             "metadata.name: Invalid value: \"a.b\": sidecarset name must consist of alphanumeric characters or '-'",
@@ -179,7 +183,7 @@ fn each_broken_rule_is_told_with_its_field() {
         ),
         (
             side(json!({"upgradeStrategy": {"upgradeType": "HotUpgrade"}})),
-            "hotUpgradeEmptyImage: Required value: a hot upgrade needs the image that does nothing",
+            "hotUpgradeEmptyImage: Required value: a hot upgrade requires an image for the idle container",
         ),
         (
             side(json!({"transferEnv": [{"envName": "X"}]})),
@@ -195,64 +199,63 @@ fn each_broken_rule_is_told_with_its_field() {
         ),
     ] {
         let text = change.to_string();
-        let faults = faults(change);
-        assert_eq!(faults.len(), 1, "{text}: {faults:?}");
-        assert!(faults[0].ends_with(wanted), "{text}: {faults:?}");
+        let errors = errors(change);
+        assert_eq!(errors.len(), 1, "{text}: {errors:?}");
+        assert!(errors[0].ends_with(expected), "{text}: {errors:?}");
     }
 }
 
 #[test]
-fn all_faults_are_told_at_once() {
-    let faults = faults(json!({"spec": {}}));
-    assert_eq!(faults.len(), 2, "{faults:?}");
+fn all_errors_are_reported_at_once() {
+    let errors = errors(json!({"spec": {}}));
+    assert_eq!(errors.len(), 2, "{errors:?}");
 }
 
 #[test]
-fn a_change_brings_no_container_and_no_other_kind_of_upgrade() {
+fn update_cannot_add_a_container_or_change_its_upgrade_type() {
     let change = |old: Value, new: Value| {
         let change = Change::Update {
             old: set("log", old),
             new: set("log", new),
         };
-        told(change, Vec::new())
+        errors_of(change, Vec::new())
     };
     let two =
         json!({"spec/containers": [{"name": "a", "image": "i"}, {"name": "b", "image": "i"}]});
-    let faults = change(json!({}), two.clone());
+    let errors = change(json!({}), two.clone());
     assert_eq!(
-        faults,
+        errors,
         ["spec.containers[1].name: Invalid value: \"b\": container b is not found"]
     );
     assert!(change(two, json!({})).is_empty());
     let hot = json!({"spec/containers": [{"name": "a", "image": "i", "upgradeStrategy":
         {"upgradeType": "HotUpgrade", "hotUpgradeEmptyImage": "e"}}]});
-    let faults = change(json!({}), hot);
+    let errors = change(json!({}), hot);
     assert!(
-        faults[0].ends_with("container a upgradeType is immutable"),
-        "{faults:?}"
+        errors[0].ends_with("container a upgradeType is immutable"),
+        "{errors:?}"
     );
 }
 
 #[test]
-fn sets_that_may_meet_in_a_pod_leave_each_other_alone() {
-    let other = |more: Value| set("other", more);
-    let apart = json!({"matchLabels": {"app": "api"}});
+fn sets_that_may_select_the_same_pods_must_not_conflict() {
+    let other = |fields: Value| set("other", fields);
+    let disjoint = json!({"matchLabels": {"app": "api"}});
     let volume = |path: &str| json!([{"name": "v", "hostPath": {"path": path}}]);
-    let renamed = |more: Value| {
-        let mut more = more;
-        more["spec/containers"] = json!([{"name": "x", "image": "i"}]);
-        other(more)
+    let renamed = |mut fields: Value| {
+        fields["spec/containers"] = json!([{"name": "x", "image": "i"}]);
+        other(fields)
     };
-    let note = |policy: &str| json!([{"annotations": {"k": "1"}, "patchPolicy": policy}]);
+    let annotation = |policy: &str| json!([{"annotations": {"k": "1"}, "patchPolicy": policy}]);
     let hot = json!([{"name": "a", "image": "i", "upgradeStrategy":
         {"upgradeType": "HotUpgrade", "hotUpgradeEmptyImage": "e"}}]);
-    for (mine, theirs, wanted) in [
+    for (fields, other, expected) in [
         (
             json!({}),
             other(json!({})),
             Some("container a already exist in other"),
         ),
-        (json!({}), other(json!({"spec/selector": apart})), None),
+        (json!({}), other(json!({"spec/selector": disjoint})), None),
         (json!({}), renamed(json!({})), None),
         (
             json!({}),
@@ -277,13 +280,13 @@ fn sets_that_may_meet_in_a_pod_leave_each_other_alone() {
             None,
         ),
         (
-            json!({"spec/patchPodMetadata": note("Retain")}),
-            renamed(json!({"spec/patchPodMetadata": note("Overwrite")})),
+            json!({"spec/patchPodMetadata": annotation("Retain")}),
+            renamed(json!({"spec/patchPodMetadata": annotation("Overwrite")})),
             Some("annotation k is in conflict with sidecarset other"),
         ),
         (
-            json!({"spec/patchPodMetadata": note("MergePatchJson")}),
-            renamed(json!({"spec/patchPodMetadata": note("MergePatchJson")})),
+            json!({"spec/patchPodMetadata": annotation("MergePatchJson")}),
+            renamed(json!({"spec/patchPodMetadata": annotation("MergePatchJson")})),
             None,
         ),
         (
@@ -292,13 +295,13 @@ fn sets_that_may_meet_in_a_pod_leave_each_other_alone() {
             None,
         ),
     ] {
-        let text = mine.to_string();
-        let faults = told(Change::Create(set("log", mine)), vec![theirs]);
-        match wanted {
-            None => assert!(faults.is_empty(), "{text}: {faults:?}"),
-            Some(wanted) => {
-                assert_eq!(faults.len(), 1, "{text}: {faults:?}");
-                assert!(faults[0].ends_with(wanted), "{text}: {faults:?}");
+        let text = fields.to_string();
+        let errors = errors_of(Change::Create(set("log", fields)), vec![other]);
+        match expected {
+            None => assert!(errors.is_empty(), "{text}: {errors:?}"),
+            Some(expected) => {
+                assert_eq!(errors.len(), 1, "{text}: {errors:?}");
+                assert!(errors[0].ends_with(expected), "{text}: {errors:?}");
             }
         }
     }

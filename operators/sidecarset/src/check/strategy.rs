@@ -1,74 +1,80 @@
+//! Validates the strategies of a set and of its containers.
+
 use k8s_openapi::api::apps::v1::ControllerRevision;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kubewright::prelude::*;
 use kubewright::webhook::Findings;
 use regex::Regex;
 
-use super::set::parses;
+use super::selector::check_selector;
 use crate::inject::{Expression, Unit};
-use crate::roll_out::{Portion, portion};
+use crate::kind::is_canary;
+use crate::roll_out::Portion;
 use crate::{
     PriorityStrategy, ResourcesPolicy, SidecarContainer, SidecarSet, UpdateType, chosen_revision,
 };
 
 const UPDATE: &str = "spec.updateStrategy";
-const AMOUNT: &str = "a valid value is a non-negative number or a percentage (e.g. '10%')";
+const PORTION_MESSAGE: &str = "a valid value is a non-negative number or a percentage (e.g. '10%')";
 
-/// How Pods are updated.
+/// Validates the update strategy.
 pub(super) fn check_update(set: &SidecarSet, findings: &mut Findings) {
     let strategy = &set.spec.update_strategy;
     let is_rolling = strategy.update_type.unwrap_or_default() == UpdateType::RollingUpdate;
-    let is_canary = set.labels().get("apps.kruise.io/sidecarset-canary");
-    if is_rolling && is_canary.is_some_and(|value| value == "true") {
-        let why = "RollingUpdate is not supported for canary sidecarSet";
-        findings.invalid(format!("{UPDATE}.type"), strategy.update_type, why);
+    if is_rolling && is_canary(set) {
+        let reason = "RollingUpdate is not supported for canary sidecarSet";
+        findings.invalid(format!("{UPDATE}.type"), strategy.update_type, reason);
     }
-    let partition = amount(strategy.partition.as_ref(), "partition", findings);
-    let most = amount(
+    let partition = check_portion(strategy.partition.as_ref(), "partition", findings);
+    let max_unavailable = check_portion(
         strategy.max_unavailable.as_ref(),
         "maxUnavailable",
         findings,
     );
-    if matches!(most, Some(Portion::Number(0) | Portion::Percent(0))) {
-        let why = "cannot be 0: no Pod could be updated";
+    if matches!(
+        max_unavailable,
+        Some(Portion::Number(0) | Portion::Percent(0))
+    ) {
+        let reason = "cannot be 0: no Pod could be updated";
         let path = format!("{UPDATE}.maxUnavailable");
-        findings.invalid(path, &strategy.max_unavailable, why);
+        findings.invalid(path, &strategy.max_unavailable, reason);
     }
     if let Some(selector) = &strategy.selector {
         let path = format!("{UPDATE}.selector");
-        parses(selector, &path, findings);
+        check_selector(selector, &path, findings);
         if matches!(
             partition,
             Some(Portion::Number(1..) | Portion::Percent(1..))
         ) {
-            let why = "Partition and Selector cannot be used together";
-            findings.invalid(path, selector, why);
+            let reason = "Partition and Selector cannot be used together";
+            findings.invalid(path, selector, reason);
         }
     }
     if let Some(priority) = &strategy.priority_strategy {
         check_priority(priority, findings);
     }
-    for (place, term) in strategy.scatter_strategy.iter().enumerate() {
-        let path = format!("{UPDATE}.scatterStrategy[{place}]");
+    for (index, term) in strategy.scatter_strategy.iter().enumerate() {
+        let path = format!("{UPDATE}.scatterStrategy[{index}]");
         if term.key.is_empty() {
             findings.required(format!("{path}.key"), "");
         }
-        if strategy
-            .scatter_strategy
-            .iter()
-            .take(place)
-            .any(|one| one == term)
-        {
+        let mut earlier = strategy.scatter_strategy.iter().take(index);
+        if earlier.any(|earlier| earlier == term) {
             findings.duplicate(path, term);
         }
     }
 }
 
-fn amount(value: Option<&IntOrString>, field: &str, findings: &mut Findings) -> Option<Portion> {
+fn check_portion(
+    value: Option<&IntOrString>,
+    field: &str,
+    findings: &mut Findings,
+) -> Option<Portion> {
     let value = value?;
-    let portion = portion(value).filter(|one| !matches!(one, Portion::Percent(101..)));
+    let portion =
+        Portion::parse(value).filter(|portion| !matches!(portion, Portion::Percent(101..)));
     if portion.is_none() {
-        findings.invalid(format!("{UPDATE}.{field}"), value, AMOUNT);
+        findings.invalid(format!("{UPDATE}.{field}"), value, PORTION_MESSAGE);
     }
     portion
 }
@@ -77,32 +83,32 @@ fn check_priority(priority: &PriorityStrategy, findings: &mut Findings) {
     let path = format!("{UPDATE}.priorityStrategy");
     let (weights, orders) = (&priority.weight_priority, &priority.order_priority);
     if !weights.is_empty() && !orders.is_empty() {
-        let why = "only one of weightPriority and orderPriority can be used";
-        findings.invalid(&path, priority, why);
+        let reason = "only one of weightPriority and orderPriority can be used";
+        findings.invalid(&path, priority, reason);
     }
-    for (place, term) in weights.iter().enumerate() {
-        let path = format!("{path}.weightPriority[{place}]");
+    for (index, term) in weights.iter().enumerate() {
+        let path = format!("{path}.weightPriority[{index}]");
         if !(1..=100).contains(&term.weight) {
-            let why = "must be between 1 and 100, inclusive";
-            findings.invalid(format!("{path}.weight"), term.weight, why);
+            let reason = "must be between 1 and 100, inclusive";
+            findings.invalid(format!("{path}.weight"), term.weight, reason);
         }
-        parses(
+        check_selector(
             &term.match_selector,
             &format!("{path}.matchSelector"),
             findings,
         );
     }
-    for (place, term) in orders.iter().enumerate() {
+    for (index, term) in orders.iter().enumerate() {
         if term.ordered_key.is_empty() {
-            findings.required(format!("{path}.orderPriority[{place}].orderedKey"), "");
+            findings.required(format!("{path}.orderPriority[{index}].orderedKey"), "");
         }
     }
 }
 
-/// What new Pods get.
+/// Validates the injection strategy.
 pub(super) fn check_injection(
     set: &SidecarSet,
-    held: &[Arc<ControllerRevision>],
+    revisions: &[Arc<ControllerRevision>],
     findings: &mut Findings,
 ) {
     let Some(revision) = &set.spec.injection_strategy.revision else {
@@ -111,26 +117,29 @@ pub(super) fn check_injection(
     let path = "spec.injectionStrategy.revision";
     let is_named = |name: &Option<String>| name.as_ref().is_some_and(|name| !name.is_empty());
     if !is_named(&revision.revision_name) && !is_named(&revision.custom_version) {
-        let why = "revisionName and customVersion cannot be empty simultaneously";
-        findings.invalid(path, revision, why);
-    } else if !revision.is_present_of(set) && chosen_revision(set, held).is_none() {
+        let reason = "revisionName and customVersion cannot be empty simultaneously";
+        findings.invalid(path, revision, reason);
+    } else if !revision.is_current_version_of(set) && chosen_revision(set, revisions).is_none() {
         findings.invalid(path, revision, "Cannot find specific ControllerRevision");
     }
 }
 
-/// What a set says of its containers besides what a Pod would.
+/// Validates the fields of containers that only sets have.
 pub(super) fn check_sidecars(sidecars: &[SidecarContainer], path: &str, findings: &mut Findings) {
-    for (place, sidecar) in sidecars.iter().enumerate() {
-        let path = format!("{path}[{place}]");
-        let empty = sidecar.upgrade_strategy.hot_upgrade_empty_image.as_deref();
-        if sidecar.is_hot() && empty.unwrap_or_default().is_empty() {
-            let why = "a hot upgrade needs the image that does nothing";
-            findings.required(format!("{path}.upgradeStrategy.hotUpgradeEmptyImage"), why);
+    for (index, sidecar) in sidecars.iter().enumerate() {
+        let path = format!("{path}[{index}]");
+        let empty_image = sidecar.upgrade_strategy.hot_upgrade_empty_image.as_deref();
+        if sidecar.is_hot() && empty_image.unwrap_or_default().is_empty() {
+            let reason = "a hot upgrade requires an image for the idle container";
+            findings.required(
+                format!("{path}.upgradeStrategy.hotUpgradeEmptyImage"),
+                reason,
+            );
         }
-        for (place, transfer) in sidecar.transfer_env.iter().enumerate() {
-            let path = format!("{path}.transferEnv[{place}]");
-            let from = transfer.source_container_name_from.is_some();
-            if transfer.source_container_name.is_empty() && !from {
+        for (index, transfer) in sidecar.transfer_env.iter().enumerate() {
+            let path = format!("{path}.transferEnv[{index}]");
+            let has_reference = transfer.source_container_name_from.is_some();
+            if transfer.source_container_name.is_empty() && !has_reference {
                 findings.required(format!("{path}.sourceContainerName"), "");
             }
             if transfer.env_name.is_empty() && transfer.env_names.is_empty() {
@@ -143,8 +152,8 @@ pub(super) fn check_sidecars(sidecars: &[SidecarContainer], path: &str, findings
         let path = format!("{path}.resourcesPolicy");
         let own = sidecar.container.resources.as_ref();
         if own.is_some_and(|own| own.limits.is_some() || own.requests.is_some()) {
-            let why = "resourcesPolicy and resources cannot be configured together";
-            findings.invalid(&path, policy, why);
+            let reason = "resourcesPolicy and resources cannot be configured together";
+            findings.invalid(&path, policy, reason);
         }
         check_resources(policy, &path, findings);
     }
@@ -166,8 +175,8 @@ fn check_resources(policy: &ResourcesPolicy, path: &str, findings: &mut Findings
             let Some(text) = text else {
                 continue;
             };
-            if let Err(why) = Expression::parse(text, unit) {
-                findings.invalid(format!("{path}.resourcesExpr.{name}.{unit}"), text, &why);
+            if let Err(reason) = Expression::parse(text, unit) {
+                findings.invalid(format!("{path}.resourcesExpr.{name}.{unit}"), text, &reason);
             }
         }
     }

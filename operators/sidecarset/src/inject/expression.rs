@@ -1,9 +1,11 @@
+//! Expressions for resources, such as `max(cpu * 50%, 50m)`.
+
 use std::fmt;
 
-/// An expression over one variable: `max(cpu * 50%, 50m)`.
+/// An expression over one variable.
 ///
-/// Numbers are quantities as Kubernetes writes them, or percentages; there are `+`, `-`, `*`, `/`,
-/// parentheses, `max` and `min`.
+/// Numbers are quantities as Kubernetes writes them, or percentages. Operators are `+`, `-`, `*`,
+/// `/` and parentheses; functions are `max` and `min`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expression {
     Number(f64),
@@ -16,10 +18,10 @@ pub(crate) enum Expression {
     Smallest(Vec<Expression>),
 }
 
-/// What is computed.
+/// The resource of an expression, and its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// Processors; in thousandths of one.
+    /// CPUs; rounded to thousandths.
     Cpu,
     /// Bytes.
     Memory,
@@ -35,33 +37,33 @@ impl fmt::Display for Unit {
 }
 
 impl Unit {
-    /// An amount as Kubernetes writes it, rounded up; none when it is none.
+    /// Writes an amount as a quantity, rounded up; none if it is negative or not finite.
     pub(crate) fn quantity(self, amount: f64) -> Option<String> {
-        // What binary fractions add is not rounded up.
+        // Rounding errors of binary fractions are not rounded up.
         const NOISE: f64 = 1e-6;
         if !amount.is_finite() || amount < 0.0 {
             return None;
         }
-        let (whole, part) = match self {
+        let (parts_per_unit, suffix) = match self {
             Self::Cpu => (1000.0, "m"),
             Self::Memory => (1.0, ""),
         };
-        let parts = (amount * whole - NOISE).ceil().max(0.0);
-        Some(if parts % whole == 0.0 {
-            format!("{:.0}", parts / whole)
+        let parts = (amount * parts_per_unit - NOISE).ceil().max(0.0);
+        Some(if parts % parts_per_unit == 0.0 {
+            format!("{:.0}", parts / parts_per_unit)
         } else {
-            format!("{parts:.0}{part}")
+            format!("{parts:.0}{suffix}")
         })
     }
 }
 
-/// A quantity, such as `500m` or `128Mi`.
+/// Parses a quantity, such as `500m` or `128Mi`.
 pub(crate) fn quantity(text: &str) -> Option<f64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    // The e of an exponent is no suffix.
+    // Before the suffix is split off, since the `e` of an exponent is none.
     if let Ok(number) = text.parse::<f64>() {
         return number.is_finite().then_some(number);
     }
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let suffix = text.strip_prefix(digits)?;
     let number: f64 = digits.parse().ok()?;
     Some(number * factor(suffix)?)
@@ -93,23 +95,23 @@ fn factor(suffix: &str) -> Option<f64> {
 }
 
 impl Expression {
-    /// Reads an expression; the error says what is wrong with it.
+    /// Parses an expression. The error is a message for the user.
     pub(crate) fn parse(text: &str, unit: Unit) -> Result<Self, String> {
-        let mut reader = Reader {
+        let mut parser = Parser {
             rest: text,
             variable: unit.to_string(),
             depth: 0,
         };
-        let expression = reader.sum()?;
-        match reader.rest.trim_start() {
+        let expression = parser.sum()?;
+        match parser.rest.trim_start() {
             "" => Ok(expression),
-            rest => Err(format!("nothing is expected at {rest:?}")),
+            rest => Err(format!("the end is expected at {rest:?}")),
         }
     }
 
-    /// Its value.
+    /// Returns the value of the expression for a value of the variable.
     pub(crate) fn value(&self, variable: f64) -> f64 {
-        let value = |one: &Self| one.value(variable);
+        let value = |operand: &Self| operand.value(variable);
         match self {
             Self::Number(number) => *number,
             Self::Variable => variable,
@@ -117,22 +119,22 @@ impl Expression {
             Self::Difference(a, b) => value(a) - value(b),
             Self::Product(a, b) => value(a) * value(b),
             Self::Quotient(a, b) => value(a) / value(b),
-            Self::Largest(all) => all.iter().map(value).fold(f64::NEG_INFINITY, f64::max),
-            Self::Smallest(all) => all.iter().map(value).fold(f64::INFINITY, f64::min),
+            Self::Largest(operands) => operands.iter().map(value).fold(f64::NEG_INFINITY, f64::max),
+            Self::Smallest(operands) => operands.iter().map(value).fold(f64::INFINITY, f64::min),
         }
     }
 }
 
-/// How deep parentheses may be, so that nobody's stack ends.
-const DEEPEST: usize = 32;
+/// How deep parentheses may be nested, since the parser is recursive.
+const MAX_DEPTH: usize = 32;
 
-struct Reader<'t> {
+struct Parser<'t> {
     rest: &'t str,
     variable: String,
     depth: usize,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> Parser<'t> {
     fn sum(&mut self) -> Result<Expression, String> {
         let mut left = self.product()?;
         loop {
@@ -159,9 +161,9 @@ impl<'t> Reader<'t> {
 
     fn operand(&mut self) -> Result<Expression, String> {
         if self.symbol(&['(']).is_some() {
-            return self.nested(|reader| {
-                let inner = reader.sum()?;
-                reader.expect(')')?;
+            return self.nested(|parser| {
+                let inner = parser.sum()?;
+                parser.expect(')')?;
                 Ok(inner)
             });
         }
@@ -179,25 +181,25 @@ impl<'t> Reader<'t> {
 
     fn arguments(&mut self) -> Result<Vec<Expression>, String> {
         self.expect('(')?;
-        self.nested(|reader| {
-            let mut all = vec![reader.sum()?];
-            while reader.symbol(&[',']).is_some() {
-                all.push(reader.sum()?);
+        self.nested(|parser| {
+            let mut arguments = vec![parser.sum()?];
+            while parser.symbol(&[',']).is_some() {
+                arguments.push(parser.sum()?);
             }
-            reader.expect(')')?;
-            Ok(all)
+            parser.expect(')')?;
+            Ok(arguments)
         })
     }
 
     fn nested<T>(
         &mut self,
-        read: impl FnOnce(&mut Self) -> Result<T, String>,
+        parse: impl FnOnce(&mut Self) -> Result<T, String>,
     ) -> Result<T, String> {
-        if self.depth == DEEPEST {
-            return Err(format!("more than {DEEPEST} parentheses in each other"));
+        if self.depth == MAX_DEPTH {
+            return Err(format!("more than {MAX_DEPTH} nested parentheses"));
         }
         self.depth += 1;
-        let result = read(self);
+        let result = parse(self);
         self.depth -= 1;
         result
     }
@@ -239,8 +241,8 @@ mod tests {
     use super::{Expression, Unit, quantity};
 
     #[test]
-    fn expressions_have_the_values_of_arithmetic() {
-        for (text, unit, variable, wanted) in [
+    fn expressions_are_evaluated_with_the_usual_precedence() {
+        for (text, unit, variable, expected) in [
             ("200m", Unit::Cpu, 0.0, "200m"),
             ("cpu", Unit::Cpu, 1.5, "1500m"),
             ("cpu*50%", Unit::Cpu, 4.0, "2"),
@@ -255,34 +257,34 @@ mod tests {
             ("max(memory, 1k)", Unit::Memory, 0.0, "1000"),
         ] {
             let value = Expression::parse(text, unit).unwrap().value(variable);
-            assert_eq!(unit.quantity(value).as_deref(), Some(wanted), "{text}");
+            assert_eq!(unit.quantity(value).as_deref(), Some(expected), "{text}");
         }
     }
 
     #[test]
-    fn what_is_no_expression_says_why() {
+    fn invalid_expression_is_rejected_with_the_reason() {
         let deep = "(".repeat(100);
-        for (text, wanted) in [
+        for (text, expected) in [
             ("", "a number is expected at \"\""),
             ("memory", "\"memory\" is neither a number nor cpu"),
             ("1 +", "a number is expected at \"\""),
-            ("1 1", "nothing is expected at \"1\""),
+            ("1 1", "the end is expected at \"1\""),
             ("max(1", "')' is expected at \"\""),
             ("max 1", "'(' is expected at \"1\""),
             ("5x", "\"5x\" is neither a number nor cpu"),
-            (&deep, "more than 32 parentheses in each other"),
+            (&deep, "more than 32 nested parentheses"),
         ] {
-            assert_eq!(Expression::parse(text, Unit::Cpu), Err(wanted.to_owned()));
+            assert_eq!(Expression::parse(text, Unit::Cpu), Err(expected.to_owned()));
         }
-        let nothing = Expression::parse("cpu / 0", Unit::Cpu).unwrap().value(1.0);
-        assert_eq!(Unit::Cpu.quantity(nothing), None);
-        let below = Expression::parse("cpu - 2", Unit::Cpu).unwrap().value(1.0);
-        assert_eq!(Unit::Cpu.quantity(below), None);
+        let infinite = Expression::parse("cpu / 0", Unit::Cpu).unwrap().value(1.0);
+        assert_eq!(Unit::Cpu.quantity(infinite), None);
+        let negative = Expression::parse("cpu - 2", Unit::Cpu).unwrap().value(1.0);
+        assert_eq!(Unit::Cpu.quantity(negative), None);
     }
 
     #[test]
-    fn quantities_are_read_as_kubernetes_writes_them() {
-        for (text, wanted) in [
+    fn quantities_are_parsed_as_kubernetes_writes_them() {
+        for (text, expected) in [
             ("1", Some(1.0)),
             ("500m", Some(0.5)),
             ("1.5", Some(1.5)),
@@ -292,7 +294,7 @@ mod tests {
             ("x", None),
             ("1Q", None),
         ] {
-            assert_eq!(quantity(text), wanted, "{text}");
+            assert_eq!(quantity(text), expected, "{text}");
         }
     }
 }

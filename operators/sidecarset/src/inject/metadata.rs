@@ -1,3 +1,5 @@
+//! Patches the annotations of Pods (`patchPodMetadata`).
+
 use std::collections::BTreeMap;
 
 use kubewright::prelude::*;
@@ -7,46 +9,47 @@ use crate::{Error, PatchPolicy, SidecarSet};
 
 /// When annotations are patched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Moment {
+pub(crate) enum Occasion {
     /// The Pod is created.
     Injection,
-    /// A running Pod is updated: what may be retained stays as it is.
+    /// A running Pod is updated: annotations of the policy `Retain` are not added.
     Update,
 }
 
-/// Gives a Pod the annotations of the sets, in their order. What a later one overwrites is left out:
-/// on a Pod that has it already, merging into it may not be possible.
+/// Adds the annotations of the sets to a Pod, in the order of the sets. A patch that a later one
+/// overwrites is skipped: on a Pod that was injected before, it may be impossible to merge into the
+/// value of the later one.
 pub(crate) fn patch_metadata(
     annotations: &mut BTreeMap<String, String>,
     sets: &[&SidecarSet],
-    moment: Moment,
+    occasion: Occasion,
 ) -> Result<(), Error> {
     let patches: Vec<_> = sets.iter().flat_map(|set| patches_of(set)).collect();
-    for (place, patch) in patches.iter().enumerate() {
+    for (index, patch) in patches.iter().enumerate() {
         let overwrites =
             |later: &Patch<'_>| later.key == patch.key && later.policy == PatchPolicy::Overwrite;
-        if patches[place + 1..].iter().any(overwrites) {
+        if patches[index + 1..].iter().any(overwrites) {
             continue;
         }
         let present = annotations.get(patch.key);
-        let new = match (patch.policy, present) {
+        let value = match (patch.policy, present) {
             (PatchPolicy::Retain, Some(_)) => continue,
-            (PatchPolicy::Retain, None) if moment == Moment::Update => continue,
+            (PatchPolicy::Retain, None) if occasion == Occasion::Update => continue,
             (PatchPolicy::MergePatchJson, present) => {
-                let present = present.map_or("{}", String::as_str);
-                merged(present, patch.value).ok_or_else(|| Error::NotJson {
+                let target = present.map_or("{}", String::as_str);
+                merge_json(target, patch.value).ok_or_else(|| Error::NotJson {
                     set: patch.set.name_any(),
                     annotation: patch.key.clone(),
                 })?
             }
             (PatchPolicy::Retain, None) | (PatchPolicy::Overwrite, _) => patch.value.clone(),
         };
-        annotations.insert(patch.key.clone(), new);
+        annotations.insert(patch.key.clone(), value);
     }
     Ok(())
 }
 
-/// One annotation that a set gives to its Pods.
+/// One annotation that a set adds to its Pods.
 struct Patch<'s> {
     set: &'s SidecarSet,
     key: &'s String,
@@ -66,13 +69,13 @@ fn patches_of(set: &SidecarSet) -> impl Iterator<Item = Patch<'_>> {
     })
 }
 
-fn merged(present: &str, patch: &str) -> Option<String> {
-    let mut present = serde_json::from_str(present).ok()?;
-    merge(&mut present, serde_json::from_str(patch).ok()?);
-    Some(present.to_string())
+fn merge_json(target: &str, patch: &str) -> Option<String> {
+    let mut merged = serde_json::from_str(target).ok()?;
+    merge(&mut merged, serde_json::from_str(patch).ok()?);
+    Some(merged.to_string())
 }
 
-/// RFC 7386.
+/// Applies a JSON merge patch (RFC 7386).
 fn merge(target: &mut Value, patch: Value) {
     let Value::Object(patch) = patch else {
         *target = patch;
@@ -100,27 +103,27 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{Moment, patch_metadata};
+    use super::{Occasion, patch_metadata};
     use crate::Error;
-    use crate::inject::pod::tests::{Case, pod_of, set_of};
+    use crate::inject::fixtures::{Case, pod_of, set_of};
 
-    fn patched(present: Value, patch: Value, moment: Moment) -> Result<Value, Error> {
+    fn patched(present: Value, patch: Value, occasion: Occasion) -> Result<Value, Error> {
         let set = set_of("s", json!({"patchPodMetadata": [patch]}));
         let mut annotations: BTreeMap<String, String> = serde_json::from_value(present).unwrap();
-        patch_metadata(&mut annotations, &[&set], moment)?;
+        patch_metadata(&mut annotations, &[&set], occasion)?;
         let once = annotations.clone();
-        patch_metadata(&mut annotations, &[&set], moment)?;
-        assert_eq!(annotations, once, "patching twice differs");
+        patch_metadata(&mut annotations, &[&set], occasion)?;
+        assert_eq!(annotations, once, "a second patch changes them");
         Ok(json!(once))
     }
 
     #[test]
-    fn each_policy_does_what_it_says() {
+    fn annotation_is_patched_by_its_policy() {
         let patch =
             |policy: &str, value: &str| json!({"annotations": {"k": value}, "patchPolicy": policy});
-        let (create, update) = (Moment::Injection, Moment::Update);
-        let (one, two) = (r#"{"a":1,"c":3}"#, r#"{"b":2,"c":null}"#);
-        for (present, patch, moment, wanted) in [
+        let (create, update) = (Occasion::Injection, Occasion::Update);
+        let (present_json, patch_json) = (r#"{"a":1,"c":3}"#, r#"{"b":2,"c":null}"#);
+        for (present, patch, occasion, expected) in [
             (
                 json!({}),
                 json!({"annotations": {"k": "v"}}),
@@ -148,27 +151,35 @@ mod tests {
             ),
             (
                 json!({}),
-                patch("MergePatchJson", two),
+                patch("MergePatchJson", patch_json),
                 create,
                 json!({"k": r#"{"b":2}"#}),
             ),
             (
-                json!({"k": one}),
-                patch("MergePatchJson", two),
+                json!({"k": present_json}),
+                patch("MergePatchJson", patch_json),
                 update,
                 json!({"k": r#"{"a":1,"b":2}"#}),
             ),
         ] {
             let text = format!("{present} {patch}");
-            assert_eq!(patched(present, patch, moment).unwrap(), wanted, "{text}");
+            assert_eq!(
+                patched(present, patch, occasion).unwrap(),
+                expected,
+                "{text}"
+            );
         }
-        let broken = patched(json!({"k": "no"}), patch("MergePatchJson", two), create);
-        assert!(matches!(broken, Err(Error::NotJson { .. })), "{broken:?}");
+        let invalid = patched(
+            json!({"k": "no"}),
+            patch("MergePatchJson", patch_json),
+            create,
+        );
+        assert!(matches!(invalid, Err(Error::NotJson { .. })), "{invalid:?}");
     }
 
-    /// Validation refuses such sets, but not when both are created at once.
+    /// The validation rejects such sets, unless both are created at once.
     #[test]
-    fn what_another_set_overwrites_is_not_merged_before() {
+    fn annotation_overwritten_by_another_set_is_not_merged() {
         let set = |name: &str, policy: &str, value: &str| {
             let patch = json!({"annotations": {"k": value}, "patchPolicy": policy});
             set_of(name, json!({"patchPodMetadata": [patch]}))

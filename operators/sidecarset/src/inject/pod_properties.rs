@@ -1,4 +1,5 @@
-//! What holds for every Pod and all sets. A failure prints the smallest case and its seed.
+//! Properties of the injection of any sets into any Pod. A failure prints the smallest case and its
+//! seed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,13 +11,14 @@ use proptest::sample::select;
 use proptest::{prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
-use super::{Surroundings, inject, is_injected};
-use crate::place::Place;
-use crate::record::injected_list;
+use super::{inject, is_injected};
+use crate::inject::InjectionContext;
+use crate::pod_annotations::injected_sets;
+use crate::pod_namespace::PodNamespace;
 use crate::{Error, SidecarSet};
 
-/// A container of a set; which one is in its name, so that only one of a Pod's own may have it.
-fn sidecar(set: usize, place: usize) -> impl Strategy<Value = Value> {
+/// A container with a name that is unique among all sets, or with that of a container of the Pod.
+fn sidecar(set: usize, index: usize) -> impl Strategy<Value = Value> {
     let policies = vec![
         Value::Null,
         json!("BeforeAppContainer"),
@@ -49,7 +51,7 @@ fn sidecar(set: usize, place: usize) -> impl Strategy<Value = Value> {
     let names = prop::option::weighted(0.05, Just("app0".to_owned()));
     (names, parts).prop_map(move |(name, parts)| {
         let (policy, mounts, transfer, upgrade, resources, share) = parts;
-        let name = name.unwrap_or_else(|| format!("s{set}-{place}"));
+        let name = name.unwrap_or_else(|| format!("s{set}-{index}"));
         json!({
             "name": name, "image": "i:1", "env": [{"name": "OWN", "value": "1"}],
             "podInjectPolicy": policy, "volumeMounts": mounts, "transferEnv": transfer,
@@ -72,23 +74,22 @@ fn annotations() -> impl Strategy<Value = Value> {
 
 fn set(number: usize) -> impl Strategy<Value = SidecarSet> {
     let main = (0..3_usize).prop_flat_map(move |count| {
-        let all: Vec<_> = (0..count).map(|place| sidecar(number, place)).collect();
-        all
+        let sidecars = (0..count).map(|index| sidecar(number, index));
+        sidecars.collect::<Vec<_>>()
     });
-    let initial = (0..3_usize).prop_flat_map(move |count| {
-        let all = (0..count).map(|place| (sidecar(number, place + 5), any::<bool>()));
-        all.collect::<Vec<_>>()
+    let init = (0..3_usize).prop_flat_map(move |count| {
+        let sidecars = (0..count).map(|index| init_sidecar(number, index + 5));
+        sidecars.collect::<Vec<_>>()
     });
     let apps = select(vec!["web", "web", "web", "api"]);
-    (main, initial, annotations(), apps, any::<bool>()).prop_map(
-        move |(main, initial, annotations, app, is_paused)| {
-            let initial: Vec<_> = initial.into_iter().map(first).collect();
+    (main, init, annotations(), apps, any::<bool>()).prop_map(
+        move |(main, init, annotations, app, is_paused)| {
             let set = json!({
                 "apiVersion": "apps.kruise.io/v1beta1", "kind": "SidecarSet",
                 "metadata": {"name": format!("set{number}")},
                 "spec": {
                     "selector": {"matchLabels": {"app": app}},
-                    "containers": main, "initContainers": initial,
+                    "containers": main, "initContainers": init,
                     "volumes": [{"name": "data", "emptyDir": {}}],
                     "imagePullSecrets": [{"name": "registry"}],
                     "patchPodMetadata": annotations,
@@ -100,13 +101,15 @@ fn set(number: usize) -> impl Strategy<Value = SidecarSet> {
     )
 }
 
-/// A container that runs before the others, or from then on.
-fn first((mut sidecar, is_native): (Value, bool)) -> Value {
-    sidecar["upgradeStrategy"] = json!({});
-    if is_native {
-        sidecar["restartPolicy"] = json!("Always");
-    }
-    sidecar
+/// An init container or a native sidecar.
+fn init_sidecar(set: usize, index: usize) -> impl Strategy<Value = Value> {
+    (sidecar(set, index), any::<bool>()).prop_map(|(mut sidecar, is_native)| {
+        sidecar["upgradeStrategy"] = json!({});
+        if is_native {
+            sidecar["restartPolicy"] = json!("Always");
+        }
+        sidecar
+    })
 }
 
 fn pod() -> impl Strategy<Value = Pod> {
@@ -120,25 +123,23 @@ fn pod() -> impl Strategy<Value = Pod> {
         json!({}),
         json!({"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"memory": "1Mi"}}),
     ];
-    let container = (select(envs), select(mounts), select(resources));
-    let container = container.prop_map(|(env, mounts, resources)| {
+    let parts = (select(envs), select(mounts), select(resources));
+    let container = parts.prop_map(|(env, mounts, resources)| {
         json!({"image": "app:1", "env": env, "volumeMounts": mounts, "resources": resources})
     });
     let containers = prop::collection::vec(container, 1..4);
-    let notes = vec![json!({}), json!({"k": r#"{"c":3}"#}), json!({"l": "text"})];
-    (containers, 0..3_usize, select(notes)).prop_map(|(containers, initial, notes)| {
-        let named = |(place, mut one): (usize, Value)| {
-            one["name"] = json!(format!("app{place}"));
-            one
-        };
-        let main: Vec<_> = containers.into_iter().enumerate().map(named).collect();
-        let initial: Vec<_> = (0..initial)
-            .map(|place| json!({"name": format!("init{place}"), "image": "init:1"}))
+    let annotations = vec![json!({}), json!({"k": r#"{"c":3}"#}), json!({"l": "text"})];
+    (containers, 0..3_usize, select(annotations)).prop_map(|(mut main, init_count, annotations)| {
+        for (index, container) in main.iter_mut().enumerate() {
+            container["name"] = json!(format!("app{index}"));
+        }
+        let init: Vec<_> = (0..init_count)
+            .map(|index| json!({"name": format!("init{index}"), "image": "init:1"}))
             .collect();
         let pod = json!({
-            "metadata": {"name": "p", "labels": {"app": "web"}, "annotations": notes},
+            "metadata": {"name": "p", "labels": {"app": "web"}, "annotations": annotations},
             "spec": {
-                "containers": main, "initContainers": initial,
+                "containers": main, "initContainers": init,
                 "volumes": [{"name": "own", "emptyDir": {}}],
             },
         });
@@ -146,19 +147,19 @@ fn pod() -> impl Strategy<Value = Pod> {
     })
 }
 
-fn injected(pod: &Pod, sets: &[SidecarSet]) -> Result<Pod, Error> {
-    let around = Surroundings {
-        place: Place {
+fn inject_sets(pod: &Pod, sets: &[SidecarSet]) -> Result<Pod, Error> {
+    let context = InjectionContext {
+        namespace: PodNamespace {
             name: "default",
             labels: None,
         },
         sets: sets.iter().cloned().map(Arc::new).collect(),
         revisions: Vec::new(),
     };
-    inject(pod.clone(), &around)
+    inject(pod.clone(), &context)
 }
 
-/// Both lists of containers.
+/// The init containers and the containers.
 fn lists(pod: &Pod) -> [Vec<Container>; 2] {
     let spec = pod.spec.clone().unwrap();
     [spec.init_containers.unwrap_or_default(), spec.containers]
@@ -168,44 +169,48 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn injection_is_idempotent_and_ordered_and_leaves_the_pod_what_it_had(
+    fn injection_is_idempotent_and_independent_of_the_order_of_sets_and_keeps_the_pods_own_containers(
         pod in pod(),
         sets in (set(0), set(1), set(2)),
         count in 0..4_usize,
     ) {
         let mut sets = vec![sets.0, sets.1, sets.2];
         sets.truncate(count);
-        let once = injected(&pod, &sets);
-        let forwards = sets.clone();
-        sets.reverse();
-        let backwards = injected(&pod, &sets);
-        let Ok(once) = once else {
-            prop_assert!(backwards.is_err(), "an order that makes it possible");
+        let result = inject_sets(&pod, &sets);
+        let reversed: Vec<_> = sets.iter().rev().cloned().collect();
+        let reversed_result = inject_sets(&pod, &reversed);
+        let Ok(injected) = result else {
+            prop_assert!(reversed_result.is_err(), "the reverse order is possible");
             return Ok(());
         };
-        prop_assert_eq!(Some(&once), backwards.as_ref().ok(), "the order of sets matters");
-        let again = injected(&once, &forwards);
-        prop_assert_eq!(Some(&once), again.as_ref().ok(), "twice differs");
+        let reversed_pod = reversed_result.as_ref().ok();
+        prop_assert_eq!(Some(&injected), reversed_pod, "the order of sets matters");
+        let again = inject_sets(&injected, &sets);
+        prop_assert_eq!(Some(&injected), again.as_ref().ok(), "a second injection differs");
 
         let mut names = BTreeSet::new();
-        for (before, after) in lists(&pod).into_iter().zip(lists(&once)) {
-            for one in &after {
-                prop_assert!(names.insert(one.name.clone()), "{} is there twice", one.name);
+        for (before, after) in lists(&pod).into_iter().zip(lists(&injected)) {
+            for container in &after {
+                let name = &container.name;
+                prop_assert!(names.insert(name.clone()), "{name} occurs twice");
             }
-            let own: Vec<_> = after.into_iter().filter(|one| !is_injected(one)).collect();
+            let own: Vec<_> = after
+                .into_iter()
+                .filter(|container| !is_injected(container))
+                .collect();
             prop_assert_eq!(own, before, "the Pod's own containers");
         }
         let volumes = |pod: &Pod| pod.spec.clone().unwrap().volumes.unwrap_or_default();
-        prop_assert!(volumes(&once).starts_with(&volumes(&pod)));
-        let listed = injected_list(&once);
-        for set in &forwards {
+        prop_assert!(volumes(&injected).starts_with(&volumes(&pod)));
+        let listed = injected_sets(&injected);
+        for set in &sets {
             let app = set.spec.selector.clone().unwrap().match_labels.unwrap()["app"].clone();
-            let is_for = app == "web" && !set.spec.injection_strategy.paused;
-            prop_assert_eq!(listed.contains(&set.name_any()), is_for);
-            for sidecar in set.spec.containers.iter().filter(|one| !one.is_hot()) {
+            let is_selected = app == "web" && !set.spec.injection_strategy.paused;
+            prop_assert_eq!(listed.contains(&set.name_any()), is_selected);
+            for sidecar in set.spec.containers.iter().filter(|sidecar| !sidecar.is_hot()) {
                 let name = &sidecar.container.name;
-                // The Pod may have a container of its own that is called so.
-                prop_assert_eq!(names.contains(name), is_for || name == "app0");
+                // The Pod may have a container of that name itself.
+                prop_assert_eq!(names.contains(name), is_selected || name == "app0");
             }
         }
     }

@@ -1,126 +1,128 @@
+//! The containers of a set.
+
 use k8s_openapi::api::core::v1::{Container, ObjectFieldSelector};
 use kubewright::prelude::*;
 
 use super::is_default;
 
-/// A container of a Pod, and how it gets there.
+/// A container to inject, and how it is injected and updated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SidecarContainer {
     /// The container itself.
     #[serde(flatten)]
     pub container: Container,
-    /// Where it stands among the containers of the Pod; before them unless said otherwise, and
-    /// after them among those that run first.
+    /// Its position among the containers of the Pod. The default is before them, and for init
+    /// containers after them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pod_inject_policy: Option<PodInjectPolicy>,
-    /// How a newer image gets into a running Pod.
+    /// How the image is updated in a running Pod.
     #[serde(default, skip_serializing_if = "is_default")]
     pub upgrade_strategy: UpgradeStrategy,
-    /// Whether it mounts what the containers of the Pod mount.
+    /// Whether it gets the volume mounts of the containers of the Pod.
     #[serde(default, skip_serializing_if = "is_default")]
     pub share_volume_policy: ShareVolumePolicy,
-    /// Whether it has the devices that the containers of the Pod have.
+    /// Whether it gets the volume devices of the containers of the Pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share_volume_device_policy: Option<ShareVolumePolicy>,
-    /// Environment variables of the Pod's containers that it gets, too.
+    /// Environment variables that it gets from the containers of the Pod.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfer_env: Vec<TransferEnv>,
-    /// Its resources, computed from those of the Pod's containers.
+    /// How its resources are computed from those of the containers of the Pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources_policy: Option<ResourcesPolicy>,
 }
 
 impl SidecarContainer {
-    /// Whether a new image starts beside the old one.
+    /// Whether a new image is started beside the old one.
     pub fn is_hot(&self) -> bool {
         self.upgrade_strategy.upgrade_type == Some(UpgradeType::HotUpgrade)
     }
 
-    /// Whether it is a sidecar in Kubernetes' own sense: it starts first and runs on.
+    /// Whether it is a native sidecar of Kubernetes: an init container that keeps running.
     pub fn is_native(&self) -> bool {
         self.container.restart_policy.as_deref() == Some("Always")
     }
 }
 
-/// Where a sidecar stands among the containers of a Pod.
+/// The position of a sidecar among the containers of a Pod.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PodInjectPolicy {
-    /// Before those that the Pod has itself.
+    /// Before the containers of the Pod itself.
     #[default]
     BeforeAppContainer,
-    /// After them.
+    /// After the containers of the Pod itself.
     AfterAppContainer,
 }
 
-/// How a newer image gets into a running Pod.
+/// How the image is updated in a running Pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UpgradeStrategy {
-    /// Stopped and started again unless said otherwise.
+    /// The type; the default is a cold upgrade.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upgrade_type: Option<UpgradeType>,
-    /// For a hot upgrade: the image that does nothing, for the container that waits.
+    /// The image of the idle container of a hot upgrade, which does nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hot_upgrade_empty_image: Option<String>,
 }
 
-/// Whether a sidecar pauses while its image changes.
+/// Whether a sidecar is interrupted while its image is updated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UpgradeType {
-    /// It is stopped and started again.
+    /// The container is restarted with the new image.
     #[default]
     ColdUpgrade,
-    /// A second container takes over.
+    /// A second container starts with the new image and takes over.
     HotUpgrade,
 }
 
-/// Whether something of the Pod's containers is shared.
+/// Whether volumes of the containers of the Pod are shared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ShareVolumePolicy {
-    /// Not unless said otherwise.
+    /// The policy; the default is disabled.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub share: Option<SharePolicy>,
 }
 
 impl ShareVolumePolicy {
-    /// Whether it is.
+    /// Whether sharing is enabled.
     pub fn is_enabled(&self) -> bool {
         self.share == Some(SharePolicy::Enabled)
     }
 }
 
-/// Whether something is shared.
+/// Whether volumes are shared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SharePolicy {
-    /// It is.
+    /// They are shared.
     Enabled,
-    /// It is not.
+    /// They are not shared.
     #[default]
     Disabled,
 }
 
-/// Environment variables of one of the Pod's containers.
+/// Environment variables from one container of the Pod.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TransferEnv {
-    /// The container.
+    /// The name of the container.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub source_container_name: String,
-    /// Where the Pod says which container.
+    /// The field of the Pod that holds the name of the container.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_container_name_from: Option<SourceContainerName>,
-    /// The variable.
+    /// The name of a variable.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub env_name: String,
-    /// More variables.
+    /// The names of more variables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env_names: Vec<String>,
 }
 
-/// Where the Pod says which container.
+/// The field of the Pod that holds the name of a container.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SourceContainerName {
@@ -129,50 +131,50 @@ pub struct SourceContainerName {
     pub field_ref: Option<ObjectFieldSelector>,
 }
 
-/// The resources of a sidecar, computed from those of the Pod's containers.
+/// How the resources of a sidecar are computed from those of the containers of the Pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourcesPolicy {
-    /// How several containers become one number.
+    /// How the amounts of several containers are combined.
     pub target_containers_mode: TargetContainersMode,
-    /// Which containers; all unless given.
+    /// A regular expression for the names of the containers; the default matches all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_containers_name_regex: Option<String>,
-    /// What the sidecar gets.
+    /// The expressions for the resources of the sidecar.
     pub resources_expr: ResourcesExpressions,
 }
 
-/// How several containers become one number.
+/// How the amounts of several containers are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetContainersMode {
-    /// All together.
+    /// Their sum.
     #[default]
     Sum,
-    /// The largest.
+    /// The largest one.
     Max,
 }
 
-/// What a sidecar gets: `max(cpu * 50%, 50m)`.
+/// The expressions for the resources of a sidecar, such as `max(cpu * 50%, 50m)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourcesExpressions {
-    /// At most.
+    /// The limits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<ResourcesExpression>,
-    /// At least.
+    /// The requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<ResourcesExpression>,
 }
 
-/// An expression over the variable `cpu` or `memory`, for each of the two.
+/// The expressions for CPU and memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResourcesExpression {
-    /// With the variable `cpu`.
+    /// An expression over the variable `cpu`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu: Option<String>,
-    /// With the variable `memory`.
+    /// An expression over the variable `memory`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
 }

@@ -1,6 +1,7 @@
-//! The API: `apps.kruise.io/v1beta1`, field for field as OpenKruise has it, and what `v1alpha1` has
-//! in common with it.
+//! The API: `apps.kruise.io/v1beta1`, field for field as OpenKruise has it, and the fields that it
+//! shares with `v1alpha1`.
 
+mod canary;
 mod container;
 mod schema;
 mod set;
@@ -8,6 +9,7 @@ mod status;
 mod strategy;
 mod version;
 
+pub(crate) use canary::{base_of, is_canary};
 pub use container::{
     PodInjectPolicy, ResourcesExpression, ResourcesExpressions, ResourcesPolicy, SharePolicy,
     ShareVolumePolicy, SidecarContainer, SourceContainerName, TargetContainersMode, TransferEnv,

@@ -1,12 +1,14 @@
+//! The parts of the schema that the derive does not generate.
+
 use k8s_openapi::api::core::v1::LocalObjectReference;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// For fields that are left out while they say nothing.
+/// Whether a field has its default, and is omitted.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A label selector; the rules that need more than a type are checked by the webhook.
+/// The schema of a label selector. The webhook validates what a type cannot express.
 pub(crate) fn selector(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",
@@ -28,8 +30,8 @@ pub(crate) fn selector(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// As in OpenKruise's own definition, a container is not described further: what Kubernetes adds to
-/// it is taken at once.
+/// The schema of containers. As in OpenKruise's own definition, their fields are not listed, so that
+/// new fields of Kubernetes are accepted.
 pub(crate) fn containers(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "array",
@@ -37,12 +39,12 @@ pub(crate) fn containers(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// The same for volumes.
+/// The schema of volumes, whose fields are not listed either.
 pub(crate) fn volumes(generator: &mut SchemaGenerator) -> Schema {
     containers(generator)
 }
 
-/// Names of Secrets, as Kubernetes describes them.
+/// The schema of references to Secrets, from Kubernetes.
 pub(crate) fn secrets(generator: &mut SchemaGenerator) -> Schema {
     kubewright::schema::core::<Vec<LocalObjectReference>>(generator)
 }

@@ -1,3 +1,5 @@
+//! The strategies of a set: for the injection into new Pods and for the update of running ones.
+
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
@@ -6,52 +8,52 @@ use kubewright::prelude::*;
 
 use super::SidecarSet;
 
-/// How Pods that have the containers of a set get newer ones.
+/// How running Pods are updated to a changed set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UpdateStrategy {
-    /// Whether they do; they do unless said otherwise.
+    /// Whether running Pods are updated; the default is a rolling update.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub update_type: Option<UpdateType>,
-    /// Not for now.
+    /// Whether the roll-out is paused.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
-    /// Only these Pods.
+    /// Only these Pods are updated.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "super::selector")]
     pub selector: Option<LabelSelector>,
-    /// So many Pods keep the older version, a number or a percentage that is rounded up.
+    /// How many Pods keep the old version, as a number or as a percentage that is rounded up.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "kubewright::schema::int_or_string")]
     pub partition: Option<IntOrString>,
-    /// So many updated Pods may be unready at once, a number or a percentage that is rounded up; 1
-    /// unless given.
+    /// How many updated Pods may be not ready at once, as a number or as a percentage that is rounded
+    /// up; the default is 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "kubewright::schema::int_or_string")]
     pub max_unavailable: Option<IntOrString>,
-    /// Which Pods come first.
+    /// Which Pods are updated first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_strategy: Option<PriorityStrategy>,
-    /// Which Pods do not come one after another.
+    /// Which Pods are not updated one after another.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scatter_strategy: Vec<ScatterTerm>,
 }
 
-/// Whether Pods that exist are updated.
+/// Whether running Pods are updated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum UpdateType {
-    /// A few at a time.
+    /// They are updated, a few at a time.
     #[default]
     RollingUpdate,
-    /// Only new Pods get new containers.
+    /// Only new Pods get the new version.
     NotUpdate,
 }
 
-/// Which Pods come first: by weights, or by a number in a label.
+/// Which Pods are updated first: by weights, or by a number in a label.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PriorityStrategy {
-    /// The weights of all terms that a Pod matches are summed up; the largest sum comes first.
+    /// The weights of all terms that match a Pod are added; the largest sum comes first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub weight_priority: Vec<WeightTerm>,
     /// The largest number at the end of a label's value comes first.
@@ -59,65 +61,65 @@ pub struct PriorityStrategy {
     pub order_priority: Vec<OrderTerm>,
 }
 
-/// What Pods with these labels weigh.
+/// The weight of Pods with these labels.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WeightTerm {
     /// From 1 to 100.
     pub weight: i32,
-    /// The Pods.
+    /// Selects the Pods.
     #[schemars(schema_with = "super::selector")]
     pub match_selector: LabelSelector,
 }
 
-/// A label whose value ends with a number.
+/// A label whose value ends with a number, by which Pods are ordered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OrderTerm {
-    /// The label.
+    /// The key of the label.
     pub ordered_key: String,
 }
 
-/// Pods with this label are spread over the whole roll-out.
+/// Pods with this label are spread evenly over the roll-out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ScatterTerm {
-    /// The label.
+    /// The key of the label.
     pub key: String,
-    /// Its value; `*` means each value for itself.
+    /// The value of the label; `*` spreads the Pods of each value.
     pub value: String,
 }
 
-/// What new Pods get.
+/// What is injected into new Pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct InjectionStrategy {
-    /// Nothing, for now.
+    /// Whether the injection is paused.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
-    /// An older version.
+    /// The version to inject, if it is not the current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<InjectRevision>,
 }
 
-/// An older version of a set, by the user's name for it or by that of its ControllerRevision.
+/// A version of a set, by its `customVersion` or by the name of its ControllerRevision.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct InjectRevision {
-    /// The `customVersion` that the set had.
+    /// The `customVersion` of the set in that version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_version: Option<String>,
     /// The name of the ControllerRevision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision_name: Option<String>,
-    /// Which Pods get it; all unless said otherwise.
+    /// Which Pods get this version; the default is all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<RevisionPolicy>,
 }
 
 impl InjectRevision {
-    /// Whether it names the version that the set has now.
-    pub fn is_present_of(&self, set: &SidecarSet) -> bool {
+    /// Whether it names the current version of the set.
+    pub fn is_current_version_of(&self, set: &SidecarSet) -> bool {
         let version = self.custom_version.as_ref();
         self.revision_name.is_none()
             && version.is_some()
@@ -125,36 +127,36 @@ impl InjectRevision {
     }
 }
 
-/// Which new Pods get the older version.
+/// Which new Pods get the named version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RevisionPolicy {
-    /// All.
+    /// All Pods.
     #[default]
     Always,
-    /// Those that the roll-out leaves with the older one.
+    /// As many as the update strategy keeps at the old version.
     Partial,
 }
 
-/// Annotations for the Pods.
+/// Annotations that are added to the Pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PatchPodMetadata {
     /// The annotations.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
-    /// What becomes of one that the Pod has already.
+    /// What happens to an annotation that the Pod has already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch_policy: Option<PatchPolicy>,
 }
 
-/// What becomes of an annotation that a Pod has already.
+/// What happens to an annotation that a Pod has already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PatchPolicy {
-    /// It stays.
+    /// It is kept.
     #[default]
     Retain,
     /// It is replaced.
     Overwrite,
-    /// Both are JSON, and the new one is merged into the old one (RFC 7386).
+    /// The new value is merged into it; both are JSON (RFC 7386).
     MergePatchJson,
 }

@@ -1,10 +1,12 @@
-/// What all versions of the API have in common, said once.
+//! The macro that declares the kind in each of its versions.
+
+/// Declares the fields that all versions of the API share.
 ///
 /// `declare "v1" { fields }` declares the kind in a version with further fields of its own. `copy a
-/// to B { fields }` writes the spec `a` of one version as `B`, that of another.
+/// to B { fields }` converts the spec `a` of one version to the type `B` of another one.
 macro_rules! sidecar_set {
     (declare $version:tt { $($own:tt)* }) => {
-        /// Containers that are put into each Pod that the set selects.
+        /// Containers that are injected into each Pod that the set selects.
         #[derive(
             CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema,
         )]
@@ -23,7 +25,7 @@ macro_rules! sidecar_set {
             printcolumn(
                 name = "UPDATED",
                 type_ = "integer",
-                description = "Pods with the present containers of the set",
+                description = "Pods with the current containers of the set",
                 json_path = ".status.updatedPods"
             ),
             printcolumn(
@@ -39,16 +41,16 @@ macro_rules! sidecar_set {
             )
         )]
         pub struct SidecarSetSpec {
-            /// Which Pods get the containers; it must not be empty.
+            /// Selects the Pods that get the containers; must not be empty.
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schemars(schema_with = "crate::kind::selector")]
             pub selector: Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector>,
-            /// In which namespaces; in all unless given.
+            /// Selects the namespaces of these Pods; the default is all namespaces.
             #[serde(skip_serializing_if = "Option::is_none")]
             #[schemars(schema_with = "crate::kind::selector")]
             pub namespace_selector:
                 Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector>,
-            /// Containers that run before the others, or beside them with `restartPolicy: Always`.
+            /// Init containers; with `restartPolicy: Always` they are native sidecars.
             #[serde(skip_serializing_if = "Vec::is_empty")]
             #[schemars(schema_with = "crate::kind::containers")]
             pub init_containers: Vec<crate::SidecarContainer>,
@@ -56,24 +58,24 @@ macro_rules! sidecar_set {
             #[serde(skip_serializing_if = "Vec::is_empty")]
             #[schemars(schema_with = "crate::kind::containers")]
             pub containers: Vec<crate::SidecarContainer>,
-            /// Volumes that the containers mount; those that none mounts are left out.
+            /// Volumes for the containers; volumes that none of them mounts are not injected.
             #[serde(skip_serializing_if = "Vec::is_empty")]
             #[schemars(schema_with = "crate::kind::volumes")]
             pub volumes: Vec<k8s_openapi::api::core::v1::Volume>,
-            /// How Pods that have the containers get newer ones.
+            /// How running Pods are updated to a changed set.
             #[serde(skip_serializing_if = "crate::kind::is_default")]
             pub update_strategy: crate::UpdateStrategy,
-            /// What new Pods get.
+            /// What is injected into new Pods.
             #[serde(skip_serializing_if = "crate::kind::is_default")]
             pub injection_strategy: crate::InjectionStrategy,
-            /// Secrets for the images of the containers.
+            /// Secrets with which the images of the containers are pulled.
             #[serde(skip_serializing_if = "Vec::is_empty")]
             #[schemars(schema_with = "crate::kind::secrets")]
             pub image_pull_secrets: Vec<k8s_openapi::api::core::v1::LocalObjectReference>,
-            /// How many versions are kept to go back to; 10 unless given, at least 1.
+            /// How many versions are kept for a revert, at least 1; the default is 10.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub revision_history_limit: Option<i32>,
-            /// Annotations for the Pods.
+            /// Annotations that are added to the Pods.
             #[serde(skip_serializing_if = "Vec::is_empty")]
             pub patch_pod_metadata: Vec<crate::PatchPodMetadata>,
             $($own)*

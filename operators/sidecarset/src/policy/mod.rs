@@ -1,18 +1,18 @@
 //! Injection without the operator: a plain set becomes a MutatingAdmissionPolicy, which the API
-//! server follows by itself.
+//! server evaluates itself.
 
-mod expression;
-mod injection;
-mod keep;
-mod memory;
-mod object;
+mod cel;
+mod injected_by;
+mod injector;
 mod plain;
-mod watched;
-mod way;
+mod reconciler;
+mod set_policy;
+mod stored;
+mod tracker;
 
-pub use injection::{Injection, UnknownInjection};
-pub(crate) use keep::Policies;
-pub use object::{SetPolicy, set_policy};
-pub use plain::obstacle;
-pub use way::{POLICY_CONDITION, Reason, Way};
-pub(crate) use way::{acts, is_by_policy};
+pub use injected_by::{InjectedBy, POLICY_CONDITION, WebhookReason};
+pub(crate) use injected_by::{is_policy_effective, needs_no_webhook};
+pub use injector::{Injector, UnknownInjector};
+pub use plain::webhook_requirement;
+pub(crate) use reconciler::PolicyReconciler;
+pub use set_policy::{SetPolicy, set_policy};

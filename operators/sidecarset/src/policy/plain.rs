@@ -1,22 +1,24 @@
+//! Which sets a policy can replace the webhook for.
+
 use kubewright::prelude::*;
 
-use crate::inject::base_of;
+use crate::kind::base_of;
 use crate::selector::is_empty;
 use crate::{SidecarContainer, SidecarSet};
 
-/// Why the containers of a set need the webhook; none when a policy can put them into Pods, which
-/// sees nothing but the Pod: then the set is plain.
+/// Returns why the containers of a set need the webhook, or none if a policy can inject them, which
+/// sees nothing but the Pod. Such a set is plain.
 ///
-/// A plain set has containers that are what the set says whatever the Pod is, and that are all it
-/// has: no `initContainers`, `volumes`, `imagePullSecrets` or `patchPodMetadata`, no older revision,
-/// no hot upgrade, nothing shared, transferred or computed. Nor is it a canary or the base of one
+/// The containers of a plain set are the same in every Pod, and they are all that it has: no
+/// `initContainers`, `volumes`, `imagePullSecrets` or `patchPodMetadata`, no older revision, no hot
+/// upgrade, nothing shared, transferred or computed. It is neither a canary nor the base of one
 /// among `sets`.
-pub fn obstacle<'s>(
+pub fn webhook_requirement<'s>(
     set: &SidecarSet,
     sets: impl IntoIterator<Item = &'s Arc<SidecarSet>>,
 ) -> Option<&'static str> {
     let spec = &set.spec;
-    let of_set = [
+    let requirements = [
         (
             spec.selector.as_ref().is_none_or(is_empty),
             "it selects nothing",
@@ -38,23 +40,21 @@ pub fn obstacle<'s>(
         ),
         (base_of(set).is_some(), "it is the canary of another set"),
     ];
-    let mut of_set = of_set.into_iter().filter(|(holds, _)| *holds);
-    if let Some((_, why)) = of_set.next() {
-        return Some(why);
-    }
-    if let Some(why) = spec.containers.iter().find_map(obstacle_in) {
-        return Some(why);
-    }
     let name = set.name_any();
-    let mut sets = sets.into_iter();
-    sets.any(|other| base_of(other) == Some(&name))
-        .then_some("another set is its canary")
+    first_met(&requirements)
+        .or_else(|| spec.containers.iter().find_map(container_requirement))
+        .or_else(|| {
+            let mut others = sets.into_iter();
+            others
+                .any(|other| base_of(other) == Some(&name))
+                .then_some("another set is its canary")
+        })
 }
 
-fn obstacle_in(sidecar: &SidecarContainer) -> Option<&'static str> {
+fn container_requirement(sidecar: &SidecarContainer) -> Option<&'static str> {
     let devices = sidecar.share_volume_device_policy.as_ref();
     let shares_devices = devices.is_some_and(|policy| policy.is_enabled());
-    let all = [
+    first_met(&[
         (sidecar.is_hot(), "a container has a hot upgrade"),
         (
             sidecar.share_volume_policy.is_enabled() || shares_devices,
@@ -68,9 +68,12 @@ fn obstacle_in(sidecar: &SidecarContainer) -> Option<&'static str> {
             sidecar.resources_policy.is_some(),
             "the resources of a container are computed",
         ),
-    ];
-    let mut all = all.into_iter().filter(|(holds, _)| *holds);
-    all.next().map(|(_, why)| why)
+    ])
+}
+
+fn first_met(requirements: &[(bool, &'static str)]) -> Option<&'static str> {
+    let mut met = requirements.iter().filter(|(is_met, _)| *is_met);
+    met.next().map(|(_, requirement)| *requirement)
 }
 
 #[cfg(test)]
@@ -79,31 +82,36 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::obstacle;
-    use crate::inject::tests::set_of;
+    use super::webhook_requirement;
+    use crate::inject::fixtures::set_of;
+    use crate::names::{BASE_LABEL, CANARY_LABEL};
 
-    /// Why a set with one container is not plain that has this, too.
-    fn why(spec: Value, container: Value) -> Option<&'static str> {
-        let mut one = json!({"name": "a", "image": "i:1"});
-        for (key, value) in container.as_object().unwrap() {
-            one[key] = value.clone();
+    /// Why a set with one container needs the webhook, with further fields in both.
+    fn requirement(spec_fields: Value, container_fields: Value) -> Option<&'static str> {
+        let mut container = json!({"name": "a", "image": "i:1"});
+        for (key, value) in container_fields.as_object().unwrap() {
+            container[key] = value.clone();
         }
-        let mut all = json!({"containers": [one]});
-        for (key, value) in spec.as_object().unwrap() {
-            all[key] = value.clone();
+        let mut spec = json!({"containers": [container]});
+        for (key, value) in spec_fields.as_object().unwrap() {
+            spec[key] = value.clone();
         }
-        obstacle(&set_of("s", all), [])
+        webhook_requirement(&set_of("s", spec), [])
     }
 
     #[test]
-    fn what_depends_on_more_than_the_set_is_not_plain() {
+    fn set_is_plain_unless_its_containers_depend_on_the_pod() {
         for container in [
             json!({}),
             json!({"podInjectPolicy": "AfterAppContainer", "args": ["x"]}),
             json!({"volumeMounts": [{"name": "of-the-pod", "mountPath": "/x"}]}),
             json!({"shareVolumePolicy": {"type": "disabled"}}),
         ] {
-            assert_eq!(why(json!({}), container.clone()), None, "{container}");
+            assert_eq!(
+                requirement(json!({}), container.clone()),
+                None,
+                "{container}"
+            );
         }
         for spec in [
             json!({"containers": []}),
@@ -113,7 +121,7 @@ mod tests {
             json!({"patchPodMetadata": [{"annotations": {"a": "b"}}]}),
             json!({"injectionStrategy": {"revision": {"customVersion": "v"}}}),
         ] {
-            assert!(why(spec.clone(), json!({})).is_some(), "{spec}");
+            assert!(requirement(spec.clone(), json!({})).is_some(), "{spec}");
         }
         for container in [
             json!({"upgradeStrategy": {"upgradeType": "HotUpgrade"}}),
@@ -122,25 +130,25 @@ mod tests {
             json!({"transferEnv": [{"envName": "A"}]}),
             json!({"resourcesPolicy": {"resourcesExpr": {}}}),
         ] {
-            assert!(why(json!({}), container.clone()).is_some(), "{container}");
+            assert!(
+                requirement(json!({}), container.clone()).is_some(),
+                "{container}"
+            );
         }
     }
 
     #[test]
-    fn neither_a_canary_nor_its_base_is_plain() {
+    fn canary_and_its_base_need_the_webhook() {
         let plain = json!({"containers": [{"name": "a", "image": "i:1"}]});
         let base = set_of("base", plain.clone());
         let mut canary = set_of("canary", plain);
-        let labels = [
-            ("apps.kruise.io/sidecarset-canary", "true"),
-            ("apps.kruise.io/sidecarset-base", "base"),
-        ];
-        let labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        assert_eq!(obstacle(&canary, []), None);
+        let labels = [(CANARY_LABEL, "true"), (BASE_LABEL, "base")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()));
+        assert_eq!(webhook_requirement(&canary, []), None);
         canary.metadata.labels = Some(labels.into());
         let canary = Arc::new(canary);
-        assert!(obstacle(&canary, []).is_some());
-        assert!(obstacle(&base, [&canary]).is_some());
-        assert_eq!(obstacle(&base, []), None);
+        assert!(webhook_requirement(&canary, []).is_some());
+        assert!(webhook_requirement(&base, [&canary]).is_some());
+        assert_eq!(webhook_requirement(&base, []), None);
     }
 }

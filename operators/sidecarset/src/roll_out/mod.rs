@@ -1,18 +1,19 @@
-//! How a change of a set reaches the Pods that have its containers: functions of the set and its
+//! Roll-outs of a changed set to the Pods that have its containers: functions of the set and its
 //! Pods.
 
-mod hot;
-mod member;
+mod containers;
+#[cfg(test)]
+pub(crate) mod fixtures;
+mod hot_upgrade;
+mod injected_pod;
 mod order;
 mod plan;
 mod portion;
 mod progress;
 mod update;
 
-pub use member::{Member, is_active, member};
-#[cfg(test)]
-pub(crate) use plan::tests;
+pub use injected_pod::{InjectedPod, injected_pod, is_active};
 pub use plan::{Plan, plan};
-pub(crate) use portion::{Portion, portion};
+pub(crate) use portion::Portion;
 pub use progress::{PROGRESSING, Progress, changed_fields};
 pub use update::{Update, flipped, updated};

@@ -1,33 +1,37 @@
+//! The order in which Pods are updated.
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kubewright::prelude::*;
 
-use super::Member;
+use super::InjectedPod;
 use crate::selector::matches;
 use crate::{PriorityStrategy, ScatterTerm, UpdateStrategy};
 
-/// The order in which Pods are updated: what serves nobody first, then the younger; above that the
-/// strategy's priorities; then spread. It depends on nothing but the Pods.
-pub(super) fn ordered<'m>(
+/// Sorts Pods into the order in which they are updated: by the priorities of the strategy, then
+/// Pods that are not ready before others, then younger ones before older ones. At last Pods are
+/// scattered. The order depends only on the Pods, so that a restarted operator continues with the
+/// same ones.
+pub(super) fn update_order<'p>(
     strategy: &UpdateStrategy,
-    mut members: Vec<&'m Member>,
-) -> Vec<&'m Member> {
-    members.sort_by_cached_key(|member| rank(member));
+    mut pods: Vec<&'p InjectedPod>,
+) -> Vec<&'p InjectedPod> {
+    pods.sort_by_cached_key(|pod| rank(pod));
     if let Some(priority) = &strategy.priority_strategy {
-        members.sort_by_cached_key(|member| Reverse(weight(priority, &member.pod)));
+        pods.sort_by_cached_key(|pod| Reverse(weights(priority, &pod.pod)));
     }
-    for (key, value) in scattered(&strategy.scatter_strategy, &members) {
-        members = spread(members, &key, &value);
+    for label in scattered_labels(&strategy.scatter_strategy, &pods) {
+        pods = scatter(pods, &label);
     }
-    members
+    pods
 }
 
-/// Unassigned, pending, not ready, younger; the name makes it certain.
-fn rank(member: &Member) -> (bool, u8, bool, Reverse<String>, String, String) {
-    let pod = &member.pod;
+/// Unscheduled, pending, not ready, younger; then by name, so that no two are equal.
+fn rank(injected: &InjectedPod) -> (bool, u8, bool, Reverse<String>, String, String) {
+    let pod = &injected.pod;
     let spec = pod.spec.as_ref();
-    let is_assigned = spec.is_some_and(|spec| spec.node_name.is_some());
+    let is_scheduled = spec.is_some_and(|spec| spec.node_name.is_some());
     let status = pod.status.as_ref();
     let phase = match status.and_then(|status| status.phase.as_deref()) {
         Some("Running") => 2,
@@ -36,17 +40,17 @@ fn rank(member: &Member) -> (bool, u8, bool, Reverse<String>, String, String) {
     };
     let created = pod.creation_timestamp().map(|time| time.0.to_string());
     (
-        is_assigned,
+        is_scheduled,
         phase,
-        member.is_ready,
+        injected.is_ready,
         Reverse(created.unwrap_or_default()),
         pod.namespace().unwrap_or_default(),
         pod.name_any(),
     )
 }
 
-/// The sum of weights, or the numbers at the end of labels: larger ones come first.
-fn weight(priority: &PriorityStrategy, pod: &Pod) -> Vec<i64> {
+/// The sum of the weights, or the numbers at the end of labels. Larger ones come first.
+fn weights(priority: &PriorityStrategy, pod: &Pod) -> Vec<i64> {
     if !priority.weight_priority.is_empty() {
         let terms = priority.weight_priority.iter();
         let matching = terms.filter(|term| matches(&term.match_selector, pod.labels()));
@@ -54,8 +58,10 @@ fn weight(priority: &PriorityStrategy, pod: &Pod) -> Vec<i64> {
     }
     let terms = priority.order_priority.iter();
     terms
-        .map(|term| pod.labels().get(&term.ordered_key))
-        .map(|value| value.map_or(-1, |value| number_at_end(value)))
+        .map(|term| {
+            let value = pod.labels().get(&term.ordered_key);
+            value.map_or(-1, |value| number_at_end(value))
+        })
         .collect()
 }
 
@@ -65,79 +71,84 @@ fn number_at_end(text: &str) -> i64 {
     number.parse().unwrap_or(-1)
 }
 
-/// The labels and values to spread by; `*` is each value there is.
-fn scattered(terms: &[ScatterTerm], members: &[&Member]) -> Vec<(String, String)> {
-    let mut all = Vec::new();
-    for term in terms {
-        if term.value != "*" {
-            all.push((term.key.clone(), term.value.clone()));
-            continue;
-        }
-        let values = members
-            .iter()
-            .filter_map(|one| one.pod.labels().get(&term.key));
-        let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
-        for value in values {
-            *counts.entry(value).or_default() += 1;
-        }
-        // The most frequent last: then it is spread best.
-        let mut counts: Vec<_> = counts.into_iter().collect();
-        counts.sort_by_key(|(value, count)| (*count, *value));
-        let values: BTreeSet<_> = all.iter().map(|(key, value)| (key, value)).collect();
-        let new: Vec<_> = counts
-            .into_iter()
-            .map(|(value, _)| (term.key.clone(), value.clone()))
-            .filter(|(key, value)| !values.contains(&(key, value)))
-            .collect();
-        all.extend(new);
-    }
-    all
+/// A label whose Pods are scattered.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ScatteredLabel {
+    key: String,
+    value: String,
 }
 
-/// Those with the label at even distances among the others, each in their order.
-fn spread<'m>(members: Vec<&'m Member>, key: &str, value: &str) -> Vec<&'m Member> {
-    let total = members.len();
-    let is_meant = |one: &&Member| one.pod.labels().get(key).is_some_and(|v| v == value);
-    let (meant, others): (Vec<_>, Vec<_>) = members.into_iter().partition(is_meant);
-    let count = meant.len();
+/// The labels of the terms, where `*` stands for each value that a Pod has.
+fn scattered_labels(terms: &[ScatterTerm], pods: &[&InjectedPod]) -> Vec<ScatteredLabel> {
+    let mut labels = Vec::new();
+    for term in terms {
+        let label = |value: &String| ScatteredLabel {
+            key: term.key.clone(),
+            value: value.clone(),
+        };
+        if term.value != "*" {
+            labels.push(label(&term.value));
+            continue;
+        }
+        let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+        for pod in pods {
+            if let Some(value) = pod.pod.labels().get(&term.key) {
+                *counts.entry(value).or_default() += 1;
+            }
+        }
+        // The most frequent value last, since the last one is scattered best.
+        let mut values: Vec<_> = counts.into_iter().collect();
+        values.sort_by_key(|(value, count)| (*count, *value));
+        let known: BTreeSet<ScatteredLabel> = labels.iter().cloned().collect();
+        let new = values.into_iter().map(|(value, _)| label(value));
+        labels.extend(new.filter(|label| !known.contains(label)));
+    }
+    labels
+}
+
+/// Places the Pods with the label at even distances among the others. Both keep their order.
+fn scatter<'p>(pods: Vec<&'p InjectedPod>, label: &ScatteredLabel) -> Vec<&'p InjectedPod> {
+    let total = pods.len();
+    let has_label = |pod: &&InjectedPod| pod.pod.labels().get(&label.key) == Some(&label.value);
+    let (labelled, others): (Vec<_>, Vec<_>) = pods.into_iter().partition(has_label);
+    let count = labelled.len();
     if count == 0 {
         return others;
     }
-    let (mut meant, mut others) = (meant.into_iter(), others.into_iter());
+    let (mut labelled, mut others) = (labelled.into_iter(), others.into_iter());
     let mut placed = 0;
-    let mut spread = Vec::with_capacity(total);
-    for place in 0..total {
-        let is_due = placed * total <= place * count;
-        let next = match is_due {
-            true => meant
-                .next()
-                .inspect(|_| placed += 1)
-                .or_else(|| others.next()),
-            false => others.next().or_else(|| meant.next()),
+    let mut scattered = Vec::with_capacity(total);
+    for position in 0..total {
+        let is_due = placed * total <= position * count;
+        let next = if is_due {
+            placed += 1;
+            labelled.next().or_else(|| others.next())
+        } else {
+            others.next().or_else(|| labelled.next())
         };
-        spread.extend(next);
+        scattered.extend(next);
     }
-    spread
+    scattered
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::ordered;
-    use crate::roll_out::plan::tests::{member_of, set_of};
+    use super::update_order;
+    use crate::roll_out::fixtures::{injected_pod_of, set_of};
 
-    /// The names of Pods with these labels, in the order of a strategy.
+    /// Returns the names of Pods with these changes, in the order of a strategy.
     fn order(strategy: Value, pods: &[(&str, Value)]) -> String {
         let set = set_of("i:1", json!({"updateStrategy": strategy}));
-        let members: Vec<_> = pods
+        let injected: Vec<_> = pods
             .iter()
-            .map(|(name, change)| member_of(&set, name, change))
+            .map(|(name, change)| injected_pod_of(&set, name, change))
             .collect();
-        let ordered = ordered(&set.spec.update_strategy, members.iter().collect());
+        let ordered = update_order(&set.spec.update_strategy, injected.iter().collect());
         let names: Vec<_> = ordered
             .iter()
-            .map(|one| one.pod.metadata.name.clone().unwrap())
+            .map(|pod| pod.pod.metadata.name.clone().unwrap())
             .collect();
         names.join(" ")
     }
@@ -147,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_serves_nobody_comes_first_and_then_the_younger() {
+    fn pods_that_are_not_ready_come_first_and_then_younger_ones() {
         let at = |time: &str| json!({"metadata": {"creationTimestamp": time}});
         let pods = [
             ("old", at("2026-01-01T00:00:00Z")),
@@ -161,15 +172,15 @@ mod tests {
             ),
             ("free", json!({"spec": {"nodeName": null}})),
         ];
-        let wanted = "free pending unready young old a b";
-        assert_eq!(order(json!({}), &pods), wanted);
-        let mut other = pods.clone();
-        other.reverse();
-        assert_eq!(order(json!({}), &other), wanted);
+        let expected = "free pending unready young old a b";
+        assert_eq!(order(json!({}), &pods), expected);
+        let mut reversed = pods.clone();
+        reversed.reverse();
+        assert_eq!(order(json!({}), &reversed), expected);
     }
 
     #[test]
-    fn priorities_come_before_that() {
+    fn priorities_take_precedence_over_readiness_and_age() {
         let pods = [
             ("a", labels(json!({"tier": "x", "n": "pod-2"}))),
             ("b", labels(json!({"tier": "y", "n": "pod-10"}))),
@@ -183,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_scattered_does_not_come_at_once() {
+    fn pods_with_a_scattered_label_are_not_updated_in_a_row() {
         let zone = |zone: &str| labels(json!({"zone": zone}));
         let pods = [
             ("a1", zone("a")),
@@ -193,12 +204,12 @@ mod tests {
             ("b2", zone("b")),
             ("b3", zone("b")),
         ];
-        let one = json!({"scatterStrategy": [{"key": "zone", "value": "a"}]});
-        assert_eq!(order(one, &pods), "a1 b1 a2 b2 a3 b3");
+        let zone_a = json!({"scatterStrategy": [{"key": "zone", "value": "a"}]});
+        assert_eq!(order(zone_a, &pods), "a1 b1 a2 b2 a3 b3");
         let each = json!({"scatterStrategy": [{"key": "zone", "value": "*"}]});
         let names = order(each, &pods);
         let zones: Vec<_> = names.split(' ').map(|name| name.chars().next()).collect();
-        assert!(zones.windows(2).all(|two| two[0] != two[1]), "{names}");
+        assert!(zones.windows(2).all(|pair| pair[0] != pair[1]), "{names}");
         let few = [("a1", zone("a")), ("b1", zone("b")), ("b2", zone("b"))];
         let none = json!({"scatterStrategy": [{"key": "zone", "value": "c"}]});
         assert_eq!(order(none, &few), "a1 b1 b2");

@@ -1,114 +1,111 @@
+//! The plan of a roll-out: which Pods are updated next.
+
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kubewright::prelude::*;
 
-use super::order::ordered;
-use super::progress::{Numbers, Progress};
+use super::order::update_order;
+use super::progress::{Counts, Progress};
 use super::update::flipped;
-use super::{Member, Portion, portion};
+use super::{InjectedPod, Portion};
 use crate::selector::matches;
 use crate::{SidecarSet, UpdateType};
 
-/// What a roll-out does next.
+/// The next steps of a roll-out.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// Pods whose former containers of a hot upgrade can rest.
+    /// Pods whose hot upgrade can be finished: the previous container gets the empty image.
     pub flip: Vec<Arc<Pod>>,
-    /// Pods that are updated, in that order.
+    /// Pods to update, in this order.
     pub update: Vec<Arc<Pod>>,
-    /// Pods that only a new Pod can bring up to date.
+    /// Outdated Pods that cannot be updated while they run.
     pub not_upgradable: Vec<Arc<Pod>>,
-    /// How far it is.
+    /// The progress of the roll-out.
     pub progress: Progress,
 }
 
-/// What the roll-out of a set does next, from how its Pods are doing.
-pub fn plan(set: &SidecarSet, members: &[Member]) -> Plan {
+/// Plans the next steps of a roll-out from the state of the set's Pods.
+pub fn plan(set: &SidecarSet, pods: &[InjectedPod]) -> Plan {
     let strategy = &set.spec.update_strategy;
     let is_rolling = strategy.update_type.unwrap_or_default() == UpdateType::RollingUpdate;
     let mut plan = Plan::default();
-    let mut numbers = Numbers::count(members);
-    numbers.is_paused = strategy.paused;
-    numbers.is_rolling = is_rolling;
-    numbers.max_unavailable = max_unavailable(set, members.len());
-    plan.not_upgradable = members
+    let mut counts = Counts::of(pods);
+    counts.is_paused = strategy.paused;
+    counts.is_rolling = is_rolling;
+    counts.max_unavailable = max_unavailable(set, pods.len());
+    plan.not_upgradable = pods
         .iter()
-        .filter(|one| !one.is_updated && !one.is_upgradable)
-        .map(|one| Arc::clone(&one.pod))
+        .filter(|pod| !pod.is_updated && !pod.is_upgradable)
+        .map(|pod| Arc::clone(&pod.pod))
         .collect();
     if is_rolling && !strategy.paused {
-        let updated = members.iter().filter(|one| one.is_updated);
-        let flip = updated.filter(|one| flipped(set, &one.pod).is_some());
-        plan.flip = flip.map(|one| Arc::clone(&one.pod)).collect();
-        plan.update = next(set, members, &mut numbers);
+        plan.flip = pods
+            .iter()
+            .filter(|pod| pod.is_updated && flipped(set, &pod.pod).is_some())
+            .map(|pod| Arc::clone(&pod.pod))
+            .collect();
+        plan.update = next_updates(set, pods, &mut counts);
     }
-    numbers.updating = plan.update.len();
-    plan.progress = numbers.progress();
+    counts.updating = plan.update.len();
+    plan.progress = counts.progress();
     plan
 }
 
-/// The Pods that may be updated now.
-fn next(set: &SidecarSet, members: &[Member], numbers: &mut Numbers) -> Vec<Arc<Pod>> {
+/// Returns the Pods that can be updated now, and counts why the others are not.
+fn next_updates(set: &SidecarSet, pods: &[InjectedPod], counts: &mut Counts) -> Vec<Arc<Pod>> {
     let strategy = &set.spec.update_strategy;
-    let outdated = members.iter().filter(|one| !one.is_updated);
-    let (selected, others): (Vec<_>, Vec<_>) = outdated.partition(|one| {
-        let selector = strategy.selector.as_ref();
-        selector.is_none_or(|selector| matches(selector, one.pod.labels()))
-    });
-    numbers.unselected = others.len();
-    let candidates = selected.into_iter().filter(|one| one.is_upgradable);
-    let candidates = ordered(strategy, candidates.collect());
-    let outdated = members.len() - numbers.updated;
-    let kept = partition(set, members.len());
-    let allowed = outdated.saturating_sub(kept);
-    numbers.kept = candidates.len().saturating_sub(allowed);
-    let budget = numbers.max_unavailable;
-    let mut budget = budget.saturating_sub(numbers.updated - numbers.updated_ready);
-    let mut chosen = Vec::new();
-    for member in candidates.into_iter().take(allowed) {
-        // The former update of such a Pod is still under way.
-        if !member.is_consistent && is_serving(member) {
-            numbers.waiting += 1;
-        } else if !member.is_ready {
-            chosen.push(Arc::clone(&member.pod));
-        } else if budget > 0 {
-            budget -= 1;
-            chosen.push(Arc::clone(&member.pod));
-        } else {
-            numbers.waiting += 1;
+    let (selected, unselected): (Vec<_>, Vec<_>) =
+        pods.iter().filter(|pod| !pod.is_updated).partition(|pod| {
+            let selector = strategy.selector.as_ref();
+            selector.is_none_or(|selector| matches(selector, pod.pod.labels()))
+        });
+    counts.unselected = unselected.len();
+    let upgradable = selected.into_iter().filter(|pod| pod.is_upgradable);
+    let candidates = update_order(strategy, upgradable.collect());
+    let outdated = pods.len() - counts.updated;
+    let allowed = outdated.saturating_sub(partition(set, pods.len()));
+    counts.kept_back = candidates.len().saturating_sub(allowed);
+    let unready = counts.updated - counts.updated_ready;
+    let mut budget = counts.max_unavailable.saturating_sub(unready);
+    let mut next = Vec::new();
+    for pod in candidates.into_iter().take(allowed) {
+        let is_last_update_running = !pod.is_consistent && is_ready(&pod.pod);
+        let costs_budget = pod.is_ready;
+        if is_last_update_running || (costs_budget && budget == 0) {
+            counts.waiting += 1;
+            continue;
         }
+        budget -= usize::from(costs_budget);
+        next.push(Arc::clone(&pod.pod));
     }
-    chosen
+    next
 }
 
-/// Whether the Pod says that it is ready, whatever it runs.
-fn is_serving(member: &Member) -> bool {
-    let status = member.pod.status.iter();
-    let mut conditions = status.flat_map(|one| one.conditions.iter().flatten());
-    conditions.any(|one| one.type_ == "Ready" && one.status == "True")
+/// Whether the Pod is ready, in whatever version.
+fn is_ready(pod: &Pod) -> bool {
+    let status = pod.status.iter();
+    let mut conditions = status.flat_map(|status| status.conditions.iter().flatten());
+    conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
 
-/// How many Pods keep what they have. A percentage below 100 leaves at least one to try it with.
-fn partition(set: &SidecarSet, all: usize) -> usize {
+/// The number of Pods that keep their version. A percentage below 100 leaves at least one Pod to
+/// update.
+fn partition(set: &SidecarSet, total: usize) -> usize {
     let partition = set.spec.update_strategy.partition.as_ref();
-    match partition.and_then(portion) {
+    match partition.and_then(Portion::parse) {
         None => 0,
-        Some(Portion::Percent(percent)) if percent < 100 => {
-            let kept = Portion::Percent(percent).of(all);
-            kept.min(all.saturating_sub(1))
-        }
-        Some(portion) => portion.of(all),
+        Some(portion @ Portion::Percent(..100)) => portion.of(total).min(total.saturating_sub(1)),
+        Some(portion) => portion.of(total),
     }
 }
 
-fn max_unavailable(set: &SidecarSet, all: usize) -> usize {
-    let most = set.spec.update_strategy.max_unavailable.as_ref();
-    let most = most.unwrap_or(&IntOrString::Int(1));
-    portion(most).map_or(1, |portion| portion.of(all))
+fn max_unavailable(set: &SidecarSet, total: usize) -> usize {
+    let limit = set.spec.update_strategy.max_unavailable.as_ref();
+    Portion::parse(limit.unwrap_or(&IntOrString::Int(1))).map_or(1, |portion| portion.of(total))
 }
 
 #[cfg(test)]
 #[path = "plan_tests.rs"]
-pub(crate) mod tests;
+mod tests;
 
 #[cfg(test)]
 #[path = "plan_properties.rs"]

@@ -1,4 +1,4 @@
-//! What holds for every roll-out. A failure prints the smallest case and its seed.
+//! Properties of any roll-out. A failure prints the smallest case and its seed.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use proptest::{prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
 
 use super::plan;
-use super::tests::{pod_of, set_of, settled};
 use crate::SidecarSet;
-use crate::roll_out::{Member, member, updated};
+use crate::roll_out::fixtures::{pod_of, run_by_kubelet, set_of};
+use crate::roll_out::{InjectedPod, injected_pod, updated};
 
-/// So many Pods of all, as a strategy says it.
+/// A number or a percentage of Pods, as in a strategy.
 #[derive(Clone, Copy, Debug)]
 enum Amount {
     Number(usize),
@@ -21,46 +21,47 @@ enum Amount {
 }
 
 impl Amount {
-    fn written(self) -> Value {
+    fn json(self) -> Value {
         match self {
             Self::Number(number) => json!(number),
             Self::Percent(percent) => json!(format!("{percent}%")),
         }
     }
 
-    /// A percentage is rounded up.
-    fn of(self, all: usize) -> usize {
+    /// The number of Pods out of a total; a percentage is rounded up.
+    fn of(self, total: usize) -> usize {
         match self {
             Self::Number(number) => number,
-            Self::Percent(percent) => (all * percent).div_ceil(100),
+            Self::Percent(percent) => (total * percent).div_ceil(100),
         }
     }
 
-    /// How many Pods a partition keeps: less than all where less than all were asked for.
-    fn kept_of(self, all: usize) -> usize {
+    /// How many Pods a partition keeps back: not all unless 100 % are given.
+    fn kept_back_of(self, total: usize) -> usize {
         match self {
-            Self::Percent(percent) if percent < 100 => self.of(all).min(all.saturating_sub(1)),
-            amount => amount.of(all).min(all),
+            Self::Percent(percent) if percent < 100 => self.of(total).min(total.saturating_sub(1)),
+            amount => amount.of(total).min(total),
         }
     }
 }
 
-/// A roll-out and what happens meanwhile: which kubelet answers, and whether its Pod is unready.
+/// A roll-out, and what happens during it.
 #[derive(Clone, Debug)]
 struct RollOut {
     partition: Amount,
-    most: Amount,
+    max_unavailable: Amount,
     priority: Value,
     scatter: Value,
     /// The zone and the weight of each Pod.
     pods: Vec<(u8, u8)>,
-    events: Vec<(Index, u8)>,
+    /// Which Pod its kubelet runs in each round, and whether it is ready then: 0 if not.
+    kubelets: Vec<(Index, u8)>,
 }
 
 impl RollOut {
     fn set(&self) -> SidecarSet {
-        let mut strategy = json!({"partition": self.partition.written(),
-            "maxUnavailable": self.most.written(), "scatterStrategy": self.scatter});
+        let mut strategy = json!({"partition": self.partition.json(),
+            "maxUnavailable": self.max_unavailable.json(), "scatterStrategy": self.scatter});
         if !self.priority.is_null() {
             strategy["priorityStrategy"] = self.priority.clone();
         }
@@ -69,8 +70,8 @@ impl RollOut {
 
     fn pods(&self) -> Vec<Pod> {
         let old = set_of("i:1", json!({}));
-        let pod = |(place, &(zone, weight)): (usize, &(u8, u8))| {
-            let mut pod = pod_of(&old, &format!("p{place}"));
+        let pod = |(index, &(zone, weight)): (usize, &(u8, u8))| {
+            let mut pod = pod_of(&old, &format!("p{index}"));
             let labels = pod.labels_mut();
             labels.insert("zone".to_owned(), format!("z{zone}"));
             labels.insert("weight".to_owned(), format!("w{weight}"));
@@ -80,18 +81,18 @@ impl RollOut {
     }
 }
 
-fn amount(least: usize, most: usize) -> impl Strategy<Value = Amount> {
+fn amount(min: usize, max: usize) -> impl Strategy<Value = Amount> {
     prop_oneof![
-        (least..most).prop_map(Amount::Number),
-        (least..101).prop_map(Amount::Percent),
+        (min..max).prop_map(Amount::Number),
+        (min..101).prop_map(Amount::Percent),
     ]
 }
 
 fn roll_out() -> impl Strategy<Value = RollOut> {
-    let heavy = |weight: u8| json!({"weight": weight, "matchSelector": {"matchLabels": {"weight": format!("w{weight}")}}});
+    let term = |weight: u8| json!({"weight": weight, "matchSelector": {"matchLabels": {"weight": format!("w{weight}")}}});
     let priority = prop_oneof![
         Just(Value::Null),
-        Just(json!({"weightPriority": [heavy(1), heavy(2)]})),
+        Just(json!({"weightPriority": [term(1), term(2)]})),
         Just(json!({"orderPriority": [{"orderedKey": "weight"}]})),
     ];
     let scatter = prop_oneof![
@@ -100,16 +101,16 @@ fn roll_out() -> impl Strategy<Value = RollOut> {
         Just(json!([{"key": "zone", "value": "z1"}])),
     ];
     let pods = prop::collection::vec((0_u8..3, 0_u8..3), 1..8);
-    let events = prop::collection::vec((any::<Index>(), 0_u8..3), 0..15);
+    let kubelets = prop::collection::vec((any::<Index>(), 0_u8..3), 0..15);
     let amounts = (amount(0, 9), amount(1, 4));
-    (amounts, priority, scatter, pods, events).prop_map(
-        |((partition, most), priority, scatter, pods, events)| RollOut {
+    (amounts, priority, scatter, pods, kubelets).prop_map(
+        |((partition, max_unavailable), priority, scatter, pods, kubelets)| RollOut {
             partition,
-            most,
+            max_unavailable,
             priority,
             scatter,
             pods,
-            events,
+            kubelets,
         },
     )
 }
@@ -118,83 +119,99 @@ fn names(pods: &[Arc<Pod>]) -> Vec<String> {
     pods.iter().map(|pod| pod.name_any()).collect()
 }
 
-fn members(set: &SidecarSet, all: &[Pod]) -> Vec<Member> {
-    let all = all.iter().map(|pod| Arc::new(pod.clone()));
-    all.map(|pod| member(set, &pod).unwrap()).collect()
+fn injected_pods(set: &SidecarSet, pods: &[Pod]) -> Vec<InjectedPod> {
+    pods.iter()
+        .map(|pod| injected_pod(set, &Arc::new(pod.clone())).unwrap())
+        .collect()
 }
 
-/// One look at the Pods: the bounds hold, and the order in which Pods are listed is nothing.
-fn step(set: &SidecarSet, all: &mut [Pod], most: usize) -> Result<usize, TestCaseError> {
-    let seen = members(set, all);
-    let next = plan(set, &seen);
-    let backwards: Vec<_> = seen.iter().rev().cloned().collect();
-    prop_assert_eq!(names(&next.update), names(&plan(set, &backwards).update));
-    let down = seen.iter().filter(|one| one.is_updated && !one.is_ready);
-    let down = down.count();
-    let is_chosen = |one: &&Member| next.update.iter().any(|pod| Arc::ptr_eq(pod, &one.pod));
-    let taken = seen.iter().filter(is_chosen).filter(|one| one.is_ready);
-    let taken = taken.count();
+/// Plans and updates once, and returns the number of updates. Asserts that `maxUnavailable` is kept
+/// and that the order of the Pods does not matter.
+fn step(
+    set: &SidecarSet,
+    pods: &mut [Pod],
+    max_unavailable: usize,
+) -> Result<usize, TestCaseError> {
+    let injected = injected_pods(set, pods);
+    let next = plan(set, &injected);
+    let reversed: Vec<_> = injected.iter().rev().cloned().collect();
+    prop_assert_eq!(names(&next.update), names(&plan(set, &reversed).update));
+    let unready = injected
+        .iter()
+        .filter(|pod| pod.is_updated && !pod.is_ready)
+        .count();
+    let is_next = |injected: &InjectedPod| {
+        let mut update = next.update.iter();
+        update.any(|pod| Arc::ptr_eq(pod, &injected.pod))
+    };
+    let ready_updates = injected
+        .iter()
+        .filter(|pod| pod.is_ready && is_next(pod))
+        .count();
     prop_assert!(
-        taken + down <= most.max(down),
-        "{taken} of the ready while {down} are down"
+        ready_updates + unready <= max_unavailable.max(unready),
+        "{ready_updates} ready Pods are updated while {unready} are not ready"
     );
     for pod in &next.update {
-        let place = all.iter().position(|one| one.name_any() == pod.name_any());
-        all[place.unwrap()] = updated(set, pod, "s-1", "now").unwrap().pod;
+        let index = pods
+            .iter()
+            .position(|other| other.name_any() == pod.name_any());
+        pods[index.unwrap()] = updated(set, pod, "s-1", "now").unwrap().pod;
     }
     Ok(next.update.len())
 }
 
-fn outdated(set: &SidecarSet, all: &[Pod]) -> usize {
-    let seen = members(set, all);
-    seen.iter().filter(|one| !one.is_updated).count()
+fn outdated(set: &SidecarSet, pods: &[Pod]) -> usize {
+    let injected = injected_pods(set, pods);
+    injected.iter().filter(|pod| !pod.is_updated).count()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Kubelets answer in any order and at any time; Pods are unready at random.
+    /// Kubelets run updated Pods in any order and at any time, and some Pods are not ready.
     #[test]
-    fn a_roll_out_keeps_its_bounds_and_ends(roll_out in roll_out()) {
+    fn roll_out_keeps_partition_and_max_unavailable_and_completes(roll_out in roll_out()) {
         let set = roll_out.set();
-        let mut all = roll_out.pods();
-        let (pods, most) = (all.len(), roll_out.most.of(all.len()));
-        let kept = roll_out.partition.kept_of(pods);
-        let mut events = roll_out.events.iter();
+        let mut pods = roll_out.pods();
+        let total = pods.len();
+        let max_unavailable = roll_out.max_unavailable.of(total);
+        let kept_back = roll_out.partition.kept_back_of(total);
+        let mut kubelets = roll_out.kubelets.iter();
         for round in 0..60 {
-            let changed = step(&set, &mut all, most)?;
-            prop_assert!(outdated(&set, &all) >= kept);
-            match events.next() {
-                Some((index, kind)) => {
-                    let pod = &mut all[index.index(pods)];
-                    *pod = settled(pod.clone());
-                    if *kind == 0 {
+            let updates = step(&set, &mut pods, max_unavailable)?;
+            prop_assert!(outdated(&set, &pods) >= kept_back);
+            match kubelets.next() {
+                Some((index, readiness)) => {
+                    let pod = &mut pods[index.index(total)];
+                    *pod = run_by_kubelet(pod.clone());
+                    if *readiness == 0 {
                         let unready = json!([{"type": "Ready", "status": "False"}]);
                         let status = pod.status.as_mut().unwrap();
                         status.conditions = serde_json::from_value(unready).unwrap();
                     }
                 }
-                None if changed == 0 && round > 15 => break,
-                None => all = all.into_iter().map(settled).collect(),
+                None if updates == 0 && round > 15 => break,
+                None => pods = pods.into_iter().map(run_by_kubelet).collect(),
             }
         }
-        prop_assert_eq!(outdated(&set, &all), kept);
+        prop_assert_eq!(outdated(&set, &pods), kept_back);
     }
 
-    /// While all are ready, the heavier come first unless zones are to be spread.
+    /// While all Pods are ready, and without scattering.
     #[test]
-    fn the_heavier_are_updated_first(roll_out in roll_out()) {
-        let mut roll_out = roll_out;
+    fn pods_of_larger_weight_are_updated_first(mut roll_out in roll_out()) {
         roll_out.scatter = json!([]);
         let set = roll_out.set();
-        let next = plan(&set, &members(&set, &roll_out.pods()));
+        let next = plan(&set, &injected_pods(&set, &roll_out.pods()));
         let weight = |pod: &Arc<Pod>| pod.labels()["weight"].clone();
-        let taken: Vec<_> = next.update.iter().map(weight).collect();
+        let updated: Vec<_> = next.update.iter().map(weight).collect();
         if !roll_out.priority.is_null() {
-            let mut all: Vec<_> = roll_out.pods.iter().map(|(_, weight)| format!("w{weight}")).collect();
-            all.sort_unstable_by(|one, other| other.cmp(one));
-            all.truncate(taken.len());
-            prop_assert_eq!(taken, all);
+            let weights = roll_out.pods.iter().map(|(_, weight)| format!("w{weight}"));
+            let mut expected: Vec<_> = weights.collect();
+            expected.sort_unstable_by(|left, right| right.cmp(left));
+            expected.truncate(updated.len());
+            prop_assert_eq!(updated, expected);
         }
     }
 }

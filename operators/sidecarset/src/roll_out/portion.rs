@@ -1,6 +1,8 @@
+//! A number or a percentage of Pods.
+
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
-/// A number, or a percentage of all.
+/// A number or a percentage of Pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Portion {
     Number(usize),
@@ -8,24 +10,25 @@ pub(crate) enum Portion {
 }
 
 impl Portion {
-    /// How many of so many, rounded up.
-    pub(crate) fn of(self, all: usize) -> usize {
-        match self {
-            Self::Number(number) => number,
-            Self::Percent(percent) => (percent * all).div_ceil(100),
+    /// Parses a field, and returns none if it is invalid.
+    pub(crate) fn parse(value: &IntOrString) -> Option<Self> {
+        match value {
+            IntOrString::Int(number) => usize::try_from(*number).ok().map(Self::Number),
+            IntOrString::String(text) => {
+                let digits = text.strip_suffix('%')?;
+                // `parse` alone would accept a sign.
+                let is_plain = digits.chars().all(|c| c.is_ascii_digit());
+                let percent = is_plain.then(|| digits.parse().ok())??;
+                Some(Self::Percent(percent))
+            }
         }
     }
-}
 
-/// What a field says; none when it says nothing that can be understood.
-pub(crate) fn portion(value: &IntOrString) -> Option<Portion> {
-    match value {
-        IntOrString::Int(number) => usize::try_from(*number).ok().map(Portion::Number),
-        IntOrString::String(text) => {
-            let percent = text.strip_suffix('%')?;
-            let is_plain = percent.chars().all(|c| c.is_ascii_digit());
-            let percent = percent.parse().ok().filter(|_| is_plain)?;
-            Some(Portion::Percent(percent))
+    /// Returns the number of Pods out of a total, rounded up.
+    pub(crate) fn of(self, total: usize) -> usize {
+        match self {
+            Self::Number(number) => number,
+            Self::Percent(percent) => (percent * total).div_ceil(100),
         }
     }
 }
@@ -34,12 +37,12 @@ pub(crate) fn portion(value: &IntOrString) -> Option<Portion> {
 mod tests {
     use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
-    use super::portion;
+    use super::Portion;
 
     #[test]
     fn percentages_are_rounded_up() {
         let text = |text: &str| IntOrString::String(text.to_owned());
-        for (value, all, wanted) in [
+        for (value, total, expected) in [
             (IntOrString::Int(3), 10, Some(3)),
             (IntOrString::Int(-1), 10, None),
             (text("25%"), 10, Some(3)),
@@ -50,8 +53,8 @@ mod tests {
             (text("+3%"), 10, None),
             (text("x%"), 10, None),
         ] {
-            let amount = portion(&value).map(|portion| portion.of(all));
-            assert_eq!(amount, wanted, "{value:?} of {all}");
+            let number = Portion::parse(&value).map(|portion| portion.of(total));
+            assert_eq!(number, expected, "{value:?} of {total}");
         }
     }
 }

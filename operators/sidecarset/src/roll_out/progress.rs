@@ -1,33 +1,35 @@
+//! The progress of a roll-out, in counts and as a condition.
+
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::Member;
+use super::InjectedPod;
 use crate::{SidecarContainer, SidecarSet};
 
-/// The condition that says how far a roll-out is.
+/// The condition that reports the progress of a roll-out.
 pub const PROGRESSING: &str = "Progressing";
 
-/// How far a roll-out is, for a condition.
+/// The progress of a roll-out, for the condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Whether it goes on by itself.
+    /// Whether the roll-out continues without a change of the set.
     pub is_progressing: bool,
-    /// One word for it.
+    /// The reason of the condition.
     pub reason: &'static str,
-    /// The numbers.
+    /// The counts.
     pub message: String,
 }
 
-/// What a roll-out counts.
+/// The counts of a roll-out.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Numbers {
+pub(super) struct Counts {
     pub(super) matched: usize,
     pub(super) updated: usize,
     pub(super) updated_ready: usize,
     pub(super) not_upgradable: usize,
     pub(super) unselected: usize,
-    pub(super) kept: usize,
+    pub(super) kept_back: usize,
     pub(super) waiting: usize,
     pub(super) updating: usize,
     pub(super) max_unavailable: usize,
@@ -35,14 +37,14 @@ pub(super) struct Numbers {
     pub(super) is_rolling: bool,
 }
 
-impl Numbers {
-    pub(super) fn count(members: &[Member]) -> Self {
-        let count = |is: fn(&Member) -> bool| members.iter().filter(|one| is(one)).count();
+impl Counts {
+    pub(super) fn of(pods: &[InjectedPod]) -> Self {
+        let count = |is: fn(&InjectedPod) -> bool| pods.iter().filter(|pod| is(pod)).count();
         Self {
-            matched: members.len(),
-            updated: count(|one| one.is_updated),
-            updated_ready: count(|one| one.is_updated && one.is_ready),
-            not_upgradable: count(|one| !one.is_updated && !one.is_upgradable),
+            matched: pods.len(),
+            updated: count(|pod| pod.is_updated),
+            updated_ready: count(|pod| pod.is_updated && pod.is_ready),
+            not_upgradable: count(|pod| !pod.is_updated && !pod.is_upgradable),
             ..Self::default()
         }
     }
@@ -55,10 +57,10 @@ impl Numbers {
         )];
         for (count, what) in [
             (self.updating, "updated now".to_owned()),
-            (self.kept, "kept as they are by partition".to_owned()),
+            (self.kept_back, "kept back by partition".to_owned()),
             (
                 self.unselected,
-                "left out by updateStrategy.selector".to_owned(),
+                "not selected by updateStrategy.selector".to_owned(),
             ),
             (
                 self.not_upgradable,
@@ -103,59 +105,53 @@ impl Numbers {
         if self.waiting > 0 {
             return (true, "MaxUnavailable");
         }
-        match (self.kept, self.unselected) {
-            (1.., _) => (false, "Partition"),
-            (_, 1..) => (false, "Selector"),
-            _ => (false, "NotUpgradable"),
+        if self.kept_back > 0 {
+            return (false, "Partition");
         }
+        if self.unselected > 0 {
+            return (false, "Selector");
+        }
+        (false, "NotUpgradable")
     }
 }
 
-/// The fields besides images that differ between two versions of a set's containers, which no
-/// running Pod can take over: `a.args`.
+/// Returns the fields that differ between two versions of a set's containers, such as `a.args`.
+/// Images are left out, since a running Pod can be updated to another image.
 pub fn changed_fields(old: &SidecarSet, new: &SidecarSet) -> Vec<String> {
-    let mut fields = BTreeSet::new();
-    let containers = |set: &SidecarSet| {
-        let initial = set
-            .spec
-            .init_containers
-            .iter()
-            .filter(|one| one.is_native());
-        let all: Vec<SidecarContainer> =
-            set.spec.containers.iter().chain(initial).cloned().collect();
-        all
+    let containers = |set: &SidecarSet| -> Vec<SidecarContainer> {
+        let native = set.native_sidecars();
+        set.spec.containers.iter().chain(native).cloned().collect()
     };
     let (before, after) = (containers(old), containers(new));
-    for container in &after {
-        let name = &container.container.name;
-        let former = before.iter().find(|one| one.container.name == *name);
-        let Some(former) = former else {
-            fields.insert(name.clone());
+    let mut changed = BTreeSet::new();
+    for sidecar in &after {
+        let name = &sidecar.container.name;
+        let previous = before
+            .iter()
+            .find(|previous| previous.container.name == *name);
+        let Some(previous) = previous else {
+            changed.insert(name.clone());
             continue;
         };
-        let (old, new) = (members(former), members(container));
-        for key in old.keys().chain(new.keys()) {
-            if key != "image" && old.get(key) != new.get(key) {
-                fields.insert(format!("{name}.{key}"));
+        let (old_fields, new_fields) = (fields(previous), fields(sidecar));
+        for key in old_fields.keys().chain(new_fields.keys()) {
+            if key != "image" && old_fields.get(key) != new_fields.get(key) {
+                changed.insert(format!("{name}.{key}"));
             }
         }
     }
-    let is_gone = |one: &&SidecarContainer| {
-        let name = &one.container.name;
-        after.iter().all(|other| other.container.name != *name)
-    };
-    fields.extend(
-        before
-            .iter()
-            .filter(is_gone)
-            .map(|one| one.container.name.clone()),
-    );
-    fields.into_iter().collect()
+    let names = before.iter().map(|sidecar| &sidecar.container.name);
+    let removed = names.filter(|name| {
+        let mut remaining = after.iter();
+        remaining.all(|sidecar| sidecar.container.name != **name)
+    });
+    changed.extend(removed.cloned());
+    changed.into_iter().collect()
 }
 
-fn members(container: &SidecarContainer) -> serde_json::Map<String, Value> {
-    match serde_json::to_value(container) {
-        Ok(Value::Object(members)) => members,
+fn fields(sidecar: &SidecarContainer) -> serde_json::Map<String, Value> {
+    match serde_json::to_value(sidecar) {
+        Ok(Value::Object(fields)) => fields,
         _ => serde_json::Map::new(),
     }
 }
@@ -165,11 +161,11 @@ mod tests {
     use serde_json::json;
 
     use super::changed_fields;
-    use crate::roll_out::plan::tests::set_of;
+    use crate::roll_out::fixtures::set_of;
 
     #[test]
-    fn the_fields_that_no_running_pod_can_take_over_are_named() {
-        let containers = |all: serde_json::Value| set_of("i:1", json!({"containers": all}));
+    fn changed_fields_of_containers_are_named_without_images() {
+        let containers = |list: serde_json::Value| set_of("i:1", json!({"containers": list}));
         let old = containers(json!([{"name": "a", "image": "i:1", "args": ["x"]}, {"name": "b"}]));
         let new = containers(json!([{"name": "a", "image": "i:2", "args": ["y"], "tty": true}]));
         assert_eq!(changed_fields(&old, &new), ["a.args", "a.tty", "b"]);

@@ -1,32 +1,35 @@
+//! Updates of running Pods, as strategic merge patches.
+
 use std::collections::BTreeMap;
 
 use kubewright::prelude::*;
 use serde_json::{Value, json};
 
-use super::hot::{target_half, to_flip, working_half};
-use super::member::{container_names, status};
+use super::containers::{container, container_status};
+use super::hot_upgrade::{target_half, to_flip, working_half};
+use super::injected_pod::container_names;
 use crate::hash::{spec_hash, spec_hash_without_image};
-use crate::inject::{Moment, patch_metadata};
-use crate::record::{
+use crate::inject::{Occasion, injection_of, patch_metadata};
+use crate::pod_annotations::{
     HASH_ANNOTATION, HASH_WITHOUT_IMAGE_ANNOTATION, LastStatus, UPDATE_STATE_ANNOTATION,
-    UpdateState, WORKING_ANNOTATION, injected, injected_without_image, note,
-    other_version_annotation, update_states, version_annotation, working,
+    UpdateState, WORKING_ANNOTATION, injections, injections_without_image,
+    other_version_annotation, update_states, version_annotation, working_containers, write_json,
 };
-use crate::{Error, SidecarContainer, SidecarSet};
+use crate::{Error, Injection, SidecarContainer, SidecarSet};
 
-/// The version of a container that waits.
+/// The version of an idle container.
 const IDLE: &str = "0";
 
-/// What a running Pod becomes, and how to say so.
+/// An update of a running Pod.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
-    /// The Pod then.
+    /// The Pod after the update.
     pub pod: Pod,
-    /// The strategic merge patch that makes it so, for the Pod as it was read.
+    /// The strategic merge patch, with the uid and the resource version of the Pod before it.
     pub patch: Value,
 }
 
-/// The Pod with the present images and annotations of the set.
+/// Updates a Pod to the images and annotations of the set, in the version of this revision.
 pub fn updated(set: &SidecarSet, pod: &Pod, revision: &str, now: &str) -> Result<Update, Error> {
     let mut new = pod.clone();
     let mut state = UpdateState {
@@ -34,30 +37,31 @@ pub fn updated(set: &SidecarSet, pod: &Pod, revision: &str, now: &str) -> Result
         update_timestamp: Some(now.to_owned()),
         ..UpdateState::default()
     };
-    let native = set
-        .spec
-        .init_containers
-        .iter()
-        .filter(|one| one.is_native());
-    for sidecar in set.spec.containers.iter().chain(native) {
-        let name = take_image(set, sidecar, pod, &mut new);
-        if let Some(name) = name {
-            let before = status(pod, &name);
-            let image_id = before.map(|one| one.image_id.clone()).unwrap_or_default();
-            state
-                .last_container_statuses
-                .insert(name, LastStatus { image_id });
+    for sidecar in set.spec.containers.iter().chain(set.native_sidecars()) {
+        if let Some(name) = update_image(set, sidecar, pod, &mut new) {
+            let last = container_status(pod, &name);
+            let image_id = last.map(|status| status.image_id.clone());
+            let last = LastStatus {
+                image_id: image_id.unwrap_or_default(),
+            };
+            state.last_container_statuses.insert(name, last);
         }
     }
-    patch_metadata(new.annotations_mut(), &[set], Moment::Update)?;
-    tell(set, &mut new, (revision, now), state);
+    patch_metadata(new.annotations_mut(), &[set], Occasion::Update)?;
+    let injection = Injection {
+        update_timestamp: Some(now.to_owned()),
+        controller_revision: Some(revision.to_owned()),
+        ..injection_of(set, spec_hash(set))
+    };
+    annotate(&mut new, set, injection, state);
     Ok(Update {
-        patch: difference(set, pod, &new),
+        patch: patch_between(set, pod, &new),
         pod: new,
     })
 }
 
-/// The Pod whose former containers of a hot upgrade rest; none when there is nothing to do.
+/// Finishes the hot upgrades of a Pod: the previous containers get the empty image. Returns none if
+/// there is nothing to finish.
 pub fn flipped(set: &SidecarSet, pod: &Pod) -> Option<Update> {
     let sidecars = to_flip(set, pod);
     if sidecars.is_empty() {
@@ -68,20 +72,20 @@ pub fn flipped(set: &SidecarSet, pod: &Pod) -> Option<Update> {
         let name = &sidecar.container.name;
         let half = working_half(sidecar, pod);
         let (working, idle) = (half.name(name), half.other().name(name));
-        let empty = sidecar.upgrade_strategy.hot_upgrade_empty_image.clone();
-        set_image(&mut new, &idle, &empty);
+        let empty_image = sidecar.upgrade_strategy.hot_upgrade_empty_image.clone();
+        set_image(&mut new, &idle, &empty_image);
         let annotations = new.annotations_mut();
         annotations.insert(version_annotation(&idle), IDLE.to_owned());
         annotations.insert(other_version_annotation(&working), IDLE.to_owned());
     }
     Some(Update {
-        patch: difference(set, pod, &new),
+        patch: patch_between(set, pod, &new),
         pod: new,
     })
 }
 
-/// Gives the right container the image; its name, if that is another one than before.
-fn take_image(
+/// Sets the image of a sidecar, and returns the name of the container whose image has changed.
+fn update_image(
     set: &SidecarSet,
     sidecar: &SidecarContainer,
     pod: &Pod,
@@ -92,38 +96,36 @@ fn take_image(
     if !sidecar.is_hot() {
         return set_image(new, name, image).then(|| name.clone());
     }
-    // A sidecar whose image is the same goes on as it is.
-    let half = working_half(sidecar, pod);
-    let present = super::member::container(pod, &half.name(name));
-    if present.is_some_and(|one| one.image == *image) {
+    let working = container(pod, &working_half(sidecar, pod).name(name));
+    if working.is_some_and(|container| container.image == *image) {
         return None;
     }
-    let target = target_half(sidecar, pod);
-    let (taker, other) = (target.name(name), target.other().name(name));
-    set_image(new, &taker, image);
+    let half = target_half(sidecar, pod);
+    let (target, other) = (half.name(name), half.other().name(name));
+    set_image(new, &target, image);
     let version = set.metadata.resource_version.clone().unwrap_or_default();
-    let mut working = working(new);
-    working.insert(name.clone(), taker.clone());
+    let mut working = working_containers(new);
+    working.insert(name.clone(), target.clone());
     let annotations = new.annotations_mut();
-    let former = annotations.get(&version_annotation(&other)).cloned();
-    annotations.insert(version_annotation(&taker), version.clone());
+    let previous = annotations.get(&version_annotation(&other)).cloned();
+    annotations.insert(version_annotation(&target), version.clone());
     annotations.insert(
-        other_version_annotation(&taker),
-        former.unwrap_or_else(|| IDLE.to_owned()),
+        other_version_annotation(&target),
+        previous.unwrap_or_else(|| IDLE.to_owned()),
     );
     annotations.insert(other_version_annotation(&other), version);
-    note(annotations, WORKING_ANNOTATION, &working);
-    Some(taker)
+    write_json(annotations, WORKING_ANNOTATION, &working);
+    Some(target)
 }
 
-/// Whether the container's image is another one now.
+/// Sets the image of a container, and returns whether it was another one.
 fn set_image(pod: &mut Pod, name: &str, image: &Option<String>) -> bool {
     let Some(spec) = &mut pod.spec else {
         return false;
     };
-    let initial = spec.init_containers.iter_mut().flatten();
-    let mut all = spec.containers.iter_mut().chain(initial);
-    match all.find(|one| one.name == name) {
+    let init = spec.init_containers.iter_mut().flatten();
+    let mut containers = spec.containers.iter_mut().chain(init);
+    match containers.find(|container| container.name == name) {
         Some(container) if container.image != *image => {
             container.image.clone_from(image);
             true
@@ -132,34 +134,31 @@ fn set_image(pod: &mut Pod, name: &str, image: &Option<String>) -> bool {
     }
 }
 
-/// Says on the Pod what it has now.
-fn tell(set: &SidecarSet, pod: &mut Pod, (revision, now): (&str, &str), state: UpdateState) {
+/// Records the update in the annotations of the Pod.
+fn annotate(pod: &mut Pod, set: &SidecarSet, injection: Injection, state: UpdateState) {
     let name = set.name_any();
-    let mut full = injected(pod);
-    let mut without_image = injected_without_image(pod);
+    let mut without_image = injections_without_image(pod);
+    without_image.insert(
+        name.clone(),
+        Injection {
+            hash: spec_hash_without_image(set),
+            controller_revision: None,
+            ..injection.clone()
+        },
+    );
+    let mut injections = injections(pod);
+    injections.insert(name.clone(), injection);
     let mut states = update_states(pod);
-    for (entries, hash, revision) in [
-        (&mut full, spec_hash(set), Some(revision.to_owned())),
-        (&mut without_image, spec_hash_without_image(set), None),
-    ] {
-        let entry = entries.entry(name.clone()).or_default();
-        entry.hash = hash;
-        entry.set.clone_from(&name);
-        entry.update_timestamp = Some(now.to_owned());
-        entry.controller_revision = revision;
-        let names = set.spec.containers.iter();
-        entry.sidecar_list = names.map(|one| one.container.name.clone()).collect();
-    }
     states.insert(name, state);
     let annotations = pod.annotations_mut();
-    note(annotations, HASH_ANNOTATION, &full);
-    note(annotations, HASH_WITHOUT_IMAGE_ANNOTATION, &without_image);
-    note(annotations, UPDATE_STATE_ANNOTATION, &states);
+    write_json(annotations, HASH_ANNOTATION, &injections);
+    write_json(annotations, HASH_WITHOUT_IMAGE_ANNOTATION, &without_image);
+    write_json(annotations, UPDATE_STATE_ANNOTATION, &states);
 }
 
-/// The images of the set's containers and the annotations that differ, for the Pod as it was read:
-/// somebody else's change in between is a conflict.
-fn difference(set: &SidecarSet, old: &Pod, new: &Pod) -> Value {
+/// Returns the patch for the changed annotations and images of the set's containers. The resource
+/// version makes a concurrent change by another client a conflict.
+fn patch_between(set: &SidecarSet, old: &Pod, new: &Pod) -> Value {
     let names = container_names(set);
     let mut patch = json!({"metadata": {
         "uid": old.metadata.uid,
@@ -173,20 +172,25 @@ fn difference(set: &SidecarSet, old: &Pod, new: &Pod) -> Value {
     if !annotations.is_empty() {
         patch["metadata"]["annotations"] = json!(annotations);
     }
-    let (Some(before), Some(after)) = (&old.spec, &new.spec) else {
+    let (Some(old_spec), Some(new_spec)) = (&old.spec, &new.spec) else {
         return patch;
     };
-    let none = Vec::new();
-    let initial = [before, after].map(|spec| spec.init_containers.as_ref().unwrap_or(&none));
-    for (list, before, after) in [
-        ("containers", &before.containers, &after.containers),
-        ("initContainers", initial[0], initial[1]),
+    let [old_init, new_init] = [old_spec, new_spec].map(|spec| {
+        let init = spec.init_containers.as_deref();
+        init.unwrap_or_default()
+    });
+    for (list, old, new) in [
+        (
+            "containers",
+            old_spec.containers.as_slice(),
+            new_spec.containers.as_slice(),
+        ),
+        ("initContainers", old_init, new_init),
     ] {
-        let changed = before
+        let changed: Vec<_> = old
             .iter()
-            .zip(after)
-            .filter(|(old, new)| old.image != new.image && names.contains(&new.name));
-        let changed: Vec<_> = changed
+            .zip(new)
+            .filter(|(old, new)| old.image != new.image && names.contains(&new.name))
             .map(|(_, new)| json!({"name": new.name, "image": new.image}))
             .collect();
         if !changed.is_empty() {
@@ -201,8 +205,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Update, flipped, updated};
-    use crate::record::{injected, update_states, working};
-    use crate::roll_out::plan::tests::{pod_of, set_of, settled};
+    use crate::pod_annotations::{injections, update_states, working_containers};
+    use crate::roll_out::fixtures::{pod_of, run_by_kubelet, set_of};
     use crate::{SidecarSet, spec_hash};
 
     fn update(set: &SidecarSet, pod: &kubewright::prelude::Pod) -> Update {
@@ -210,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn only_images_and_annotations_change() {
+    fn update_changes_only_images_and_annotations() {
         let (old, new) = (set_of("i:1", json!({})), set_of("i:2", json!({})));
         let pod = pod_of(&old, "p");
         let Update {
@@ -222,19 +226,19 @@ mod tests {
             json!({"containers": [{"name": "a", "image": "i:2"}]})
         );
         assert_eq!(patch["metadata"]["resourceVersion"], "5");
-        let entry = &injected(&changed)["s"];
-        assert_eq!(entry.hash, spec_hash(&new));
-        assert_eq!(entry.controller_revision.as_deref(), Some("s-1"));
+        let injection = &injections(&changed)["s"];
+        assert_eq!(injection.hash, spec_hash(&new));
+        assert_eq!(injection.controller_revision.as_deref(), Some("s-1"));
         let last = &update_states(&changed)["s"].last_container_statuses;
         assert_eq!(last["a"].image_id, "id of i:1");
     }
 
     #[test]
-    fn native_sidecars_change_their_image_too() {
+    fn images_of_native_sidecars_are_updated() {
         let native = |image: &str| {
-            let initial = json!([{"name": "n", "image": image, "restartPolicy": "Always"},
+            let init = json!([{"name": "n", "image": image, "restartPolicy": "Always"},
                                  {"name": "once", "image": image}]);
-            set_of("i:1", json!({"initContainers": initial}))
+            set_of("i:1", json!({"initContainers": init}))
         };
         let (old, new) = (native("i:1"), native("i:2"));
         let patch = update(&new, &pod_of(&old, "p")).patch;
@@ -245,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_is_patched_unless_it_is_to_be_retained() {
+    fn annotations_are_patched_unless_their_policy_is_retain() {
         let patches = |value: &str| {
             json!({"patchPodMetadata": [
                 {"annotations": {"k": value}, "patchPolicy": "Overwrite"},
@@ -270,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hot_upgrade_starts_the_other_container_and_then_puts_the_former_to_rest() {
+    fn hot_upgrade_starts_the_other_container_and_then_empties_the_previous_one() {
         let pod = pod_of(&hot("i:1"), "p");
         let set = hot("i:2");
         let first = update(&set, &pod);
@@ -278,28 +282,28 @@ mod tests {
             first.patch["spec"],
             json!({"containers": [{"name": "a-2", "image": "i:2"}]})
         );
-        assert_eq!(working(&first.pod)["a"], "a-2");
-        let said = |pod: &kubewright::prelude::Pod, name: &str| {
+        assert_eq!(working_containers(&first.pod)["a"], "a-2");
+        let versions = |pod: &kubewright::prelude::Pod, name: &str| {
             let annotations = pod.metadata.annotations.clone().unwrap_or_default();
             ["version", "versionalt"]
                 .map(|kind| annotations[&format!("{kind}.sidecarset.kruise.io/{name}")].clone())
         };
-        assert_eq!(said(&first.pod, "a-2"), ["77", "1"]);
-        assert_eq!(said(&first.pod, "a-1"), ["1", "77"]);
-        let mut waiting = settled(first.pod);
-        let statuses = waiting.status.as_mut().unwrap();
+        assert_eq!(versions(&first.pod, "a-2"), ["77", "1"]);
+        assert_eq!(versions(&first.pod, "a-1"), ["1", "77"]);
+        let mut unready = run_by_kubelet(first.pod);
+        let statuses = unready.status.as_mut().unwrap();
         statuses.container_statuses.as_mut().unwrap()[1].ready = false;
-        assert_eq!(flipped(&set, &waiting), None);
-        let second = flipped(&set, &settled(waiting)).unwrap();
+        assert_eq!(flipped(&set, &unready), None);
+        let second = flipped(&set, &run_by_kubelet(unready)).unwrap();
         assert_eq!(
             second.patch["spec"],
             json!({"containers": [{"name": "a-1", "image": "empty"}]})
         );
-        assert_eq!(said(&second.pod, "a-1"), ["0", "77"]);
-        assert_eq!(said(&second.pod, "a-2"), ["77", "0"]);
-        assert_eq!(flipped(&set, &settled(second.pod.clone())), None);
-        // And back again.
-        let third = update(&hot("i:3"), &settled(second.pod));
-        assert_eq!(working(&third.pod)["a"], "a-1");
+        assert_eq!(versions(&second.pod, "a-1"), ["0", "77"]);
+        assert_eq!(versions(&second.pod, "a-2"), ["77", "0"]);
+        assert_eq!(flipped(&set, &run_by_kubelet(second.pod.clone())), None);
+        // The next upgrade uses the first container again.
+        let third = update(&hot("i:3"), &run_by_kubelet(second.pod));
+        assert_eq!(working_containers(&third.pod)["a"], "a-1");
     }
 }

@@ -1,5 +1,5 @@
-//! The certificate that the operator looks after itself: what somebody spoils is put right, and
-//! Pods get their sidecars once more.
+//! The certificate that the operator manages itself: it is restored after it has expired or was
+//! changed, and Pods get their sidecars again.
 
 use k8s_openapi::ByteString;
 use k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration;
@@ -12,40 +12,40 @@ use kubewright_testing::Cluster;
 use serde_json::{Value, json};
 use sidecarset::{SidecarSet, operator, v1alpha1};
 
-use crate::world::{NAMESPACE, active, containers, pod, set};
+use crate::fixtures::{NAMESPACE, containers, create_active_set, dry_run, pod, set};
 
 const CONFIGURATION: &str = "sidecarset";
 const DEFINITION: &str = "sidecarsets.apps.kruise.io";
 const SECRET: &str = "sidecarset-webhook";
-/// Where the Secret says how long its certificate lasts, and for whom it is.
-const PROGRESS: &str = "webhook.kubewright.dev/rotation";
+/// The annotation of the Secret with the names and the expiry of its certificate.
+const ROTATION: &str = "webhook.kubewright.dev/rotation";
 const YEAR: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 async fn secret(cluster: &Cluster) -> Secret {
-    let there = cluster.in_namespace(NAMESPACE);
-    let secret = there.get::<Secret>(SECRET).await;
-    secret.expect("the operator has made it")
+    let own_namespace = cluster.in_namespace(NAMESPACE);
+    let secret = own_namespace.get::<Secret>(SECRET).await;
+    secret.expect("the Secret of the operator")
 }
 
 fn entry(secret: &Secret, name: &str) -> Option<ByteString> {
     secret.data.as_ref()?.get(name).cloned()
 }
 
-/// Puts a certificate into the Secret that ended a year ago, as one does that nobody renewed.
+/// Replaces the certificate in the Secret by one that has expired a year ago, and returns it.
 async fn expire(cluster: &Cluster) -> ByteString {
     let mut secret = secret(cluster).await;
-    let progress = &secret.annotations()[PROGRESS];
-    let mut progress: Value = serde_json::from_str(progress).expect("JSON");
-    let names: Vec<String> = serde_json::from_value(progress["names"].take()).expect("names");
-    let then = cluster.clock().now() - YEAR * 2;
-    let authority = Authority::valid_from("ended", then, 365).expect("an authority");
+    let annotation = &secret.annotations()[ROTATION];
+    let mut old_rotation: Value = serde_json::from_str(annotation).expect("JSON");
+    let names: Vec<String> = serde_json::from_value(old_rotation["names"].take()).expect("names");
+    let since = cluster.clock().now() - YEAR * 2;
+    let authority = Authority::valid_from("expired", since, 365).expect("an authority");
     let borrowed: Vec<&str> = names.iter().map(String::as_str).collect();
     let pair = authority.issue_server(&borrowed).expect("a certificate");
-    let progress = json!({"stage": "Settled", "since": then.to_string(),
+    let rotation = json!({"stage": "Settled", "since": since.to_string(),
         "expires": authority.expires().to_string(), "names": names});
     secret
         .annotations_mut()
-        .insert(PROGRESS.to_owned(), progress.to_string());
+        .insert(ROTATION.to_owned(), rotation.to_string());
     let served = ByteString(pair.certificate_pem.into_bytes());
     let data = secret.data.get_or_insert_default();
     data.insert("tls.crt".to_owned(), served.clone());
@@ -54,44 +54,46 @@ async fn expire(cluster: &Cluster) -> ByteString {
     data.insert("ca.crt".to_owned(), ByteString(trusted));
     let secrets: Api<Secret> = Api::namespaced(cluster.client(), NAMESPACE);
     let params = PostParams::default();
-    let written = secrets.replace(SECRET, &params, &secret).await;
-    written.expect("it is written");
+    let replaced = secrets.replace(SECRET, &params, &secret).await;
+    replaced.expect("replace the Secret");
     served
 }
 
 async fn configuration(cluster: &Cluster) -> MutatingWebhookConfiguration {
-    let there = cluster
+    let configuration = cluster
         .get::<MutatingWebhookConfiguration>(CONFIGURATION)
         .await;
-    there.expect("the operator is installed")
+    configuration.expect("an installed operator")
 }
 
-/// Whom the API server trusts: for each webhook, and for the conversion.
-async fn trusted(cluster: &Cluster) -> Vec<Option<ByteString>> {
+/// Returns the CA bundle of each webhook and of the conversion.
+async fn ca_bundles(cluster: &Cluster) -> Vec<Option<ByteString>> {
     let configuration = configuration(cluster).await;
     let webhooks = configuration.webhooks.into_iter().flatten();
-    let mut all: Vec<_> = webhooks.map(|one| one.client_config.ca_bundle).collect();
+    let mut bundles: Vec<_> = webhooks
+        .map(|webhook| webhook.client_config.ca_bundle)
+        .collect();
     let definition = cluster.get::<CustomResourceDefinition>(DEFINITION).await;
-    let conversion = definition.and_then(|one| one.spec.conversion);
-    let webhook = conversion.and_then(|one| one.webhook);
-    let client = webhook.and_then(|one| one.client_config);
-    all.push(client.and_then(|one| one.ca_bundle));
-    all
+    let conversion = definition.and_then(|definition| definition.spec.conversion);
+    let webhook = conversion.and_then(|conversion| conversion.webhook);
+    let client = webhook.and_then(|webhook| webhook.client_config);
+    bundles.push(client.and_then(|client| client.ca_bundle));
+    bundles
 }
 
-/// Makes the API server trust somebody else, or nobody.
-async fn distrust(cluster: &Cluster, bundle: Option<&ByteString>) {
-    let all: Api<MutatingWebhookConfiguration> = Api::all(cluster.client());
+/// Replaces the CA bundles of the webhooks and of the conversion, or removes them.
+async fn replace_ca_bundles(cluster: &Cluster, bundle: Option<&ByteString>) {
+    let configurations: Api<MutatingWebhookConfiguration> = Api::all(cluster.client());
     let params = PostParams::default();
     cluster
-        .eventually("the authority is replaced", async |c| {
+        .eventually("the CA bundles are replaced", async |c| {
             let mut configuration = configuration(c).await;
             for webhook in configuration.webhooks.iter_mut().flatten() {
                 webhook.client_config.ca_bundle = bundle.cloned();
             }
-            // The operator may have written it meanwhile.
-            let written = all.replace(CONFIGURATION, &params, &configuration).await;
-            written.is_ok()
+            // A conflict, if the operator has written the configuration meanwhile.
+            let replaced = configurations.replace(CONFIGURATION, &params, &configuration);
+            replaced.await.is_ok()
         })
         .await;
     let client = json!({"clientConfig": {"caBundle": bundle}});
@@ -101,24 +103,21 @@ async fn distrust(cluster: &Cluster, bundle: Option<&ByteString>) {
         .await;
 }
 
-/// Waits until the API server trusts what the Secret holds, and Pods and conversions show it.
-async fn works(cluster: &Cluster, set: &str) {
+/// Waits until the API server trusts the certificate of the Secret, and Pods are injected and sets
+/// converted.
+async fn wait_until_trusted(cluster: &Cluster, set: &str) {
     cluster
         .eventually("the API server trusts the operator", async |c| {
-            let right = entry(&secret(c).await, "ca.crt");
-            trusted(c).await.iter().all(|one| *one == right)
+            let expected = entry(&secret(c).await, "ca.crt");
+            let bundles = ca_bundles(c).await;
+            bundles.iter().all(|bundle| *bundle == expected)
         })
         .await;
-    let pods: Api<Pod> = Api::namespaced(cluster.client(), cluster.namespace());
     let older: Api<v1alpha1::SidecarSet> = Api::all(cluster.client());
-    let dry_run = PostParams {
-        dry_run: true,
-        ..PostParams::default()
-    };
     cluster
-        .eventually("Pods get their sidecar", async |_| {
-            let made = pods.create(&dry_run, &pod("probe", set)).await;
-            made.is_ok_and(|made| containers(&made) == ["side", "app"])
+        .eventually("Pods get their sidecar", async |c| {
+            let pod = dry_run(c, c.namespace(), &pod("probe", set)).await;
+            pod.is_ok_and(|pod| containers(&pod) == ["side", "app"])
         })
         .await;
     cluster
@@ -129,45 +128,43 @@ async fn works(cluster: &Cluster, set: &str) {
 }
 
 #[kubewright_testing::test(nodes = 1)]
-async fn a_certificate_that_ended_while_the_operator_was_down_is_renewed_when_it_starts(
-    cluster: Cluster,
-) {
+async fn certificate_expired_while_the_operator_was_down_is_renewed_at_its_start(cluster: Cluster) {
     cluster.run_managed(operator).await;
-    active(&cluster, set("ended", json!({}))).await;
-    cluster.create(pod("before", "ended")).await;
+    create_active_set(&cluster, set("expired", json!({}))).await;
+    cluster.create(pod("before", "expired")).await;
     cluster.kill_operator();
-    let planted = expire(&cluster).await;
+    let expired = expire(&cluster).await;
     cluster.restart_operator().await;
-    works(&cluster, "ended").await;
-    assert_ne!(entry(&secret(&cluster).await, "tls.crt"), Some(planted));
-    cluster.create(pod("after", "ended")).await;
+    wait_until_trusted(&cluster, "expired").await;
+    assert_ne!(entry(&secret(&cluster).await, "tls.crt"), Some(expired));
+    cluster.create(pod("after", "expired")).await;
     for pod in cluster.list::<Pod>().await {
         assert_eq!(containers(&pod), ["side", "app"]);
     }
 }
 
 #[kubewright_testing::test(nodes = 1)]
-async fn a_certificate_that_ends_under_a_running_operator_is_renewed(cluster: Cluster) {
+async fn certificate_expired_under_a_running_operator_is_renewed(cluster: Cluster) {
     cluster.run_managed(operator).await;
-    active(&cluster, set("ending", json!({}))).await;
-    let planted = Some(expire(&cluster).await);
+    create_active_set(&cluster, set("expiring", json!({}))).await;
+    let expired = Some(expire(&cluster).await);
     cluster
-        .eventually("there is another certificate", async |c| {
-            entry(&secret(c).await, "tls.crt") != planted
+        .eventually("a new certificate", async |c| {
+            entry(&secret(c).await, "tls.crt") != expired
         })
         .await;
-    works(&cluster, "ending").await;
+    wait_until_trusted(&cluster, "expiring").await;
 }
 
 #[kubewright_testing::test(nodes = 1)]
-async fn a_ca_bundle_that_somebody_removes_or_replaces_is_put_right(cluster: Cluster) {
+async fn removed_or_replaced_ca_bundle_is_restored(cluster: Cluster) {
     cluster.run_managed(operator).await;
-    active(&cluster, set("distrusted", json!({}))).await;
+    create_active_set(&cluster, set("distrusted", json!({}))).await;
     let other = Authority::valid_from("other", cluster.clock().now(), 365);
-    let other = other.expect("an authority").certificate_pem().into_bytes();
-    for wrong in [None, Some(ByteString(other))] {
-        distrust(&cluster, wrong.as_ref()).await;
-        works(&cluster, "distrusted").await;
+    let bundle = other.expect("an authority").certificate_pem().into_bytes();
+    for wrong in [None, Some(ByteString(bundle))] {
+        replace_ca_bundles(&cluster, wrong.as_ref()).await;
+        wait_until_trusted(&cluster, "distrusted").await;
     }
     assert!(cluster.get::<SidecarSet>("distrusted").await.is_some());
 }

@@ -1,4 +1,4 @@
-//! What goes wrong: nothing is injected twice, no Pod is lost, a roll-out ends.
+//! Faults: no Pod is injected twice or lost, and each roll-out completes.
 
 use kube::Api;
 use kube::api::PostParams;
@@ -10,15 +10,19 @@ use sidecarset::{SidecarSet, operator};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::world::{IMAGE, NEWER, active, change, containers, images, pod, running, set, status};
+use crate::fixtures::{
+    IMAGE, NEW_IMAGE, containers, create_active_set, create_ready_pods, images, pod, set, status,
+    update_image,
+};
 
-async fn updated_to(cluster: &Cluster, (name, image): (&str, &str), pods: usize) {
+/// Waits until this number of Pods has the image and is ready, each with one sidecar.
+async fn wait_until_updated(cluster: &Cluster, name: &str, image: &str, pods: usize) {
     cluster
-        .eventually("each Pod has the image once and is ready", async |c| {
+        .eventually("each Pod has the image and is ready", async |c| {
             let images = images(c, "side").await;
-            let all = images.values().filter(|one| *one == image).count();
+            let updated = images.values().filter(|other| *other == image).count();
             let ready = status(c, name).await.updated_ready_pods;
-            all == pods && usize::try_from(ready).is_ok_and(|ready| ready == pods)
+            updated == pods && usize::try_from(ready).is_ok_and(|ready| ready == pods)
         })
         .await;
     for pod in cluster.list::<Pod>().await {
@@ -27,42 +31,42 @@ async fn updated_to(cluster: &Cluster, (name, image): (&str, &str), pods: usize)
 }
 
 #[kubewright_testing::test(nodes = 1)]
-async fn an_operator_killed_after_any_write_of_a_roll_out_ends_it(cluster: Cluster) {
+async fn operator_killed_after_any_write_completes_the_roll_out(cluster: Cluster) {
     cluster.run(operator).await;
-    active(&cluster, set("killed", json!({}))).await;
-    running(&cluster, ["a", "b", "c"].map(|one| pod(one, "killed"))).await;
+    create_active_set(&cluster, set("killed", json!({}))).await;
+    create_ready_pods(&cluster, ["a", "b", "c"].map(|name| pod(name, "killed"))).await;
     // A roll-out writes a revision, three Pods and some statuses.
-    for (writes, image) in (0..6).zip([NEWER, IMAGE].iter().cycle()) {
+    for (writes, image) in (0..6).zip([NEW_IMAGE, IMAGE].iter().cycle()) {
         let crash = cluster.inject(Fault::crash().after(writes));
         let containers = json!([{"name": "side", "image": image}]);
         let patch = json!({"spec": {"containers": containers}});
         cluster.patch::<SidecarSet>("killed", patch).await;
-        cluster.met(&crash).await;
+        cluster.wait_for_fault(&crash).await;
         cluster.restart_operator().await;
-        updated_to(&cluster, ("killed", image), 3).await;
+        wait_until_updated(&cluster, "killed", image, 3).await;
     }
 }
 
 #[kubewright_testing::test(nodes = 1)]
-async fn writes_that_fail_or_whose_answer_is_lost_are_made_up_for(cluster: Cluster) {
+async fn failed_writes_and_lost_responses_are_retried(cluster: Cluster) {
     cluster.run(operator).await;
-    active(&cluster, set("lossy", json!({}))).await;
-    running(&cluster, ["a", "b"].map(|one| pod(one, "lossy"))).await;
+    create_active_set(&cluster, set("lossy", json!({}))).await;
+    create_ready_pods(&cluster, ["a", "b"].map(|name| pod(name, "lossy"))).await;
     let mut image = IMAGE;
     for fault in [
         Fault::conflict().on(Verb::Patch, "pods"),
         Fault::server_error().on(Verb::Patch, "pods"),
-        Fault::lost_answer().on(Verb::Patch, "pods"),
+        Fault::lost_response().on(Verb::Patch, "pods"),
         Fault::unreachable().on(Verb::Patch, "pods"),
         Fault::conflict().on(Verb::Patch, "sidecarsets/status"),
     ] {
-        image = if image == IMAGE { NEWER } else { IMAGE };
+        image = if image == IMAGE { NEW_IMAGE } else { IMAGE };
         let met = cluster.inject(fault);
         let containers = json!([{"name": "side", "image": image}]);
         let patch = json!({"spec": {"containers": containers}});
         cluster.patch::<SidecarSet>("lossy", patch).await;
-        cluster.met(&met).await;
-        updated_to(&cluster, ("lossy", image), 2).await;
+        cluster.wait_for_fault(&met).await;
+        wait_until_updated(&cluster, "lossy", image, 2).await;
     }
 }
 
@@ -70,129 +74,129 @@ async fn writes_that_fail_or_whose_answer_is_lost_are_made_up_for(cluster: Clust
 async fn two_operators_at_once_update_each_pod_once(cluster: Cluster) {
     cluster.run(operator).await;
     cluster.run(operator).await;
-    active(&cluster, set("twins", json!({}))).await;
-    running(&cluster, ["a", "b"].map(|one| pod(one, "twins"))).await;
-    change(&cluster, "twins", json!({})).await;
-    updated_to(&cluster, ("twins", NEWER), 2).await;
+    create_active_set(&cluster, set("twins", json!({}))).await;
+    create_ready_pods(&cluster, ["a", "b"].map(|name| pod(name, "twins"))).await;
+    update_image(&cluster, "twins", json!({})).await;
+    wait_until_updated(&cluster, "twins", NEW_IMAGE, 2).await;
 }
 
-/// Pods are created while the only replica is killed: each create is refused or injected once.
+/// The only replica is killed meanwhile: each creation is either rejected or injected.
 #[kubewright_testing::test(nodes = 1)]
-async fn a_webhook_killed_under_load_loses_no_pod_and_injects_none_twice(cluster: Cluster) {
+async fn webhook_killed_under_load_loses_no_pod_and_injects_none_twice(cluster: Cluster) {
     cluster.run(operator).await;
-    active(&cluster, set("load", json!({}))).await;
+    create_active_set(&cluster, set("load", json!({}))).await;
     let pods: Api<Pod> = Api::namespaced(cluster.client(), cluster.namespace());
     for number in 0..20 {
         if number == 7 {
             cluster.kill_operator();
-            let refused = pods
+            let result = pods
                 .create(&PostParams::default(), &pod("never", "load"))
                 .await;
-            assert!(refused.is_err(), "{refused:?}");
+            assert!(result.is_err(), "{result:?}");
             cluster.restart_operator().await;
         }
         cluster.create(pod(&format!("p{number}"), "load")).await;
     }
-    let all = cluster.list::<Pod>().await;
-    assert_eq!(all.len(), 20);
-    for pod in &all {
+    let created = cluster.list::<Pod>().await;
+    assert_eq!(created.len(), 20);
+    for pod in &created {
         assert_eq!(containers(pod), ["side", "app"]);
     }
 }
 
 const TASKS: usize = 8;
-const EACH: usize = 50;
+const PODS_PER_TASK: usize = 50;
 
-/// Makes Pods from several tasks at once, and lets something happen in the middle. What is refused
-/// because nobody answered is tried again, as whoever makes Pods does; answers how often each task
-/// had to.
-async fn under_load(cluster: &Cluster, set: &str, happens: impl AsyncFnOnce()) -> Vec<usize> {
-    let (tell, mut made) = mpsc::channel(TASKS * EACH);
+/// Creates Pods in several tasks at once, and lets something happen meanwhile. A creation that fails
+/// for want of a webhook is retried, as controllers do. Returns the number of retries of each task.
+async fn create_under_load(cluster: &Cluster, set: &str, event: impl AsyncFnOnce()) -> Vec<usize> {
+    let (sender, mut created) = mpsc::channel(TASKS * PODS_PER_TASK);
     let mut tasks = JoinSet::new();
     for task in 0..TASKS {
         let pods: Api<Pod> = Api::namespaced(cluster.client(), cluster.namespace());
-        let all: Vec<_> = (0..EACH)
+        let new_pods: Vec<_> = (0..PODS_PER_TASK)
             .map(|number| pod(&format!("p{task}-{number}"), set))
             .collect();
-        let tell = tell.clone();
+        let sender = sender.clone();
         tasks.spawn(async move {
-            let mut refusals = 0;
-            for pod in all {
+            let mut retries = 0;
+            for pod in new_pods {
                 while let Err(error) = pods.create(&PostParams::default(), &pod).await {
                     let text = error.to_string();
                     assert!(text.contains("failed calling webhook"), "{text}");
-                    refusals += 1;
+                    retries += 1;
                 }
-                tell.send(()).await.expect("somebody counts");
+                sender.send(()).await.expect("the receiver is open");
             }
-            refusals
+            retries
         });
     }
-    for _ in 0..TASKS * EACH / 3 {
-        made.recv().await.expect("the tasks make Pods");
+    for _ in 0..TASKS * PODS_PER_TASK / 3 {
+        created.recv().await.expect("a created Pod");
     }
-    happens().await;
-    let refusals = tasks.join_all().await;
-    let all = cluster.list::<Pod>().await;
-    assert_eq!(all.len(), TASKS * EACH);
-    for pod in &all {
+    event().await;
+    let retries = tasks.join_all().await;
+    let pods = cluster.list::<Pod>().await;
+    assert_eq!(pods.len(), TASKS * PODS_PER_TASK);
+    for pod in &pods {
         assert_eq!(containers(pod), ["side", "app"]);
     }
-    refusals
+    retries
 }
 
-/// What it was asked at that moment is lost and no more: the other one answers.
+/// Only the requests under way fail: the other replica serves the rest.
 #[kubewright_testing::test(nodes = 1)]
-async fn a_webhook_replica_killed_under_load_loses_no_pod_and_injects_none_twice(cluster: Cluster) {
+async fn webhook_replica_killed_under_load_fails_one_request_per_client_at_most(cluster: Cluster) {
     cluster.run_replicas(operator, 2).await;
-    active(&cluster, set("replicas", json!({}))).await;
-    let refusals = under_load(&cluster, "replicas", async || cluster.kill_replica(0)).await;
-    assert!(refusals.iter().all(|&one| one <= 1), "{refusals:?}");
-    // With neither, nobody answers.
+    create_active_set(&cluster, set("replicas", json!({}))).await;
+    let kill = async || cluster.kill_replica(0);
+    let retries = create_under_load(&cluster, "replicas", kill).await;
+    assert!(retries.iter().all(|&count| count <= 1), "{retries:?}");
+    // Without any replica, the Pod is rejected.
     cluster.kill_replica(1);
     let pods: Api<Pod> = Api::namespaced(cluster.client(), cluster.namespace());
-    let refused = pods
+    let result = pods
         .create(&PostParams::default(), &pod("never", "replicas"))
         .await;
-    assert!(refused.is_err(), "{refused:?}");
+    assert!(result.is_err(), "{result:?}");
     cluster.restart_operator().await;
     cluster.create(pod("later", "replicas")).await;
 }
 
-/// A Deployment that is rolled out stops its Pods one by one: nobody is refused for that.
+/// The roll-out of the operator's Deployment stops one replica after the other.
 #[kubewright_testing::test(nodes = 1)]
-async fn a_webhook_replica_that_stops_under_load_refuses_nothing(cluster: Cluster) {
+async fn webhook_replica_stopped_under_load_fails_no_request(cluster: Cluster) {
     cluster.run_replicas(operator, 2).await;
-    active(&cluster, set("leaving", json!({}))).await;
-    let stops = async || cluster.stop_replica(0).await;
-    let refusals = under_load(&cluster, "leaving", stops).await;
-    assert!(refusals.iter().all(|&one| one == 0), "{refusals:?}");
+    create_active_set(&cluster, set("leaving", json!({}))).await;
+    let stop = async || cluster.stop_replica(0).await;
+    let retries = create_under_load(&cluster, "leaving", stop).await;
+    assert!(retries.iter().all(|&count| count == 0), "{retries:?}");
 }
 
-/// Twice: in the middle of a roll-out, and while there is nothing to do.
+/// Once during a roll-out, and once after it.
 #[kubewright_testing::test(nodes = 1, needs = [Restarts])]
-async fn an_api_server_that_restarts_under_the_operator_stops_no_roll_out(cluster: Cluster) {
+async fn restart_of_the_api_server_stops_no_roll_out(cluster: Cluster) {
     cluster.run(operator).await;
-    active(&cluster, set("restarted", json!({}))).await;
-    running(&cluster, ["a", "b", "c"].map(|one| pod(one, "restarted"))).await;
-    change(&cluster, "restarted", json!({})).await;
+    create_active_set(&cluster, set("restarted", json!({}))).await;
+    create_ready_pods(&cluster, ["a", "b", "c"].map(|name| pod(name, "restarted"))).await;
+    update_image(&cluster, "restarted", json!({})).await;
     cluster.restart_server().await;
-    updated_to(&cluster, ("restarted", NEWER), 3).await;
+    wait_until_updated(&cluster, "restarted", NEW_IMAGE, 3).await;
     cluster.restart_server().await;
-    running(&cluster, [pod("d", "restarted")]).await;
+    create_ready_pods(&cluster, [pod("d", "restarted")]).await;
     let containers = json!([{"name": "side", "image": IMAGE}]);
     let patch = json!({"spec": {"containers": containers}});
     cluster.patch::<SidecarSet>("restarted", patch).await;
-    updated_to(&cluster, ("restarted", IMAGE), 4).await;
+    wait_until_updated(&cluster, "restarted", IMAGE, 4).await;
 }
 
 #[kubewright_testing::test(nodes = 1)]
-async fn watches_that_break_are_made_up_for(cluster: Cluster) {
+async fn broken_and_expired_watches_are_reopened(cluster: Cluster) {
     cluster.run(operator).await;
-    active(&cluster, set("cut", json!({}))).await;
-    running(&cluster, ["a", "b"].map(|one| pod(one, "cut"))).await;
+    create_active_set(&cluster, set("cut", json!({}))).await;
+    create_ready_pods(&cluster, ["a", "b"].map(|name| pod(name, "cut"))).await;
     cluster.cut_watches("pods");
     cluster.expire_watches("sidecarsets");
-    change(&cluster, "cut", json!({})).await;
-    updated_to(&cluster, ("cut", NEWER), 2).await;
+    update_image(&cluster, "cut", json!({})).await;
+    wait_until_updated(&cluster, "cut", NEW_IMAGE, 2).await;
 }

@@ -1,23 +1,23 @@
-//! SidecarSet on a cluster: embedded, or real with `KUBEWRIGHT_TEST_CLUSTER=real`.
+//! SidecarSet on a cluster: the embedded one, or a real one with `KUBEWRIGHT_TEST_CLUSTER=real`.
 
-mod absence;
-mod bad_input;
 mod certificates;
 mod faults;
-mod flow;
+mod fixtures;
 mod injection;
+mod lifecycle;
 mod load;
+mod operator_down;
 mod policies;
+mod precedence;
 mod program;
-mod refusals;
 mod revisions;
 mod roll_out;
-mod rules;
 mod samples;
-mod steps;
+mod unexpected_requests;
+mod validation;
+mod validation_rules;
 mod versions;
-mod world;
 
-/// That of the program.
+/// The allocator of the program.
 #[global_allocator]
 static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;

@@ -1,52 +1,61 @@
-//! The versions of a set, and going back to one.
+//! The versions of a set, and the injection of an older one.
 
 use k8s_openapi::api::apps::v1::ControllerRevision;
-use kube::Api;
-use kube::api::PostParams;
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
 use serde_json::{Value, json};
 use sidecarset::{CUSTOM_VERSION_LABEL, SET_LABEL, SidecarSet, operator};
 
-use crate::world::{IMAGE, NAMESPACE, NEWER, active, container, pod, pod_with, sample, seen};
+use crate::fixtures::{
+    IMAGE, NAMESPACE, NEW_IMAGE, container, create_active_set, dry_run, pod, pod_with, sample,
+    wait_until_observed,
+};
 
-async fn held(cluster: &Cluster, set: &str) -> Vec<(i64, String)> {
-    let all = cluster.in_namespace(NAMESPACE);
-    let revisions = all.list::<ControllerRevision>().await;
-    let own = revisions
-        .iter()
-        .filter(|one| one.labels().get(SET_LABEL).is_some_and(|name| name == set));
-    let version = |one: &ControllerRevision| {
-        let version = one.labels().get(CUSTOM_VERSION_LABEL).cloned();
-        (one.revision, version.unwrap_or_default())
+/// Returns the number and the custom version of each revision of the set.
+async fn revisions(cluster: &Cluster, set: &str) -> Vec<(i64, String)> {
+    let own_namespace = cluster.in_namespace(NAMESPACE);
+    let revisions = own_namespace.list::<ControllerRevision>().await;
+    let version = |revision: &ControllerRevision| {
+        let version = revision.labels().get(CUSTOM_VERSION_LABEL).cloned();
+        (revision.revision, version.unwrap_or_default())
     };
-    let mut held: Vec<_> = own.map(version).collect();
-    held.sort();
-    held
+    let mut versions: Vec<_> = revisions
+        .iter()
+        .filter(|revision| {
+            revision
+                .labels()
+                .get(SET_LABEL)
+                .is_some_and(|name| name == set)
+        })
+        .map(version)
+        .collect();
+    versions.sort();
+    versions
 }
 
-async fn version(cluster: &Cluster, name: &str, (tag, version): (&str, &str)) {
+/// Updates the set to this image tag and custom version.
+async fn update_version(cluster: &Cluster, name: &str, tag: &str, version: &str) {
     let image = format!("registry.k8s.io/pause:{tag}");
     let spec = json!({"customVersion": version, "containers": [{"name": "side", "image": image}]});
     let set = cluster
         .patch::<SidecarSet>(name, json!({"spec": spec}))
         .await;
-    seen(cluster, &set).await;
+    wait_until_observed(cluster, &set).await;
 }
 
 #[kubewright_testing::test(nodes = 1)]
-async fn row_revision_history_limit_and_custom_version(cluster: Cluster) {
+async fn revision_history_limit_deletes_revisions_that_no_pod_has(cluster: Cluster) {
     cluster.run(operator).await;
     let name = "revisions";
-    active(&cluster, sample("rows/revisions")).await;
-    version(&cluster, name, ("3.9", "two")).await;
-    let wanted = [(1, "one".to_owned()), (2, "two".to_owned())];
+    create_active_set(&cluster, sample("rows/revisions")).await;
+    update_version(&cluster, name, "3.9", "two").await;
+    let expected = [(1, "one".to_owned()), (2, "two".to_owned())];
     cluster
         .eventually("both versions are kept", async |c| {
-            held(c, name).await == wanted
+            revisions(c, name).await == expected
         })
         .await;
-    // A new Pod gets an older version, the status names the latest.
+    // A new Pod gets the version that the injection strategy names.
     let inject = |strategy: Value| json!({"spec": {"injectionStrategy": strategy}});
     let older = json!({"revision": {"customVersion": "one"}});
     cluster.patch::<SidecarSet>(name, inject(older)).await;
@@ -56,61 +65,56 @@ async fn row_revision_history_limit_and_custom_version(cluster: Cluster) {
             if c.get::<Pod>("a").await.is_some() {
                 return false;
             }
-            let made = c.create(pod("a", name)).await;
-            container(&made, "side")["image"] == IMAGE
+            let created = c.create(pod("a", name)).await;
+            container(&created, "side")["image"] == IMAGE
         })
         .await;
     cluster.patch::<SidecarSet>(name, inject(Value::Null)).await;
-    // The Pod has the first version, so that the second goes.
-    version(&cluster, name, ("3.8", "three")).await;
-    let wanted = [(1, "one".to_owned()), (3, "three".to_owned())];
+    // The Pod has the first version, so that the second one is deleted.
+    update_version(&cluster, name, "3.8", "three").await;
+    let expected = [(1, "one".to_owned()), (3, "three".to_owned())];
     cluster
-        .eventually("the one that nobody has goes", async |c| {
-            held(c, name).await == wanted
+        .eventually("the version that no Pod has is deleted", async |c| {
+            revisions(c, name).await == expected
         })
         .await;
-    // Going back raises the number.
-    version(&cluster, name, ("3.10", "one")).await;
-    let wanted = [(3, "three".to_owned()), (4, "one".to_owned())];
+    // A reverted set raises the number of the old revision.
+    update_version(&cluster, name, "3.10", "one").await;
+    let expected = [(3, "three".to_owned()), (4, "one".to_owned())];
     cluster
         .eventually("the first one is the latest", async |c| {
-            held(c, name).await == wanted
+            revisions(c, name).await == expected
         })
         .await;
     cluster.delete::<SidecarSet>(name).await;
 }
 
-/// A new Pod gets what the roll-out would leave it with.
+/// A new Pod gets the version that the roll-out would leave it with.
 #[kubewright_testing::test(nodes = 1)]
-async fn row_injection_strategy_revision_partial(cluster: Cluster) {
+async fn partial_revision_policy_follows_the_update_strategy(cluster: Cluster) {
     cluster.run(operator).await;
     let name = "revision-partial";
-    active(&cluster, sample("rows/revision-partial")).await;
-    version(&cluster, name, ("3.9", "two")).await;
-    let tried = async |c: &Cluster, tier: &str| {
-        let params = PostParams {
-            dry_run: true,
-            ..PostParams::default()
-        };
+    create_active_set(&cluster, sample("rows/revision-partial")).await;
+    update_version(&cluster, name, "3.9", "two").await;
+    let injected_image = async |c: &Cluster, tier: &str| {
         let labels = json!({"labels": {"tier": tier}});
-        let pods: Api<Pod> = Api::namespaced(c.client(), c.namespace());
         let pod = pod_with("a", name, labels, json!({}));
-        let made = pods.create(&params, &pod).await.expect("the Pod is taken");
-        container(&made, "side")["image"].clone()
+        let created = dry_run(c, c.namespace(), &pod).await.expect("a Pod");
+        container(&created, "side")["image"].clone()
     };
-    for (tier, wanted) in [("test", NEWER), ("live", IMAGE)] {
+    for (tier, expected) in [("test", NEW_IMAGE), ("live", IMAGE)] {
         cluster
-            .eventually(format!("a Pod of tier {tier} gets {wanted}"), async |c| {
-                tried(c, tier).await == wanted
+            .eventually(format!("a Pod of tier {tier} gets {expected}"), async |c| {
+                injected_image(c, tier).await == expected
             })
             .await;
     }
-    // Nothing is rolled out while it is paused: all get the one that is named.
+    // While the roll-out is paused, all Pods get the named version.
     let paused = json!({"spec": {"updateStrategy": {"paused": true}}});
     cluster.patch::<SidecarSet>(name, paused).await;
     cluster
-        .eventually("all get the older one", async |c| {
-            tried(c, "test").await == IMAGE
+        .eventually("all Pods get the older version", async |c| {
+            injected_image(c, "test").await == IMAGE
         })
         .await;
 }

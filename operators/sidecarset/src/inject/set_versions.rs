@@ -1,44 +1,45 @@
+//! Which sets are injected into a Pod, and each in which version.
+
 use std::collections::BTreeSet;
 
-use k8s_openapi::api::apps::v1::ControllerRevision;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use kubewright::prelude::*;
 
-use super::Surroundings;
+use super::InjectionContext;
 use crate::hash::percentile;
+use crate::kind::base_of;
 use crate::selector::matches;
 use crate::{
     Error, RevisionPolicy, SidecarSet, chosen_revision, latest_revision, restore, selects,
 };
 
-/// Says that a set tries something out in the place of another one.
-const CANARY: &str = "apps.kruise.io/sidecarset-canary";
-/// The set in whose place it does.
-const BASE: &str = "apps.kruise.io/sidecarset-base";
-
-/// A set for a Pod, in the version that the Pod gets.
+/// A set in the version that a Pod gets.
 #[derive(Clone, Debug)]
-pub(super) struct Chosen {
+pub(super) struct SetVersion {
     pub(super) set: Arc<SidecarSet>,
     /// The name of its ControllerRevision.
     pub(super) revision: String,
 }
 
-/// The sets for a Pod, in the order of their names, whatever order they are given in.
-pub(super) fn choose(pod: &Pod, around: &Surroundings<'_>) -> Result<Vec<Chosen>, Error> {
+/// Returns the sets for a Pod in the order of their names, so that the result does not depend on the
+/// order of the cache.
+pub(super) fn set_versions(
+    pod: &Pod,
+    context: &InjectionContext<'_>,
+) -> Result<Vec<SetVersion>, Error> {
     let mut sets = Vec::new();
-    for set in &around.sets {
-        let is_going = set.metadata.deletion_timestamp.is_some();
-        if is_going || set.spec.injection_strategy.paused {
+    for set in &context.sets {
+        let is_terminating = set.metadata.deletion_timestamp.is_some();
+        if is_terminating || set.spec.injection_strategy.paused {
             continue;
         }
-        match selects(set, pod, around.place) {
+        match selects(set, pod, context.namespace) {
             Some(true) => sets.push(set),
             Some(false) => {}
             None => {
                 return Err(Error::UnknownNamespace {
                     set: set.name_any(),
-                    namespace: around.place.name.to_owned(),
+                    namespace: context.namespace.name.to_owned(),
                 });
             }
         }
@@ -47,48 +48,45 @@ pub(super) fn choose(pod: &Pod, around: &Surroundings<'_>) -> Result<Vec<Chosen>
     let replaced: BTreeSet<_> = sets.iter().filter_map(|set| base_of(set)).collect();
     sets.iter()
         .filter(|set| !replaced.contains(&set.name_any()))
-        .map(|set| version(pod, set, around))
+        .map(|set| set_version(pod, set, context))
         .collect()
 }
 
-/// The set in whose place a canary stands; none when it is no canary.
-pub(crate) fn base_of(set: &SidecarSet) -> Option<&String> {
-    let labels = set.labels();
-    let is_canary = labels.get(CANARY).is_some_and(|value| value == "true");
-    labels.get(BASE).filter(|_| is_canary)
-}
-
-fn version(pod: &Pod, set: &Arc<SidecarSet>, around: &Surroundings<'_>) -> Result<Chosen, Error> {
-    if !is_older_wanted(pod, set, around.place.name) {
-        return Ok(Chosen {
+fn set_version(
+    pod: &Pod,
+    set: &Arc<SidecarSet>,
+    context: &InjectionContext<'_>,
+) -> Result<SetVersion, Error> {
+    if !gets_named_revision(pod, set, context.namespace.name) {
+        return Ok(SetVersion {
             set: Arc::clone(set),
             revision: latest_revision(set),
         });
     }
-    let wanted = set.spec.injection_strategy.revision.clone();
-    let wanted = wanted.unwrap_or_default();
-    let missing = || Error::NoRevision {
-        set: set.name_any(),
-        revision: wanted
-            .revision_name
-            .clone()
-            .or(wanted.custom_version.clone())
-            .unwrap_or_default(),
+    let missing = || {
+        let named = set.spec.injection_strategy.revision.as_ref();
+        let name = named.and_then(|named| {
+            let name = named.revision_name.as_ref();
+            name.or(named.custom_version.as_ref()).cloned()
+        });
+        Error::NoRevision {
+            set: set.name_any(),
+            revision: name.unwrap_or_default(),
+        }
     };
-    let found: &Arc<ControllerRevision> =
-        chosen_revision(set, &around.revisions).ok_or_else(missing)?;
-    Ok(Chosen {
-        set: Arc::new(restore(set, found).ok_or_else(missing)?),
-        revision: found.name_any(),
+    let revision = chosen_revision(set, &context.revisions).ok_or_else(missing)?;
+    Ok(SetVersion {
+        set: Arc::new(restore(set, revision).ok_or_else(missing)?),
+        revision: revision.name_any(),
     })
 }
 
-/// Whether this Pod gets the version that the set names in its injection strategy.
-fn is_older_wanted(pod: &Pod, set: &SidecarSet, namespace: &str) -> bool {
+/// Whether the Pod gets the revision that the injection strategy names, and not the latest one.
+fn gets_named_revision(pod: &Pod, set: &SidecarSet, namespace: &str) -> bool {
     let Some(revision) = &set.spec.injection_strategy.revision else {
         return false;
     };
-    if revision.is_present_of(set) {
+    if revision.is_current_version_of(set) {
         return false;
     }
     let update = &set.spec.update_strategy;
@@ -109,15 +107,15 @@ fn is_older_wanted(pod: &Pod, set: &SidecarSet, namespace: &str) -> bool {
     }
 }
 
-/// What all Pods of one workload have in common, so that they get the same version each time.
+/// Identifies the workload of a Pod, so that all of its Pods get the same version.
 fn workload(pod: &Pod) -> String {
     let mut owners = pod.owner_references().iter();
-    let owner = owners.find(|one| one.controller == Some(true));
-    let names = [&pod.metadata.generate_name, &pod.metadata.name];
-    let name = || names.into_iter().flatten().next().cloned();
-    owner
-        .map(|owner| owner.uid.clone())
-        .or_else(name)
+    if let Some(owner) = owners.find(|owner| owner.controller == Some(true)) {
+        return owner.uid.clone();
+    }
+    let name = pod.metadata.generate_name.as_ref();
+    name.or(pod.metadata.name.as_ref())
+        .cloned()
         .unwrap_or_default()
 }
 
@@ -127,22 +125,24 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use crate::inject::pod::tests::{Case, pod_of, set_of};
-    use crate::{Error, revise};
+    use crate::inject::fixtures::{Case, pod_of, set_of};
+    use crate::names::{BASE_LABEL, CANARY_LABEL};
+    use crate::{Error, plan_revisions};
 
     fn image(pod: &kubewright::prelude::Pod) -> String {
         let containers = &pod.spec.as_ref().unwrap().containers;
         containers[0].image.clone().unwrap()
     }
 
-    /// The image that a Pod gets from a set that went from `i:1` to `i:2` and has this strategy.
+    /// Returns the image that a Pod gets from a set that was changed from `i:1` to `i:2` and has
+    /// these strategies.
     fn injected_image(injection: Value, update: Value, pod: Value) -> Result<String, Error> {
         let container = |image: &str| json!([{"name": "a", "image": image}]);
         let old = set_of(
             "s",
             json!({"containers": container("i:1"), "customVersion": "one"}),
         );
-        let held = revise(&old, &[], &BTreeSet::new()).write.unwrap();
+        let revision = plan_revisions(&old, &[], &BTreeSet::new()).write.unwrap();
         let new = set_of(
             "s",
             json!({"containers": container("i:2"), "injectionStrategy": injection,
@@ -150,16 +150,16 @@ mod tests {
         );
         let case = Case {
             sets: vec![new],
-            revisions: vec![held.into()],
+            revisions: vec![revision.into()],
         };
         case.inject(pod_of(pod)).map(|pod| image(&pod))
     }
 
     #[test]
-    fn the_version_follows_from_both_strategies() {
+    fn version_depends_on_the_injection_and_the_update_strategy() {
         let named = |policy: &str| json!({"revision": {"customVersion": "one", "policy": policy}});
         let blue = json!({"matchLabels": {"color": "blue"}});
-        for (injection, update, wanted) in [
+        for (injection, update, expected) in [
             (json!({}), json!({}), "i:2"),
             (named("Always"), json!({}), "i:1"),
             (
@@ -181,7 +181,7 @@ mod tests {
         ] {
             let text = format!("{injection} {update}");
             let image = injected_image(injection, update, json!({})).unwrap();
-            assert_eq!(image, wanted, "{text}");
+            assert_eq!(image, expected, "{text}");
         }
         let missing = json!({"revision": {"customVersion": "none"}});
         assert!(matches!(
@@ -199,30 +199,20 @@ mod tests {
             let owner = json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r",
                 "uid": format!("uid-{workload}"), "controller": true}]);
             let pod = |name: &str| json!({"name": name, "ownerReferences": owner});
-            let one = injected_image(named.clone(), third.clone(), pod("a")).unwrap();
-            let two = injected_image(named.clone(), third.clone(), pod("b")).unwrap();
-            assert_eq!(one, two);
-            old += usize::from(one == "i:1");
+            let first = injected_image(named.clone(), third.clone(), pod("a")).unwrap();
+            let second = injected_image(named.clone(), third.clone(), pod("b")).unwrap();
+            assert_eq!(first, second);
+            old += usize::from(first == "i:1");
         }
         assert!((40..80).contains(&old), "{old} of 200");
     }
 
     #[test]
-    fn a_canary_stands_in_the_place_of_its_base() {
+    fn canary_is_injected_instead_of_its_base() {
         let mut canary = set_of("canary", json!({"containers": [{"name": "new"}]}));
-        canary.metadata.labels = Some(
-            [
-                (
-                    "apps.kruise.io/sidecarset-canary".to_owned(),
-                    "true".to_owned(),
-                ),
-                (
-                    "apps.kruise.io/sidecarset-base".to_owned(),
-                    "base".to_owned(),
-                ),
-            ]
-            .into(),
-        );
+        let labels = [(CANARY_LABEL, "true"), (BASE_LABEL, "base")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()));
+        canary.metadata.labels = Some(labels.into());
         let base = set_of("base", json!({"containers": [{"name": "old"}]}));
         let case = Case {
             sets: vec![base, canary],
@@ -232,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn paused_and_leaving_sets_inject_nothing() {
+    fn paused_and_terminating_sets_are_not_injected() {
         let containers = json!([{"name": "a"}]);
         let paused = json!({"containers": containers, "injectionStrategy": {"paused": true}});
-        let mut going = set_of("going", json!({"containers": containers}));
-        going.metadata.deletion_timestamp =
+        let mut terminating = set_of("terminating", json!({"containers": containers}));
+        terminating.metadata.deletion_timestamp =
             serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap();
         let case = Case {
-            sets: vec![set_of("paused", paused), going],
+            sets: vec![set_of("paused", paused), terminating],
             ..Case::default()
         };
         assert_eq!(case.names(pod_of(json!({}))), "app");

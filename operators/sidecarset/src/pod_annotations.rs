@@ -1,50 +1,53 @@
+//! The annotations in which Pods record what sets have injected, field for field as OpenKruise.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use kubewright::prelude::*;
 use serde_json::json;
 
-/// Where a Pod carries what was put into it: a map from sets to [`Injected`]. A set carries the
-/// hash of its own containers there.
+/// The annotation of Pods with a map from sets to [`Injection`]. On a set itself it holds the hash
+/// of its containers.
 pub const HASH_ANNOTATION: &str = "kruise.io/sidecarset-hash";
-/// The same for the hash that images do not count for.
+/// The annotation like [`HASH_ANNOTATION`] for hashes without images.
 pub const HASH_WITHOUT_IMAGE_ANNOTATION: &str = "kruise.io/sidecarset-hash-without-image";
-/// Where a Pod names the sets that put something into it.
+/// The annotation of Pods with the names of the sets that were injected, separated by commas.
 pub const INJECTED_LIST_ANNOTATION: &str = "kruise.io/sidecarset-injected-list";
-/// Where a Pod carries what ran before the last update: a map from sets to [`UpdateState`].
+/// The annotation of Pods with the last update in place: a map from sets to [`UpdateState`].
 pub const UPDATE_STATE_ANNOTATION: &str = "kruise.io/sidecarset-inplace-update-state";
-/// Where a Pod says which of two containers does the work: a map from sidecars to containers.
+/// The annotation of Pods with the working one of the two containers of a hot upgrade: a map from
+/// sidecars to containers.
 pub const WORKING_ANNOTATION: &str = "kruise.io/sidecarset-working-hotupgrade-container";
 
-/// What one set put into a Pod.
+/// The injection of one set into a Pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default, from = "Form")]
-pub struct Injected {
-    /// When the containers were last updated in place; not given before that.
+#[serde(rename_all = "camelCase", default, from = "InjectionFormat")]
+pub struct Injection {
+    /// The time of the last update in place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_timestamp: Option<String>,
-    /// The hash of the set's containers at that time.
+    /// The hash of the set's containers when it was injected or updated.
     pub hash: String,
-    /// The set's name.
+    /// The name of the set.
     #[serde(rename = "sidecarSetName")]
     pub set: String,
     /// The names of the containers.
     pub sidecar_list: Vec<String>,
-    /// The ControllerRevision that they are of.
+    /// The ControllerRevision of the containers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller_revision: Option<String>,
 }
 
-/// Once only the hash was written.
+/// The formats of an [`Injection`]: older versions of OpenKruise wrote only the hash.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Form {
+enum InjectionFormat {
     Hash(String),
-    Full(Full),
+    Full(FullInjection),
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Full {
+struct FullInjection {
     update_timestamp: Option<String>,
     #[serde(default)]
     hash: String,
@@ -55,14 +58,14 @@ struct Full {
     controller_revision: Option<String>,
 }
 
-impl From<Form> for Injected {
-    fn from(form: Form) -> Self {
-        match form {
-            Form::Hash(hash) => Self {
+impl From<InjectionFormat> for Injection {
+    fn from(format: InjectionFormat) -> Self {
+        match format {
+            InjectionFormat::Hash(hash) => Self {
                 hash,
                 ..Self::default()
             },
-            Form::Full(full) => Self {
+            InjectionFormat::Full(full) => Self {
                 update_timestamp: full.update_timestamp,
                 hash: full.hash,
                 set: full.set,
@@ -73,40 +76,40 @@ impl From<Form> for Injected {
     }
 }
 
-/// What ran before a set's last update of a Pod.
+/// The last update of a Pod in place by one set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UpdateState {
-    /// The hash of the containers that the update brought.
+    /// The hash of the new containers.
     pub revision: String,
-    /// When it was.
+    /// The time of the update.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update_timestamp: Option<String>,
-    /// The containers whose image changed, as they were.
+    /// The containers whose image was changed, as they were before.
     pub last_container_statuses: BTreeMap<String, LastStatus>,
 }
 
-/// A container before its image changed.
+/// The status of a container before its image was changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LastStatus {
-    /// The image that ran.
+    /// The id of the image that was running.
     #[serde(rename = "imageID")]
     pub image_id: String,
 }
 
-/// What was put into a Pod, by set; an annotation that somebody broke counts for nothing.
-pub fn injected(pod: &Pod) -> BTreeMap<String, Injected> {
+/// Returns the injections of a Pod, by set. An invalid annotation counts as an empty one.
+pub fn injections(pod: &Pod) -> BTreeMap<String, Injection> {
     read(pod, HASH_ANNOTATION)
 }
 
-/// The same for the hashes that images do not count for.
-pub fn injected_without_image(pod: &Pod) -> BTreeMap<String, Injected> {
+/// Returns the injections of a Pod with the hashes without images, by set.
+pub fn injections_without_image(pod: &Pod) -> BTreeMap<String, Injection> {
     read(pod, HASH_WITHOUT_IMAGE_ANNOTATION)
 }
 
-/// The sets that put something into a Pod.
-pub fn injected_list(pod: &Pod) -> BTreeSet<String> {
+/// Returns the names of the sets that were injected into a Pod.
+pub fn injected_sets(pod: &Pod) -> BTreeSet<String> {
     let list = pod.annotations().get(INJECTED_LIST_ANNOTATION);
     let names = list.into_iter().flat_map(|list| list.split(','));
     names
@@ -115,28 +118,29 @@ pub fn injected_list(pod: &Pod) -> BTreeSet<String> {
         .collect()
 }
 
-/// What ran before the last update, by set.
+/// Returns the last updates of a Pod in place, by set.
 pub fn update_states(pod: &Pod) -> BTreeMap<String, UpdateState> {
     read(pod, UPDATE_STATE_ANNOTATION)
 }
 
-/// Which container does the work, by sidecar.
-pub fn working(pod: &Pod) -> BTreeMap<String, String> {
+/// Returns the working container of each sidecar with hot upgrades.
+pub fn working_containers(pod: &Pod) -> BTreeMap<String, String> {
     read(pod, WORKING_ANNOTATION)
 }
 
-/// The annotation that tells a container of a hot upgrade which version it is.
+/// Returns the name of the annotation with the version of a container of a hot upgrade.
 pub fn version_annotation(container: &str) -> String {
     format!("version.sidecarset.kruise.io/{container}")
 }
 
-/// The annotation that tells it which version the other one is.
+/// Returns the name of the annotation from which a container of a hot upgrade learns the version of
+/// the other one.
 pub fn other_version_annotation(container: &str) -> String {
     format!("versionalt.sidecarset.kruise.io/{container}")
 }
 
-/// Writes a map into an annotation.
-pub(crate) fn note<T: Serialize>(
+/// Writes a map into an annotation as JSON.
+pub(crate) fn write_json<T: Serialize>(
     annotations: &mut BTreeMap<String, String>,
     key: &str,
     map: &BTreeMap<String, T>,
@@ -155,7 +159,7 @@ mod tests {
     use kubewright::prelude::*;
     use serde_json::json;
 
-    use super::{HASH_ANNOTATION, INJECTED_LIST_ANNOTATION, injected, injected_list};
+    use super::{HASH_ANNOTATION, INJECTED_LIST_ANNOTATION, injected_sets, injections};
 
     fn pod(key: &str, text: &str) -> Pod {
         let pod = json!({"metadata": {"annotations": {key: text}}});
@@ -163,26 +167,26 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_are_read_and_what_is_broken_counts_for_nothing() {
+    fn both_formats_are_read_and_an_invalid_annotation_counts_as_empty() {
         let full = json!({"a": {"hash": "h", "sidecarSetName": "a", "sidecarList": ["x"],
             "controllerRevision": "a-1", "updateTimestamp": "2026-01-01T00:00:00Z"}});
-        let read = injected(&pod(HASH_ANNOTATION, &full.to_string()));
+        let read = injections(&pod(HASH_ANNOTATION, &full.to_string()));
         assert_eq!(read["a"].hash, "h");
         assert_eq!(read["a"].sidecar_list, ["x"]);
         assert_eq!(read["a"].controller_revision.as_deref(), Some("a-1"));
         assert_eq!(json!(read), full);
         assert_eq!(
-            injected(&pod(HASH_ANNOTATION, r#"{"a": "h"}"#))["a"].hash,
+            injections(&pod(HASH_ANNOTATION, r#"{"a": "h"}"#))["a"].hash,
             "h"
         );
-        let odd = r#"{"a": {"hash": "h", "sidecarList": null}}"#;
-        assert_eq!(injected(&pod(HASH_ANNOTATION, odd))["a"].hash, "h");
-        assert!(injected(&pod(HASH_ANNOTATION, "broken")).is_empty());
+        let null_list = r#"{"a": {"hash": "h", "sidecarList": null}}"#;
+        assert_eq!(injections(&pod(HASH_ANNOTATION, null_list))["a"].hash, "h");
+        assert!(injections(&pod(HASH_ANNOTATION, "invalid")).is_empty());
     }
 
     #[test]
-    fn a_list_is_names_between_commas() {
-        let list = injected_list(&pod(INJECTED_LIST_ANNOTATION, "b,a,"));
+    fn list_of_sets_is_separated_by_commas() {
+        let list = injected_sets(&pod(INJECTED_LIST_ANNOTATION, "b,a,"));
         assert_eq!(list.into_iter().collect::<Vec<_>>(), ["a", "b"]);
     }
 }

@@ -1,52 +1,55 @@
+//! Which Pods a set selects, by their labels and by their namespace.
+
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use kubewright::prelude::*;
 
 use crate::SidecarSet;
+use crate::names::NAMESPACE_NAME_LABEL;
 use crate::selector::{is_empty, matches};
 
-/// Namespaces whose Pods are never touched: a cluster must start without this operator.
-pub(crate) const SPARED: [&str; 2] = ["kube-system", "kube-public"];
-/// The label that each namespace has.
-pub(crate) const NAME_LABEL: &str = "kubernetes.io/metadata.name";
+/// Namespaces whose Pods never get sidecars, so that a cluster starts without this operator.
+pub(crate) const EXEMPT_NAMESPACES: [&str; 2] = ["kube-system", "kube-public"];
 
-/// The namespace that a Pod is or will be in.
+/// The namespace of a Pod.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
-    /// Its name.
+pub struct PodNamespace<'a> {
+    /// The name.
     pub name: &'a str,
-    /// Its labels, as far as they are known.
+    /// The labels; none while the cache does not have the namespace.
     pub labels: Option<&'a BTreeMap<String, String>>,
 }
 
-impl Place<'_> {
-    /// Whether a selector selects it; none when that cannot be told yet.
+impl PodNamespace<'_> {
+    /// Whether a selector selects the namespace; none if that depends on labels that are not known.
     pub fn is_selected_by(&self, selector: &LabelSelector) -> Option<bool> {
         if let Some(labels) = self.labels {
             return Some(matches(selector, labels));
         }
-        let named = selector.match_labels.iter().flatten().map(|(key, _)| key);
+        let labels = selector.match_labels.iter().flatten().map(|(key, _)| key);
         let expressions = selector.match_expressions.iter().flatten();
-        let mut keys = named.chain(expressions.map(|one| &one.key));
-        keys.all(|key| key == NAME_LABEL).then(|| {
-            let implied = BTreeMap::from([(NAME_LABEL.to_owned(), self.name.to_owned())]);
+        let mut keys = labels.chain(expressions.map(|requirement| &requirement.key));
+        keys.all(|key| key == NAMESPACE_NAME_LABEL).then(|| {
+            let implied = BTreeMap::from([(NAMESPACE_NAME_LABEL.to_owned(), self.name.to_owned())]);
             matches(selector, &implied)
         })
     }
 }
 
-/// Whether the set is for this Pod; none when that cannot be told yet.
-pub fn selects(set: &SidecarSet, pod: &Pod, place: Place<'_>) -> Option<bool> {
+/// Whether the set selects the Pod; none if that depends on labels of the namespace that are not
+/// known.
+pub fn selects(set: &SidecarSet, pod: &Pod, namespace: PodNamespace<'_>) -> Option<bool> {
     let Some(selector) = &set.spec.selector else {
         return Some(false);
     };
-    if SPARED.contains(&place.name) || is_empty(selector) || !matches(selector, pod.labels()) {
+    let is_exempt = EXEMPT_NAMESPACES.contains(&namespace.name);
+    if is_exempt || is_empty(selector) || !matches(selector, pod.labels()) {
         return Some(false);
     }
     match &set.spec.namespace_selector {
         None => Some(true),
-        Some(namespaces) => place.is_selected_by(namespaces),
+        Some(namespaces) => namespace.is_selected_by(namespaces),
     }
 }
 
@@ -57,7 +60,7 @@ mod tests {
     use kubewright::prelude::*;
     use serde_json::{Value, json};
 
-    use super::{Place, selects};
+    use super::{PodNamespace, selects};
     use crate::SidecarSet;
 
     fn selected(spec: Value, name: &str, labels: Option<Value>) -> Option<bool> {
@@ -68,19 +71,22 @@ mod tests {
         let set: SidecarSet = serde_json::from_value(set).unwrap();
         let pod = json!({"metadata": {"labels": {"app": "web"}}});
         let pod: Pod = serde_json::from_value(pod).unwrap();
-        let labels: Option<BTreeMap<_, _>> =
+        let known_labels: Option<BTreeMap<_, _>> =
             labels.map(|labels| serde_json::from_value(labels).unwrap());
-        let labels = labels.as_ref();
-        selects(&set, &pod, Place { name, labels })
+        let namespace = PodNamespace {
+            name,
+            labels: known_labels.as_ref(),
+        };
+        selects(&set, &pod, namespace)
     }
 
     #[test]
-    fn a_set_is_for_pods_that_both_selectors_select() {
+    fn set_selects_pods_that_both_selectors_match() {
         let web = json!({"matchLabels": {"app": "web"}});
         let team = json!({"matchLabels": {"team": "a"}});
         let named = json!({"matchLabels": {"kubernetes.io/metadata.name": "x"}});
         let both = json!({"selector": web, "namespaceSelector": team});
-        for (spec, name, labels, wanted) in [
+        for (spec, name, labels, expected) in [
             (json!({"selector": web}), "x", None, Some(true)),
             (json!({"selector": web}), "kube-system", None, Some(false)),
             (json!({"selector": web}), "kube-public", None, Some(false)),
@@ -104,7 +110,7 @@ mod tests {
             ),
         ] {
             let text = format!("{spec} in {name} {labels:?}");
-            assert_eq!(selected(spec, name, labels), wanted, "{text}");
+            assert_eq!(selected(spec, name, labels), expected, "{text}");
         }
     }
 }

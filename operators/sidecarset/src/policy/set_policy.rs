@@ -1,3 +1,5 @@
+//! Builds the policy of a plain set: its injection as an expression in CEL.
+
 use k8s_openapi::api::admissionregistration::v1::{
     JSONPatch, MatchCondition, MatchResources, MutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding, MutatingAdmissionPolicyBindingSpec,
@@ -7,47 +9,51 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelecto
 use kubewright::prelude::*;
 use serde_json::json;
 
-use super::expression::{text, value};
+use super::cel::{literal, string_literal};
 use crate::hash::{spec_hash, spec_hash_without_image};
-use crate::inject::{container, entry};
-use crate::operator::NAME;
-use crate::place::{NAME_LABEL, SPARED};
-use crate::record::{
-    HASH_ANNOTATION, HASH_WITHOUT_IMAGE_ANNOTATION, INJECTED_LIST_ANNOTATION, Injected,
+use crate::inject::{injection_of, sidecar_container};
+use crate::names::{NAMESPACE_NAME_LABEL, OPERATOR, SET_LABEL};
+use crate::pod_annotations::{
+    HASH_ANNOTATION, HASH_WITHOUT_IMAGE_ANNOTATION, INJECTED_LIST_ANNOTATION, Injection,
 };
-use crate::revision::SET_LABEL;
+use crate::pod_namespace::EXEMPT_NAMESPACES;
 use crate::{Error, PodInjectPolicy, SidecarSet};
 
 const ANNOTATIONS: &str = "object.metadata.annotations";
 
-/// The objects by which the API server puts the containers of a set into Pods.
+/// The objects with which the API server injects the containers of a set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetPolicy {
-    /// What is done.
+    /// The injection.
     pub policy: MutatingAdmissionPolicy,
-    /// That it is done.
+    /// Puts the policy into effect.
     pub binding: MutatingAdmissionPolicyBinding,
 }
 
-/// The policy of a plain set in the version of that name, for an operator in this namespace.
+/// Builds the policy of a plain set, in the version of this revision, for an operator in
+/// `own_namespace`.
 ///
-/// All that the API server would fill in is there, so that what it stores can be compared.
-pub fn set_policy(set: &SidecarSet, revision: &str, own: &str) -> Result<SetPolicy, Error> {
+/// Fields that the API server would default are set, so that the stored policy can be compared.
+pub fn set_policy(
+    set: &SidecarSet,
+    revision: &str,
+    own_namespace: &str,
+) -> Result<SetPolicy, Error> {
     let name = policy_name(&set.name_any());
     let metadata = metadata(set, &name);
     let spec = MutatingAdmissionPolicySpec {
         failure_policy: Some("Fail".to_owned()),
-        match_conditions: Some(conditions(set)),
-        match_constraints: Some(matched(set, own)),
+        match_conditions: Some(match_conditions(set)),
+        match_constraints: Some(match_constraints(set, own_namespace)),
         mutations: Some(vec![Mutation {
             apply_configuration: None,
             json_patch: Some(JSONPatch {
-                expression: Some(patch(set, revision)?),
+                expression: Some(patch_expression(set, revision)?),
             }),
             patch_type: "JSONPatch".to_owned(),
         }]),
         param_kind: None,
-        // What it puts into a Pod depends on nothing that others put there.
+        // The patch does not depend on what other policies add to the Pod.
         reinvocation_policy: Some("Never".to_owned()),
         variables: None,
     };
@@ -67,14 +73,14 @@ pub fn set_policy(set: &SidecarSet, revision: &str, own: &str) -> Result<SetPoli
     })
 }
 
-/// The name of the policy of a set, and of its binding.
+/// Returns the name of the policy of a set, which is also that of its binding.
 pub(super) fn policy_name(set: &str) -> String {
-    format!("{NAME}.{set}")
+    format!("{OPERATOR}.{set}")
 }
 
 fn metadata(set: &SidecarSet, name: &str) -> ObjectMeta {
     let labels = [
-        ("app.kubernetes.io/name".to_owned(), NAME.to_owned()),
+        ("app.kubernetes.io/name".to_owned(), OPERATOR.to_owned()),
         (SET_LABEL.to_owned(), set.name_any()),
     ];
     ObjectMeta {
@@ -84,54 +90,58 @@ fn metadata(set: &SidecarSet, name: &str) -> ObjectMeta {
     }
 }
 
-/// The Pods that the set selects, but for those of namespaces that must start without sidecars.
-fn matched(set: &SidecarSet, own: &str) -> MatchResources {
-    let one = |text: &str| Some(vec![text.to_owned()]);
-    let mut namespaces = tidy(set.spec.namespace_selector.as_ref());
-    let spared = SPARED.into_iter().chain([own]);
+/// Matches the Pods that the set selects, without those in exempt namespaces.
+fn match_constraints(set: &SidecarSet, own_namespace: &str) -> MatchResources {
+    let list = |item: &str| Some(vec![item.to_owned()]);
+    let mut namespaces = without_empty_lists(set.spec.namespace_selector.as_ref());
+    let exempt = EXEMPT_NAMESPACES.into_iter().chain([own_namespace]);
     let expressions = namespaces.match_expressions.get_or_insert_default();
     expressions.push(LabelSelectorRequirement {
-        key: NAME_LABEL.to_owned(),
+        key: NAMESPACE_NAME_LABEL.to_owned(),
         operator: "NotIn".to_owned(),
-        values: Some(spared.map(str::to_owned).collect()),
+        values: Some(exempt.map(str::to_owned).collect()),
     });
     MatchResources {
         exclude_resource_rules: None,
         match_policy: Some("Equivalent".to_owned()),
         namespace_selector: Some(namespaces),
-        object_selector: Some(tidy(set.spec.selector.as_ref())),
+        object_selector: Some(without_empty_lists(set.spec.selector.as_ref())),
         resource_rules: Some(vec![NamedRuleWithOperations {
-            api_groups: one(""),
-            api_versions: one("v1"),
-            operations: one("CREATE"),
+            api_groups: list(""),
+            api_versions: list("v1"),
+            operations: list("CREATE"),
             resource_names: None,
-            resources: one("pods"),
+            resources: list("pods"),
             scope: Some("*".to_owned()),
         }]),
     }
 }
 
-/// As the API server stores it: without empty lists and maps.
-fn tidy(selector: Option<&LabelSelector>) -> LabelSelector {
+/// The selector as the API server stores it: without empty lists and maps.
+fn without_empty_lists(selector: Option<&LabelSelector>) -> LabelSelector {
     let selector = selector.cloned().unwrap_or_default();
     LabelSelector {
         match_labels: selector.match_labels.filter(|labels| !labels.is_empty()),
-        match_expressions: selector.match_expressions.filter(|all| !all.is_empty()),
+        match_expressions: selector
+            .match_expressions
+            .filter(|expressions| !expressions.is_empty()),
     }
 }
 
-/// Only Pods that have none of the containers: those that have them got them before, or brought
+/// Matches only Pods that have none of the containers. Other Pods were injected before, or have
 /// containers of these names themselves.
-fn conditions(set: &SidecarSet) -> Vec<MatchCondition> {
-    let names = set.spec.containers.iter();
-    let names: Vec<_> = names.map(|one| text(&one.container.name)).collect();
-    let absent = format!("all(c, !(c.name in [{}]))", names.join(", "));
-    let initial = "object.spec.initContainers";
+fn match_conditions(set: &SidecarSet) -> Vec<MatchCondition> {
+    let containers = set.spec.containers.iter();
+    let names: Vec<_> = containers
+        .map(|sidecar| string_literal(&sidecar.container.name))
+        .collect();
+    let is_absent = format!("all(c, !(c.name in [{}]))", names.join(", "));
+    let init_containers = "object.spec.initContainers";
     [
-        ("containers", format!("object.spec.containers.{absent}")),
+        ("containers", format!("object.spec.containers.{is_absent}")),
         (
             "init-containers",
-            format!("!has({initial}) || {initial}.{absent}"),
+            format!("!has({init_containers}) || {init_containers}.{is_absent}"),
         ),
     ]
     .map(|(name, expression)| MatchCondition {
@@ -141,121 +151,124 @@ fn conditions(set: &SidecarSet) -> Vec<MatchCondition> {
     .into()
 }
 
-/// What the webhook does to such a Pod, as a list of patches.
-fn patch(set: &SidecarSet, revision: &str) -> Result<String, Error> {
-    let mut patches = Vec::new();
-    let mut front = 0;
+/// The injection into such a Pod as an expression for a list of patches.
+fn patch_expression(set: &SidecarSet, revision: &str) -> Result<String, Error> {
+    let mut containers = Vec::new();
+    let mut before = 0;
     for sidecar in &set.spec.containers {
         let path = match sidecar.pod_inject_policy.unwrap_or_default() {
             PodInjectPolicy::BeforeAppContainer => {
-                front += 1;
-                format!("/spec/containers/{}", front - 1)
+                before += 1;
+                format!("/spec/containers/{}", before - 1)
             }
             PodInjectPolicy::AfterAppContainer => "/spec/containers/-".to_owned(),
         };
-        // A plain container is the same in every Pod.
-        let container = container(sidecar, set, &Pod::default())?;
-        let container = value(&json!(container), "Object.spec.containers");
-        patches.push(add(&path, &container));
+        // The container of a plain set is the same in every Pod.
+        let container = sidecar_container(sidecar, set, &Pod::default())?;
+        let value = literal(&json!(container), "Object.spec.containers");
+        containers.push(add_patch(&path, &value));
     }
-    let notes = notes(set, revision);
-    let among: Vec<_> = notes
+    let entries = annotation_entries(set, revision);
+    let appended: Vec<_> = entries
         .iter()
-        .map(|note| {
-            let key = note.key.replace('~', "~0").replace('/', "~1");
-            add(&format!("/metadata/annotations/{key}"), &note.joined())
+        .map(|entry| {
+            let key = entry.key.replace('~', "~0").replace('/', "~1");
+            add_patch(&format!("/metadata/annotations/{key}"), &entry.appended())
         })
         .collect();
-    let alone = notes.iter();
-    let alone: Vec<_> = alone
-        .map(|note| format!("{}: {}", text(note.key), text(&note.alone())))
+    let annotations: Vec<_> = entries
+        .iter()
+        .map(|entry| {
+            let value = string_literal(&entry.only_entry());
+            format!("{}: {value}", string_literal(entry.key))
+        })
         .collect();
-    let alone = add(
+    let first_annotations = add_patch(
         "/metadata/annotations",
-        &format!("{{{}}}", alone.join(", ")),
+        &format!("{{{}}}", annotations.join(", ")),
     );
     Ok(format!(
-        "[{}] + (has({ANNOTATIONS}) ? [{}] : [{alone}])",
-        patches.join(", "),
-        among.join(", "),
+        "[{}] + (has({ANNOTATIONS}) ? [{}] : [{first_annotations}])",
+        containers.join(", "),
+        appended.join(", "),
     ))
 }
 
-fn add(path: &str, value: &str) -> String {
-    format!(
-        "JSONPatch{{op: \"add\", path: {}, value: {value}}}",
-        text(path)
-    )
+fn add_patch(path: &str, value: &str) -> String {
+    let path = string_literal(path);
+    format!("JSONPatch{{op: \"add\", path: {path}, value: {value}}}")
 }
 
-/// An annotation that says what a set put into a Pod, beside what it says of others.
-struct Note {
+/// The entry of a set in an annotation that has entries of several sets.
+struct AnnotationEntry {
     key: &'static str,
-    /// What it says of this set.
     entry: String,
-    form: Form,
+    format: EntryFormat,
 }
 
-/// How the entries of an annotation stand in it.
+/// The format of an annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// In an object of JSON.
+enum EntryFormat {
+    /// A JSON object with a field for each set.
     Object,
-    /// Between commas.
+    /// Names of sets, separated by commas.
     List,
 }
 
-impl Note {
-    /// With this entry alone.
-    fn alone(&self) -> String {
-        match self.form {
-            Form::Object => format!("{{{}}}", self.entry),
-            Form::List => self.entry.clone(),
+impl AnnotationEntry {
+    /// The annotation with this entry only.
+    fn only_entry(&self) -> String {
+        match self.format {
+            EntryFormat::Object => format!("{{{}}}", self.entry),
+            EntryFormat::List => self.entry.clone(),
         }
     }
 
-    /// The expression for this entry behind those that the Pod has; of two for one set the later
-    /// counts. What is no object is replaced.
-    fn joined(&self) -> String {
-        let key = text(self.key);
+    /// The expression that appends this entry to the annotation of the Pod. If a field occurs
+    /// twice, JSON takes the later one. An annotation that is not an object is replaced.
+    fn appended(&self) -> String {
+        let key = string_literal(self.key);
         let present = format!("{ANNOTATIONS}[{key}]");
-        let alone = text(&self.alone());
-        let (is_kept, joined) = match self.form {
-            Form::Object => (
+        let only_entry = string_literal(&self.only_entry());
+        let (has_entries, joined) = match self.format {
+            EntryFormat::Object => (
                 format!("{present}.endsWith(\"}}\") && {present} != \"{{}}\""),
                 format!(
                     "{present}.substring(0, size({present}) - 1) + {}",
-                    text(&format!(",{}}}", self.entry))
+                    string_literal(&format!(",{}}}", self.entry))
                 ),
             ),
-            Form::List => (
+            EntryFormat::List => (
                 format!("{present} != \"\""),
-                format!("{present} + {}", text(&format!(",{}", self.entry))),
+                format!(
+                    "{present} + {}",
+                    string_literal(&format!(",{}", self.entry))
+                ),
             ),
         };
-        format!("{key} in {ANNOTATIONS} && {is_kept} ? {joined} : {alone}")
+        format!("{key} in {ANNOTATIONS} && {has_entries} ? {joined} : {only_entry}")
     }
 }
 
-fn notes(set: &SidecarSet, revision: &str) -> [Note; 3] {
+fn annotation_entries(set: &SidecarSet, revision: &str) -> [AnnotationEntry; 3] {
     let name = set.name_any();
-    let full = Injected {
+    let injection = Injection {
         controller_revision: Some(revision.to_owned()),
-        ..entry(set, spec_hash(set))
+        ..injection_of(set, spec_hash(set))
     };
-    let without_image = entry(set, spec_hash_without_image(set));
-    let object = |key: &'static str, entry: &Injected| Note {
+    let without_image = injection_of(set, spec_hash_without_image(set));
+    let object = |key: &'static str, injection: &Injection| AnnotationEntry {
         key,
-        entry: format!("{}:{}", json!(name), json!(entry)),
-        form: Form::Object,
+        entry: format!("{}:{}", json!(name), json!(injection)),
+        format: EntryFormat::Object,
     };
     [
-        object(HASH_ANNOTATION, &full),
+        object(HASH_ANNOTATION, &injection),
         object(HASH_WITHOUT_IMAGE_ANNOTATION, &without_image),
-        Note {
+        AnnotationEntry {
             key: INJECTED_LIST_ANNOTATION,
             entry: name.clone(),
-            form: Form::List,
+            format: EntryFormat::List,
         },
     ]
 }
@@ -265,21 +278,21 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{SetPolicy, set_policy};
-    use crate::inject::tests::set_of;
+    use crate::inject::fixtures::set_of;
     use crate::{spec_hash, spec_hash_without_image};
 
     fn policy(mut spec: Value) -> (SetPolicy, [String; 2]) {
         spec["namespaceSelector"] = json!({"matchLabels": {"team": "a"}, "matchExpressions": []});
         let set = set_of("flow", spec);
         let hashes = [spec_hash(&set), spec_hash_without_image(&set)];
-        let made = set_policy(&set, "flow-1", "sidecarset-system");
-        (made.unwrap(), hashes)
+        let policy = set_policy(&set, "flow-1", "sidecarset-system");
+        (policy.unwrap(), hashes)
     }
 
     #[test]
-    fn a_set_becomes_a_policy_for_its_pods_that_do_not_have_its_containers() {
-        let (made, _) = policy(json!({"containers": [{"name": "side"}, {"name": "more"}]}));
-        let mut written = json!(made.policy);
+    fn policy_matches_pods_of_the_set_without_its_containers() {
+        let (policy, _) = policy(json!({"containers": [{"name": "side"}, {"name": "more"}]}));
+        let mut written = json!(policy.policy);
         written["spec"].as_object_mut().unwrap().remove("mutations");
         assert_eq!(
             written,
@@ -313,19 +326,19 @@ mod tests {
             })
         );
         assert_eq!(
-            json!(made.binding)["spec"],
+            json!(policy.binding)["spec"],
             json!({"policyName": "sidecarset.flow"})
         );
-        assert_eq!(made.binding.metadata, made.policy.metadata);
+        assert_eq!(policy.binding.metadata, policy.policy.metadata);
     }
 
     #[test]
-    fn the_patch_puts_containers_where_they_belong_and_says_so_on_the_pod() {
-        let (made, [hash, plain]) = policy(json!({"containers": [
+    fn patch_adds_containers_by_their_inject_policy_and_annotates_the_pod() {
+        let (policy, [hash, plain]) = policy(json!({"containers": [
             {"name": "z", "image": "i:1", "podInjectPolicy": "AfterAppContainer"},
             {"name": "a", "image": "i:1"}, {"name": "b", "image": "i:2"},
         ]}));
-        let written = json!(made.policy);
+        let written = json!(policy.policy);
         let mutation = &written["spec"]["mutations"][0];
         assert_eq!(mutation["patchType"], "JSONPatch");
         let expression = mutation["jsonPatch"]["expression"].as_str().unwrap();
@@ -340,13 +353,13 @@ mod tests {
             side("-", "z", "i:1"),
             side("0", "a", "i:1"),
             side("1", "b", "i:2"),
-        ];
-        let containers = containers.join(", ");
+        ]
+        .join(", ");
         let list = r#"\"sidecarList\":[\"z\",\"a\",\"b\"],\"sidecarSetName\":\"flow\"}"#;
         let full =
             format!(r#"\"flow\":{{\"controllerRevision\":\"flow-1\",\"hash\":\"{hash}\",{list}"#);
         let plain = format!(r#"\"flow\":{{\"hash\":\"{plain}\",{list}"#);
-        let joined = |key: &str, entry: &str| {
+        let appended = |key: &str, entry: &str| {
             let present = format!("object.metadata.annotations[\"{key}\"]");
             format!(
                 "JSONPatch{{op: \"add\", path: \"/metadata/annotations/{}\", value: \"{key}\" in \
@@ -355,22 +368,22 @@ mod tests {
                 key.replace('/', "~1")
             )
         };
-        let (one, two, three) = (
+        let (hashes, hashes_without_image, list_key) = (
             "kruise.io/sidecarset-hash",
             "kruise.io/sidecarset-hash-without-image",
             "kruise.io/sidecarset-injected-list",
         );
-        let present = format!("object.metadata.annotations[\"{three}\"]");
-        let wanted = format!(
+        let present = format!("object.metadata.annotations[\"{list_key}\"]");
+        let expected = format!(
             "[{containers}] + (has(object.metadata.annotations) ? [{}, {}, JSONPatch{{op: \"add\", \
              path: \"/metadata/annotations/kruise.io~1sidecarset-injected-list\", value: \
-             \"{three}\" in object.metadata.annotations && {present} != \"\" ? {present} + \
+             \"{list_key}\" in object.metadata.annotations && {present} != \"\" ? {present} + \
              \",flow\" : \"flow\"}}] : [JSONPatch{{op: \"add\", path: \"/metadata/annotations\", \
-             value: {{\"{one}\": \"{{{full}}}\", \"{two}\": \"{{{plain}}}\", \"{three}\": \
-             \"flow\"}}}}])",
-            joined(one, &full),
-            joined(two, &plain),
+             value: {{\"{hashes}\": \"{{{full}}}\", \"{hashes_without_image}\": \"{{{plain}}}\", \
+             \"{list_key}\": \"flow\"}}}}])",
+            appended(hashes, &full),
+            appended(hashes_without_image, &plain),
         );
-        assert_eq!(expression, wanted);
+        assert_eq!(expression, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! The rules of a set, one test for each row: who breaks one is told its field and why, by 422.
+//! The rules for sets. Breaking one is an error 422 with the field and the reason.
 
 use kube::Api;
 use kube::api::{Patch, PatchParams};
@@ -7,64 +7,65 @@ use kubewright_testing::Cluster;
 use serde_json::{Value, json};
 use sidecarset::{SidecarSet, operator};
 
-use crate::refusals::{refused, refused_set};
-use crate::world::{known, set};
+use crate::fixtures::{create_set, set};
+use crate::validation::{create_error, create_set_error};
 
-/// What is told: one cause, with this field and a message that ends so.
-fn told(status: &Status, (field, why): (&str, &str)) {
+/// Asserts that the error has one cause, with this field and the end of its message.
+fn assert_cause(status: &Status, field: &str, message: &str) {
     let (code, reason) = (status.code, status.reason.as_str());
     assert_eq!((code, reason), (422, "Invalid"), "{status:?}");
     let causes = status.details.as_ref().map(|details| &details.causes);
     let causes: Vec<_> = causes.into_iter().flatten().collect();
     assert_eq!(causes.len(), 1, "{status:?}");
     assert_eq!(causes[0].field, field, "{status:?}");
-    assert!(causes[0].message.ends_with(why), "{status:?}");
-    assert!(status.message.contains(why), "{status:?}");
+    assert!(causes[0].message.ends_with(message), "{status:?}");
+    assert!(status.message.contains(message), "{status:?}");
 }
 
-/// A sound specification, but for this.
-fn spec(more: Value) -> Value {
-    json!(set("rule", more).spec)
+/// Builds a valid spec with further fields.
+fn spec(fields: Value) -> Value {
+    json!(set("rule", fields).spec)
 }
 
-fn side(more: Value) -> Value {
+/// Builds the fields of a spec with one container that has further fields.
+fn side(fields: Value) -> Value {
     let mut side = json!({"name": "side", "image": "log:1"});
-    for (key, value) in more.as_object().expect("fields") {
+    for (key, value) in fields.as_object().expect("fields") {
         side[key] = value.clone();
     }
     json!({"containers": [side]})
 }
 
-/// What becomes of a change of the set.
-async fn changed(cluster: &Cluster, name: &str, more: Value) -> Status {
+/// Patches a set with invalid fields, and returns the error.
+async fn patch_error(cluster: &Cluster, name: &str, fields: Value) -> Status {
     let sets: Api<SidecarSet> = Api::all(cluster.client());
-    let patch = Patch::Merge(json!({"spec": more}));
+    let patch = Patch::Merge(json!({"spec": fields}));
     let patched = sets.patch(name, &PatchParams::default(), &patch).await;
-    match patched.expect_err("the change is refused") {
+    match patched.expect_err("an invalid change") {
         kube::Error::Api(status) => *status,
-        other => unreachable!("the server answers with a status: {other}"),
+        other => unreachable!("the response of the server is a status: {other}"),
     }
 }
 
 #[kubewright_testing::test]
-async fn rule_name(cluster: Cluster) {
+async fn name_is_alphanumeric_and_has_at_most_63_characters(cluster: Cluster) {
     cluster.run(operator).await;
-    for (name, why) in [
+    for (name, message) in [
         (
             "a.b".to_owned(),
             "sidecarset name must consist of alphanumeric characters or '-'",
         ),
         ("a".repeat(64), "must be no more than 63 characters"),
     ] {
-        let status = refused(&cluster, &name, spec(json!({}))).await;
-        told(&status, ("metadata.name", why));
+        let status = create_error(&cluster, &name, spec(json!({}))).await;
+        assert_cause(&status, "metadata.name", message);
     }
 }
 
 #[kubewright_testing::test]
-async fn rule_selector_and_empty(cluster: Cluster) {
+async fn selectors_and_containers_must_not_be_empty(cluster: Cluster) {
     cluster.run(operator).await;
-    for (more, field, why) in [
+    for (fields, field, message) in [
         (
             json!({"selector": null}),
             "spec.selector",
@@ -86,59 +87,72 @@ async fn rule_selector_and_empty(cluster: Cluster) {
             "no initContainer or container defined for SidecarSet",
         ),
     ] {
-        told(&refused(&cluster, "rule", spec(more)).await, (field, why));
+        assert_cause(
+            &create_error(&cluster, "rule", spec(fields)).await,
+            field,
+            message,
+        );
     }
 }
 
 #[kubewright_testing::test]
-async fn rule_partition_and_selector(cluster: Cluster) {
+async fn partition_and_selector_exclude_each_other(cluster: Cluster) {
     cluster.run(operator).await;
     let selector = json!({"matchLabels": {"a": "b"}});
     for partition in [json!(1), json!("10%")] {
         let strategy = json!({"partition": partition, "selector": selector});
-        let status = refused(&cluster, "rule", spec(json!({"updateStrategy": strategy}))).await;
-        let why = "Partition and Selector cannot be used together";
-        told(&status, ("spec.updateStrategy.selector", why));
+        let status =
+            create_error(&cluster, "rule", spec(json!({"updateStrategy": strategy}))).await;
+        let message = "Partition and Selector cannot be used together";
+        assert_cause(&status, "spec.updateStrategy.selector", message);
     }
 }
 
-/// No new names; one that goes passes.
+/// Removing a container is valid.
 #[kubewright_testing::test]
-async fn rule_update(cluster: Cluster) {
+async fn update_cannot_add_containers_or_change_upgrade_types(cluster: Cluster) {
     cluster.run(operator).await;
-    let [one, two] = ["one", "two"].map(|name| json!({"name": name, "image": "i:1"}));
-    known(&cluster, set("rule", json!({"containers": [one, two]}))).await;
-    let three = json!({"name": "three", "image": "i:1"});
-    let status = changed(&cluster, "rule", json!({"containers": [one, two, three]})).await;
-    let why = "container three is not found";
-    told(&status, ("spec.containers[2].name", why));
+    let [first, second] = ["one", "two"].map(|name| json!({"name": name, "image": "i:1"}));
+    create_set(
+        &cluster,
+        set("rule", json!({"containers": [first, second]})),
+    )
+    .await;
+    let third = json!({"name": "three", "image": "i:1"});
+    let status = patch_error(
+        &cluster,
+        "rule",
+        json!({"containers": [first, second, third]}),
+    )
+    .await;
+    let message = "container three is not found";
+    assert_cause(&status, "spec.containers[2].name", message);
     let hot = json!({"name": "two", "image": "i:1", "upgradeStrategy":
         {"upgradeType": "HotUpgrade", "hotUpgradeEmptyImage": "e:1"}});
-    let status = changed(&cluster, "rule", json!({"containers": [one, hot]})).await;
+    let status = patch_error(&cluster, "rule", json!({"containers": [first, hot]})).await;
     let field = "spec.containers[1].upgradeStrategy.upgradeType";
-    told(&status, (field, "container two upgradeType is immutable"));
-    let fewer = json!({"spec": {"containers": [one]}});
+    assert_cause(&status, field, "container two upgradeType is immutable");
+    let fewer = json!({"spec": {"containers": [first]}});
     let after = cluster.patch::<SidecarSet>("rule", fewer).await;
     assert_eq!(after.spec.containers.len(), 1);
 }
 
-/// What another set that may be for the same Pods has is taken.
 #[kubewright_testing::test]
-async fn rule_other_sets(cluster: Cluster) {
+async fn sets_for_the_same_pods_must_not_conflict(cluster: Cluster) {
     cluster.run(operator).await;
     let volume = |path: &str| json!([{"name": "v", "hostPath": {"path": path}}]);
-    let note = |policy: &str| json!([{"annotations": {"k": "1"}, "patchPolicy": policy}]);
+    let annotation = |policy: &str| json!([{"annotations": {"k": "1"}, "patchPolicy": policy}]);
     let hot = json!([
         {"name": "side", "image": "i:1"},
         {"name": "hot", "image": "i:1", "upgradeStrategy":
             {"upgradeType": "HotUpgrade", "hotUpgradeEmptyImage": "e:1"}},
     ]);
     let first = json!({"containers": hot, "volumes": volume("/a"),
-        "patchPodMetadata": note("Overwrite")});
-    known(&cluster, set("first", first)).await;
+        "patchPodMetadata": annotation("Overwrite")});
+    create_set(&cluster, set("first", first)).await;
     let selector = json!({"matchLabels": {"sample": "first"}});
     let other = json!([{"name": "other", "image": "i:1"}]);
-    for (more, field, why) in [
+    for (fields, field, message) in [
         (
             json!({"containers": [{"name": "side", "image": "i:1"}]}),
             "spec.containers[0].name",
@@ -160,26 +174,30 @@ async fn rule_other_sets(cluster: Cluster) {
             "volume v is in conflict with sidecarset first",
         ),
         (
-            json!({"containers": other, "patchPodMetadata": note("Retain")}),
+            json!({"containers": other, "patchPodMetadata": annotation("Retain")}),
             "spec.patchPodMetadata",
             "annotation k is in conflict with sidecarset first",
         ),
     ] {
-        let mut spec = spec(more);
+        let mut spec = spec(fields);
         spec["selector"] = selector.clone();
-        told(&refused(&cluster, "second", spec).await, (field, why));
+        assert_cause(
+            &create_error(&cluster, "second", spec).await,
+            field,
+            message,
+        );
     }
-    // The same volume, and Pods that the other one is not for.
+    // The same volume, and a set for other Pods.
     let same = json!({"selector": selector, "containers": other, "volumes": volume("/a")});
-    known(&cluster, set("second", same)).await;
-    known(&cluster, set("third", json!({"volumes": volume("/b")}))).await;
+    create_set(&cluster, set("second", same)).await;
+    create_set(&cluster, set("third", json!({"volumes": volume("/b")}))).await;
 }
 
 #[kubewright_testing::test]
-async fn rule_revision(cluster: Cluster) {
+async fn injection_strategy_must_name_an_existing_revision(cluster: Cluster) {
     cluster.run(operator).await;
     let field = "spec.injectionStrategy.revision";
-    for (revision, why) in [
+    for (revision, message) in [
         (
             json!({}),
             "revisionName and customVersion cannot be empty simultaneously",
@@ -198,15 +216,15 @@ async fn rule_revision(cluster: Cluster) {
         ),
     ] {
         let spec = spec(json!({"injectionStrategy": {"revision": revision}}));
-        told(&refused(&cluster, "rule", spec).await, (field, why));
+        assert_cause(&create_error(&cluster, "rule", spec).await, field, message);
     }
 }
 
 #[kubewright_testing::test]
-async fn rule_patch_pod_metadata(cluster: Cluster) {
+async fn patched_annotations_must_be_unique_and_not_empty(cluster: Cluster) {
     cluster.run(operator).await;
     let twice = json!([{"annotations": {"k": "1"}}, {"annotations": {"k": "2"}}]);
-    for (patches, field, why) in [
+    for (patches, field, message) in [
         (
             twice,
             "spec.patchPodMetadata[1].annotations",
@@ -219,33 +237,33 @@ async fn rule_patch_pod_metadata(cluster: Cluster) {
         ),
     ] {
         let spec = spec(json!({"patchPodMetadata": patches}));
-        told(&refused(&cluster, "rule", spec).await, (field, why));
+        assert_cause(&create_error(&cluster, "rule", spec).await, field, message);
     }
 }
 
 #[kubewright_testing::test]
-async fn rule_resources_policy_and_canary(cluster: Cluster) {
+async fn resources_exclude_a_resources_policy_and_canaries_a_rolling_update(cluster: Cluster) {
     cluster.run(operator).await;
     let both = json!({"resources": {"limits": {"cpu": "1"}},
         "resourcesPolicy": {"resourcesExpr": {"limits": {"cpu": "cpu"}}}});
-    let status = refused(&cluster, "rule", spec(side(both))).await;
-    let why = "resourcesPolicy and resources cannot be configured together";
-    told(&status, ("spec.containers[0].resourcesPolicy", why));
+    let status = create_error(&cluster, "rule", spec(side(both))).await;
+    let message = "resourcesPolicy and resources cannot be configured together";
+    assert_cause(&status, "spec.containers[0].resourcesPolicy", message);
     let mut canary = set("rule", json!({}));
     let label = "apps.kruise.io/sidecarset-canary".to_owned();
     canary.metadata.labels = Some([(label, "true".to_owned())].into());
-    let why = "RollingUpdate is not supported for canary sidecarSet";
-    told(
-        &refused_set(&cluster, &canary).await,
-        ("spec.updateStrategy.type", why),
+    let message = "RollingUpdate is not supported for canary sidecarSet";
+    assert_cause(
+        &create_set_error(&cluster, &canary).await,
+        "spec.updateStrategy.type",
+        message,
     );
 }
 
-/// What the API server would say of each Pod is said of the set.
 #[kubewright_testing::test]
-async fn rule_pod_validation(cluster: Cluster) {
+async fn containers_and_volumes_are_validated_like_those_of_a_pod(cluster: Cluster) {
     cluster.run(operator).await;
-    for (more, field) in [
+    for (fields, field) in [
         (side(json!({"image": null})), "spec.containers[0].image"),
         (side(json!({"name": "A"})), "spec.containers[0].name"),
         (
@@ -261,15 +279,19 @@ async fn rule_pod_validation(cluster: Cluster) {
             "spec.volumes[1].name",
         ),
     ] {
-        told(&refused(&cluster, "rule", spec(more)).await, (field, ""));
+        assert_cause(
+            &create_error(&cluster, "rule", spec(fields)).await,
+            field,
+            "",
+        );
     }
 }
 
-/// What kruise lets pass, and no Pod could follow.
+/// OpenKruise accepts these.
 #[kubewright_testing::test]
-async fn rule_beyond(cluster: Cluster) {
+async fn sets_that_no_pod_could_follow_are_rejected(cluster: Cluster) {
     cluster.run(operator).await;
-    for (more, field, why) in [
+    for (fields, field, message) in [
         (
             json!({"updateStrategy": {"maxUnavailable": 0}}),
             "spec.updateStrategy.maxUnavailable",
@@ -278,7 +300,7 @@ async fn rule_beyond(cluster: Cluster) {
         (
             side(json!({"upgradeStrategy": {"upgradeType": "HotUpgrade"}})),
             "spec.containers[0].upgradeStrategy.hotUpgradeEmptyImage",
-            "a hot upgrade needs the image that does nothing",
+            "a hot upgrade requires an image for the idle container",
         ),
         (
             json!({"initContainers": [{"name": "side", "image": "i:1"}]}),
@@ -286,6 +308,10 @@ async fn rule_beyond(cluster: Cluster) {
             "Duplicate value: \"side\"",
         ),
     ] {
-        told(&refused(&cluster, "rule", spec(more)).await, (field, why));
+        assert_cause(
+            &create_error(&cluster, "rule", spec(fields)).await,
+            field,
+            message,
+        );
     }
 }
