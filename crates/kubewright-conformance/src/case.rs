@@ -1,3 +1,5 @@
+//! A case of the suite: a list of requests about one row of the fidelity table.
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -9,22 +11,22 @@ use serde_json::{Value, json};
 use super::CaseWebhook;
 use crate::Error;
 
-/// A short script of requests about one row of the fidelity table.
+/// A list of requests about one row of the fidelity table.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// Its name, from the file's name.
+    /// Its name, which is that of the file.
     #[serde(skip)]
     pub name: String,
     /// The row of `docs/fidelity.md`.
     pub row: String,
-    /// What is shown, in a sentence.
+    /// A sentence about the behavior that the case compares.
     pub about: String,
-    /// In what the embedded cluster is known to differ; it must then, so that what was put right
-    /// is noticed.
+    /// How the embedded cluster is known to differ. A case without a difference then fails, so that
+    /// this is removed when the difference is fixed.
     #[serde(default)]
     pub differs: Option<String>,
-    /// Webhooks that act while the requests are sent.
+    /// Webhooks that are configured while the requests are sent.
     #[serde(default)]
     pub webhooks: Vec<CaseWebhook>,
     /// The requests, in order.
@@ -33,12 +35,15 @@ pub struct Case {
 
 /// One request of a [`Case`].
 ///
-/// In paths, headers and bodies `{ns}` stands for the case's namespace, `{stub}` and `{ca}` for the address
-/// and the authority of the webhook that all cases share, and `{name}` for what an earlier step
-/// saved under that name. `{expired}` and `{misnamed}` are the same webhook behind certificates that
-/// do not hold, `{other-ca}` is an authority that vouches for nobody, `{leaf}` and `{misnamed-leaf}` are the
-/// certificates of webhooks themselves, and `{not-finalizing}` the
-/// condition that Kubewright gives to webhooks.
+/// Paths, headers and bodies can contain placeholders:
+///
+/// - `{ns}`: the namespace of the case.
+/// - `{name}`: the value that an earlier step saved with this name.
+/// - `{stub}` and `{ca}`: the address and the authority of the webhook that all cases share.
+/// - `{expired}` and `{misnamed}`: the addresses of the same webhook with invalid certificates.
+/// - `{leaf}` and `{misnamed-leaf}`: the certificates of the webhook.
+/// - `{other-ca}`: an authority that signed none of these certificates.
+/// - `{not-finalizing}`: the match condition that Kubewright generates for webhooks.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
@@ -47,42 +52,42 @@ pub struct Step {
     /// The body as a value.
     #[serde(default)]
     pub body: Option<Value>,
-    /// The body as text, for what is no value.
+    /// The body as text, if it is not a valid value.
     #[serde(default)]
     pub raw: Option<String>,
-    /// The body as bytes in base64, for what is no text.
+    /// The body as bytes in base64, if it is not valid text.
     #[serde(default)]
     pub base64: Option<String>,
-    /// How a PATCH is meant.
+    /// The patch type of a PATCH.
     #[serde(default)]
     pub patch: Option<PatchType>,
-    /// Headers beside those that follow from the rest.
+    /// Additional headers.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// Who asks; the administrator otherwise.
+    /// The user; the default is the administrator.
     #[serde(default)]
     pub user: Option<String>,
-    /// What to keep of the response: a name, and where it stands (a JSON pointer).
+    /// Values of the response that later steps use: their names and JSON pointers.
     #[serde(default)]
     pub save: BTreeMap<String, String>,
-    /// The same for what may not be there: what was kept before stays then.
+    /// Values to save that the response may lack: the value saved before is kept then.
     #[serde(default)]
     pub keep: BTreeMap<String, String>,
-    /// Ask again until this status is answered; only that response counts.
+    /// Repeats the request until the response has this status; only this response is compared.
     #[serde(default)]
     pub until: Option<u16>,
-    /// Ask again until the body has these values: JSON pointers, and what stands there.
+    /// Repeats the request until the body has these values: JSON pointers and expected values.
     #[serde(default)]
     pub awaits: BTreeMap<String, Value>,
-    /// The parts of the body that are compared (JSON pointers); all of it when none is named.
+    /// JSON pointers to the parts of the body that are compared; without any, the whole body is.
     #[serde(default)]
     pub only: Vec<String>,
-    /// Only prepares: the response is not compared.
+    /// The step only prepares others: its response is not compared.
     #[serde(default)]
     pub aside: bool,
 }
 
-/// How a PATCH is meant.
+/// The patch type of a PATCH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PatchType {
@@ -90,13 +95,13 @@ pub enum PatchType {
     Merge,
     /// RFC 6902.
     Json,
-    /// Kubernetes' own.
+    /// The strategic merge patch of Kubernetes.
     Strategic,
     /// Server-side apply.
     Apply,
 }
 
-/// As a file has it, so that it can become one.
+/// The text of a case file.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "row: {}\nabout: {}\nsteps:", self.row, self.about)?;
@@ -130,7 +135,7 @@ impl fmt::Display for Step {
 }
 
 impl PatchType {
-    /// How cases call it.
+    /// The name in case files.
     const fn name(self) -> &'static str {
         match self {
             Self::Merge => "merge",
@@ -151,7 +156,7 @@ impl PatchType {
 }
 
 impl Case {
-    /// Reads every case of a folder, by name.
+    /// Reads all cases of a folder, sorted by name.
     pub fn read_all(folder: &Path) -> Result<Vec<Self>, Error> {
         let unreadable = |path: &Path, why: String| Error::Case {
             path: path.to_owned(),
@@ -169,8 +174,8 @@ impl Case {
         paths
             .iter()
             .map(|path| {
-                let text = fs::read_to_string(path);
-                let text = text.map_err(|why| unreadable(path, why.to_string()))?;
+                let text =
+                    fs::read_to_string(path).map_err(|why| unreadable(path, why.to_string()))?;
                 let mut case: Self = serde_saphyr::from_str(&text)
                     .map_err(|why| unreadable(path, why.to_string()))?;
                 let name = path.file_stem().unwrap_or_default();
@@ -188,10 +193,10 @@ mod tests {
     use super::{Case, PatchType, Step};
 
     #[test]
-    fn what_is_shown_can_be_read_again() {
+    fn displayed_case_can_be_parsed() {
         let case = Case {
             row: "P1".to_owned(),
-            about: "Shown and read.".to_owned(),
+            about: "Displayed and parsed.".to_owned(),
             steps: vec![Step {
                 request: "PATCH /x/{ns}?a=b".to_owned(),
                 patch: Some(PatchType::Apply),

@@ -1,3 +1,5 @@
+//! Compares the responses of two clusters.
+
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -5,16 +7,16 @@ use serde_json::Value;
 
 use crate::response::Response;
 
-/// One thing in which two responses to the same request differ.
+/// A difference of two responses to the same request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The request.
     pub request: String,
-    /// Where: `status`, a header, or a JSON pointer into the body.
+    /// The differing part: `status`, a header, or a JSON pointer into the body.
     pub place: String,
-    /// What the real server answered there; none when it has no such place.
+    /// The value in the response of the real server; `None` if the part is missing.
     pub real: Option<Value>,
-    /// What the embedded server answered there.
+    /// The value in the response of the embedded server.
     pub embedded: Option<Value>,
 }
 
@@ -36,7 +38,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What differs between masked responses to the same requests.
+/// The differences between masked responses to the same requests.
 pub fn compare(real: &[Response], embedded: &[Response]) -> Vec<Difference> {
     let mut differences = Vec::new();
     if real.len() != embedded.len() {
@@ -48,51 +50,61 @@ pub fn compare(real: &[Response], embedded: &[Response]) -> Vec<Difference> {
         });
     }
     for (real, embedded) in real.iter().zip(embedded) {
-        let mut note = |place: &str, one: Option<&Value>, other: Option<&Value>| {
+        let mut add = |place: &str, real_value: Option<&Value>, embedded_value: Option<&Value>| {
             differences.push(Difference {
                 request: real.request.clone(),
                 place: place.to_owned(),
-                real: one.cloned(),
-                embedded: other.cloned(),
+                real: real_value.cloned(),
+                embedded: embedded_value.cloned(),
             });
         };
-        let (one, other) = (Value::from(real.status), Value::from(embedded.status));
-        if one != other {
-            note("status", Some(&one), Some(&other));
+        let statuses = [real, embedded].map(|response| Value::from(response.status));
+        if statuses[0] != statuses[1] {
+            add("status", Some(&statuses[0]), Some(&statuses[1]));
         }
         let names: BTreeSet<_> = real.headers.keys().chain(embedded.headers.keys()).collect();
         for name in names {
             let value =
                 |response: &Response| response.headers.get(name).map(|v| Value::from(v.clone()));
-            let (one, other) = (value(real), value(embedded));
-            if one != other {
-                note(&format!("header {name}"), one.as_ref(), other.as_ref());
+            let values = [value(real), value(embedded)];
+            if values[0] != values[1] {
+                let [real_value, embedded_value] = &values;
+                add(
+                    &format!("header {name}"),
+                    real_value.as_ref(),
+                    embedded_value.as_ref(),
+                );
             }
         }
-        walk("", Some(&real.body), Some(&embedded.body), &mut note);
+        compare_bodies("", Some(&real.body), Some(&embedded.body), &mut add);
     }
     differences
 }
 
-type Note<'a> = dyn FnMut(&str, Option<&Value>, Option<&Value>) + 'a;
+type AddDifference<'a> = dyn FnMut(&str, Option<&Value>, Option<&Value>) + 'a;
 
-fn walk(place: &str, real: Option<&Value>, embedded: Option<&Value>, note: &mut Note<'_>) {
+fn compare_bodies(
+    place: &str,
+    real: Option<&Value>,
+    embedded: Option<&Value>,
+    add: &mut AddDifference<'_>,
+) {
     match (real, embedded) {
-        (Some(Value::Object(one)), Some(Value::Object(other))) => {
-            let names: BTreeSet<_> = one.keys().chain(other.keys()).collect();
+        (Some(Value::Object(real)), Some(Value::Object(embedded))) => {
+            let names: BTreeSet<_> = real.keys().chain(embedded.keys()).collect();
             for name in names {
                 let place = format!("{place}/{name}");
-                walk(&place, one.get(name), other.get(name), note);
+                compare_bodies(&place, real.get(name), embedded.get(name), add);
             }
         }
-        (Some(Value::Array(one)), Some(Value::Array(other))) => {
-            for position in 0..one.len().max(other.len()) {
-                let place = format!("{place}/{position}");
-                walk(&place, one.get(position), other.get(position), note);
+        (Some(Value::Array(real)), Some(Value::Array(embedded))) => {
+            for index in 0..real.len().max(embedded.len()) {
+                let place = format!("{place}/{index}");
+                compare_bodies(&place, real.get(index), embedded.get(index), add);
             }
         }
-        (one, other) if one == other => {}
-        (one, other) => note(place, one, other),
+        (real, embedded) if real == embedded => {}
+        (real, embedded) => add(place, real, embedded),
     }
 }
 
@@ -117,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn each_difference_has_a_place_and_both_sides() {
+    fn difference_has_its_place_and_both_values() {
         let real = response(200, json!({ "a": 1, "list": [1, { "b": 2 }] }));
         let embedded = response(404, json!({ "a": 1, "list": [1, { "b": 3 }, 4] }));
         let places: Vec<_> = compare(std::slice::from_ref(&real), &[embedded])
@@ -129,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_missing_is_a_difference() {
+    fn missing_response_is_a_difference() {
         let response = response(200, json!({}));
         let differences = compare(&[response.clone(), response.clone()], &[response]);
         let text: Vec<_> = differences.iter().map(ToString::to_string).collect();

@@ -1,13 +1,19 @@
+//! The conversion webhook of the stub.
+
 use serde_json::{Value, json};
 
-/// The response to a ConversionReview under a path, right or wrong.
+/// The response to a ConversionReview; some paths have an invalid one.
 ///
-/// Rightly, what version `v1` calls `spec.text` is `spec.page` in all others.
+/// A valid conversion renames `spec.text` of version `v1` to `spec.page` of all other versions.
 pub(super) fn convert(path: &str, review: &Value) -> Value {
     let request = &review["request"];
-    let wanted = request["desiredAPIVersion"].as_str().unwrap_or_default();
-    let objects = request["objects"].as_array().into_iter().flatten();
-    let objects: Vec<Value> = objects.map(|object| written(object, wanted)).collect();
+    let desired = request["desiredAPIVersion"].as_str().unwrap_or_default();
+    let objects: Vec<Value> = request["objects"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|object| convert_object(object, desired))
+        .collect();
     let mut converted = json!({
         "apiVersion": review["apiVersion"], "kind": review["kind"],
         "response": {
@@ -28,7 +34,7 @@ pub(super) fn convert(path: &str, review: &Value) -> Value {
         "/convert-strict"
             if request["objects"]
                 .as_array()
-                .is_some_and(|all| !all.iter().all(is_whole)) =>
+                .is_some_and(|all| !all.iter().all(is_complete)) =>
         {
             set(
                 "/result",
@@ -58,8 +64,8 @@ pub(super) fn convert(path: &str, review: &Value) -> Value {
     converted
 }
 
-/// Whether an object has what a person would give to it.
-fn is_whole(object: &Value) -> bool {
+/// Whether an object has the field that clients set.
+fn is_complete(object: &Value) -> bool {
     let field = match object["apiVersion"].as_str() {
         Some(version) if version.ends_with("/v1") => "text",
         _ => "page",
@@ -67,17 +73,18 @@ fn is_whole(object: &Value) -> bool {
     object["spec"][field].is_string()
 }
 
-fn written(object: &Value, wanted: &str) -> Value {
-    let mut object = object.clone();
-    let (from, to) = match wanted.ends_with("/v1") {
-        true => ("page", "text"),
-        false => ("text", "page"),
+fn convert_object(object: &Value, desired: &str) -> Value {
+    let mut converted = object.clone();
+    let (from, to) = if desired.ends_with("/v1") {
+        ("page", "text")
+    } else {
+        ("text", "page")
     };
-    object["apiVersion"] = json!(wanted);
-    if let Some(spec) = object["spec"].as_object_mut()
+    converted["apiVersion"] = json!(desired);
+    if let Some(spec) = converted["spec"].as_object_mut()
         && let Some(value) = spec.remove(from)
     {
         spec.insert(to.to_owned(), value);
     }
-    object
+    converted
 }

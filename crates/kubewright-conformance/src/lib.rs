@@ -9,6 +9,7 @@ mod case;
 mod compare;
 mod conversion;
 mod error;
+mod exchange;
 mod mask;
 mod play;
 mod response;

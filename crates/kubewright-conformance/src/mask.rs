@@ -1,3 +1,5 @@
+//! Masks the values of responses that differ from run to run.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -6,9 +8,9 @@ use serde_json::{Map, Value};
 use super::varying::{is_age, is_of_cluster, is_time, is_uid, revision, template_hash};
 use crate::response::Response;
 
-/// Replaces what differs from run to run, and counts what it replaced.
+/// Replaces the values that differ from run to run, and counts the replacements.
 ///
-/// This is the only place where an response is changed before it is compared.
+/// This is the only place where a response is changed before it is compared.
 #[derive(Clone, Debug, Default)]
 pub struct Masks {
     count: MaskCount,
@@ -47,10 +49,10 @@ impl fmt::Display for MaskCount {
     }
 }
 
-/// How the warnings begin by which the embedded server says what it does not do yet.
+/// The start of warnings that only the embedded server returns, about features that it lacks.
 const KNOWN_WARNING: &str = "299 - \"kubewright: ";
 
-/// How the name of the volume begins that gives a Pod its token.
+/// The start of the name of the volume with the token of a Pod.
 const TOKEN_VOLUME: &str = "kube-api-access-";
 
 impl Masks {
@@ -68,8 +70,8 @@ impl Masks {
         self.count
     }
 
-    /// Finds the revisions of objects first, as they are numbered in their order. The counter of
-    /// the whole cluster is not among them.
+    /// Collects the revisions of objects first, because they are numbered in their order. The
+    /// revision of the whole cluster is not one of them.
     fn collect(&mut self, value: &Value) {
         match value {
             Value::Object(fields) => {
@@ -129,7 +131,7 @@ impl Masks {
         }
     }
 
-    /// Five random letters end a generated name.
+    /// A generated name ends with five random letters.
     fn mask_generated_name(&mut self, fields: &mut Map<String, Value>) {
         let start = fields
             .get("generateName")
@@ -145,7 +147,8 @@ impl Masks {
         }
     }
 
-    /// A list or a bookmark carries the counter of the whole cluster, where others write too.
+    /// A list or a bookmark has the revision of the whole cluster, to which other clients write,
+    /// too.
     fn mask_of_cluster(&mut self, fields: &mut Map<String, Value>) {
         let is_of_cluster = is_of_cluster(fields);
         let Some(metadata) = fields.get_mut("metadata").filter(|_| is_of_cluster) else {
@@ -162,8 +165,7 @@ impl Masks {
         }
     }
 
-    /// A server may say once more how far it is, whenever it likes: the first bookmark stands for
-    /// those right after it.
+    /// A server may send any number of bookmarks: only the first one of several is kept.
     fn mask_repeated_bookmarks(&mut self, fields: &mut Map<String, Value>) {
         let Some(Value::Array(events)) = fields.get_mut("events") else {
             return;
@@ -175,10 +177,10 @@ impl Masks {
         }
     }
 
-    /// Entries of managers stand in the order of their seconds, which no two runs share; those that
-    /// do not stay as they are.
+    /// The entries of managers are sorted by their time in seconds, which differs from run to run.
+    /// Entries in another order are not changed.
     fn sort_managers(&mut self, fields: &mut Map<String, Value>) {
-        const DECIDING: [&str; 5] = [
+        const SORT_FIELDS: [&str; 5] = [
             "manager",
             "operation",
             "subresource",
@@ -196,13 +198,13 @@ impl Masks {
             return;
         }
         let before = entries.clone();
-        entries.sort_by_cached_key(|entry| DECIDING.map(|field| entry[field].to_string()));
+        entries.sort_by_cached_key(|entry| SORT_FIELDS.map(|field| entry[field].to_string()));
         if *entries != before {
             self.count.add("orders of managers");
         }
     }
 
-    /// Kubernetes goes over the managers that an apply conflicts with in no order of its own.
+    /// Kubernetes lists the managers that an apply conflicts with in random order.
     fn sort_conflicts(&mut self, fields: &mut Map<String, Value>) {
         let Some(Value::Array(causes)) = fields.get_mut("causes") else {
             return;
@@ -215,8 +217,7 @@ impl Masks {
         }
     }
 
-    /// A table tells how long ago things were; what its columns mean is told in prose that only
-    /// Kubernetes has.
+    /// A table contains ages, and descriptions of its columns that only Kubernetes has.
     fn mask_table(&mut self, fields: &mut Map<String, Value>) {
         let is_cells = |name: &str| name == "cells";
         for (_, cells) in fields.iter_mut().filter(|(name, _)| is_cells(name)) {
@@ -252,21 +253,21 @@ impl Masks {
             "time".clone_into(text);
             self.count.add("times");
         }
-        // Hashes of templates also stand inside names and messages.
+        // Hashes of templates are also part of names and messages.
         for (rank, hash) in self.hashes.iter().enumerate() {
             if text.contains(hash.as_str()) {
                 *text = text.replace(hash.as_str(), &format!("hash-{rank}"));
                 self.count.add("template hashes");
             }
         }
-        // Uids also stand inside messages.
+        // Uids are also part of messages.
         let words: Vec<String> = text
             .split(|letter: char| !letter.is_ascii_hexdigit() && letter != '-')
             .filter(|word| is_uid(word))
             .map(str::to_owned)
             .collect();
         for uid in words {
-            let known = self.uids.iter().position(|one| *one == uid);
+            let known = self.uids.iter().position(|known| *known == uid);
             let rank = known.unwrap_or_else(|| {
                 self.uids.push(uid.clone());
                 self.uids.len() - 1
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_and_descriptions_of_tables_are_masked_and_nothing_else() {
+    fn only_ages_and_descriptions_of_tables_are_masked() {
         let (bodies, count) = masked(&[json!({
             "kind": "Table",
             "columnDefinitions": [{ "name": "Age", "description": "prose" }],
@@ -342,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_times_and_generated_names_are_masked_and_nothing_else() {
+    fn only_revisions_of_lists_times_and_generated_names_are_masked() {
         let (bodies, _) = masked(&[json!({
             "metadata": { "resourceVersion": "7", "continue": "abc" },
             "items": [{
@@ -368,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn the_counter_of_the_cluster_is_no_revision_of_an_object() {
+    fn revision_of_the_cluster_is_not_a_revision_of_an_object() {
         let object =
             |version: &str| json!({ "metadata": { "name": "a", "resourceVersion": version } });
         let bookmark = json!({
@@ -384,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bookmark_stands_for_those_right_after_it() {
+    fn repeated_bookmarks_are_removed() {
         let event = |kind: &str| json!({ "type": kind, "object": { "kind": "Secret" } });
         let kinds = [
             "ADDED", "BOOKMARK", "BOOKMARK", "ADDED", "ADDED", "BOOKMARK",

@@ -15,17 +15,17 @@ use crate::response::Response;
 use crate::webhooks::{Configuration, configurations};
 use crate::{Error, Target, WebhookStub};
 
-/// How often a step is repeated that waits for a response.
+/// The interval at which a step is repeated.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long a step is repeated.
 const STEP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Sends a case's requests to a cluster, in a namespace named after the case. Its webhooks are
-/// those of `stub`.
+/// Sends the requests of a case to a cluster, in a namespace named after the case. `stub` serves its
+/// webhooks.
 ///
 /// # Cancel safety
 ///
-/// When dropped, the requests sent so far stay done.
+/// When dropped, requests may have been sent.
 pub async fn play(
     case: &Case,
     target: &Target,
@@ -61,7 +61,7 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    /// Creates the case's webhook configurations and waits until they act.
+    /// Creates the webhook configurations of the case and waits until they have an effect.
     async fn install(&mut self, configurations: &[Configuration]) -> Result<(), Error> {
         for configuration in configurations {
             let object = Some(&configuration.object);
@@ -196,7 +196,7 @@ impl Player<'_> {
     }
 }
 
-/// What a step waits for and a response does not have.
+/// The expected part that a response lacks.
 fn missing(step: &Step, response: &Response) -> Option<String> {
     if let Some(status) = step.until.filter(|status| response.status != *status) {
         return Some(format!("status {status}"));
@@ -219,16 +219,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn step_fails_at_its_timeout() {
         let mut case: Case = serde_saphyr::from_str(
-            "row: none\nabout: waits in vain\nsteps:\n  - {request: GET /version, until: 418}\n",
+            "row: none\nabout: never ends\nsteps:\n  - {request: GET /version, until: 418}\n",
         )
         .unwrap();
-        case.name = "vain".to_owned();
+        case.name = "endless".to_owned();
         let target = Target::new(Cluster::embedded().start().await.unwrap());
         let stub = WebhookStub::start().await.unwrap();
         let error = play(&case, &target, &stub).await.unwrap_err().to_string();
         assert!(
             error.starts_with(
-                "wait for status 418 of vain: GET /version: not there after 20s; the last response was: 200 {"
+                "wait for status 418 of endless: GET /version: not there after 20s; the last response was: 200 {"
             ),
             "{error}"
         );

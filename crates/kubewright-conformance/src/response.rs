@@ -1,22 +1,24 @@
+//! The parts of a response that are compared.
+
 use std::collections::BTreeMap;
 
 use http::HeaderMap;
 use serde_json::{Value, json};
 
-/// What a server answered, as far as it is compared.
+/// The parts of a response that are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response {
-    /// The request it responses, as the case writes it.
+    /// The request in the case.
     pub request: String,
     /// The status code.
     pub status: u16,
     /// The compared headers.
     pub headers: BTreeMap<String, Vec<String>>,
-    /// The body: a value, the events of a watch, or a text.
+    /// The body: a value, the events of a watch, or text.
     pub body: Value,
 }
 
-/// The headers that mean something to a client.
+/// The headers whose values are compared.
 const HEADERS: [&str; 6] = [
     "cache-control",
     "content-encoding",
@@ -25,7 +27,7 @@ const HEADERS: [&str; 6] = [
     "vary",
     "warning",
 ];
-/// Those that are there or not, with a value of each response's own.
+/// The headers whose presence is compared; their values differ in each response.
 const PRESENT: [&str; 2] = ["audit-id", "etag"];
 
 impl Response {
@@ -44,12 +46,11 @@ impl Response {
             request: request.to_owned(),
             status,
             headers: chosen.chain(present).collect(),
-            body: read(body),
+            body: parse_body(body),
         }
     }
 
-    /// The same with only these parts of the body (JSON pointers); with all of it when none is
-    /// named.
+    /// Keeps only these parts of the body (JSON pointers); without any, the whole body is kept.
     pub(super) fn only(mut self, pointers: &[String]) -> Self {
         if !pointers.is_empty() {
             let part = |pointer: &String| {
@@ -62,7 +63,7 @@ impl Response {
     }
 }
 
-fn read(body: &[u8]) -> Value {
+fn parse_body(body: &[u8]) -> Value {
     if let Ok(value) = serde_json::from_slice(body) {
         return value;
     }
@@ -79,10 +80,10 @@ mod tests {
     use http::{HeaderMap, HeaderValue};
     use serde_json::json;
 
-    use super::{Response, read};
+    use super::{Response, parse_body};
 
     #[test]
-    fn headers_are_kept_that_mean_something_and_others_only_as_there() {
+    fn some_headers_are_compared_and_some_only_by_presence() {
         let headers = HeaderMap::from_iter(
             [("audit-id", "1"), ("date", "today"), ("vary", "Accept")].map(|(name, value)| {
                 let name = http::HeaderName::from_static(name);
@@ -97,16 +98,16 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_a_value_or_events_or_text() {
-        assert_eq!(read(b"{\"a\": 1}\n"), json!({ "a": 1 }));
+    fn body_is_a_value_or_events_or_text() {
+        assert_eq!(parse_body(b"{\"a\": 1}\n"), json!({ "a": 1 }));
         assert_eq!(
-            read(b"{\"a\":1}\n{\"a\":2}\n"),
+            parse_body(b"{\"a\":1}\n{\"a\":2}\n"),
             json!({ "events": [{ "a": 1 }, { "a": 2 }] })
         );
         assert_eq!(
-            read(b"404 page not found\n"),
+            parse_body(b"404 page not found\n"),
             json!({ "text": "404 page not found\n" })
         );
-        assert_eq!(read(b""), json!({ "text": "" }));
+        assert_eq!(parse_body(b""), json!({ "text": "" }));
     }
 }

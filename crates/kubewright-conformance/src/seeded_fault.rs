@@ -1,4 +1,4 @@
-//! Faults that are planted between a case and its cluster, to see that the suite detects them.
+//! Faults that are injected between a case and its cluster, to test that the suite detects them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,9 +11,9 @@ use kubewright_wire::route::Route;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::target::exchange;
+use crate::exchange::exchange;
 
-/// A way in which a server can differ from Kubernetes.
+/// A difference of a server from Kubernetes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SeededFault {
@@ -59,7 +59,7 @@ impl SeededFault {
 pub(crate) struct Decorator {
     fault: SeededFault,
     administrator: Client,
-    /// What the fault remembers: objects or apply configurations by path.
+    /// The state of the fault: objects or apply configurations by path.
     memory: Mutex<BTreeMap<String, Value>>,
 }
 
@@ -111,7 +111,7 @@ impl Decorator {
         }
     }
 
-    /// Annotates an object after a write that left its revision as it was.
+    /// Annotates an object after a write that did not change its revision.
     async fn touch_unchanged(&self, client: &Client, request: Request<Vec<u8>>) -> Exchanged {
         let is_write = [Method::PUT, Method::PATCH].contains(request.method());
         if !is_write || query(request.uri()).contains("dryRun") {

@@ -13,7 +13,7 @@ pub struct Settings {
     /// `KUBEWRIGHT_TEST_SEED`: the seed of the first sequence; the others have the next numbers.
     pub seed: u64,
     /// `KUBEWRIGHT_TEST_CASES`: the only cases that are compared, by name or by row of
-    /// `docs/fidelity.md`, separated by commas. Empty means all.
+    /// `docs/fidelity.md`, separated by commas. If empty, all cases are compared.
     pub cases: Vec<String>,
 }
 

@@ -1,3 +1,5 @@
+//! The webhook that both clusters call.
+
 use std::convert::Infallible;
 use std::fmt;
 use std::net::SocketAddr;
@@ -25,35 +27,36 @@ use super::conversion::convert;
 use crate::Error;
 use kubewright_testing::real::AuthorizerAddress;
 
-/// A webhook on loopback that responses by its path, also what no webhook should: both clusters call
-/// the same one. It ends when it is dropped.
+/// A webhook on loopback whose response depends on the path. Some responses are invalid. Both
+/// clusters call the same webhook. It ends when it is dropped.
 pub struct WebhookStub {
     address: SocketAddr,
-    /// The same behind a certificate of days gone by.
+    /// The address with an expired certificate.
     expired: SocketAddr,
-    /// The same behind a certificate for another name.
+    /// The address with a certificate for another name.
     misnamed: SocketAddr,
     authority_pem: String,
-    /// An authority that vouches for none of them.
-    stranger_pem: String,
-    /// The certificates of the first and of the one with another name.
+    /// An authority that signed none of the certificates.
+    other_authority_pem: String,
+    /// The certificate of `address`.
     leaf_pem: String,
+    /// The certificate of `misnamed`.
     misnamed_leaf_pem: String,
     _stop: DropGuard,
 }
 
 impl WebhookStub {
-    /// Starts it on a free port.
+    /// Starts it on free ports.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, nothing runs.
+    /// When dropped, all servers end.
     pub async fn start() -> Result<Self, Error> {
         // The clusters' clocks differ by years.
         let (first, last) = (date(2000, 1, 1), date(2100, 1, 1));
         let authority = |name: &str, last: Date| Authority::valid_between(name, first, last);
         let trusted = authority("differential", last)?;
-        let stranger = authority("stranger", last)?;
+        let other = authority("stranger", last)?;
         let past = authority("past", date(2001, 1, 1))?;
         let stop = CancellationToken::new();
         let (address, leaf_pem) = listen(&trusted, "127.0.0.1", &stop).await?;
@@ -64,14 +67,14 @@ impl WebhookStub {
             expired,
             misnamed,
             authority_pem: format!("{}{}", trusted.certificate_pem(), past.certificate_pem()),
-            stranger_pem: stranger.certificate_pem(),
+            other_authority_pem: other.certificate_pem(),
             leaf_pem,
             misnamed_leaf_pem,
             _stop: stop.drop_guard(),
         })
     }
 
-    /// What cases know it by, besides `{ns}`.
+    /// The placeholders of cases and their values.
     pub(super) fn names(&self) -> [(String, String); 7] {
         let url = |address: SocketAddr| format!("https://{address}");
         [
@@ -79,7 +82,10 @@ impl WebhookStub {
             ("expired".to_owned(), url(self.expired)),
             ("misnamed".to_owned(), url(self.misnamed)),
             ("ca".to_owned(), self.ca_bundle()),
-            ("other-ca".to_owned(), STANDARD.encode(&self.stranger_pem)),
+            (
+                "other-ca".to_owned(),
+                STANDARD.encode(&self.other_authority_pem),
+            ),
             ("leaf".to_owned(), STANDARD.encode(&self.leaf_pem)),
             (
                 "misnamed-leaf".to_owned(),
@@ -88,7 +94,7 @@ impl WebhookStub {
         ]
     }
 
-    /// How a configuration reaches the response named by `path`.
+    /// The `clientConfig` of a webhook with the response of `path`.
     pub(super) fn client_config(&self, path: &str) -> Value {
         json!({"url": format!("{}{path}", self.url()), "caBundle": self.ca_bundle()})
     }
@@ -101,7 +107,7 @@ impl WebhookStub {
         STANDARD.encode(&self.authority_pem)
     }
 
-    /// Where it decides what users may do, by their names.
+    /// The address of its authorization webhook, which decides by the name of the user.
     pub fn authorizer(&self) -> AuthorizerAddress {
         AuthorizerAddress {
             url: format!("{}/authorize", self.url()),
@@ -110,7 +116,7 @@ impl WebhookStub {
     }
 }
 
-/// Serves on a free port, with a certificate for that name, which is returned.
+/// Serves on a free port with a certificate for `name`. Returns the address and the certificate.
 async fn listen(
     authority: &Authority,
     name: &str,
@@ -123,13 +129,13 @@ async fn listen(
     let certificates = Certificates::new(&pair).map_err(Error::Webhook)?;
     let tls = certificates.tls(&["http/1.1"]).map_err(Error::Webhook)?;
     let tasks = TaskTracker::new();
-    let (until, connections) = (stop.clone(), tasks.clone());
+    let (stop, connections) = (stop.clone(), tasks.clone());
     tasks.spawn(async move {
         let acceptor = TlsAcceptor::from(tls);
-        while let Some(Ok((stream, _))) = until.run_until_cancelled(listener.accept()).await {
-            let (acceptor, until) = (acceptor.clone(), until.clone());
+        while let Some(Ok((stream, _))) = stop.run_until_cancelled(listener.accept()).await {
+            let (acceptor, stop) = (acceptor.clone(), stop.clone());
             connections.spawn(async move {
-                until.run_until_cancelled(serve(acceptor, stream)).await;
+                stop.run_until_cancelled(serve(acceptor, stream)).await;
             });
         }
     });
@@ -145,7 +151,7 @@ impl fmt::Debug for WebhookStub {
 }
 
 async fn serve(acceptor: TlsAcceptor, stream: TcpStream) {
-    // A client that does not trust the certificate leaves here.
+    // Fails if the client does not trust the certificate.
     let Ok(stream) = acceptor.accept(stream).await else {
         return;
     };
@@ -158,9 +164,12 @@ async fn serve(acceptor: TlsAcceptor, stream: TcpStream) {
 
 async fn respond(request: Request<Incoming>) -> Response<Full<Bytes>> {
     let path = request.uri().path().to_owned();
-    let body = request.into_body().collect().await;
-    let body = body.map(|body| body.to_bytes()).unwrap_or_default();
-    let review: Value = serde_json::from_slice(&body).unwrap_or_default();
+    // A request without a valid review gets the response for a null review.
+    let bytes = match request.into_body().collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(_) => Bytes::new(),
+    };
+    let review: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let response = |code: u16, media_type: &str, text: String| {
         Response::builder()
             .status(StatusCode::from_u16(code).unwrap_or_default())
@@ -253,7 +262,7 @@ fn admit(path: &str, review: &Value) -> Option<Value> {
         "/patch-binary" => {
             patch(json!([{"op": "add", "path": "/binaryData", "value": {"b": "aGk="}}]))
         }
-        // Tells in which order webhooks were asked.
+        // Records the order in which webhooks are called.
         path if path.starts_with("/note-") => {
             let seen = &request["object"]["data"]["order"];
             let letter = path.trim_start_matches("/note-");
@@ -262,10 +271,10 @@ fn admit(path: &str, review: &Value) -> Option<Value> {
                 &format!("{}{letter}", seen.as_str().unwrap_or_default()),
             )
         }
-        // Shows what the webhook is told.
+        // Returns the compared fields of the request.
         "/echo" => {
-            let shown = told(review);
-            denied(json!({"code": 400, "message": shown.to_string()}))
+            let fields = compared_fields(review);
+            denied(json!({"code": 400, "message": fields.to_string()}))
         }
         _ => return None,
     };
@@ -275,8 +284,8 @@ fn admit(path: &str, review: &Value) -> Option<Value> {
     Some(response)
 }
 
-/// What of a review tells whether the right question was asked.
-fn told(review: &Value) -> Value {
+/// The fields of a review that are compared.
+fn compared_fields(review: &Value) -> Value {
     let request = &review["request"];
     let is_connection = request["operation"] == "CONNECT";
     json!({
@@ -296,11 +305,11 @@ fn told(review: &Value) -> Value {
     })
 }
 
-/// Decides by the user's name; none for one about whom it cannot decide.
+/// Decides by the name of the user; `None` for a user for whom the webhook fails.
 fn authorize(review: &Value) -> Option<Value> {
     let mut spec = review["spec"].clone();
     if let Some(members) = spec.as_object_mut() {
-        // How a user was recognised differs from cluster to cluster.
+        // The id of the credential differs from cluster to cluster.
         members.remove("extra");
     }
     let status = match spec["user"].as_str().unwrap_or_default() {
@@ -309,7 +318,7 @@ fn authorize(review: &Value) -> Option<Value> {
         "hook-both" => json!({"allowed": true, "denied": true, "reason": "torn"}),
         "hook-unsure" => json!({"allowed": false, "reason": "never heard of"}),
         "hook-broken" => return None,
-        // Shows what the webhook is told.
+        // Returns the review.
         "hook-echo" => json!({"allowed": false, "denied": true, "reason": spec.to_string()}),
         _ => json!({"allowed": false}),
     };

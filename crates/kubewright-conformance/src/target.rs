@@ -2,12 +2,10 @@
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::BodyExt as _;
-use kube::Client;
-use kube::client::Body;
 use kubewright_testing::{Cluster, User};
 
 use crate::Error;
+use crate::exchange::exchange;
 use crate::seeded_fault::{Decorator, SeededFault};
 
 /// A cluster that cases are played on, sound or with a [`SeededFault`].
@@ -67,19 +65,8 @@ impl Target {
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the cluster may be left half cleaned; it is then not used again.
+    /// When dropped, the cluster may be cleaned in part; it is then not used again.
     pub async fn close(&self) -> Result<(), Error> {
         Ok(self.cluster.close().await?)
     }
-}
-
-/// Sends a request and reads the whole response.
-pub(crate) async fn exchange(
-    client: &Client,
-    request: Request<Vec<u8>>,
-) -> Result<Response<Bytes>, kube::Error> {
-    let response = client.send(request.map(Body::from)).await?;
-    let (parts, body) = response.into_parts();
-    let bytes = body.collect().await?.to_bytes();
-    Ok(Response::from_parts(parts, bytes))
 }

@@ -1,19 +1,21 @@
+//! The webhook configurations of a case.
+
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::WebhookStub;
 
-/// A webhook that a [`Case`](super::Case) brings along, for ConfigMaps of its namespace unless it
-/// says otherwise.
+/// A webhook of a [`Case`](super::Case). By default it is called for ConfigMaps in the namespace of
+/// the case.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseWebhook {
     /// `Mutating` or `Validating`.
     #[serde(default = "validating")]
     pub kind: String,
-    /// Which response of the stub it gives.
+    /// The path of its response in the stub.
     pub path: String,
-    /// Fields of the webhook in its configuration, over the usual ones.
+    /// Fields of the webhook in its configuration, which override the defaults.
     #[serde(default)]
     pub with: Map<String, Value>,
 }
@@ -26,11 +28,11 @@ fn validating() -> String {
 pub(super) struct Configuration {
     pub(super) path: String,
     pub(super) object: Value,
-    /// A ConfigMap that the configuration refuses with 403 once it acts.
+    /// A ConfigMap that is denied with 403 once the configuration has an effect.
     pub(super) probe: Value,
 }
 
-/// The configurations that a case brings along.
+/// The configurations of a case.
 pub(super) fn configurations(
     webhooks: &[CaseWebhook],
     namespace: &str,
@@ -38,12 +40,14 @@ pub(super) fn configurations(
 ) -> Vec<Configuration> {
     ["Mutating", "Validating"]
         .into_iter()
-        .filter(|kind| webhooks.iter().any(|one| one.kind == *kind))
+        .filter(|kind| webhooks.iter().any(|webhook| webhook.kind == *kind))
         .map(|kind| {
-            let of_kind = webhooks.iter().filter(|one| one.kind == kind);
+            let of_kind = webhooks.iter().filter(|webhook| webhook.kind == kind);
             let mut entries: Vec<Value> = of_kind
                 .enumerate()
-                .map(|(place, one)| entry(&format!("hook-{place}.case.dev"), one, namespace, stub))
+                .map(|(index, webhook)| {
+                    entry(&format!("hook-{index}.case.dev"), webhook, namespace, stub)
+                })
                 .collect();
             let label = json!({"probe": kind});
             let probe = CaseWebhook {
@@ -78,7 +82,7 @@ fn entry(name: &str, webhook: &CaseWebhook, namespace: &str, stub: &WebhookStub)
     });
     for (field, value) in &webhook.with {
         match field.as_str() {
-            // Parts of it can be wrong alone.
+            // Single fields of it are overridden.
             "clientConfig" => {
                 for (field, value) in value.as_object().into_iter().flatten() {
                     entry["clientConfig"][field] = value.clone();
@@ -91,7 +95,7 @@ fn entry(name: &str, webhook: &CaseWebhook, namespace: &str, stub: &WebhookStub)
             _ => entry[field] = value.clone(),
         }
     }
-    // Only the probe is for its own labels.
+    // Only the probe webhook is called for probes.
     if name != "probe.case.dev" && entry["objectSelector"].is_null() {
         entry["objectSelector"] =
             json!({"matchExpressions": [{"key": "probe", "operator": "DoesNotExist"}]});

@@ -32,7 +32,7 @@ pub(crate) fn expand(arguments: TokenStream, function: TokenStream) -> Result<To
     let needs = parsed.needs.iter();
     let cluster = parsed.cluster.map_or_else(
         || quote!(::core::option::Option::None),
-        |choice| quote!(::core::option::Option::Some(::kubewright_testing::Choice::#choice)),
+        |choice| quote!(::core::option::Option::Some(::kubewright_testing::ClusterChoice::#choice)),
     );
     Ok(quote! {
         #(#attrs)*
@@ -130,7 +130,7 @@ mod tests {
         let text = expand(settings, function).unwrap().to_string();
         assert!(text.contains("nodes : 3"), "{text}");
         assert!(text.contains("Capability :: Cel"), "{text}");
-        assert!(text.contains("Choice :: Real"), "{text}");
+        assert!(text.contains("ClusterChoice :: Real"), "{text}");
     }
 
     #[test]

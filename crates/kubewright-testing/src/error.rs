@@ -1,38 +1,40 @@
+//! The error of this crate.
+
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Why a cluster for a test could not be had or used.
+/// Why a test cluster could not be started or used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An environment variable holds what nobody knows.
-    #[error("read {variable}={value:?}: not a known value; use one of: {known}")]
+    /// An environment variable has an invalid value.
+    #[error("read {variable}={value:?}: invalid value; use one of: {known}")]
     Setting {
         /// The variable.
         variable: &'static str,
-        /// What it holds.
+        /// Its value.
         value: String,
-        /// What it may hold.
+        /// The valid values.
         known: &'static str,
     },
     /// All control planes of the pool stayed in use.
     #[error(
-        "take a control plane from the pool: all {count} were in use for {waited:?} and none was given back; close clusters before starting others, or start this one outside the pool with .own()"
+        "take a control plane from the pool: all {count} were in use for {elapsed:?} and none was returned; close clusters before starting others, or start this one outside the pool with .dedicated()"
     )]
     PoolBusy {
-        /// How many there are.
+        /// The size of the pool.
         count: usize,
-        /// How long nothing changed.
-        waited: Duration,
+        /// How long no control plane was returned.
+        elapsed: Duration,
     },
     /// Neither `KUBEWRIGHT_CACHE` nor a home folder is set.
     #[error("find the cache folder: neither KUBEWRIGHT_CACHE nor HOME is set; set one of them")]
     NoCacheFolder,
-    /// What was asked for is not a Kubernetes version.
+    /// The requested version is not a Kubernetes version.
     #[error("find a control plane of version {version:?}: write it as 1.34.2")]
     UnknownVersion {
-        /// The version asked for.
+        /// The requested version.
         version: String,
     },
     /// The cache folder cannot be written.
@@ -41,32 +43,32 @@ pub enum Error {
         folder.display()
     )]
     CacheNotWritable {
-        /// What could not be written.
+        /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// What operators were allowed could not be noted.
-    #[error("add to {} what was allowed: name another file in KUBEWRIGHT_PERMISSIONS", file.display())]
-    Usage {
+    /// The permissions that operators used could not be recorded.
+    #[error("add the used permissions to {}: name another file in KUBEWRIGHT_PERMISSIONS", file.display())]
+    PermissionsFile {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// Go is not installed, and nothing ready was found.
+    /// Go is not installed, and there are no prebuilt programs.
     #[error(
         "build the control plane: no `go` found in PATH; install Go 1.26 or newer (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder of ready programs"
     )]
     GoMissing,
-    /// The Go that is installed is too old, and nothing ready was found.
+    /// The installed Go is too old, and there are no prebuilt programs.
     #[error(
         "build the control plane: the `go` in PATH is {version}, which is too old; install Go 1.26 or newer (https://go.dev/dl), or set KUBEBUILDER_ASSETS to a folder of ready programs"
     )]
     GoTooOld {
-        /// The version of the one that was found.
+        /// The installed version.
         version: String,
     },
     /// `go build` failed.
@@ -74,23 +76,23 @@ pub enum Error {
     GoBuild {
         /// The command line.
         command: String,
-        /// The end of what it printed.
+        /// The end of its output.
         tail: String,
     },
-    /// A program was built but does not answer as it should.
+    /// A program was built, but does not report the expected version.
     #[error(
-        "ask {} for its version: wanted {wanted:?}, got {got:?}; remove the file and try again",
+        "get the version of {}: expected {expected:?}, found {found:?}; remove the file and try again",
         program.display()
     )]
     WrongVersion {
         /// The program.
         program: PathBuf,
-        /// What its answer should contain.
-        wanted: String,
-        /// What it answered.
-        got: String,
+        /// A part of the expected output.
+        expected: String,
+        /// The output.
+        found: String,
     },
-    /// `KUBEBUILDER_ASSETS` lacks a program.
+    /// A program is missing in `KUBEBUILDER_ASSETS`.
     #[error(
         "find {program} in KUBEBUILDER_ASSETS={}: no such file; add it, or unset the variable so that it is built",
         folder.display()
@@ -106,60 +108,60 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// Certificates could not be made.
-    #[error("make the cluster's certificates")]
+    /// Certificates could not be issued.
+    #[error("issue the cluster's certificates")]
     Certificates(#[from] kubewright_http::pki::Error),
     /// A process could not be started.
     #[error("start `{command}`")]
     Spawn {
         /// The command line.
         command: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// A process ended, or did not get ready in time.
+    /// A process ended, or did not become ready in time.
     #[error("wait for {program} {state}; started as `{command}`; its log ends with:\n{tail}")]
     NotReady {
         /// The program.
         program: &'static str,
-        /// What it was waited for, and what came instead.
+        /// The expected state, and the actual one.
         state: String,
         /// The command line.
         command: String,
         /// The end of its log.
         tail: String,
     },
-    /// The API server refused a request of the kit's own.
-    #[error("{tried}")]
+    /// A request of this crate to the API server failed.
+    #[error("{operation}")]
     Request {
-        /// What was tried.
-        tried: String,
-        /// The answer.
+        /// What the request was for.
+        operation: String,
+        /// The cause.
         #[source]
         source: Box<kube::Error>,
     },
-    /// A client could not be made.
-    #[error("make a client for {user}")]
+    /// A client could not be created.
+    #[error("create a client for {user}")]
     Client {
-        /// For whom.
+        /// The user of the client.
         user: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// Something the kit waits for did not come.
-    #[error("wait for {what}: not there after {waited:?}; last seen: {last}")]
-    Waited {
-        /// What was waited for.
-        what: String,
-        /// For how long.
-        waited: Duration,
-        /// The last state seen.
+    /// A condition did not become true in time.
+    #[error("wait for {condition}: not there after {elapsed:?}; last seen: {last}")]
+    Timeout {
+        /// The condition.
+        condition: String,
+        /// How long it was waited for.
+        elapsed: Duration,
+        /// The last observed state.
         last: String,
     },
     /// The operator under test could not be started.
@@ -167,44 +169,56 @@ pub enum Error {
     Operator {
         /// Its name.
         name: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<kubewright::Error>,
     },
-    /// The operator under test was refused something.
+    /// Requests of the operator under test were forbidden.
     #[error(
-        "run the operator under its own role: forbidden were: {requests}; register the kind it is about, or grant it with may(rule)"
+        "run the operator under its own role: forbidden were: {requests}; register the kind it is about, or grant it with grants(rule)"
     )]
-    Refused {
-        /// The refused requests.
+    Forbidden {
+        /// The forbidden requests.
         requests: String,
     },
-    /// A fault was injected and never happened.
-    #[error("inject faults: these never happened: {faults}; the test did not show what it says")]
-    Unmet {
+    /// Injected faults never happened.
+    #[error("inject faults: these never happened: {faults}; the test did not cover them")]
+    FaultsNotTriggered {
         /// The faults.
         faults: String,
     },
-    /// A differential case is not one.
-    #[error("read case {}: {why}", path.display())]
-    Case {
-        /// The file, or the case's name.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// No socket could be had on this machine.
-    #[error("listen on loopback; see whether sockets are allowed here")]
+    /// No socket could be opened on this machine.
+    #[error("listen on loopback; check whether sockets are allowed here")]
     Listen(#[source] io::Error),
-    /// The webhooks of a case cannot be served.
-    #[error("serve the webhooks of a case")]
-    Webhook(#[source] kubewright_webhook::Error),
-    /// The cluster at hand cannot do what was asked.
-    #[error("{asked}: {why}")]
+    /// The cluster does not support an operation.
+    #[error("{operation}: {reason}")]
     Unsupported {
-        /// What was asked.
-        asked: String,
-        /// Why it cannot be had, and what to do.
-        why: &'static str,
+        /// The operation.
+        operation: String,
+        /// Why it is not supported, and what to do.
+        reason: &'static str,
     },
+}
+
+impl Error {
+    /// Turns an error of the client into one that names the operation.
+    pub(crate) fn request(operation: impl Into<String>) -> impl FnOnce(kube::Error) -> Self {
+        let operation = operation.into();
+        |source| Self::Request {
+            operation,
+            source: Box::new(source),
+        }
+    }
+
+    /// Turns the failure to create a client into an error that names its user.
+    pub(crate) fn client<E>(user: impl Into<String>) -> impl FnOnce(E) -> Self
+    where
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let user = user.into();
+        |source| Self::Client {
+            user,
+            source: source.into(),
+        }
+    }
 }

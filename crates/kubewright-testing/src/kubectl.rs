@@ -1,3 +1,5 @@
+//! The real kubectl, connected to a test cluster.
+
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -9,19 +11,19 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use crate::control_plane::{ControlPlane, Program, Release};
-use crate::progress::say;
+use crate::progress::report;
 use crate::{Cluster, Error, Settings};
 
-/// How long one command line may take.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// What the embedded cluster says of itself, which no person would see elsewhere.
-const NOTICE: &str = "Warning: kubewright: ";
+/// How long a command may take.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
+/// The start of warnings that only the embedded cluster returns.
+const EMBEDDED_WARNING: &str = "Warning: kubewright: ";
 
-/// The real `kubectl`, led to a cluster, with a folder of its own for what it keeps.
+/// The real `kubectl`, connected to a cluster, with a home folder of its own.
 ///
-/// It is a program of its own and knows nothing of virtual time: a test that uses it runs on real
-/// time, which `#[tokio::test]` does and `#[kubewright_testing::test]` on the embedded cluster does
-/// not.
+/// It is another process and does not use virtual time: a test that uses it has to run on real
+/// time, as with `#[tokio::test]`. On the embedded cluster, `#[kubewright_testing::test]` uses
+/// virtual time.
 #[derive(Debug)]
 pub struct Kubectl {
     program: PathBuf,
@@ -30,21 +32,22 @@ pub struct Kubectl {
     folder: TempDir,
 }
 
-/// What a command line printed, on both streams.
+/// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Printed {
-    /// Whether it ended well.
+pub struct KubectlOutput {
+    /// Whether the exit status is 0.
     pub succeeded: bool,
-    /// The text, without what the embedded cluster says of itself.
+    /// The output on both streams, without warnings that only the embedded cluster returns.
     pub text: String,
 }
 
 impl Kubectl {
-    /// Finds the program and leads it to a cluster; the test's namespace is the one it means.
+    /// Locates or builds the program, and connects it to a cluster. Its default namespace is the
+    /// test's.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the running compiler is stopped where the program was still to be built.
+    /// When dropped, a running build of the program is stopped.
     pub async fn locate(cluster: &Cluster) -> Result<Self, Error> {
         let settings = Settings::from_environment()?;
         let programs = ControlPlane::locate(Release::current(), &settings).await?;
@@ -60,25 +63,25 @@ impl Kubectl {
         })
     }
 
-    /// As [`locate`](Self::locate), but none where Go is missing or too old and nothing is built
-    /// yet: a line says that the test was skipped, unless `KUBEWRIGHT_REQUIRE=real` makes it an
-    /// error.
+    /// Locates the program as [`locate`](Self::locate) does. Returns `None` when Go is missing or
+    /// too old and the program was not built before: a line reports that the test was skipped,
+    /// unless `KUBEWRIGHT_REQUIRE=real` makes it an error.
     ///
     /// # Cancel safety
     ///
-    /// As that of [`locate`](Self::locate).
+    /// When dropped, a running build of the program is stopped.
     pub async fn locate_or_skip(cluster: &Cluster, test: &str) -> Result<Option<Self>, Error> {
         let required = Settings::from_environment()?.require_real;
         match Self::locate(cluster).await {
             Err(error @ (Error::GoMissing | Error::GoTooOld { .. })) if !required => {
-                say(format_args!("skipped {test}: {error}"));
+                report(format_args!("skipped {test}: {error}"));
                 Ok(None)
             }
             result => result.map(Some),
         }
     }
 
-    /// A command line, its words apart by spaces, that is not started yet.
+    /// A command with arguments separated by spaces, which is not started yet.
     pub fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -95,12 +98,12 @@ impl Kubectl {
         command
     }
 
-    /// Runs a command line with an input.
+    /// Runs a command with arguments separated by spaces, and an input.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the program is ended in the middle of what it does.
-    pub async fn run(&self, arguments: &str, input: &str) -> Result<Printed, Error> {
+    /// When dropped, the program is killed.
+    pub async fn run(&self, arguments: &str, input: &str) -> Result<KubectlOutput, Error> {
         let failed = |source: io::Error| Error::Spawn {
             command: format!("kubectl {arguments}"),
             source,
@@ -108,24 +111,27 @@ impl Kubectl {
         let mut child = self.command(arguments).spawn().map_err(failed)?;
         if let Some(mut stdin) = child.stdin.take() {
             match stdin.write_all(input.as_bytes()).await {
-                // It had enough before the end: what it says tells why.
+                // It ended without reading the whole input: its output contains the reason.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
                 written => written.map_err(failed)?,
             }
         }
-        let output = timeout(PATIENCE, child.wait_with_output()).await;
-        let output = output.map_err(|_| Error::Waited {
-            what: format!("the end of `kubectl {arguments}`"),
-            waited: PATIENCE,
-            last: "it was running".to_owned(),
-        })?;
-        let output = output.map_err(failed)?;
-        let text = [output.stdout, output.stderr].concat();
-        let text = String::from_utf8_lossy(&text);
+        let output = timeout(COMMAND_TIMEOUT, child.wait_with_output())
+            .await
+            .map_err(|_| Error::Timeout {
+                condition: format!("the end of `kubectl {arguments}`"),
+                elapsed: COMMAND_TIMEOUT,
+                last: "it was running".to_owned(),
+            })?
+            .map_err(failed)?;
+        let bytes = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&bytes);
         let lines = text.split_inclusive('\n');
-        Ok(Printed {
+        Ok(KubectlOutput {
             succeeded: output.status.success(),
-            text: lines.filter(|line| !line.starts_with(NOTICE)).collect(),
+            text: lines
+                .filter(|line| !line.starts_with(EMBEDDED_WARNING))
+                .collect(),
         })
     }
 }

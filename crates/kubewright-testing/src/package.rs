@@ -1,10 +1,11 @@
+//! The environment variables of cargo that describe a package.
+
 use std::ffi::{OsStr, OsString};
 
-/// The environment variables by which cargo tells a program that it runs about that program's own
-/// package.
+/// The environment variables with which cargo describes the package of a program that it runs.
 ///
-/// A build that the program starts must not inherit them: it would compile again whatever looks at
-/// them, such as `ring`.
+/// A build that the program starts must not inherit them: it would compile crates again whose build
+/// scripts read them, such as `ring`.
 ///
 /// ```
 /// let mut build = std::process::Command::new("cargo");
@@ -36,7 +37,7 @@ mod tests {
     use super::{is_about_package, package_variables};
 
     #[test]
-    fn a_build_inherits_settings_and_not_another_package() {
+    fn only_variables_about_a_package_are_removed() {
         let names = [
             "CARGO_PKG_NAME",
             "CARGO_HOME",
@@ -48,10 +49,13 @@ mod tests {
             "CARGO",
             "OUT_DIR",
         ];
-        let dropped = names.map(OsStr::new).into_iter();
-        let dropped: Vec<_> = dropped.filter(|name| is_about_package(name)).collect();
+        let removed: Vec<_> = names
+            .map(OsStr::new)
+            .into_iter()
+            .filter(|name| is_about_package(name))
+            .collect();
         assert_eq!(
-            dropped,
+            removed,
             [
                 "CARGO_PKG_NAME",
                 "CARGO_MANIFEST_DIR",
@@ -60,7 +64,7 @@ mod tests {
                 "OUT_DIR",
             ]
         );
-        // Cargo tells this very test where its package is.
+        // Cargo sets this variable for this test.
         assert!(package_variables().any(|name| name == "CARGO_MANIFEST_DIR"));
     }
 }

@@ -1,29 +1,31 @@
+//! Messages to the user who runs tests.
+
 use std::fmt::Display;
 #[cfg(not(test))]
 use std::io::Write as _;
 
-/// Writes one line for the person who waits.
+/// Writes a line to the user immediately.
 ///
-/// libtest captures what the printing macros write; a person who waits minutes for a build must
-/// see why, so this goes around it.
+/// libtest captures the output of the printing macros until the test ends. A user who waits minutes
+/// for a build has to see the reason, so that this writes to the stream itself.
 #[cfg(not(test))]
-pub(crate) fn say(line: impl Display) {
-    // Nobody is left to tell when the standard error stream is closed.
-    writeln!(std::io::stderr(), "kubewright: {line}").unwrap_or_default();
+pub(crate) fn report(line: impl Display) {
+    // Fails if the standard error stream is closed: then there is no other place for the line.
+    drop(writeln!(std::io::stderr(), "kubewright: {line}"));
 }
 
-/// Where the work is only played, nobody waits: the line goes with the test's output.
+/// Builds are simulated in the tests of this crate: the line belongs to the output of the test.
 #[cfg(test)]
-pub(crate) fn say(line: impl Display) {
-    note(line);
+pub(crate) fn report(line: impl Display) {
+    log(line);
 }
 
-/// Writes one line that belongs to a test's output: libtest shows it when the test fails.
+/// Writes a line to the output of the test, which libtest shows when the test fails.
 #[expect(
     clippy::print_stderr,
     reason = "libtest captures what the macro prints"
 )]
-pub(crate) fn note(line: impl Display) {
+pub(crate) fn log(line: impl Display) {
     eprintln!("kubewright: {line}");
 }
 

@@ -1,3 +1,5 @@
+//! Runs a test on its cluster.
+
 use std::panic::{AssertUnwindSafe, Location, resume_unwind};
 
 use futures_util::FutureExt as _;
@@ -7,27 +9,27 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::cluster::{Capability, Chain, Cluster, Skip, fail};
-use crate::progress::{note, say};
-use crate::{Choice, Error, NodeChoice, Settings};
+use crate::progress::{log, report};
+use crate::{ClusterChoice, Error, NodeChoice, Settings};
 
-/// What `#[kubewright_testing::test]` knows about a test.
+/// A test with the arguments of `#[kubewright_testing::test]`.
 #[derive(Clone, Copy, Debug)]
 pub struct TestCase {
     /// The test's path, as libtest prints it.
     pub name: &'static str,
-    /// The cluster it insists on; otherwise the environment chooses.
-    pub cluster: Option<Choice>,
-    /// How many nodes its cluster has.
+    /// The cluster that it always runs on; otherwise the environment selects it.
+    pub cluster: Option<ClusterChoice>,
+    /// The number of nodes of its cluster.
     pub nodes: usize,
-    /// What it needs of its cluster.
+    /// The capabilities that it needs.
     pub needs: &'static [Capability],
 }
 
-/// What a test function may return.
+/// The return type of a test function.
 pub trait TestOutcome {
     /// The value of a test that was not run.
     fn skipped() -> Self;
-    /// Whether the test failed by what it returned.
+    /// Whether the returned value is a failure of the test.
     fn is_failure(&self) -> bool;
 }
 
@@ -53,8 +55,8 @@ impl<T: TestOutcome, E> TestOutcome for Result<T, E> {
 ///
 /// # Panics
 ///
-/// When the test does, when its cluster cannot be had, and when the operator under test was
-/// refused something.
+/// When the test fails, when its cluster does not start, and when a request of the operator under
+/// test was forbidden.
 #[track_caller]
 pub fn run<R: TestOutcome>(case: &TestCase, body: impl AsyncFnOnce(Cluster) -> R) -> R {
     let location = Location::caller();
@@ -66,20 +68,20 @@ pub fn run<R: TestOutcome>(case: &TestCase, body: impl AsyncFnOnce(Cluster) -> R
     let present = Capability::of(choice);
     let missing = case.needs.iter().find(|need| !present.contains(need));
     if let Some(missing) = missing {
-        say(format_args!(
+        report(format_args!(
             "skipped {}: the {choice} cluster lacks {missing}",
             case.name
         ));
         return R::skipped();
     }
-    if choice == Choice::Existing && case.nodes > 0 && settings.nodes == NodeChoice::Kept {
-        say(format_args!(
-            "skipped {}: an existing cluster keeps the nodes that it has",
+    if choice == ClusterChoice::Existing && case.nodes > 0 && settings.nodes == NodeChoice::Kept {
+        report(format_args!(
+            "skipped {}: tests do not add nodes to an existing cluster",
             case.name
         ));
         return R::skipped();
     }
-    log_with_the_test(settings.log.as_deref());
+    init_logging(settings.log.as_deref());
     let runtime = match runtime(choice) {
         Ok(runtime) => runtime,
         Err(error) => fail(location, format_args!("start a runtime: {error}")),
@@ -93,12 +95,12 @@ pub fn run<R: TestOutcome>(case: &TestCase, body: impl AsyncFnOnce(Cluster) -> R
     })
 }
 
-async fn start(case: &TestCase, choice: Choice) -> Result<Option<Cluster>, Error> {
+async fn start(case: &TestCase, choice: ClusterChoice) -> Result<Option<Cluster>, Error> {
     let builder = match choice {
-        Choice::Embedded => Cluster::embedded(),
-        // What the embedded cluster does by itself, a real one does by its controllers.
-        Choice::Real => Cluster::real().controllers(),
-        Choice::Existing => Cluster::existing(),
+        ClusterChoice::Embedded => Cluster::embedded(),
+        // The embedded cluster always runs its controllers.
+        ClusterChoice::Real => Cluster::real().controllers(),
+        ClusterChoice::Existing => Cluster::existing(),
     };
     let name = case.name.rsplit("::").next().unwrap_or(case.name);
     builder.named(name).nodes(case.nodes).start_or_skip().await
@@ -110,72 +112,69 @@ async fn run_on<R: TestOutcome>(
     location: &Location<'_>,
     body: impl AsyncFnOnce(Cluster) -> R,
 ) -> R {
-    cluster.understand_skips();
+    cluster.enable_skips();
     let body = AssertUnwindSafe(body(cluster.clone())).catch_unwind();
     let result = tokio::select! {
         biased;
         result = body => result,
-        // It may wait for something that comes with time, which does not pass in a loop.
+        // The test may wait for virtual time, which does not pass in a loop.
         found = cluster.reconcile_loop() => {
             std::panic::catch_unwind(AssertUnwindSafe(|| fail(location, found)))
         }
     };
-    let unmoved = cluster.unmoved();
-    if !unmoved.is_empty() {
-        say(format_args!("{}: {unmoved}", case.name));
+    let inert_kinds = cluster.inert_kinds();
+    if !inert_kinds.is_empty() {
+        report(format_args!("{}: {inert_kinds}", case.name));
     }
-    let ended = cluster.finish().await;
-    let result = match result {
-        Err(panic) => match panic.downcast::<Skip>() {
-            Ok(skip) => {
-                say(format_args!("skipped {}: {}", case.name, skip.0));
-                Ok(R::skipped())
-            }
-            Err(panic) => Err(panic),
-        },
-        result => result,
-    };
-    // A test that failed by itself fails for its own reason; what it was refused may be why.
-    if let Err(error) = ended {
-        match &result {
+    let finished = cluster.finish().await;
+    let outcome = result.or_else(|panic| {
+        let skip = panic.downcast::<Skip>()?;
+        report(format_args!("skipped {}: {}", case.name, skip.0));
+        Ok(R::skipped())
+    });
+    // The failure of the test takes precedence; forbidden requests may be its cause.
+    if let Err(error) = finished {
+        match &outcome {
             Ok(value) if !value.is_failure() => fail(location, Chain(&error)),
-            _ => note(Chain(&error)),
+            _ => log(Chain(&error)),
         }
     }
-    result.unwrap_or_else(|panic| resume_unwind(panic))
+    outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Shows what the operator logs with the output of a test that fails; `RUST_LOG` chooses what.
-fn log_with_the_test(asked: Option<&str>) {
-    // kube logs each answer that is an error, such as those of a cluster that is starting.
-    let quiet = || {
+/// Logs to the output of the test, which libtest shows when the test fails. `RUST_LOG` is a filter.
+fn init_logging(filter: Option<&str>) {
+    // kube logs each failed request, such as those to a cluster that is starting.
+    let default = || {
         Targets::new()
             .with_default(LevelFilter::INFO)
             .with_target("kube_client", LevelFilter::OFF)
     };
-    let filter = asked.and_then(|asked| asked.parse().ok());
+    let targets: Option<Targets> = filter.and_then(|filter| filter.parse().ok());
     let lines = tracing_subscriber::fmt::layer()
         .with_timer(uptime())
         .with_ansi(false)
         .with_test_writer();
     let subscriber = tracing_subscriber::registry()
-        .with(filter.unwrap_or_else(quiet))
+        .with(targets.unwrap_or_else(default))
         .with(lines);
-    // The program may have one of its own.
-    subscriber.try_init().unwrap_or_default();
+    // Fails if the program has set another subscriber, which is then used.
+    drop(subscriber.try_init());
 }
 
-/// Embedded tests live on one thread with paused time, so that they are repeatable and never
-/// wait; real ones share the machine with their cluster.
-fn runtime(choice: Choice) -> std::io::Result<tokio::runtime::Runtime> {
+/// Tests on the embedded cluster run on one thread with paused time, so that they are reproducible
+/// and wait no real time. Other tests leave processors to the processes of their cluster.
+fn runtime(choice: ClusterChoice) -> std::io::Result<tokio::runtime::Runtime> {
     match choice {
-        Choice::Embedded => tokio::runtime::Builder::new_current_thread()
+        ClusterChoice::Embedded => tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .start_paused(true)
             .build(),
-        Choice::Real | Choice::Existing => tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build(),
+        ClusterChoice::Real | ClusterChoice::Existing => {
+            tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()
+        }
     }
 }

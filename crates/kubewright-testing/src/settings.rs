@@ -1,3 +1,5 @@
+//! The settings of test clusters from the environment.
+
 use std::ffi::OsString;
 use std::fmt;
 use std::net::IpAddr;
@@ -6,76 +8,76 @@ use std::time::Duration;
 
 use crate::Error;
 
-/// What the environment says about clusters for tests; read in one place.
+/// The settings of test clusters from the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// `KUBEWRIGHT_TEST_CLUSTER`: which cluster a test runs on that does not say so itself.
-    pub cluster: Choice,
-    /// `KUBEWRIGHT_REQUIRE=real`: a real cluster that cannot be had fails the test.
+    /// `KUBEWRIGHT_TEST_CLUSTER`: the cluster of tests that do not set it themselves.
+    pub cluster: ClusterChoice,
+    /// `KUBEWRIGHT_REQUIRE=real`: tests fail, instead of being skipped, without a real cluster.
     pub require_real: bool,
-    /// `KUBEWRIGHT_CACHE`, else `kubewright` in the platform's cache folder; empty where the
-    /// environment names neither, which only matters to those who need it: see
+    /// `KUBEWRIGHT_CACHE`, else `kubewright` in the platform's cache folder. Empty if the
+    /// environment has neither, which is an error only when the folder is used: see
     /// [`cache_folder`](Self::cache_folder).
     pub cache: PathBuf,
-    /// `KUBEBUILDER_ASSETS`: a folder of ready control-plane programs.
+    /// `KUBEBUILDER_ASSETS`: a folder of prebuilt control-plane programs.
     pub assets: Option<PathBuf>,
-    /// The Go command that builds the control plane: `go`, as `PATH` finds it.
+    /// The Go command that builds the control plane: `go` in `PATH`.
     pub go: PathBuf,
-    /// `KUBEWRIGHT_PERMISSIONS`: a file to which each test adds what its operators were allowed,
-    /// for `kubewright check --tests`.
+    /// `KUBEWRIGHT_PERMISSIONS`: a file to which each test appends the permissions that its
+    /// operators used, for `kubewright check --tests`.
     pub permissions: Option<PathBuf>,
     /// The kubeconfig of an existing cluster: the first of `KUBECONFIG`, else `~/.kube/config`.
     pub kubeconfig: Option<PathBuf>,
-    /// `RUST_LOG`: what is shown of a failed test's log, such as `info,kubewright=debug`.
+    /// `RUST_LOG`: the filter for the log of a failed test, such as `info,kubewright=debug`.
     pub log: Option<String>,
-    /// `KUBEWRIGHT_TEST_TIMEOUT`: how long `eventually` waits, in seconds.
+    /// `KUBEWRIGHT_TEST_TIMEOUT`: the timeout of `eventually` in seconds.
     pub timeout: Duration,
-    /// `KUBEWRIGHT_TEST_OPERATOR=deployed`: whose operator tests on an existing cluster look at.
+    /// `KUBEWRIGHT_TEST_OPERATOR=deployed`: the operator of tests on an existing cluster.
     pub operator: OperatorChoice,
     /// `KUBEWRIGHT_TEST_NODES=simulated`: whether tests may add nodes to an existing cluster.
     pub nodes: NodeChoice,
     /// `KUBEWRIGHT_TEST_WEBHOOK_HOST`: the name or address by which an existing cluster reaches
-    /// this machine, to call the webhooks of operators under test. Without it loopback, where that
-    /// is where the cluster is.
+    /// this machine, to call the webhooks of operators under test. The default is loopback, if the
+    /// cluster is on loopback.
     pub webhook_host: Option<String>,
 }
 
-/// The operator that a test on an existing cluster runs against.
+/// The operator that a test on an existing cluster tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OperatorChoice {
-    /// The one that the test makes, in its own process.
+    /// The operator that the test runs in its own process.
     #[default]
     Own,
-    /// The one that a Deployment of its name runs in the cluster. What only an operator in the
-    /// test's own process can be made to do skips a test: to fail, to crash, to be started anew.
+    /// The operator that the Deployment with its name runs in the cluster. A test is skipped when
+    /// it needs an operator in its own process, as for faults, crashes and restarts.
     Deployed,
 }
 
-/// Where the nodes of an existing cluster come from.
+/// The nodes of tests on an existing cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NodeChoice {
-    /// They are those that it has; tests that want some of their own are skipped.
+    /// The nodes of the cluster; tests that need nodes of their own are skipped.
     #[default]
     Kept,
-    /// They are only objects, as those of kwok: a test adds what it asks for and takes it away.
+    /// Simulated nodes, as those of kwok: a test adds the nodes that it needs, and deletes them.
     Simulated,
 }
 
 /// The cluster a test runs on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
-    /// The one in this process, with virtual time.
+pub enum ClusterChoice {
+    /// A cluster in this process, with virtual time.
     #[default]
     Embedded,
     /// etcd and kube-apiserver as processes.
     Real,
-    /// The one that the current kubeconfig leads to; it is used with care and left as it was.
+    /// The cluster of the current kubeconfig, which a test leaves as it was.
     Existing,
 }
 
-impl fmt::Display for Choice {
+impl fmt::Display for ClusterChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Embedded => "embedded",
@@ -103,62 +105,62 @@ impl Settings {
 
     fn read(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Error> {
         let text = |name: &'static str| variable(name).map(|value| value.display().to_string());
-        let wrong = |variable: &'static str, value: String, known: &'static str| Error::Setting {
+        let invalid = |variable: &'static str, value: String, known: &'static str| Error::Setting {
             variable,
             value,
             known,
         };
         let cluster = match text("KUBEWRIGHT_TEST_CLUSTER").as_deref() {
-            None | Some("embedded") => Choice::Embedded,
-            Some("real") => Choice::Real,
-            Some("existing") => Choice::Existing,
+            None | Some("embedded") => ClusterChoice::Embedded,
+            Some("real") => ClusterChoice::Real,
+            Some("existing") => ClusterChoice::Existing,
             Some(other) => {
                 let known = "embedded, real, existing";
-                return Err(wrong("KUBEWRIGHT_TEST_CLUSTER", other.to_owned(), known));
+                return Err(invalid("KUBEWRIGHT_TEST_CLUSTER", other.to_owned(), known));
             }
         };
         let require_real = match text("KUBEWRIGHT_REQUIRE").as_deref() {
             None => false,
             Some("real") => true,
-            Some(other) => return Err(wrong("KUBEWRIGHT_REQUIRE", other.to_owned(), "real")),
+            Some(other) => return Err(invalid("KUBEWRIGHT_REQUIRE", other.to_owned(), "real")),
         };
         let operator = match text("KUBEWRIGHT_TEST_OPERATOR").as_deref() {
             None | Some("own") => OperatorChoice::Own,
-            Some("deployed") if cluster == Choice::Existing => OperatorChoice::Deployed,
+            Some("deployed") if cluster == ClusterChoice::Existing => OperatorChoice::Deployed,
             Some(other) => {
                 let known = "own, and with KUBEWRIGHT_TEST_CLUSTER=existing deployed";
-                return Err(wrong("KUBEWRIGHT_TEST_OPERATOR", other.to_owned(), known));
+                return Err(invalid("KUBEWRIGHT_TEST_OPERATOR", other.to_owned(), known));
             }
         };
         let nodes = match text("KUBEWRIGHT_TEST_NODES").as_deref() {
             None | Some("kept") => NodeChoice::Kept,
-            Some("simulated") if cluster == Choice::Existing => NodeChoice::Simulated,
+            Some("simulated") if cluster == ClusterChoice::Existing => NodeChoice::Simulated,
             Some(other) => {
                 let known = "kept, and with KUBEWRIGHT_TEST_CLUSTER=existing simulated";
-                return Err(wrong("KUBEWRIGHT_TEST_NODES", other.to_owned(), known));
+                return Err(invalid("KUBEWRIGHT_TEST_NODES", other.to_owned(), known));
             }
         };
         let webhook_host = match text("KUBEWRIGHT_TEST_WEBHOOK_HOST") {
-            Some(host) if cluster != Choice::Existing || !is_host(&host) => {
+            Some(host) if cluster != ClusterChoice::Existing || !is_host(&host) => {
                 let known = "with KUBEWRIGHT_TEST_CLUSTER=existing, a host name or an address, \
                              without a port";
-                return Err(wrong("KUBEWRIGHT_TEST_WEBHOOK_HOST", host, known));
+                return Err(invalid("KUBEWRIGHT_TEST_WEBHOOK_HOST", host, known));
             }
             host => host,
         };
-        let timeout = match text("KUBEWRIGHT_TEST_TIMEOUT") {
-            None => EVENTUALLY_TIMEOUT,
-            Some(value) => Duration::from_secs(
-                value
-                    .parse()
-                    .map_err(|_| wrong("KUBEWRIGHT_TEST_TIMEOUT", value, "a number of seconds"))?,
-            ),
-        };
+        let timeout =
+            match text("KUBEWRIGHT_TEST_TIMEOUT") {
+                None => EVENTUALLY_TIMEOUT,
+                Some(value) => Duration::from_secs(value.parse().map_err(|_| {
+                    invalid("KUBEWRIGHT_TEST_TIMEOUT", value, "a number of seconds")
+                })?),
+            };
         let folder = |name: &str| variable(name).map(|value| absolute(PathBuf::from(value)));
         let cache = folder("KUBEWRIGHT_CACHE").or_else(|| platform_cache(variable));
         Ok(Self {
             cluster,
             require_real,
+            // `cache_folder` returns the error.
             cache: cache.unwrap_or_default(),
             assets: folder("KUBEBUILDER_ASSETS"),
             go: PathBuf::from("go"),
@@ -173,11 +175,11 @@ impl Settings {
     }
 }
 
-/// What an empty environment means, with the cache in the folder of the process.
+/// The settings of an empty environment, with the cache in the working directory.
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            cluster: Choice::default(),
+            cluster: ClusterChoice::default(),
             require_real: false,
             cache: PathBuf::from("kubewright-cache"),
             assets: None,
@@ -193,11 +195,11 @@ impl Default for Settings {
     }
 }
 
-/// Whether it is what a URL could have there; IPv6 addresses come without brackets.
+/// Whether a text is a host name or an address; IPv6 addresses have no brackets.
 fn is_host(text: &str) -> bool {
     let is_name = text
         .chars()
-        .all(|one| one.is_ascii_alphanumeric() || "-.".contains(one));
+        .all(|letter| letter.is_ascii_alphanumeric() || "-.".contains(letter));
     is_name || text.parse::<IpAddr>().is_ok()
 }
 
@@ -215,15 +217,14 @@ fn platform_cache(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf
 }
 
 fn kubeconfig(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let named = variable("KUBECONFIG");
-    let named = named.and_then(|paths| std::env::split_paths(&paths).next());
+    let configured = variable("KUBECONFIG").and_then(|paths| std::env::split_paths(&paths).next());
     let home = || variable("HOME").map(|home| PathBuf::from(home).join(".kube/config"));
-    named.or_else(home).map(absolute)
+    configured.or_else(home).map(absolute)
 }
 
-/// Programs that use the folder are started in folders of their own.
+/// Makes a path absolute, because programs with other working directories use it.
 fn absolute(folder: PathBuf) -> PathBuf {
-    // It fails only where the present folder is gone, and then nothing relative can be found.
+    // Fails only without a working directory, where no relative path is valid.
     std::path::absolute(&folder).unwrap_or(folder)
 }
 
@@ -231,7 +232,7 @@ fn absolute(folder: PathBuf) -> PathBuf {
 mod tests {
     use std::path::Path;
 
-    use super::{Choice, NodeChoice, OperatorChoice, Settings};
+    use super::{ClusterChoice, NodeChoice, OperatorChoice, Settings};
     use crate::Error;
 
     fn read(variables: &[(&str, &str)]) -> Result<Settings, Error> {
@@ -242,22 +243,22 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_environment_means_the_embedded_cluster_and_the_platforms_cache() {
+    fn default_is_the_embedded_cluster_and_the_cache_of_the_platform() {
         let settings = read(&[("HOME", "/home/jane")]).unwrap();
-        assert_eq!(settings.cluster, Choice::Embedded);
+        assert_eq!(settings.cluster, ClusterChoice::Embedded);
         assert!(!settings.require_real);
         assert!(settings.cache.starts_with("/home/jane"));
         assert!(settings.cache.ends_with("kubewright"));
     }
 
     #[test]
-    fn the_cache_folder_of_ours_wins_over_the_platforms() {
+    fn cache_variable_has_precedence_over_the_cache_of_the_platform() {
         let settings = read(&[("HOME", "/h"), ("KUBEWRIGHT_CACHE", "/c")]).unwrap();
         assert_eq!(settings.cache, Path::new("/c"));
     }
 
     #[test]
-    fn relative_folders_are_those_of_this_process() {
+    fn relative_folders_are_resolved_in_the_working_directory() {
         let here = std::env::current_dir().unwrap();
         let settings = read(&[("KUBEWRIGHT_CACHE", "c"), ("KUBEBUILDER_ASSETS", "a/b")]).unwrap();
         assert_eq!(settings.cache, here.join("c"));
@@ -265,9 +266,9 @@ mod tests {
     }
 
     #[test]
-    fn no_home_is_an_error_only_to_those_who_need_the_cache() {
+    fn missing_home_is_an_error_only_when_the_cache_is_used() {
         let settings = read(&[]).unwrap();
-        assert_eq!(settings.cluster, Choice::Embedded);
+        assert_eq!(settings.cluster, ClusterChoice::Embedded);
         let error = settings.cache_folder().unwrap_err().to_string();
         assert!(
             error.contains("neither KUBEWRIGHT_CACHE nor HOME is set"),
@@ -276,10 +277,10 @@ mod tests {
     }
 
     #[test]
-    fn an_existing_cluster_may_run_the_operator_and_take_nodes() {
-        let plain = read(&[("HOME", "/h")]).unwrap();
+    fn existing_cluster_can_run_the_operator_and_get_nodes() {
+        let default = read(&[("HOME", "/h")]).unwrap();
         assert_eq!(
-            (plain.operator, plain.nodes),
+            (default.operator, default.nodes),
             (OperatorChoice::Own, NodeChoice::Kept)
         );
         let variables = [
@@ -292,7 +293,7 @@ mod tests {
             (settings.operator, settings.nodes),
             (OperatorChoice::Deployed, NodeChoice::Simulated)
         );
-        // Elsewhere nobody would look at them, and the tests would say something else.
+        // On other clusters these settings would have no effect.
         for &(variable, value) in &variables[1..] {
             let error = read(&[(variable, value)]).unwrap_err().to_string();
             assert!(error.contains(variable), "{error}");
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn an_existing_cluster_is_told_how_it_reaches_this_machine() {
+    fn webhook_host_is_valid_only_for_an_existing_cluster() {
         let host = |cluster: &'static str, host: &'static str| {
             let settings = read(&[
                 ("KUBEWRIGHT_TEST_CLUSTER", cluster),
@@ -308,22 +309,22 @@ mod tests {
             ]);
             settings.map(|settings| settings.webhook_host)
         };
-        for known in ["192.168.1.7", "fd00::7", "host.docker.internal"] {
-            assert_eq!(host("existing", known).unwrap().as_deref(), Some(known));
+        for valid in ["192.168.1.7", "fd00::7", "host.docker.internal"] {
+            assert_eq!(host("existing", valid).unwrap().as_deref(), Some(valid));
         }
-        for wrong in ["https://host", "host:443", "[fd00::7]"] {
-            let error = host("existing", wrong).unwrap_err().to_string();
+        for invalid in ["https://host", "host:443", "[fd00::7]"] {
+            let error = host("existing", invalid).unwrap_err().to_string();
             assert!(error.contains("without a port"), "{error}");
         }
-        assert!(host("real", "192.168.1.7").is_err(), "nobody would look");
+        assert!(host("real", "192.168.1.7").is_err(), "no effect");
     }
 
     #[test]
-    fn an_unknown_cluster_is_refused_with_the_known_ones() {
+    fn error_for_an_unknown_cluster_contains_the_known_ones() {
         let error = read(&[("HOME", "/h"), ("KUBEWRIGHT_TEST_CLUSTER", "kind")]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "read KUBEWRIGHT_TEST_CLUSTER=\"kind\": not a known value; use one of: embedded, real, existing"
+            "read KUBEWRIGHT_TEST_CLUSTER=\"kind\": invalid value; use one of: embedded, real, existing"
         );
     }
 
@@ -334,7 +335,7 @@ mod tests {
         let error = read(&[("KUBEWRIGHT_TEST_TIMEOUT", "long")]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "read KUBEWRIGHT_TEST_TIMEOUT=\"long\": not a known value; use one of: a number of seconds"
+            "read KUBEWRIGHT_TEST_TIMEOUT=\"long\": invalid value; use one of: a number of seconds"
         );
     }
 }

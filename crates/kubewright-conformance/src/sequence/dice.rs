@@ -1,4 +1,6 @@
-/// A source of chance that a seed decides: splitmix64.
+//! Random choices that a seed determines.
+
+/// A generator of random numbers that a seed determines: splitmix64.
 #[derive(Clone, Debug)]
 pub(super) struct Dice {
     state: u64,
@@ -17,28 +19,28 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// A number below another, which is not zero.
+    /// A number below `end`.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         self.roll() % end.max(1)
     }
 
-    /// Whether what happens once in so many times happens now.
+    /// `true` with a probability of 1 to `times`.
     pub(super) fn is_one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    /// One of several.
+    /// A random element.
     ///
     /// # Panics
     ///
-    /// Where there are none: there is always something to choose from.
+    /// When the slice is empty.
     pub(super) fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
         let count = u64::try_from(all.len()).unwrap_or(u64::MAX);
         let index = usize::try_from(self.below(count)).unwrap_or(0);
-        *all.get(index).expect("there is something to choose from")
+        *all.get(index).expect("the slice is not empty")
     }
 
-    /// Some of several, in their order.
+    /// Some of the elements, in their order.
     pub(super) fn some_of<T: Copy>(&mut self, all: &[T]) -> Vec<T> {
         all.iter().copied().filter(|_| self.is_one_in(2)).collect()
     }
@@ -49,7 +51,7 @@ mod tests {
     use super::Dice;
 
     #[test]
-    fn a_seed_decides_and_another_decides_otherwise() {
+    fn rolls_depend_on_the_seed_only() {
         let rolls = |seed: u64| -> Vec<u64> {
             let mut dice = Dice::new(seed);
             (0..8).map(|_| dice.below(1000)).collect()
@@ -59,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn every_choice_comes_up() {
+    fn every_element_is_chosen_at_some_time() {
         let mut dice = Dice::new(3);
         let seen: std::collections::BTreeSet<u8> =
             (0..100).map(|_| dice.one_of(&[1, 2, 3])).collect();

@@ -1,3 +1,5 @@
+//! Generates a random sequence of requests from a seed.
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -8,11 +10,12 @@ use crate::{Case, PatchType, Step};
 
 const NAMES: [&str; 2] = ["a", "b"];
 const WRITERS: [&str; 2] = ["red", "blue"];
-/// The uid of no object.
-const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
+/// A uid that no object has.
+const UNUSED_UID: &str = "00000000-0000-4000-8000-000000000000";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// What the things of [`sequence`] are; to be played once on each cluster before.
+/// Creates the definition of the custom resources in [`sequence`]. It is played once on each cluster
+/// before the sequences.
 pub fn definition() -> Case {
     let spec = json!({
         "type": "object",
@@ -64,8 +67,8 @@ pub fn definition() -> Case {
     }
 }
 
-/// So many requests, as the seed has it, and a look at what came of them: each object, and what a
-/// watch of one kind saw from the beginning.
+/// A case with `length` random requests, then a GET of each object and a watch of one kind from the
+/// beginning. The seed determines all of them.
 pub fn sequence(seed: u64, length: usize) -> Case {
     let mut dice = Dice::new(seed);
     let watched = dice.one_of(&Subject::ALL);
@@ -117,14 +120,14 @@ fn step(dice: &mut Dice) -> Step {
             patch(&path, PatchType::Merge, seen)
         }
         18 | 19 => deletion(subject, name, dice),
-        // What holds an object that is to go lets go.
+        // Removes the finalizers of a terminating object.
         _ => patch(
             &at,
             PatchType::Merge,
             json!({"metadata": {"finalizers": null}}),
         ),
     };
-    // What a later step may name.
+    // Later steps use these values.
     step.keep = BTreeMap::from([
         (
             key("rv", subject, name),
@@ -135,7 +138,7 @@ fn step(dice: &mut Dice) -> Step {
     step
 }
 
-/// The name under which something about an object is kept.
+/// The name of a saved value of an object.
 fn key(what: &str, subject: Subject, name: &str) -> String {
     format!("{what}-{subject:?}-{name}")
 }
@@ -148,7 +151,7 @@ fn patch(path: &str, kind: PatchType, body: Value) -> Step {
     }
 }
 
-/// A PUT, often at the revision that was seen last, sometimes at one of long ago.
+/// A PUT, often with the last known revision, sometimes with an old one.
 fn replacement(at: &str, subject: Subject, name: &str, dice: &mut Dice) -> Step {
     let mut body = subject.object(name, dice);
     let version = match dice.below(6) {
@@ -165,7 +168,7 @@ fn replacement(at: &str, subject: Subject, name: &str, dice: &mut Dice) -> Step 
     }
 }
 
-/// A merge patch, which sometimes takes something away.
+/// A merge patch, which sometimes removes fields.
 fn merge(subject: Subject, dice: &mut Dice) -> Value {
     let mut body = subject.partial(dice);
     match dice.below(6) {
@@ -179,22 +182,23 @@ fn merge(subject: Subject, dice: &mut Dice) -> Value {
 
 fn applied(at: &str, subject: Subject, name: &str, dice: &mut Dice) -> Step {
     let force = if dice.is_one_in(2) { "&force=true" } else { "" };
-    let mut body = match dice.is_one_in(2) {
-        true => subject.object(name, dice),
-        false => subject.partial(dice),
+    let mut body = if dice.is_one_in(2) {
+        subject.object(name, dice)
+    } else {
+        subject.partial(dice)
     };
     body["metadata"]["name"] = json!(name);
     patch(&format!("{at}{force}"), PatchType::Apply, body)
 }
 
 fn deletion(subject: Subject, name: &str, dice: &mut Dice) -> Step {
-    let kept = |what: &str| format!("{{{}}}", key(what, subject, name));
+    let saved = |what: &str| format!("{{{}}}", key(what, subject, name));
     let body = match dice.below(8) {
         0 => json!({"propagationPolicy": "Foreground"}),
         1 => json!({"propagationPolicy": "Orphan"}),
-        2 => json!({"preconditions": {"uid": kept("uid")}}),
-        3 => json!({"preconditions": {"uid": NOBODY}}),
-        4 => json!({"preconditions": {"resourceVersion": kept("rv")}}),
+        2 => json!({"preconditions": {"uid": saved("uid")}}),
+        3 => json!({"preconditions": {"uid": UNUSED_UID}}),
+        4 => json!({"preconditions": {"resourceVersion": saved("rv")}}),
         _ => json!({}),
     };
     Step {
@@ -208,7 +212,7 @@ mod tests {
     use super::{definition, sequence};
 
     #[test]
-    fn a_seed_makes_the_same_requests_again() {
+    fn sequence_depends_on_the_seed_only() {
         let shown = |seed: u64| sequence(seed, 25).to_string();
         assert_eq!(shown(7), shown(7));
         assert_ne!(shown(7), shown(8));
@@ -217,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn many_seeds_try_every_kind_of_request() {
+    fn seeds_cover_every_kind_of_request() {
         let all: Vec<String> = (0..20).map(|seed| sequence(seed, 25).to_string()).collect();
         let all = all.join("\n");
         for part in [

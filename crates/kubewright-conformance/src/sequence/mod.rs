@@ -1,5 +1,5 @@
-//! Random sequences of requests: two writers create, replace, patch, apply and delete a few
-//! objects. A seed determines the whole sequence, so that a failure can be repeated.
+//! Random sequences of requests, in which two writers create, replace, patch, apply and delete a few
+//! objects. A seed determines the whole sequence, so that a failure can be reproduced.
 
 mod dice;
 mod generate;

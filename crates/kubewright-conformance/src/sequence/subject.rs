@@ -1,20 +1,22 @@
+//! The kinds of objects in random sequences.
+
 use serde_json::{Map, Value, json};
 
 use super::dice::Dice;
 
-/// A kind of objects that sequences write.
+/// A kind of the objects that sequences write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     ConfigMap,
     Deployment,
-    /// Of the definition that [`definition`](super::definition) makes.
+    /// A custom resource of the definition in [`definition`](super::definition).
     Thing,
 }
 
 impl Subject {
     pub(super) const ALL: [Self; 3] = [Self::ConfigMap, Self::Deployment, Self::Thing];
 
-    /// Where its objects are.
+    /// The path of its collection.
     pub(super) fn path(self) -> &'static str {
         match self {
             Self::ConfigMap => "/api/v1/namespaces/{ns}/configmaps",
@@ -23,7 +25,7 @@ impl Subject {
         }
     }
 
-    /// A whole object, mostly a right one.
+    /// A whole object, which is valid in most cases.
     pub(super) fn object(self, name: &str, dice: &mut Dice) -> Value {
         let mut object = self.partial(dice);
         object["metadata"]["name"] = json!(name);
@@ -38,7 +40,7 @@ impl Subject {
         object
     }
 
-    /// Some of what an object can have, beside its name: what is patched or applied.
+    /// Some fields of an object without its name, for a patch or an apply.
     pub(super) fn partial(self, dice: &mut Dice) -> Value {
         let (version, kind) = match self {
             Self::ConfigMap => ("v1", "ConfigMap"),
@@ -85,9 +87,10 @@ impl Subject {
         };
         let count = 1 + dice.below(2);
         let operations = (0..count).map(|_| {
-            let path = match dice.is_one_in(4) {
-                true => "/metadata/labels/one",
-                false => dice.one_of(paths),
+            let path = if dice.is_one_in(4) {
+                "/metadata/labels/one"
+            } else {
+                dice.one_of(paths)
             };
             let value = match path {
                 "/spec/replicas" | "/spec/size" => json!(dice.below(4)),
@@ -104,7 +107,7 @@ impl Subject {
     }
 }
 
-/// Some keys with some values; a merge patch takes a null for what is to go.
+/// Some of the keys, with random values.
 fn words(dice: &mut Dice, keys: &[&str], values: &[&str]) -> Map<String, Value> {
     let keys = dice.some_of(keys);
     keys.into_iter()
@@ -157,7 +160,7 @@ fn is_repeated(tags: &[&str]) -> bool {
 fn thing(dice: &mut Dice) -> Value {
     let mut spec = json!({});
     if dice.is_one_in(2) {
-        // Four is too many.
+        // Four is invalid.
         spec["size"] = json!(1 + dice.below(4));
     }
     if dice.is_one_in(2) {
@@ -176,7 +179,7 @@ fn thing(dice: &mut Dice) -> Value {
         spec["parts"] = Value::Array(parts);
     }
     // An apply reports the fields up to the first unknown one, in the random order of Go's maps:
-    // with a second fault the response would be chance.
+    // with a second fault the response would be random.
     if dice.is_one_in(8) && !is_repeated(&tags) {
         spec["unknown"] = json!("pruned");
     }

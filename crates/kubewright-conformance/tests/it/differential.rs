@@ -43,7 +43,11 @@ fn row_is_same_only_if_none_of_its_cases_differs() {
         let row = rows.iter().find(|(name, _)| *name == case.row);
         let (_, state) = row.unwrap_or_else(|| panic!("{}: no row {}", case.name, case.row));
         let fits = state == "same" && case.differs.is_none() || state == "partly";
-        assert!(fits, "{}: row {} is called {state}", case.name, case.row);
+        assert!(
+            fits,
+            "{}: the state of row {} is {state}",
+            case.name, case.row
+        );
     }
 }
 
@@ -68,30 +72,29 @@ struct Tally {
 }
 
 impl Tally {
-    /// Compares a case's responses; the real ones are right.
-    fn add(&mut self, case: &Case, mut right: Vec<Response>, mut ours: Vec<Response>) {
-        self.masked.merge(&Masks::default().apply(&mut right));
-        self.masked.merge(&Masks::default().apply(&mut ours));
-        let has_error = usize::from(right.iter().any(|response| response.status >= 400));
+    /// Compares the responses to a case; those of the real cluster are the reference.
+    fn add(&mut self, case: &Case, mut real: Vec<Response>, mut embedded: Vec<Response>) {
+        self.masked.merge(&Masks::default().apply(&mut real));
+        self.masked.merge(&Masks::default().apply(&mut embedded));
+        let has_error = usize::from(real.iter().any(|response| response.status >= 400));
         self.errors += has_error;
         let row = self.rows.entry(case.row.clone()).or_default();
         *row = (row.0 + 1, row.1 + has_error);
-        let differences: Vec<_> = compare(&right, &ours)
+        let differences: Vec<_> = compare(&real, &embedded)
             .iter()
             .map(ToString::to_string)
             .collect();
-        match (&case.differs, differences.is_empty()) {
-            (None, true) => {}
-            (Some(_), false) => self.known += 1,
-            (Some(_), true) => {
-                let line = format!("{}: the same now; drop `differs`", case.name);
+        if case.differs.is_some() {
+            if differences.is_empty() {
+                let line = format!("{}: equal now; remove `differs`", case.name);
                 self.failed.push(line);
+            } else {
+                self.known += 1;
             }
-            (None, false) => {
-                let text = differences.join("\n  ");
-                let line = format!("{} (row {}):\n  {text}", case.name, case.row);
-                self.failed.push(line);
-            }
+        } else if !differences.is_empty() {
+            let text = differences.join("\n  ");
+            let line = format!("{} (row {}):\n  {text}", case.name, case.row);
+            self.failed.push(line);
         }
     }
 
@@ -113,7 +116,7 @@ impl Tally {
         if std::env::var_os("UPDATE_EXPECT").is_some() {
             std::fs::write(FIDELITY, counted).expect("the table is written");
         } else if counted != fidelity() {
-            let line = "docs/fidelity.md counts other cases; UPDATE_EXPECT=1 writes it anew";
+            let line = "docs/fidelity.md has other counts; UPDATE_EXPECT=1 updates it";
             self.failed.push(line.to_owned());
         }
     }
@@ -131,7 +134,7 @@ impl Tally {
     }
 }
 
-/// Every case on both clusters; the real one is right.
+/// Plays every case on both clusters; the real one is the reference.
 #[tokio::test(flavor = "multi_thread")]
 async fn differential() {
     let mut cases = Case::read_all(Path::new(CASES)).expect("the cases read");
@@ -151,13 +154,13 @@ async fn differential() {
     let (real, embedded) = (Target::new(real), Target::new(embedded));
     let mut tally = Tally::default();
     for case in &cases {
-        let right = play(case, &real, &stub).await;
-        let ours = play(case, &embedded, &stub).await;
-        let mut note = |line: String| tally.failed.push(line);
-        match (right, ours) {
-            (Ok(right), Ok(ours)) => tally.add(case, right, ours),
-            (Err(error), _) => note(format!("{} on the real cluster: {error}", case.name)),
-            (Ok(_), Err(error)) => note(format!("{} (row {}): {error}", case.name, case.row)),
+        let expected = play(case, &real, &stub).await;
+        let actual = play(case, &embedded, &stub).await;
+        let mut fail = |line: String| tally.failed.push(line);
+        match (expected, actual) {
+            (Ok(expected), Ok(actual)) => tally.add(case, expected, actual),
+            (Err(error), _) => fail(format!("{} on the real cluster: {error}", case.name)),
+            (Ok(_), Err(error)) => fail(format!("{} (row {}): {error}", case.name, case.row)),
         }
     }
     embedded.close().await.expect("the embedded cluster ends");
@@ -185,8 +188,8 @@ async fn differential() {
     assert!(failed.is_empty(), "{} failed\n{text}", failed.len());
 }
 
-/// The cases without waiting in which the embedded cluster equals Kubernetes: a response that
-/// differs from the embedded one also differs from Kubernetes'.
+/// The cases without waits in which the embedded cluster equals Kubernetes: a response that differs
+/// from that of the embedded cluster also differs from that of Kubernetes.
 fn settled_cases() -> Vec<Case> {
     let cases = Case::read_all(Path::new(CASES)).expect("the cases read");
     // A webhook behind a socket responds in real time, and time is virtual here.
@@ -206,16 +209,16 @@ async fn masked(case: &Case, target: &Target, stub: &WebhookStub) -> Result<Vec<
     Ok(responses)
 }
 
-/// Each fault is planted before a cluster of its own, and must change a response of at least one
+/// Each fault is injected in front of its own cluster, and must change a response of at least one
 /// case.
 #[tokio::test(start_paused = true)]
 async fn seeded_faults_are_caught() {
     let cases = settled_cases();
     let stub = WebhookStub::start().await.expect("a webhook");
     let sound = Target::new(Cluster::embedded().start().await.expect("a cluster"));
-    let mut right = Vec::new();
+    let mut expected = Vec::new();
     for case in &cases {
-        right.push(masked(case, &sound, &stub).await.expect("a sound cluster"));
+        expected.push(masked(case, &sound, &stub).await.expect("a sound cluster"));
     }
     sound.close().await.expect("the cluster ends");
     let mut missed = Vec::new();
@@ -223,12 +226,12 @@ async fn seeded_faults_are_caught() {
         let cluster = Cluster::embedded().start().await.expect("a cluster");
         let target = Target::with_fault(cluster, fault);
         let mut caught = None;
-        for (case, right) in cases.iter().zip(&right) {
-            let is_right = match masked(case, &target, &stub).await {
-                Ok(responses) => compare(right, &responses).is_empty(),
+        for (case, expected) in cases.iter().zip(&expected) {
+            let is_equal = match masked(case, &target, &stub).await {
+                Ok(responses) => compare(expected, &responses).is_empty(),
                 Err(_) => false,
             };
-            if !is_right {
+            if !is_equal {
                 caught = Some(&case.name);
                 break;
             }

@@ -10,24 +10,28 @@ use kubewright_testing::Cluster;
 
 /// How many requests a sequence has.
 const LENGTH: usize = 25;
-/// How often parts of a sequence are played to find what matters of it.
-const TRIES: usize = 60;
+/// How many cases are played to shrink a sequence.
+const MAX_TRIES: usize = 60;
 
-/// Two clusters of which one is right.
+/// A reference cluster and the cluster that is compared with it.
 struct Pair {
-    right: Target,
+    reference: Target,
     other: Target,
     stub: WebhookStub,
 }
 
 impl Pair {
-    async fn new(right: Target, other: Target) -> Self {
+    async fn new(reference: Target, other: Target) -> Self {
         let stub = WebhookStub::start().await.expect("a webhook");
-        for target in [&right, &other] {
-            let made = play(&definition(), target, &stub).await;
-            made.expect("the definition is made");
+        for target in [&reference, &other] {
+            let created = play(&definition(), target, &stub).await;
+            created.expect("the definition is created");
         }
-        Self { right, other, stub }
+        Self {
+            reference,
+            other,
+            stub,
+        }
     }
 
     async fn responses(&self, case: &Case, target: &Target) -> Result<Vec<Response>, String> {
@@ -37,49 +41,52 @@ impl Pair {
         Ok(responses)
     }
 
-    /// What differs, or why that cannot be told.
+    /// The differences, or the errors that prevent a comparison.
     async fn differences(&self, case: &Case) -> Vec<String> {
-        let right = self.responses(case, &self.right).await;
+        let reference = self.responses(case, &self.reference).await;
         let other = self.responses(case, &self.other).await;
-        match (right, other) {
-            (Ok(right), Ok(other)) => {
-                let found = compare(&right, &other);
+        match (reference, other) {
+            (Ok(reference), Ok(other)) => {
+                let found = compare(&reference, &other);
                 found.iter().map(ToString::to_string).collect()
             }
-            (right, other) => {
-                let errors = [right.err(), other.err()];
+            (reference, other) => {
+                let errors = [reference.err(), other.err()];
                 errors.into_iter().flatten().collect()
             }
         }
     }
 
-    /// What differs, and the shortest sequence that shows it.
-    async fn explained(&self, case: &Case, differences: &[String]) -> String {
-        let shrunk = shrink(case, TRIES, async |case: &Case| {
+    /// A report with the differences and a shrunk sequence.
+    async fn report(&self, case: &Case, differences: &[String]) -> String {
+        let shrunk = shrink(case, MAX_TRIES, async |case: &Case| {
             !self.differences(case).await.is_empty()
         });
         let shrunk = shrunk.await;
         format!(
-            "{}:\n  {}\nafter {} tries this is left:\n{}",
+            "{}:\n  {}\nshrunk after {} tries:\n{}",
             case.about,
             differences.join("\n  "),
-            shrunk.tried,
+            shrunk.tries,
             shrunk.case
         )
     }
 
     async fn close(self) {
         self.other.close().await.expect("the cluster ends");
-        self.right.close().await.expect("the cluster is cleaned");
+        self.reference
+            .close()
+            .await
+            .expect("the cluster is cleaned");
     }
 }
 
 async fn embedded() -> Cluster {
-    let started = Cluster::embedded().still().start().await;
+    let started = Cluster::embedded().without_controllers().start().await;
     started.expect("an embedded cluster")
 }
 
-/// `KUBEWRIGHT_TEST_SEQUENCES` sets how many are compared, `KUBEWRIGHT_TEST_SEED` the first seed.
+/// `KUBEWRIGHT_TEST_SEQUENCES` sets the number of sequences, `KUBEWRIGHT_TEST_SEED` the first seed.
 #[tokio::test(flavor = "multi_thread")]
 async fn random_sequences_have_equal_responses() {
     let settings = Settings::from_environment().expect("the settings");
@@ -100,7 +107,7 @@ async fn random_sequences_have_equal_responses() {
         }
         // Only the first one is shrunk; the others probably have the same cause.
         failed.push(if failed.is_empty() {
-            pair.explained(&case, &differences).await
+            pair.report(&case, &differences).await
         } else {
             format!("{}: {} differences", case.about, differences.len())
         });
@@ -114,7 +121,7 @@ async fn random_sequences_have_equal_responses() {
     );
 }
 
-/// Nothing is compared that differs between two equal servers.
+/// The masks cover everything that differs between two equal servers.
 #[tokio::test(start_paused = true)]
 async fn two_embedded_clusters_have_equal_responses() {
     let pair = Pair::new(Target::new(embedded().await), Target::new(embedded().await)).await;

@@ -114,7 +114,7 @@ require (
 
 tool sigs.k8s.io/kwok/cmd/kwok
 
-// What the control plane is built with, so that the two share what is compiled.
+// The versions of the control plane, so that compiled packages are shared.
 replace (
 	github.com/go-errors/errors => github.com/go-errors/errors v1.4.2
 	github.com/go-openapi/jsonreference => github.com/go-openapi/jsonreference v0.20.2

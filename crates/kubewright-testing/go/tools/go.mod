@@ -1,4 +1,4 @@
-// Tools that tests hold what Kubewright makes against; they are built by name.
+// Tools of other projects that tests compare their results with.
 module kubewright.dev/tools
 
 go 1.26.0

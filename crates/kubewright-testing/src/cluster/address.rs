@@ -1,3 +1,5 @@
+//! Serves an embedded cluster on loopback for other programs.
+
 use std::fs;
 use std::io;
 use std::net::TcpListener;
@@ -13,15 +15,15 @@ use tokio_util::task::TaskTracker;
 use crate::Error;
 use crate::real::{Credentials, Kubeconfig};
 
-/// Where an embedded cluster is reached from outside of the process, over TLS on loopback.
+/// An embedded cluster that is served over TLS on loopback.
 #[derive(Debug)]
 pub(super) struct Address {
-    /// Holds the kubeconfig, and with it a private key.
+    /// Contains the kubeconfig, and in it a private key.
     folder: TempDir,
 }
 
 impl Address {
-    /// Serves the cluster until it is cancelled, and writes a kubeconfig that may do everything.
+    /// Serves the cluster until it is cancelled, and writes a kubeconfig with all permissions.
     pub(super) fn open(
         server: &Server,
         tasks: &TaskTracker,
@@ -65,7 +67,7 @@ impl Address {
         Ok(address)
     }
 
-    /// The kubeconfig file; it goes with the cluster.
+    /// The kubeconfig file, which is deleted with the cluster.
     pub(super) fn kubeconfig(&self) -> PathBuf {
         self.folder.path().join("admin.kubeconfig")
     }

@@ -1,3 +1,5 @@
+//! The backend of a test cluster: embedded, real or existing.
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,18 +15,18 @@ use tokio::time::sleep;
 use super::capability::Capability;
 use super::embedded::Embedded;
 use super::existing::{Existing, LABEL};
+use super::forbidden::ForbiddenRequests;
+use super::inert_kinds::InertKinds;
 use super::pool::Lease;
-use super::reach::Reach;
-use super::refusals::Refusals;
-use super::unmoved::Unmoved;
-use crate::faults::{Door, Script};
-use crate::real::Parts;
-use crate::{Choice, Error};
+use super::webhook_address::ApiServerLocation;
+use crate::faults::{FaultInjector, FaultLayer};
+use crate::real::Components;
+use crate::{ClusterChoice, Error};
 
-/// About as long as a real API server takes to start.
-const AWAY: Duration = Duration::from_secs(5);
+/// How long a restart of the embedded API server takes: about as long as that of a real one.
+const RESTART_DURATION: Duration = Duration::from_secs(5);
 
-/// What stands behind a [`Cluster`](super::Cluster).
+/// The implementation of a [`Cluster`](super::Cluster).
 #[derive(Debug)]
 pub(super) enum Backend {
     Embedded(Embedded),
@@ -35,62 +37,61 @@ pub(super) enum Backend {
 impl Backend {
     pub(super) fn capabilities(&self) -> &'static [Capability] {
         match self {
-            Self::Embedded(_) => Capability::of(Choice::Embedded),
-            Self::Real(lease) => Capability::of_real(lease.cluster().options().parts),
-            Self::Existing(_) => Capability::of(Choice::Existing),
+            Self::Embedded(_) => Capability::of(ClusterChoice::Embedded),
+            Self::Real(lease) => Capability::of_real(lease.cluster().options().components),
+            Self::Existing(_) => Capability::of(ClusterChoice::Existing),
         }
     }
 
-    pub(super) fn choice(&self) -> Choice {
+    pub(super) fn choice(&self) -> ClusterChoice {
         match self {
-            Self::Embedded(_) => Choice::Embedded,
-            Self::Real(_) => Choice::Real,
-            Self::Existing(_) => Choice::Existing,
+            Self::Embedded(_) => ClusterChoice::Embedded,
+            Self::Real(_) => ClusterChoice::Real,
+            Self::Existing(_) => ClusterChoice::Existing,
         }
     }
 
-    /// From where its API server calls webhooks of this process.
-    pub(super) fn reach(&self) -> Result<Reach, Error> {
+    /// Where the API server runs that calls webhooks of this process.
+    pub(super) fn location(&self) -> Result<ApiServerLocation, Error> {
         match self {
-            Self::Embedded(_) => Ok(Reach::Process),
-            Self::Real(_) => Ok(Reach::Machine),
-            Self::Existing(existing) => existing.webhook_host().map(Reach::Host),
+            Self::Embedded(_) => Ok(ApiServerLocation::SameProcess),
+            Self::Real(_) => Ok(ApiServerLocation::SameMachine),
+            Self::Existing(existing) => existing.webhook_host().map(ApiServerLocation::Remote),
         }
     }
 
-    /// Whether ServiceAccounts of new namespaces appear by themselves.
-    pub(super) fn makes_accounts(&self) -> bool {
+    /// Whether a controller creates the ServiceAccount of a new namespace.
+    pub(super) fn creates_accounts(&self) -> bool {
         match self {
-            Self::Embedded(embedded) => embedded.makes_accounts(),
+            Self::Embedded(embedded) => embedded.creates_accounts(),
             Self::Existing(_) => true,
-            Self::Real(lease) => lease.cluster().options().parts >= Parts::Controllers,
+            Self::Real(lease) => lease.cluster().options().components >= Components::Controllers,
         }
     }
 
-    /// Whether it was started with nodes, so that Pods on them run.
+    /// Whether it was started with nodes that run Pods.
     pub(super) fn has_nodes(&self) -> bool {
         match self {
-            Self::Embedded(embedded) => embedded.parts() >= Parts::Nodes,
-            Self::Real(lease) => lease.cluster().options().parts >= Parts::Nodes,
+            Self::Embedded(embedded) => embedded.components() >= Components::Nodes,
+            Self::Real(lease) => lease.cluster().options().components >= Components::Nodes,
             Self::Existing(existing) => existing.simulates_nodes(),
         }
     }
 
-    /// Whether the operator under test is one that the cluster runs.
+    /// Whether a Deployment of the cluster runs the operator under test.
     pub(super) fn runs_operator(&self) -> bool {
         matches!(self, Self::Existing(existing) if existing.runs_operator())
     }
 
-    /// Whether nobody has asked yet for an operator that the cluster runs; asked once, it is no.
+    /// Whether this is the first call on a cluster that runs the operator under test.
     pub(super) fn is_first_run(&self) -> bool {
         matches!(self, Self::Existing(existing) if existing.is_first_run())
     }
 
-    /// Makes an object that the test has made outside its namespace go with it, where the cluster
-    /// stays.
-    pub(super) fn remember(&self, path: &str) {
+    /// Deletes an object at the end of the test, if the cluster outlives the test.
+    pub(super) fn delete_at_end(&self, path: &str) {
         if let Self::Existing(existing) = self {
-            existing.remember(path);
+            existing.delete_at_end(path);
         }
     }
 
@@ -108,7 +109,7 @@ impl Backend {
         }
     }
 
-    /// Changes at each write, where the cluster says so.
+    /// The current revision of the embedded cluster.
     pub(super) fn revisions(&self) -> Option<watch::Receiver<Revision>> {
         match self {
             Self::Embedded(embedded) => Some(embedded.revisions()),
@@ -116,15 +117,15 @@ impl Backend {
         }
     }
 
-    /// What was written that nothing acts on, where the cluster is not a whole one.
-    pub(super) fn unmoved(&self) -> Option<&Unmoved> {
+    /// The written kinds that no controller of the embedded cluster acts on.
+    pub(super) fn inert_kinds(&self) -> Option<&InertKinds> {
         match self {
-            Self::Embedded(embedded) => Some(embedded.unmoved()),
+            Self::Embedded(embedded) => Some(embedded.inert_kinds()),
             Self::Real(_) | Self::Existing(_) => None,
         }
     }
 
-    /// What decides the fate of Pods, where the cluster's kubelets are ours.
+    /// Controls what the kubelets of the embedded cluster do with Pods.
     pub(super) fn pods(&self) -> Option<PodControl> {
         match self {
             Self::Embedded(embedded) => Some(embedded.pods()),
@@ -140,21 +141,23 @@ impl Backend {
         }
     }
 
-    /// A client that calls as `user` and means `namespace` when it names none; what the server
-    /// refuses it is noted in `refusals`, what goes wrong on purpose does so at `door`.
+    /// A client that sends requests as `user` with `namespace` as the default namespace. Records
+    /// its forbidden requests, and injects the faults of `fault_layer`.
     pub(super) async fn client(
         &self,
         user: &User,
         namespace: &str,
-        refusals: &Refusals,
-        door: &Door,
+        forbidden: &ForbiddenRequests,
+        fault_layer: &FaultLayer,
     ) -> Result<Client, Error> {
         let lease = match self {
             Self::Embedded(embedded) => {
-                return Ok(embedded.client(user, namespace, refusals, door));
+                return Ok(embedded.client(user, namespace, forbidden, fault_layer));
             }
             Self::Existing(existing) => {
-                return existing.client(user, namespace, refusals, door).await;
+                return existing
+                    .client(user, namespace, forbidden, fault_layer)
+                    .await;
             }
             Self::Real(lease) => lease,
         };
@@ -165,45 +168,44 @@ impl Backend {
         };
         let mut config = access.config().await?;
         namespace.clone_into(&mut config.default_namespace);
-        let builder = ClientBuilder::try_from(config).map_err(|source| Error::Client {
-            user: user.name.clone(),
-            source: source.into(),
-        })?;
-        Ok(builder.with_layer(refusals).with_layer(door).build())
+        let builder = ClientBuilder::try_from(config).map_err(Error::client(&user.name))?;
+        Ok(builder
+            .with_layer(forbidden)
+            .with_layer(fault_layer)
+            .build())
     }
 
-    /// Restarts the API server. The embedded one has no process of its own: it answers the
-    /// operators nothing for a while, and forgets their connections.
-    pub(super) async fn restart_server(&self, script: &Script) -> Result<(), Error> {
+    /// Restarts the API server. The embedded one has no process of its own: for a while, requests
+    /// of operators fail, and their connections are closed.
+    pub(super) async fn restart_server(&self, injector: &FaultInjector) -> Result<(), Error> {
         match self {
             Self::Embedded(_) => {
-                let away = script.go_away();
-                sleep(AWAY).await;
-                drop(away);
+                let outage = injector.start_outage();
+                sleep(RESTART_DURATION).await;
+                drop(outage);
                 Ok(())
             }
             Self::Real(lease) => lease.cluster().restart_api_server().await,
             Self::Existing(_) => Err(Error::Unsupported {
-                asked: "restart the API server".to_owned(),
-                why: "an existing cluster is not the test's own; name the capability Restarts",
+                operation: "restart the API server".to_owned(),
+                reason: "tests share an existing cluster; name the capability Restarts",
             }),
         }
     }
 
-    /// Makes an object that is in no namespace of the test's go with the test, where the cluster
-    /// stays; there, somebody else's is refused.
+    /// Labels an object that is outside of the test's namespace and deletes it at the end of the
+    /// test, if the cluster outlives the test. Fails if the object exists and no test created it.
     pub(super) async fn claim(&self, object: &mut Value, path: &str) -> Result<(), Error> {
         let Self::Existing(existing) = self else {
             return Ok(());
         };
         object["metadata"]["labels"][LABEL] = Value::from("true");
-        let (kind, name) = (&object["kind"], &object["metadata"]["name"]);
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let what = format!("{} {}", text(kind), text(name));
-        existing.claim(&what, path).await
+        let kind = object["kind"].as_str().unwrap_or_default();
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        existing.claim(&format!("{kind} {name}"), path).await
     }
 
-    /// Ends what lives on this runtime and, for a pooled cluster, makes it fit for the next test.
+    /// Ends the tasks of this runtime, and prepares a pooled cluster for the next test.
     pub(super) async fn close(&self) -> Result<(), Error> {
         match self {
             Self::Embedded(embedded) => {

@@ -1,3 +1,5 @@
+//! Distributes connections over the replicas of an operator.
+
 use std::io;
 use std::net::{self, Ipv4Addr, Shutdown, SocketAddr};
 use std::os::fd::AsFd as _;
@@ -10,110 +12,117 @@ use tokio::task::JoinSet;
 
 use crate::Error;
 
-/// One address for several replicas, as a Service is where there are Pods: connections take turns,
-/// and one that a replica refuses goes to the next.
+/// One address for several replicas, as a Service is for Pods. Replicas get connections in turn; if
+/// one does not accept a connection, the next one gets it.
 #[derive(Debug)]
 pub(super) struct Balancer {
-    behind: Behind,
-    /// Dropped, it ends with all of its connections.
+    replicas: Replicas,
+    /// When dropped, all connections are closed.
     _accepting: JoinSet<()>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Behind(Arc<Mutex<Lines>>);
+struct Replicas(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
-struct Lines {
-    /// Those behind it; the first has the next turn.
-    replicas: Vec<SocketAddr>,
-    /// Who talks with which of them: a second handle of the near side, gone with the first.
-    open: Vec<(SocketAddr, Weak<net::TcpStream>)>,
+struct State {
+    /// The replica at the front gets the next connection.
+    addresses: Vec<SocketAddr>,
+    /// The open connections by replica: a second handle of the client's side, which does not keep
+    /// the connection open.
+    connections: Vec<(SocketAddr, Weak<net::TcpStream>)>,
 }
 
 impl Balancer {
-    /// Takes connections until it is dropped.
+    /// Accepts connections until it is dropped.
     pub(super) fn start(listener: TcpListener) -> Self {
-        let behind = Behind::default();
+        let replicas = Replicas::default();
         let mut accepting = JoinSet::new();
-        accepting.spawn(accept(listener, behind.clone()));
+        accepting.spawn(accept(listener, replicas.clone()));
         Self {
-            behind,
+            replicas,
             _accepting: accepting,
         }
     }
 
-    /// A socket for one more replica.
+    /// Adds a replica and returns the socket on which it listens.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, there is none.
-    pub(super) async fn replica(&self) -> Result<(TcpListener, SocketAddr), Error> {
+    /// When dropped, no replica is added.
+    pub(super) async fn add_replica(&self) -> Result<(TcpListener, SocketAddr), Error> {
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = TcpListener::bind(any).await.map_err(Error::Listen)?;
         let address = listener.local_addr().map_err(Error::Listen)?;
-        self.behind.0.lock().replicas.push(address);
+        self.replicas.0.lock().addresses.push(address);
         Ok((listener, address))
     }
 
-    /// Sends new connections to the others.
-    pub(super) fn forget(&self, address: SocketAddr) {
-        self.behind.forget(address);
+    /// Sends new connections to the other replicas.
+    pub(super) fn remove(&self, address: SocketAddr) {
+        self.replicas.remove(address);
     }
 
-    /// Ends all connections to a replica before it returns, as the end of a process does: those
-    /// that wait for an answer are not let down one by one while others are still sent there.
-    pub(super) fn cut(&self, address: SocketAddr) {
-        self.forget(address);
-        let lines = self.behind.0.lock();
-        let its = lines.open.iter().filter(|(one, _)| *one == address);
-        for near in its.filter_map(|(_, near)| near.upgrade()) {
-            // One that the other side has ended is as it should be.
-            near.shutdown(Shutdown::Both).ok();
+    /// Closes all connections to a replica before it returns, as the end of a process does: no
+    /// client waits for a response while others still connect to the replica.
+    pub(super) fn disconnect(&self, address: SocketAddr) {
+        self.remove(address);
+        let state = self.replicas.0.lock();
+        let connections = state.connections.iter();
+        let of_replica = connections.filter(|(replica, _)| *replica == address);
+        for client in of_replica.filter_map(|(_, client)| client.upgrade()) {
+            // Fails only if the client has closed the connection.
+            client.shutdown(Shutdown::Both).ok();
         }
     }
 }
 
-impl Behind {
-    /// All of them, beginning with the one whose turn it is.
-    fn turn(&self) -> Vec<SocketAddr> {
-        let replicas = &mut self.0.lock().replicas;
-        let now = replicas.clone();
-        if !replicas.is_empty() {
-            replicas.rotate_left(1);
+impl Replicas {
+    /// All addresses, beginning with the one that gets the next connection; it moves to the end.
+    fn rotate(&self) -> Vec<SocketAddr> {
+        let addresses = &mut self.0.lock().addresses;
+        let now = addresses.clone();
+        if !addresses.is_empty() {
+            addresses.rotate_left(1);
         }
         now
     }
 
-    /// Nobody listens there any more: a replica that comes back has another address.
-    fn forget(&self, address: SocketAddr) {
-        self.0.lock().replicas.retain(|one| *one != address);
+    /// Removes a replica for good: a replica that is started again has another address.
+    fn remove(&self, address: SocketAddr) {
+        self.0
+            .lock()
+            .addresses
+            .retain(|replica| *replica != address);
     }
 
-    /// Notes that one talks with a replica, for as long as what it returns is kept; none when that
-    /// replica was forgotten meanwhile.
-    fn open(
+    /// Records a connection to a replica for as long as the returned handle lives; `None` when the
+    /// replica has been removed.
+    fn record(
         &self,
-        near: &TcpStream,
+        client: &TcpStream,
         address: SocketAddr,
     ) -> io::Result<Option<Arc<net::TcpStream>>> {
-        let near = Arc::new(net::TcpStream::from(near.as_fd().try_clone_to_owned()?));
-        let lines = &mut *self.0.lock();
-        if !lines.replicas.contains(&address) {
+        let client = Arc::new(net::TcpStream::from(client.as_fd().try_clone_to_owned()?));
+        let state = &mut *self.0.lock();
+        if !state.addresses.contains(&address) {
             return Ok(None);
         }
-        lines.open.retain(|(_, near)| near.strong_count() > 0);
-        lines.open.push((address, Arc::downgrade(&near)));
-        Ok(Some(near))
+        state
+            .connections
+            .retain(|(_, client)| client.strong_count() > 0);
+        state.connections.push((address, Arc::downgrade(&client)));
+        Ok(Some(client))
     }
 }
 
-async fn accept(listener: TcpListener, behind: Behind) {
+async fn accept(listener: TcpListener, replicas: Replicas) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 if let Ok((stream, _)) = accepted {
-                    connections.spawn(forward(stream, behind.clone()));
+                    connections.spawn(forward(stream, replicas.clone()));
                 }
             }
             Some(_) = connections.join_next() => {}
@@ -121,21 +130,21 @@ async fn accept(listener: TcpListener, behind: Behind) {
     }
 }
 
-/// Whatever one side says, until both have ended. That a side ends is no failure of ours.
-async fn forward(mut near: TcpStream, behind: Behind) {
-    for address in behind.turn() {
+/// Copies bytes in both directions until both sides have closed. Errors only end the connection.
+async fn forward(mut client: TcpStream, replicas: Replicas) {
+    for address in replicas.rotate() {
         match TcpStream::connect(address).await {
-            Ok(mut far) => {
-                let Ok(Some(_open)) = behind.open(&near, address) else {
+            Ok(mut server) => {
+                let Ok(Some(_recorded)) = replicas.record(&client, address) else {
                     continue;
                 };
-                for stream in [&near, &far] {
+                for stream in [&client, &server] {
                     stream.set_nodelay(true).ok();
                 }
-                copy_bidirectional(&mut near, &mut far).await.ok();
+                copy_bidirectional(&mut client, &mut server).await.ok();
                 return;
             }
-            Err(_) => behind.forget(address),
+            Err(_) => replicas.remove(address),
         }
     }
 }
@@ -150,20 +159,20 @@ mod tests {
 
     use super::Balancer;
 
-    /// Greets the next who comes.
+    /// Accepts one connection and writes a word to it.
     async fn greet(listener: &TcpListener, word: &[u8]) {
         let (mut stream, _) = listener.accept().await.unwrap();
         stream.write_all(word).await.unwrap();
     }
 
-    /// On one thread: nobody but the balancer itself has a chance to end the connection.
+    /// On one thread, no other task can close the connection before the call returns.
     #[tokio::test]
-    async fn one_that_is_cut_off_is_so_at_once() {
+    async fn disconnect_closes_connections_before_it_returns() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let near = listener.local_addr().unwrap();
+        let address = listener.local_addr().unwrap();
         let balancer = Balancer::start(listener);
-        let (replica, address) = balancer.replica().await.unwrap();
-        let (stream, _talks) = tokio::join!(TcpStream::connect(near), async {
+        let (replica, replica_address) = balancer.add_replica().await.unwrap();
+        let (stream, _open) = tokio::join!(TcpStream::connect(address), async {
             let (mut stream, _) = replica.accept().await.unwrap();
             stream.write_all(b"hello").await.unwrap();
             stream
@@ -174,30 +183,30 @@ mod tests {
         stream.set_nonblocking(false).unwrap();
         let soon = Some(Duration::from_secs(1));
         stream.set_read_timeout(soon).unwrap();
-        balancer.cut(address);
+        balancer.disconnect(replica_address);
         assert_eq!((&stream).read(&mut [0; 1]).unwrap(), 0);
     }
 
     #[tokio::test]
-    async fn replicas_take_turns_and_one_that_has_gone_is_passed_over() {
+    async fn replicas_get_connections_in_turn_until_one_is_gone() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let balancer = Balancer::start(listener);
-        let [one, two] = [balancer.replica().await, balancer.replica().await];
-        let ((one, _), (two, _)) = (one.unwrap(), two.unwrap());
-        let heard = async || {
+        let (left, _) = balancer.add_replica().await.unwrap();
+        let (right, _) = balancer.add_replica().await.unwrap();
+        let connect = async || {
             let mut stream = TcpStream::connect(address).await.unwrap();
-            let mut said = String::new();
-            stream.read_to_string(&mut said).await.unwrap();
-            said
+            let mut word = String::new();
+            stream.read_to_string(&mut word).await.unwrap();
+            word
         };
-        let (first, ()) = tokio::join!(heard(), greet(&one, b"one"));
-        let (second, ()) = tokio::join!(heard(), greet(&two, b"two"));
-        assert_eq!((first.as_str(), second.as_str()), ("one", "two"));
-        drop(one);
+        let (first, ()) = tokio::join!(connect(), greet(&left, b"left"));
+        let (second, ()) = tokio::join!(connect(), greet(&right, b"right"));
+        assert_eq!((first.as_str(), second.as_str()), ("left", "right"));
+        drop(left);
         for _ in 0..2 {
-            let (said, ()) = tokio::join!(heard(), greet(&two, b"two"));
-            assert_eq!(said, "two");
+            let (word, ()) = tokio::join!(connect(), greet(&right, b"right"));
+            assert_eq!(word, "right");
         }
     }
 }

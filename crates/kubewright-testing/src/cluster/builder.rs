@@ -1,3 +1,5 @@
+//! Configures and starts the cluster of a test.
+
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -11,13 +13,13 @@ use super::embedded::Embedded;
 use super::existing::Existing;
 use super::handle::Cluster;
 use super::pool::Lease;
-use super::reach::Reach;
-use super::webhooks::{CertificateMaker, WebhookWiring};
-use crate::progress::say;
-use crate::real::{AuthorizerAddress, Parts, RealOptions};
-use crate::{Choice, Error, NodeChoice, Settings};
+use super::webhook_address::ApiServerLocation;
+use super::webhooks::{CertificateIssuer, WebhookWiring};
+use crate::progress::report;
+use crate::real::{AuthorizerAddress, Components, RealOptions};
+use crate::{ClusterChoice, Error, NodeChoice, Settings};
 
-/// How a [`Cluster`] is made.
+/// The options of a [`Cluster`].
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), kubewright_testing::Error> {
@@ -30,20 +32,20 @@ use crate::{Choice, Error, NodeChoice, Settings};
 /// ```
 #[derive(Clone, Debug)]
 pub struct ClusterBuilder {
-    choice: Choice,
+    choice: ClusterChoice,
     options: RealOptions,
     nodes: usize,
     sharing: Sharing,
     name: String,
-    authorizer: Option<Make>,
+    authorizer: Option<OperatorFactory>,
     controllers: Controllers,
 }
 
-/// Makes an operator, as often as it is started.
+/// Creates an operator for each run.
 #[derive(Clone)]
-struct Make(Arc<dyn Fn() -> Operator + Send + Sync>);
+struct OperatorFactory(Arc<dyn Fn() -> Operator + Send + Sync>);
 
-impl fmt::Debug for Make {
+impl fmt::Debug for OperatorFactory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an operator")
     }
@@ -53,13 +55,39 @@ impl fmt::Debug for Make {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sharing {
     Pooled,
-    Own,
+    Dedicated,
 }
 
-static NUMBER: AtomicUsize = AtomicUsize::new(0);
+static NAMESPACE_NUMBER: AtomicUsize = AtomicUsize::new(0);
+
+impl Cluster {
+    /// A cluster in this process.
+    pub fn embedded() -> ClusterBuilder {
+        ClusterBuilder::new(ClusterChoice::Embedded)
+    }
+
+    /// A cluster of real processes.
+    pub fn real() -> ClusterBuilder {
+        ClusterBuilder::new(ClusterChoice::Real)
+    }
+
+    /// The cluster of the current kubeconfig, which a test leaves as it was: the test has its own
+    /// namespace there, and the definitions, roles and webhook configurations of the operator under
+    /// test are labelled and deleted afterwards. Objects that no test created are never changed.
+    /// Tests run one after the other.
+    pub fn existing() -> ClusterBuilder {
+        ClusterBuilder::new(ClusterChoice::Existing)
+    }
+
+    /// The cluster that `KUBEWRIGHT_TEST_CLUSTER` names: `embedded` (the default), `real` or
+    /// `existing`.
+    pub fn from_environment() -> Result<ClusterBuilder, Error> {
+        Ok(ClusterBuilder::new(Settings::from_environment()?.cluster))
+    }
+}
 
 impl ClusterBuilder {
-    pub(super) fn new(choice: Choice) -> Self {
+    fn new(choice: ClusterChoice) -> Self {
         Self {
             choice,
             options: RealOptions::default(),
@@ -71,168 +99,178 @@ impl ClusterBuilder {
         }
     }
 
-    /// With that many nodes that are only objects; Pods on them run.
+    /// Adds simulated nodes, which run Pods.
     #[must_use]
     pub fn nodes(mut self, count: usize) -> Self {
         self.nodes = count;
         if count > 0 {
-            self.options.parts = Parts::Nodes;
+            self.options.components = Components::Nodes;
         }
         self
     }
 
-    /// With the controllers of Kubernetes, on a real cluster; the embedded one has its own.
+    /// Runs the controllers of Kubernetes on a real cluster; the embedded one has its own.
     #[must_use]
     pub fn controllers(mut self) -> Self {
-        self.options.parts = self.options.parts.max(Parts::Controllers);
+        self.options.components = self.options.components.max(Components::Controllers);
         self
     }
 
-    /// With a feature gate set, on a real cluster.
+    /// Sets a feature gate on a real cluster.
     #[must_use]
     pub fn feature_gate(mut self, name: impl Into<String>, on: bool) -> Self {
         self.options.feature_gates.insert(name.into(), on);
         self
     }
 
-    /// With an admission plugin that is off by default, on a real cluster.
+    /// Enables an admission plugin that is off by default, on a real cluster.
     #[must_use]
     pub fn enable_admission(mut self, plugin: impl Into<String>) -> Self {
         self.options.enable_admission.insert(plugin.into());
         self
     }
 
-    /// Without an admission plugin that is on by default, on a real cluster.
+    /// Disables an admission plugin that is on by default, on a real cluster.
     #[must_use]
     pub fn disable_admission(mut self, plugin: impl Into<String>) -> Self {
         self.options.disable_admission.insert(plugin.into());
         self
     }
 
-    /// With a further flag of kube-apiserver, on a real cluster.
+    /// Adds a flag of kube-apiserver on a real cluster.
     #[must_use]
     pub fn api_server_flag(mut self, flag: impl Into<String>) -> Self {
         self.options.api_server_flags.push(flag.into());
         self
     }
 
-    /// With an API server that asks this webhook what users may do, before the roles.
+    /// Authorizes requests with this webhook before RBAC.
     #[must_use]
     pub fn authorization_webhook(mut self, authorizer: AuthorizerAddress) -> Self {
         self.options.authorizer = Some(authorizer);
-        self.own()
+        self.dedicated()
     }
 
-    /// With an operator whose [`authorizer`](Operator::authorizer) the API server asks what users
-    /// may do, before the roles. It runs from the start, as after [`Cluster::run`].
+    /// Authorizes requests with the [`authorizer`](Operator::authorizer) of an operator before
+    /// RBAC. The operator runs from the start, as after [`Cluster::run`].
     #[must_use]
     pub fn authorized_by<F>(mut self, operator: F) -> Self
     where
         F: Fn() -> Operator + Send + Sync + 'static,
     {
-        self.authorizer = Some(Make(Arc::new(operator)));
-        self.own()
+        self.authorizer = Some(OperatorFactory(Arc::new(operator)));
+        self.dedicated()
     }
 
-    /// Outside the pool: started for this use, ended after it.
+    /// Starts a control plane outside of the pool, which is stopped after this use.
     #[must_use]
-    pub fn own(mut self) -> Self {
-        self.sharing = Sharing::Own;
+    pub fn dedicated(mut self) -> Self {
+        self.sharing = Sharing::Dedicated;
         self
     }
 
-    /// Named after a test: the namespace carries the name.
+    /// Names the cluster after a test: the namespace contains the name.
     #[must_use]
     pub fn named(mut self, test: impl Into<String>) -> Self {
         self.name = test.into();
         self
     }
 
-    /// Where nothing happens that no client does, on the embedded cluster too.
+    /// Runs no controllers on the embedded cluster, so that only clients change objects.
     #[doc(hidden)]
     #[must_use]
-    pub fn still(mut self) -> Self {
+    pub fn without_controllers(mut self) -> Self {
         self.controllers = Controllers::none();
         self
     }
 
-    /// Starts the cluster, or takes one from the pool, and makes a namespace for the test.
+    /// Starts the cluster, or takes one from the pool, and creates a namespace for the test.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, what was started ends.
+    /// When dropped, everything that was started is stopped.
     pub async fn start(mut self) -> Result<Cluster, Error> {
         let settings = Settings::from_environment()?;
         let wiring = match &self.authorizer {
-            Some(Make(make)) => {
-                let (description, maker) = (make().description(), CertificateMaker::Kit);
-                Some(WebhookWiring::new(self.authorizer_reach()?, &description, maker).await?)
+            Some(OperatorFactory(make)) => {
+                let location = self.authorizer_location()?;
+                let (description, issuer) = (make().description(), CertificateIssuer::Harness);
+                Some(WebhookWiring::new(location, &description, issuer).await?)
             }
             None => None,
         };
         if let Some(wiring) = &wiring {
             self.options.authorizer = Some(wiring.authorizer());
         }
-        let authorizer = self.options.authorizer.as_ref();
-        let backend = match (self.choice, self.sharing) {
-            (Choice::Existing, _) if self.nodes > 0 && settings.nodes == NodeChoice::Kept => {
-                return Err(Error::Unsupported {
-                    asked: format!("add {} nodes", self.nodes),
-                    why: "an existing cluster keeps the nodes that it has, unless \
-                          KUBEWRIGHT_TEST_NODES=simulated",
-                });
-            }
-            (Choice::Existing, _) => Backend::Existing(Existing::start(&settings).await?),
-            (Choice::Embedded, _) => {
-                let (parts, controllers) = (self.options.parts, self.controllers.clone());
-                Backend::Embedded(Embedded::start(parts, authorizer, controllers))
-            }
-            (Choice::Real, Sharing::Pooled) => {
-                Backend::Real(Lease::pooled(&self.options, &settings).await?)
-            }
-            (Choice::Real, Sharing::Own) => {
-                Backend::Real(Lease::own(&self.options, &settings).await?)
-            }
-        };
+        let backend = self.start_backend(&settings).await?;
         let mut namespace = namespace_name(&self.name);
         if let Backend::Existing(_) = &backend {
-            // Others may use it, and former runs may have left something.
+            // Other users, or earlier runs, may have a namespace with this name.
             namespace = format!("{namespace}-{:08x}", RandomState::new().hash_one(0) >> 32);
         }
         let cluster = Cluster::new(backend, namespace, settings.timeout).await?;
         for number in 1..=self.nodes {
             cluster.try_add_node(&format!("node-{number}")).await?;
         }
-        if let Some(Make(make)) = self.authorizer {
+        if let Some(OperatorFactory(make)) = self.authorizer {
             cluster.run_wired(make, wiring).await?;
         }
         Ok(cluster)
     }
 
-    /// From where the API server asks its authorizer.
-    fn authorizer_reach(&self) -> Result<Reach, Error> {
+    async fn start_backend(&self, settings: &Settings) -> Result<Backend, Error> {
+        match (self.choice, self.sharing) {
+            (ClusterChoice::Existing, _)
+                if self.nodes > 0 && settings.nodes == NodeChoice::Kept =>
+            {
+                Err(Error::Unsupported {
+                    operation: format!("add {} nodes", self.nodes),
+                    reason: "tests do not add nodes to an existing cluster, unless \
+                             KUBEWRIGHT_TEST_NODES=simulated",
+                })
+            }
+            (ClusterChoice::Existing, _) => Ok(Backend::Existing(Existing::start(settings).await?)),
+            (ClusterChoice::Embedded, _) => {
+                let (components, controllers) = (self.options.components, self.controllers.clone());
+                let authorizer = self.options.authorizer.as_ref();
+                let embedded = Embedded::start(components, authorizer, controllers);
+                Ok(Backend::Embedded(embedded))
+            }
+            (ClusterChoice::Real, Sharing::Pooled) => {
+                Ok(Backend::Real(Lease::pooled(&self.options, settings).await?))
+            }
+            (ClusterChoice::Real, Sharing::Dedicated) => {
+                let lease = Lease::dedicated(&self.options, settings).await?;
+                Ok(Backend::Real(lease))
+            }
+        }
+    }
+
+    /// Where the API server runs that calls the authorizer.
+    fn authorizer_location(&self) -> Result<ApiServerLocation, Error> {
         match self.choice {
-            Choice::Embedded => Ok(Reach::Process),
-            Choice::Real => Ok(Reach::Machine),
-            Choice::Existing => Err(Error::Unsupported {
-                asked: "have the API server ask an authorizer".to_owned(),
-                why: "that of an existing cluster was started by others",
+            ClusterChoice::Embedded => Ok(ApiServerLocation::SameProcess),
+            ClusterChoice::Real => Ok(ApiServerLocation::SameMachine),
+            ClusterChoice::Existing => Err(Error::Unsupported {
+                operation: "configure an authorizer of the API server".to_owned(),
+                reason: "the API server of an existing cluster is already running",
             }),
         }
     }
 
-    /// As [`start`](Self::start), but none where Go is missing or too old and nothing is built yet: a line
-    /// says that the test was skipped, unless `KUBEWRIGHT_REQUIRE=real` makes it an error.
+    /// Starts the cluster as [`start`](Self::start) does. Returns `None` when Go is missing or too
+    /// old and no control plane was built before: a line reports that the test was skipped, unless
+    /// `KUBEWRIGHT_REQUIRE=real` makes it an error.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, what was started ends.
+    /// When dropped, everything that was started is stopped.
     pub async fn start_or_skip(self) -> Result<Option<Cluster>, Error> {
         let name = self.name.clone();
         let required = Settings::from_environment()?.require_real;
         match self.start().await {
             Err(error @ (Error::GoMissing | Error::GoTooOld { .. })) if !required => {
-                say(format_args!("skipped {name}: {error}"));
+                report(format_args!("skipped {name}: {error}"));
                 Ok(None)
             }
             result => result.map(Some),
@@ -240,7 +278,7 @@ impl ClusterBuilder {
     }
 }
 
-/// A namespace's name that says which test it is of.
+/// A unique name for a namespace, with the name of the test in it.
 fn namespace_name(test: &str) -> String {
     let text: String = test
         .chars()
@@ -254,7 +292,7 @@ fn namespace_name(test: &str) -> String {
         })
         .take(45)
         .collect();
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let number = NAMESPACE_NUMBER.fetch_add(1, Ordering::Relaxed);
     format!("{}-{number}", text.trim_matches('-'))
 }
 
@@ -263,10 +301,10 @@ mod tests {
     use super::namespace_name;
 
     #[test]
-    fn a_namespace_is_named_after_its_test_and_never_twice() {
-        let one = namespace_name("it::Node_comes");
-        assert!(one.starts_with("it--node-comes-"), "{one}");
-        assert_ne!(one, namespace_name("it::Node_comes"));
+    fn namespace_has_a_unique_name_with_the_name_of_the_test() {
+        let name = namespace_name("it::Node_comes");
+        assert!(name.starts_with("it--node-comes-"), "{name}");
+        assert_ne!(name, namespace_name("it::Node_comes"));
         assert!(namespace_name(&"x".repeat(200)).len() <= 63);
     }
 }

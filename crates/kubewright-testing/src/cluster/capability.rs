@@ -1,37 +1,39 @@
+//! The capabilities by which tests choose their clusters.
+
 use std::fmt;
 
-use crate::Choice;
-use crate::real::Parts;
+use crate::ClusterChoice;
+use crate::real::Components;
 
-/// What a cluster can do for a test; a test names what it needs and is skipped elsewhere.
+/// A capability of a cluster. A test names those that it needs, and is skipped on other clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Capability {
-    /// Time is virtual: waiting costs nothing, and wall clock and timers move together.
+    /// Time is virtual: waiting takes no real time, and wall clock and timers advance together.
     VirtualTime,
-    /// Built-in objects get their defaults and are validated as Kubernetes does it.
+    /// Built-in kinds are defaulted and validated as in Kubernetes.
     Defaults,
     /// The controllers of Kubernetes run: Deployments roll out, Jobs complete.
     Controllers,
     /// Expressions in CustomResourceDefinitions are evaluated.
     Cel,
-    /// Requests of the operator under test can be made to fail, or to be carried out without an
-    /// answer; watches can be cut; operators can crash.
+    /// Faults can be injected into requests of the operator under test; watches can be closed;
+    /// operators can crash.
     Faults,
-    /// The Pods of a node can be held back, so that they do not start.
+    /// The start of the Pods of a node can be delayed.
     HeldPods,
-    /// A kubeconfig file leads to it, so that other programs can reach it.
+    /// Other programs can use the cluster by a kubeconfig file.
     Kubeconfig,
-    /// The API server can be restarted under the operators.
+    /// The API server can be restarted while operators run.
     Restarts,
 }
 
 impl Capability {
-    /// What the cluster of that choice can do as `#[kubewright_testing::test]` starts it: a real
-    /// one with the controllers of Kubernetes.
-    pub const fn of(cluster: Choice) -> &'static [Self] {
+    /// The capabilities of a cluster that `#[kubewright_testing::test]` starts: a real one runs the
+    /// controllers of Kubernetes.
+    pub const fn of(cluster: ClusterChoice) -> &'static [Self] {
         match cluster {
-            Choice::Embedded => &[
+            ClusterChoice::Embedded => &[
                 Self::VirtualTime,
                 Self::Defaults,
                 Self::Cel,
@@ -40,7 +42,7 @@ impl Capability {
                 Self::Kubeconfig,
                 Self::Restarts,
             ],
-            Choice::Real => &[
+            ClusterChoice::Real => &[
                 Self::Defaults,
                 Self::Controllers,
                 Self::Cel,
@@ -48,7 +50,7 @@ impl Capability {
                 Self::Kubeconfig,
                 Self::Restarts,
             ],
-            Choice::Existing => &[
+            ClusterChoice::Existing => &[
                 Self::Defaults,
                 Self::Controllers,
                 Self::Cel,
@@ -58,17 +60,17 @@ impl Capability {
         }
     }
 
-    /// What a real cluster can do that runs only these parts.
-    pub(super) const fn of_real(parts: Parts) -> &'static [Self] {
-        match parts {
-            Parts::ApiServer => &[
+    /// The capabilities of a real cluster that runs these components.
+    pub(super) const fn of_real(components: Components) -> &'static [Self] {
+        match components {
+            Components::ApiServer => &[
                 Self::Defaults,
                 Self::Cel,
                 Self::Faults,
                 Self::Kubeconfig,
                 Self::Restarts,
             ],
-            Parts::Controllers | Parts::Nodes => Self::of(Choice::Real),
+            Components::Controllers | Components::Nodes => Self::of(ClusterChoice::Real),
         }
     }
 }
@@ -91,16 +93,19 @@ impl fmt::Display for Capability {
 #[cfg(test)]
 mod tests {
     use super::Capability;
-    use crate::Choice;
-    use crate::real::Parts;
+    use crate::ClusterChoice;
+    use crate::real::Components;
 
     #[test]
-    fn a_real_cluster_has_controllers_only_where_they_run() {
-        let without = Capability::of_real(Parts::ApiServer);
+    fn real_cluster_has_controllers_only_if_they_run() {
+        let without = Capability::of_real(Components::ApiServer);
         assert!(!without.contains(&Capability::Controllers));
         assert!(without.contains(&Capability::Cel));
-        for parts in [Parts::Controllers, Parts::Nodes] {
-            assert_eq!(Capability::of_real(parts), Capability::of(Choice::Real));
+        for components in [Components::Controllers, Components::Nodes] {
+            assert_eq!(
+                Capability::of_real(components),
+                Capability::of(ClusterChoice::Real)
+            );
         }
     }
 }

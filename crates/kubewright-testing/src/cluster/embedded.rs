@@ -1,3 +1,5 @@
+//! The embedded cluster of one test.
+
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -16,58 +18,58 @@ use tokio_util::task::TaskTracker;
 use tower::Layer as _;
 
 use super::address::Address;
-use super::refusals::Refusals;
-use super::unmoved::Unmoved;
+use super::forbidden::ForbiddenRequests;
+use super::inert_kinds::InertKinds;
 use crate::Error;
-use crate::faults::Door;
-use crate::real::{AuthorizerAddress, Parts};
+use crate::faults::FaultLayer;
+use crate::real::{AuthorizerAddress, Components};
 
-/// A cluster in this process, and the tasks that make it live.
+/// A cluster in this process, and its tasks.
 #[derive(Debug)]
 pub(super) struct Embedded {
     cluster: Cluster,
     clock: Clock,
-    parts: Parts,
-    makes_accounts: bool,
-    /// Dropped, the tasks end too.
+    components: Components,
+    creates_accounts: bool,
+    /// When dropped, the tasks end.
     cancel: DropGuard,
     tasks: TaskTracker,
-    /// Where others reach it, once somebody asked.
+    /// The address for other programs, opened at the first use.
     address: Mutex<Option<Address>>,
-    /// What its clients wrote that nothing acts on.
-    unmoved: Unmoved,
+    /// The kinds that clients wrote and that no controller acts on.
+    inert_kinds: InertKinds,
 }
 
-/// What every cluster has from its start, made once: a new cluster is a fork of it.
-static FRESH: OnceLock<Server> = OnceLock::new();
+/// A server with the initial objects. Each cluster is a fork of it, which is faster than a new one.
+static INITIAL: OnceLock<Server> = OnceLock::new();
 
-/// When time begins on an embedded cluster: tests read the same dates on every run.
-const BEGINNING: &str = "2026-01-01T00:00:00Z";
+/// The first time of the virtual clock: tests read the same dates on every run.
+const START_TIME: &str = "2026-01-01T00:00:00Z";
 
 impl Embedded {
-    /// A new cluster that lives on the present runtime. All parts are in it; a test asks for those
-    /// that it uses, so that it says the same on a real cluster.
+    /// Starts a cluster on the current runtime. It always has all components; a test requests those
+    /// that it uses, so that it also passes on a real cluster.
     pub(super) fn start(
-        parts: Parts,
+        components: Components,
         authorizer: Option<&AuthorizerAddress>,
         controllers: Controllers,
     ) -> Self {
-        let makes_accounts = controllers == Controllers::all();
-        let clock = Clock::starting_at(Self::beginning());
-        let fresh = FRESH.get_or_init(|| {
+        let creates_accounts = controllers == Controllers::all();
+        let clock = Clock::starting_at(Self::start_time());
+        let initial = INITIAL.get_or_init(|| {
             Server::new(ServerOptions {
                 clock: clock.clone(),
                 ..ServerOptions::default()
             })
         });
-        let server = fresh.fork_with(ServerOptions {
+        let server = initial.fork_with(ServerOptions {
             clock: clock.clone(),
             authorizer: authorizer.map(|authorizer| AuthorizationWebhook {
                 url: authorizer.url.clone(),
                 ca_pem: authorizer.ca_pem.clone(),
                 timeout: AuthorizerAddress::TIMEOUT,
                 on_failure: AuthorizationFailure::NoOpinion,
-                // As the real one is told, so that a test sees what it changes.
+                // As on a real cluster: each request is authorized anew.
                 ttl: CacheTtl::NONE,
             }),
             ..ServerOptions::default()
@@ -80,44 +82,44 @@ impl Embedded {
         Self {
             cluster,
             clock,
-            parts,
-            makes_accounts,
+            components,
+            creates_accounts,
             cancel: cancel.drop_guard(),
             tasks,
             address: Mutex::new(None),
-            unmoved: Unmoved::default(),
+            inert_kinds: InertKinds::default(),
         }
     }
 
-    /// When time begins.
-    pub(super) fn beginning() -> Timestamp {
-        BEGINNING.parse().unwrap_or(Timestamp::UNIX_EPOCH)
+    /// The first time of the virtual clock.
+    pub(super) fn start_time() -> Timestamp {
+        START_TIME.parse().unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
-    pub(super) fn parts(&self) -> Parts {
-        self.parts
+    pub(super) fn components(&self) -> Components {
+        self.components
     }
 
-    /// Whether each namespace gets its account.
-    pub(super) fn makes_accounts(&self) -> bool {
-        self.makes_accounts
+    /// Whether a controller creates the ServiceAccount of a namespace.
+    pub(super) fn creates_accounts(&self) -> bool {
+        self.creates_accounts
     }
 
     pub(super) fn clock(&self) -> Clock {
         self.clock.clone()
     }
 
-    /// Changes at each stored write.
+    /// The current revision, which changes with each stored write.
     pub(super) fn revisions(&self) -> watch::Receiver<Revision> {
         self.cluster.server().revisions()
     }
 
-    /// What decides the fate of Pods.
+    /// Controls what the kubelets do with Pods.
     pub(super) fn pods(&self) -> PodControl {
         self.cluster.pods()
     }
 
-    /// Webhook servers of this process.
+    /// The webhook servers of this process.
     pub(super) fn webhooks(&self) -> &WebhookEndpoints {
         self.cluster.server().webhooks()
     }
@@ -126,18 +128,18 @@ impl Embedded {
         &self,
         user: &User,
         namespace: &str,
-        refusals: &Refusals,
-        door: &Door,
+        forbidden: &ForbiddenRequests,
+        fault_layer: &FaultLayer,
     ) -> Client {
         let service = self
-            .unmoved
+            .inert_kinds
             .layer(self.cluster.server().service(user.clone()));
-        Client::new(door.layer(refusals.layer(service)), namespace)
+        Client::new(fault_layer.layer(forbidden.layer(service)), namespace)
     }
 
-    /// What was written to it that nothing acts on.
-    pub(super) fn unmoved(&self) -> &Unmoved {
-        &self.unmoved
+    /// The kinds that clients wrote and that no controller acts on.
+    pub(super) fn inert_kinds(&self) -> &InertKinds {
+        &self.inert_kinds
     }
 
     /// A kubeconfig file for other programs; the first call opens a port.
@@ -150,7 +152,7 @@ impl Embedded {
         Ok(address.insert(opened).kubeconfig())
     }
 
-    /// Ends what the cluster does by itself.
+    /// Stops the tasks of the cluster.
     pub(super) async fn stop(&self) {
         self.cancel.token().cancel();
         self.tasks.close();
@@ -165,17 +167,17 @@ mod tests {
     use tokio::time::timeout;
 
     use super::{Controllers, Embedded};
-    use crate::real::Parts;
+    use crate::real::Components;
 
     #[tokio::test(start_paused = true)]
-    async fn a_cluster_that_is_dropped_leaves_no_task() {
-        let cluster = Embedded::start(Parts::ApiServer, None, Controllers::all());
+    async fn tasks_end_when_the_cluster_is_dropped() {
+        let cluster = Embedded::start(Components::ApiServer, None, Controllers::all());
         let tasks = cluster.tasks.clone();
         tasks.close();
         let ended = timeout(Duration::from_secs(60), tasks.wait());
-        assert!(ended.await.is_err(), "it runs while it is held");
+        assert!(ended.await.is_err(), "a task ended before the drop");
         drop(cluster);
         let ended = timeout(Duration::from_secs(60), tasks.wait());
-        assert!(ended.await.is_ok(), "it still runs");
+        assert!(ended.await.is_ok(), "a task still runs");
     }
 }

@@ -1,3 +1,5 @@
+//! An existing cluster, which a test leaves as it was.
+
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -16,74 +18,75 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep};
 
-use super::reach::is_loopback;
-use super::refusals::Refusals;
-use crate::faults::Door;
+use super::forbidden::ForbiddenRequests;
+use super::webhook_address::is_loopback;
+use crate::faults::FaultLayer;
 use crate::{Error, NodeChoice, OperatorChoice, Settings};
 
-/// What each object carries that a test installs outside its namespace: what does not carry it is
-/// somebody else's, and refused.
+/// The label of each object that a test creates outside of its namespace. Objects without it are
+/// never changed.
 pub(super) const LABEL: &str = "kubewright.dev/test";
 
-const POLL: Duration = Duration::from_millis(100);
-const GONE_WITHIN: Duration = Duration::from_secs(120);
+/// The user in errors of clients that authenticate as the kubeconfig does.
+const KUBECONFIG_USER: &str = "of the current kubeconfig";
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+const DELETE_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Tests share the definitions and roles of an operator: one at a time.
-static TURN: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(1)));
+/// Tests share the definitions and roles of an operator, so that they run one after the other.
+static RUNNING: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(1)));
 
-/// A cluster that was there before and stays: that of the current kubeconfig.
+/// The cluster of the current kubeconfig, which outlives the test.
 pub(super) struct Existing {
     config: Box<Config>,
     kubeconfig: Option<PathBuf>,
-    /// The paths of what the test has made outside its namespace, in their order.
-    made: Mutex<Vec<String>>,
+    /// The paths of the objects that the test created outside of its namespace, in their order.
+    created: Mutex<Vec<String>>,
     operator: OperatorChoice,
     nodes: NodeChoice,
     webhook_host: Option<String>,
-    /// Whether the test has asked for an operator that the cluster runs.
+    /// Whether the test has used an operator that the cluster runs.
     has_run: AtomicBool,
-    _turn: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Existing {
-    /// Waits for its turn, and reads where the cluster is.
+    /// Waits until no other test uses the cluster, and reads the kubeconfig.
     pub(super) async fn start(settings: &Settings) -> Result<Self, Error> {
-        let turn = Arc::clone(&TURN).acquire_owned().await;
-        let turn = turn.map_err(|_| Error::Unsupported {
-            asked: "use an existing cluster".to_owned(),
-            why: "the process is ending",
+        let permit = Arc::clone(&RUNNING).acquire_owned().await;
+        let permit = permit.map_err(|_| Error::Unsupported {
+            operation: "use an existing cluster".to_owned(),
+            reason: "the process is ending",
         })?;
-        let mut config = Config::infer().await.map_err(|source| Error::Client {
-            user: "of the current kubeconfig".to_owned(),
-            source: source.into(),
-        })?;
+        let mut config = Config::infer()
+            .await
+            .map_err(Error::client(KUBECONFIG_USER))?;
         honor_no_proxy(&mut config);
         Ok(Self {
             config: Box::new(config),
             kubeconfig: settings.kubeconfig.clone(),
-            made: Mutex::default(),
+            created: Mutex::default(),
             operator: settings.operator,
             nodes: settings.nodes,
             webhook_host: settings.webhook_host.clone(),
             has_run: AtomicBool::new(false),
-            _turn: turn,
+            _permit: permit,
         })
     }
 
-    /// By which name or address the cluster reaches this machine.
+    /// The name or address by which the cluster reaches this machine.
     pub(super) fn webhook_host(&self) -> Result<String, Error> {
         if let Some(host) = &self.webhook_host {
             return Ok(host.clone());
         }
         let server = self.config.cluster_url.host().unwrap_or_default();
-        match is_loopback(server) {
-            true => Ok(Ipv4Addr::LOCALHOST.to_string()),
-            false => Err(Error::Unsupported {
-                asked: format!("serve webhooks to the cluster at {server}"),
-                why: "how it reaches this machine is not known; say so by \
-                      KUBEWRIGHT_TEST_WEBHOOK_HOST",
-            }),
+        if is_loopback(server) {
+            return Ok(Ipv4Addr::LOCALHOST.to_string());
         }
+        Err(Error::Unsupported {
+            operation: format!("serve webhooks to the cluster at {server}"),
+            reason: "the address of this machine for the cluster is unknown; set \
+                     KUBEWRIGHT_TEST_WEBHOOK_HOST",
+        })
     }
 
     /// Whether a test may add nodes.
@@ -101,29 +104,29 @@ impl Existing {
         !self.has_run.swap(true, Ordering::Relaxed)
     }
 
-    /// Removes what stands at `path` when the test ends: it has made it.
-    pub(super) fn remember(&self, path: &str) {
-        let mut made = self.made.lock();
-        if !made.iter().any(|one| one == path) {
-            made.push(path.to_owned());
+    /// Deletes the object at `path`, which the test created, when the test ends.
+    pub(super) fn delete_at_end(&self, path: &str) {
+        let mut created = self.created.lock();
+        if !created.iter().any(|known| known == path) {
+            created.push(path.to_owned());
         }
     }
 
     pub(super) fn kubeconfig(&self) -> Result<PathBuf, Error> {
         self.kubeconfig.clone().ok_or_else(|| Error::Unsupported {
-            asked: "name the kubeconfig of the existing cluster".to_owned(),
-            why: "neither KUBECONFIG nor HOME is set",
+            operation: "find the kubeconfig of the existing cluster".to_owned(),
+            reason: "neither KUBECONFIG nor HOME is set",
         })
     }
 
-    /// Calls as the kubeconfig's own user for the administrator, by a token for a ServiceAccount,
-    /// by impersonation for others.
+    /// A client that authenticates as the user of the kubeconfig for the administrator, by a token
+    /// for a ServiceAccount, and by impersonation for other users.
     pub(super) async fn client(
         &self,
         user: &User,
         namespace: &str,
-        refusals: &Refusals,
-        door: &Door,
+        forbidden: &ForbiddenRequests,
+        fault_layer: &FaultLayer,
     ) -> Result<Client, Error> {
         let mut config = Config::clone(&self.config);
         namespace.clone_into(&mut config.default_namespace);
@@ -133,11 +136,11 @@ impl Existing {
             config.auth_info.impersonate = Some(user.name.clone());
             config.auth_info.impersonate_groups = Some(user.groups.clone());
         }
-        let builder = ClientBuilder::try_from(config).map_err(|source| Error::Client {
-            user: user.name.clone(),
-            source: source.into(),
-        })?;
-        Ok(builder.with_layer(refusals).with_layer(door).build())
+        let builder = ClientBuilder::try_from(config).map_err(Error::client(&user.name))?;
+        Ok(builder
+            .with_layer(forbidden)
+            .with_layer(fault_layer)
+            .build())
     }
 
     async fn token(&self, namespace: &str, name: &str) -> Result<AuthInfo, Error> {
@@ -147,95 +150,90 @@ impl Existing {
             "kind": "TokenRequest",
             "spec": { "expirationSeconds": 3600 },
         });
-        let tried = format!("ask for a token of ServiceAccount {namespace}/{name}");
-        let answer = self.send(&tried, Method::POST, &path, &request).await?;
-        let token = json!({ "token": answer["status"]["token"] });
-        serde_json::from_value(token).map_err(|source| Error::Client {
-            user: name.to_owned(),
-            source: source.into(),
-        })
+        let operation = format!("request a token of ServiceAccount {namespace}/{name}");
+        let response = self.send(&operation, Method::POST, &path, &request).await?;
+        let token = json!({ "token": response["status"]["token"] });
+        serde_json::from_value(token).map_err(Error::client(name))
     }
 
-    /// Makes sure that what stands at `path`, if anything does, is a test's, and that it goes with
-    /// this one.
-    pub(super) async fn claim(&self, what: &str, path: &str) -> Result<(), Error> {
-        let tried = format!("look whether {what} is somebody's");
-        let found = self.send(&tried, Method::GET, path, &Value::Null).await;
+    /// Deletes the object at `path` when the test ends. Fails if the object exists already and no
+    /// test created it.
+    pub(super) async fn claim(&self, object: &str, path: &str) -> Result<(), Error> {
+        let operation = format!("check whether a test created {object}");
+        let found = self.send(&operation, Method::GET, path, &Value::Null).await;
         match found {
-            Ok(object) if object["metadata"]["labels"][LABEL].is_string() => {}
+            Ok(found) if found["metadata"]["labels"][LABEL].is_string() => {}
             Ok(_) => {
                 return Err(Error::Unsupported {
-                    asked: format!("install {what}"),
-                    why: "the existing cluster has one already that no test has made; remove it, \
-                          or run the tests on another cluster",
+                    operation: format!("install {object}"),
+                    reason: "the existing cluster has one already that no test created; remove it, \
+                             or run the tests on another cluster",
                 });
             }
-            Err(error) if is_missing(&error) => {}
+            Err(error) if is_not_found(&error) => {}
             Err(error) => return Err(error),
         }
-        self.remember(path);
+        self.delete_at_end(path);
         Ok(())
     }
 
-    /// Removes what the test has made, the last first, and waits until it is gone. Nodes go after
-    /// all else: whoever plays their kubelets has to see the Pods on them go.
+    /// Deletes the objects that the test created in reverse order, and waits until they are gone.
+    /// Nodes are the last: their simulated kubelets have to delete the Pods on them.
     pub(super) async fn clean_up(&self) -> Result<(), Error> {
-        let made = std::mem::take(&mut *self.made.lock());
+        let created = std::mem::take(&mut *self.created.lock());
         let (nodes, others): (Vec<String>, Vec<String>) =
-            made.into_iter().partition(|path| is_node(path));
-        let removed = self.remove_all(&others).await;
-        removed.and(self.remove_all(&nodes).await)
+            created.into_iter().partition(|path| is_node(path));
+        let deleted = self.delete_all(&others).await;
+        deleted.and(self.delete_all(&nodes).await)
     }
 
-    /// Goes on after a failure, which it answers in the end: what can go goes.
-    async fn remove_all(&self, made: &[String]) -> Result<(), Error> {
-        let mut removed = Ok(());
-        for path in made.iter().rev() {
-            let tried = format!("remove {path}");
-            let deleted = self.send(&tried, Method::DELETE, path, &json!({})).await;
-            removed = removed.and(match deleted {
-                Err(error) if !is_missing(&error) => Err(error),
+    /// Deletes objects in reverse order. Continues after an error, and returns the first one.
+    async fn delete_all(&self, paths: &[String]) -> Result<(), Error> {
+        let mut result = Ok(());
+        for path in paths.iter().rev() {
+            let operation = format!("delete {path}");
+            let deleted = self
+                .send(&operation, Method::DELETE, path, &json!({}))
+                .await;
+            result = result.and(match deleted {
+                Err(error) if !is_not_found(&error) => Err(error),
                 _ => Ok(()),
             });
         }
-        for path in made.iter().rev() {
-            removed = removed.and(self.gone(path).await);
+        for path in paths.iter().rev() {
+            result = result.and(self.wait_until_gone(path).await);
         }
-        removed
+        result
     }
 
-    async fn gone(&self, path: &str) -> Result<(), Error> {
+    async fn wait_until_gone(&self, path: &str) -> Result<(), Error> {
         let start = Instant::now();
         loop {
-            let tried = format!("look whether {path} is gone");
-            match self.send(&tried, Method::GET, path, &Value::Null).await {
-                Err(error) if is_missing(&error) => return Ok(()),
+            let operation = format!("check whether {path} is gone");
+            match self.send(&operation, Method::GET, path, &Value::Null).await {
+                Err(error) if is_not_found(&error) => return Ok(()),
                 Err(error) => return Err(error),
-                Ok(_) if start.elapsed() >= GONE_WITHIN => {
-                    return Err(Error::Waited {
-                        what: format!("{path} to go"),
-                        waited: start.elapsed(),
+                Ok(_) if start.elapsed() >= DELETE_TIMEOUT => {
+                    return Err(Error::Timeout {
+                        condition: format!("{path} to be gone"),
+                        elapsed: start.elapsed(),
                         last: "still there".to_owned(),
                     });
                 }
-                Ok(_) => sleep(POLL).await,
+                Ok(_) => sleep(POLL_INTERVAL).await,
             }
         }
     }
 
     async fn send(
         &self,
-        tried: &str,
+        operation: &str,
         method: Method,
         path: &str,
         body: &Value,
     ) -> Result<Value, Error> {
-        let of_user = |source: Box<dyn std::error::Error + Send + Sync>| Error::Client {
-            user: "of the current kubeconfig".to_owned(),
-            source,
-        };
-        let client = Client::try_from(Config::clone(&self.config));
-        let client = client.map_err(|source| of_user(source.into()))?;
+        let client = Client::try_from(Config::clone(&self.config))
+            .map_err(Error::client(KUBECONFIG_USER))?;
         let body = match body {
             Value::Null => Vec::new(),
             body => body.to_string().into_bytes(),
@@ -245,12 +243,9 @@ impl Existing {
             .uri(path)
             .header("content-type", "application/json")
             .body(body)
-            .map_err(|source| of_user(source.into()))?;
-        let answer = client.request::<Value>(request).await;
-        answer.map_err(|source| Error::Request {
-            tried: tried.to_owned(),
-            source: Box::new(source),
-        })
+            .map_err(Error::client(KUBECONFIG_USER))?;
+        let response = client.request::<Value>(request).await;
+        response.map_err(Error::request(operation))
     }
 }
 
@@ -258,7 +253,7 @@ fn is_node(path: &str) -> bool {
     path.starts_with("/api/v1/nodes/")
 }
 
-fn is_missing(error: &Error) -> bool {
+fn is_not_found(error: &Error) -> bool {
     let Error::Request { source, .. } = error else {
         return false;
     };

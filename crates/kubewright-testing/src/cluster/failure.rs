@@ -1,12 +1,14 @@
+//! Fails a test with a message that names its line.
+
 use std::error::Error as StdError;
 use std::fmt::{self, Display};
 use std::panic::Location;
 
-/// Ends a test with a message that names the line of the test.
+/// Fails a test with a message that names its line.
 ///
 /// # Panics
 ///
-/// Always: that is how a test fails.
+/// Always.
 #[expect(clippy::panic, reason = "a test fails by panicking")]
 pub(crate) fn fail(location: &Location<'_>, message: impl Display) -> ! {
     panic!("{location}: {message}")
@@ -22,7 +24,7 @@ impl Display for Chain<'_> {
         while let Some(error) = next {
             f.write_str(separator)?;
             separator = ": ";
-            // The server's own words; kube prints the whole answer around them.
+            // Only the message of the server; kube would print the whole Status.
             if let Some(kube::Error::Api(status)) = error.downcast_ref() {
                 return write!(f, "{} {}: {}", status.code, status.reason, status.message);
             }

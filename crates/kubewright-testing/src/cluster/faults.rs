@@ -1,3 +1,5 @@
+//! Methods of a cluster that inject faults and control Pods.
+
 use std::panic::Location;
 
 use k8s_openapi::api::core::v1::Pod;
@@ -6,57 +8,56 @@ use serde_json::{Value, json};
 
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
-use crate::faults::{Ending, Fault, Injected};
+use crate::faults::{Fault, Injected, WatchEnd};
 
 impl Cluster {
-    /// Makes something go wrong for the operators under test.
+    /// Injects a fault into requests of the operators under test.
     ///
-    /// Faults that were injected and never happened fail the test at its end: it would have
-    /// tested something else than it says.
+    /// A fault that never happens fails the test at its end, because the test did not cover it.
     pub fn inject(&self, fault: Fault) -> Injected {
-        self.needs_own_operator("disturb");
-        self.shared.script.inject(fault)
+        self.require_own_operator("inject a fault into");
+        self.shared.injector.inject(fault)
     }
 
     /// Waits until a fault has happened.
     ///
     /// # Panics
     ///
-    /// When it does not, in the time of [`eventually`](Self::eventually).
+    /// When it has not happened within the timeout of [`eventually`](Self::eventually).
     ///
     /// # Cancel safety
     ///
     /// Nothing is lost when dropped.
     #[track_caller]
-    pub fn met(&self, fault: &Injected) -> impl Future<Output = ()> {
-        self.eventually(fault.to_string(), async |_: &Self| fault.met() > 0)
+    pub fn wait_for_fault(&self, fault: &Injected) -> impl Future<Output = ()> {
+        self.eventually(fault.to_string(), async |_: &Self| fault.count() > 0)
     }
 
-    /// Breaks the connections of the operators' open watches of a resource, such as `pods`.
+    /// Closes the connections of the operators' open watches of a resource, such as `pods`.
     ///
     /// # Panics
     ///
-    /// When there is none.
+    /// When no watch is open.
     #[track_caller]
     pub fn cut_watches(&self, resource: &str) {
-        self.end_watches(resource, Ending::Cut);
+        self.end_watches(resource, WatchEnd::Cut);
     }
 
-    /// Ends the operators' open watches of a resource as an API server does that has forgotten
-    /// their revision: with an event that says 410.
+    /// Ends the operators' open watches of a resource as an API server does that has compacted
+    /// their revision: with an `ERROR` event of status 410.
     ///
     /// # Panics
     ///
-    /// When there is none.
+    /// When no watch is open.
     #[track_caller]
     pub fn expire_watches(&self, resource: &str) {
-        self.end_watches(resource, Ending::Expired);
+        self.end_watches(resource, WatchEnd::Expired);
     }
 
     #[track_caller]
-    fn end_watches(&self, resource: &str, ending: Ending) {
-        self.needs_own_operator("disturb");
-        if self.shared.script.end_watches(resource, ending) == 0 {
+    fn end_watches(&self, resource: &str, end: WatchEnd) {
+        self.require_own_operator("end the watches of");
+        if self.shared.injector.end_watches(resource, end) == 0 {
             let location = Location::caller();
             fail(
                 location,
@@ -65,12 +66,13 @@ impl Cluster {
         }
     }
 
-    /// Restarts the API server under the operators: their connections break, and nobody answers
-    /// them until it is back. What is stored stays. A test that uses this needs `Restarts`.
+    /// Restarts the API server while operators run: their connections are closed, and their
+    /// requests fail until it has started. Stored objects are kept. A test that uses this needs
+    /// `Restarts`.
     ///
     /// # Panics
     ///
-    /// When the cluster is not the test's own, and when the server does not come back.
+    /// When the cluster is an existing one, and when the server does not start.
     ///
     /// # Cancel safety
     ///
@@ -79,45 +81,45 @@ impl Cluster {
     pub fn restart_server(&self) -> impl Future<Output = ()> {
         let location = Location::caller();
         async move {
-            let restarted = self.shared.backend.restart_server(&self.shared.script);
-            if let Err(error) = self.shared.refusals.pardon(restarted).await {
+            let restarted = self.shared.backend.restart_server(&self.shared.injector);
+            if let Err(error) = self.shared.forbidden.ignore_during(restarted).await {
                 fail(location, Chain(&error));
             }
         }
     }
 
-    /// The writes that operators under test have asked for so far, but for events: verb,
-    /// resource, namespace and name of each.
+    /// The write requests of operators under test so far, without Events: verb, resource, namespace
+    /// and name of each.
     pub fn writes(&self) -> Vec<String> {
-        self.needs_own_operator("count the writes of");
-        self.shared.script.writes()
+        self.require_own_operator("count the writes of");
+        self.shared.injector.writes()
     }
 
-    /// Ends a Pod as a kubelet does whose node has no room for it, or that evicts it: phase
-    /// `Failed`, with this reason (`OutOfpods`, `Evicted`).
+    /// Fails a Pod as a kubelet does that rejects or evicts it: phase `Failed` with this reason
+    /// (`OutOfpods`, `Evicted`).
     ///
     /// # Panics
     ///
-    /// When the server refuses.
+    /// When the request fails.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the request may have been carried out or not.
+    /// When dropped, the request may have been sent.
     #[track_caller]
     pub fn fail_pod(&self, name: &str, reason: &str) -> impl Future<Output = ()> {
         let status = json!({ "phase": "Failed", "reason": reason, "message": "by a test" });
         self.patch_pod_status(name, status, false)
     }
 
-    /// Makes a running Pod ready, or not.
+    /// Sets whether a running Pod is ready.
     ///
     /// # Panics
     ///
-    /// When the server refuses.
+    /// When the request fails.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the request may have been carried out or not.
+    /// When dropped, the request may have been sent.
     #[track_caller]
     pub fn set_pod_ready(&self, name: &str, is_ready: bool) -> impl Future<Output = ()> {
         self.patch_pod_status(name, json!({}), is_ready)
@@ -135,7 +137,7 @@ impl Cluster {
         async move {
             let patched = async {
                 let pod = self.read(&path).await?;
-                self.tell_kubelet(&pod, is_ready);
+                self.set_readiness_of_kubelet(&pod, is_ready);
                 status["conditions"] = self.with_ready(&pod, is_ready);
                 self.send("PATCH", &path, &json!({ "status": status }))
                     .await
@@ -146,24 +148,28 @@ impl Cluster {
         }
     }
 
-    /// Where a kubelet looks after the Pod, it would put a changed status right again.
-    fn tell_kubelet(&self, pod: &Value, is_ready: bool) {
+    /// Sets the readiness that a simulated kubelet reports; it would revert a changed status.
+    fn set_readiness_of_kubelet(&self, pod: &Value, is_ready: bool) {
         let uid = pod["metadata"]["uid"].as_str();
         if let (Some(pods), Some(uid)) = (self.shared.backend.pods(), uid) {
             let pod = PodSelector::all().with_uid(uid);
-            match is_ready {
-                true => pods.release(pod),
-                false => pods.never_ready(pod),
+            if is_ready {
+                pods.release(pod);
+            } else {
+                pods.never_ready(pod);
             }
         }
     }
 
-    /// The Pod's conditions, with another one in the place of `Ready`.
+    /// The Pod's conditions with another `Ready` condition.
     fn with_ready(&self, pod: &Value, is_ready: bool) -> Value {
         let now = self.clock().now().strftime("%Y-%m-%dT%H:%M:%SZ");
         let conditions = pod["status"]["conditions"].as_array();
-        let others = conditions.into_iter().flatten();
-        let others = others.filter(|one| one["type"] != "Ready").cloned();
+        let others = conditions
+            .into_iter()
+            .flatten()
+            .filter(|condition| condition["type"] != "Ready")
+            .cloned();
         let ready = json!({
             "type": "Ready",
             "status": if is_ready { "True" } else { "False" },
@@ -172,52 +178,52 @@ impl Cluster {
         others.chain([ready]).collect()
     }
 
-    /// Keeps a Pod from going: once deleted, it stays terminating until
+    /// Adds a finalizer to a Pod: once deleted, it stays terminating until
     /// [`release_pod`](Self::release_pod).
     ///
     /// # Panics
     ///
-    /// When the server refuses.
+    /// When the request fails.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the request may have been carried out or not.
+    /// When dropped, the request may have been sent.
     #[track_caller]
     pub fn hold_pod(&self, name: &str) -> impl Future<Output = Pod> {
         let finalizers = json!({ "metadata": { "finalizers": ["kubewright.dev/held"] } });
         self.patch::<Pod>(name, finalizers)
     }
 
-    /// Lets a Pod go that was held by [`hold_pod`](Self::hold_pod).
+    /// Removes the finalizer that [`hold_pod`](Self::hold_pod) added.
     ///
     /// # Panics
     ///
-    /// When the server refuses.
+    /// When the request fails.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the request may have been carried out or not.
+    /// When dropped, the request may have been sent.
     #[track_caller]
     pub fn release_pod(&self, name: &str) -> impl Future<Output = Pod> {
         self.patch::<Pod>(name, json!({ "metadata": { "finalizers": null } }))
     }
 
-    /// From now on, Pods that are bound to this node do not start: they stay Pending. Those that
-    /// run go on. Needs [`HeldPods`](crate::Capability::HeldPods).
+    /// Delays the start of Pods that are bound to this node: they stay Pending. Running Pods are
+    /// not affected. Needs [`HeldPods`](crate::Capability::HeldPods).
     ///
     /// # Panics
     ///
-    /// Where the cluster's kubelets cannot be told.
+    /// When the cluster does not support this.
     #[track_caller]
     pub fn hold_pods_on(&self, node: &str) {
         self.pod_control().hold(PodSelector::all().on_node(node));
     }
 
-    /// Starts the Pods that [`hold_pods_on`](Self::hold_pods_on) has held back.
+    /// Starts the Pods that [`hold_pods_on`](Self::hold_pods_on) delayed.
     ///
     /// # Panics
     ///
-    /// Where the cluster's kubelets cannot be told.
+    /// When the cluster does not support this.
     #[track_caller]
     pub fn release_pods_on(&self, node: &str) {
         self.pod_control().release(PodSelector::all().on_node(node));
@@ -228,7 +234,7 @@ impl Cluster {
         self.shared.backend.pods().unwrap_or_else(|| {
             fail(
                 Location::caller(),
-                "this cluster's kubelets cannot be told to hold Pods: let the test need HeldPods",
+                "the kubelets of this cluster cannot hold Pods: let the test need HeldPods",
             )
         })
     }

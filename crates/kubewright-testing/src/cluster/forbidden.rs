@@ -1,3 +1,5 @@
+//! Records requests of operators that were forbidden.
+
 use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,64 +13,65 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 use tower::{Layer, Service};
 
-/// What was refused as forbidden: by the server, to all clients that went through this layer, and
-/// by the operators' own guards, before the server was asked.
+/// The forbidden requests: of all clients that use this layer, and those that the permission check
+/// of an operator denied before they were sent.
 ///
-/// An operator that was refused something has a role that lacks a rule, however well it went on.
+/// A forbidden request shows that the role of the operator lacks a rule, even if the operator
+/// ignores the error.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Refusals {
+pub(super) struct ForbiddenRequests {
     requests: Arc<Mutex<BTreeSet<String>>>,
-    guards: Arc<Mutex<Vec<Permissions>>>,
+    permissions: Arc<Mutex<Vec<Permissions>>>,
 }
 
-impl Refusals {
-    /// Also counts what this guard of an operator refuses.
-    pub(super) fn include(&self, guard: &Permissions) {
-        self.guards.lock().push(guard.clone());
+impl ForbiddenRequests {
+    /// Includes what the permission check of an operator denies.
+    pub(super) fn include(&self, permissions: &Permissions) {
+        self.permissions.lock().push(permissions.clone());
     }
 
-    /// What operators asked for and were allowed so far: verb, group and resource.
-    pub(super) fn used(&self) -> BTreeSet<String> {
-        let guards = self.guards.lock();
-        guards.iter().flat_map(Permissions::used).collect()
+    /// The permissions that operators have used so far: verb, group and resource.
+    pub(super) fn used_permissions(&self) -> BTreeSet<String> {
+        let permissions = self.permissions.lock();
+        permissions.iter().flat_map(Permissions::used).collect()
     }
 
-    /// Counts nothing that is refused while a server starts: it answers before it knows its roles.
-    pub(super) async fn pardon<T>(&self, start: impl Future<Output = T>) -> T {
+    /// Records nothing while a server starts: it serves requests before it has loaded its roles.
+    pub(super) async fn ignore_during<T>(&self, start: impl Future<Output = T>) -> T {
         let before = self.requests.lock().clone();
         let started = start.await;
         *self.requests.lock() = before;
         started
     }
 
-    /// The refused requests so far, each once; they are forgotten, and the guards too.
+    /// Takes the forbidden requests so far, each once, and forgets the operators.
     pub(super) fn take(&self) -> BTreeSet<String> {
-        let mut refused = std::mem::take(&mut *self.requests.lock());
-        let guards = std::mem::take(&mut *self.guards.lock());
-        refused.extend(guards.iter().flat_map(Permissions::refused));
-        refused
+        let mut requests = std::mem::take(&mut *self.requests.lock());
+        let permissions = std::mem::take(&mut *self.permissions.lock());
+        requests.extend(permissions.iter().flat_map(Permissions::denied));
+        requests
     }
 }
 
-impl<S> Layer<S> for Refusals {
-    type Service = Noting<S>;
+impl<S> Layer<S> for ForbiddenRequests {
+    type Service = ForbiddenRecorder<S>;
 
-    fn layer(&self, inner: S) -> Noting<S> {
-        Noting {
+    fn layer(&self, inner: S) -> ForbiddenRecorder<S> {
+        ForbiddenRecorder {
             inner,
-            refusals: self.clone(),
+            forbidden: self.clone(),
         }
     }
 }
 
-/// The service that notes refusals on their way back.
+/// Records requests whose response is 403.
 #[derive(Clone, Debug)]
-pub(super) struct Noting<S> {
+pub(super) struct ForbiddenRecorder<S> {
     inner: S,
-    refusals: Refusals,
+    forbidden: ForbiddenRequests,
 }
 
-impl<S, B, R> Service<Request<B>> for Noting<S>
+impl<S, B, R> Service<Request<B>> for ForbiddenRecorder<S>
 where
     S: Service<Request<B>, Response = Response<R>>,
     S::Future: Send + 'static,
@@ -83,32 +86,34 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let asked = format!("{} {}", request.method(), request.uri().path());
-        let refusals = self.refusals.clone();
-        let answer = self.inner.call(request);
+        let line = format!("{} {}", request.method(), request.uri().path());
+        let forbidden = self.forbidden.clone();
+        let response = self.inner.call(request);
         Box::pin(async move {
-            let answer = answer.await?;
-            if answer.status() != StatusCode::FORBIDDEN {
-                return Ok(answer.map(Either::Left));
+            let response = response.await?;
+            if response.status() != StatusCode::FORBIDDEN {
+                return Ok(response.map(Either::Left));
             }
-            let (parts, body) = answer.into_parts();
-            let body = body.collect().await;
-            let body = body.map(http_body_util::Collected::to_bytes);
-            let body = body.unwrap_or_default();
-            if is_about_permissions(&body) {
-                refusals.requests.lock().insert(asked);
+            let (parts, body) = response.into_parts();
+            // A body that breaks off has no message, which counts as a missing permission.
+            let bytes = match body.collect().await {
+                Ok(collected) => collected.to_bytes(),
+                Err(_) => Bytes::new(),
+            };
+            if is_about_permissions(&bytes) {
+                forbidden.requests.lock().insert(line);
             }
-            Ok(Response::from_parts(parts, Either::Right(Full::new(body))))
+            Ok(Response::from_parts(parts, Either::Right(Full::new(bytes))))
         })
     }
 }
 
-/// Whether a role is to blame: admission answers 403 too, for a quota that is used up or a
-/// namespace that is going, which the operator has to live with.
+/// Whether a missing permission is the cause. Admission also fails with 403, for a used up quota or
+/// a terminating namespace, which an operator has to handle.
 ///
-/// The words are those of `forbiddenMessage` in apiserver's responsewriters/errors.go, of
+/// The texts are those of `forbiddenMessage` in apiserver's responsewriters/errors.go, of
 /// `ConfirmNoEscalation` in pkg/registry/rbac/validation/rule.go, and of
-/// plugin/pkg/admission/gc/gc_admission.go. An answer that is no Status counts.
+/// plugin/pkg/admission/gc/gc_admission.go. A response without a Status counts, too.
 fn is_about_permissions(body: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Status {
@@ -136,12 +141,12 @@ mod tests {
     use serde_json::json;
     use tower::{Layer as _, ServiceExt as _, service_fn};
 
-    use super::Refusals;
+    use super::ForbiddenRequests;
 
     #[tokio::test]
-    async fn only_forbidden_answers_are_noted_each_once() {
-        let refusals = Refusals::default();
-        let service = refusals.layer(service_fn(|request: Request<()>| async move {
+    async fn each_forbidden_request_is_recorded_once() {
+        let forbidden = ForbiddenRequests::default();
+        let service = forbidden.layer(service_fn(|request: Request<()>| async move {
             let code = match request.uri().path() {
                 "/api/v1/nodes" => 403,
                 "/api/v1/pods" => 404,
@@ -151,25 +156,25 @@ mod tests {
             let body = Full::from(json!({ "message": message }).to_string());
             Ok::<_, Infallible>(Response::builder().status(code).body(body).unwrap())
         }));
-        let ask = async |path: &str| {
+        let send = async |path: &str| {
             let request = Request::get(path).body(()).unwrap();
             service.clone().oneshot(request).await.unwrap();
         };
-        refusals.pardon(ask("/api/v1/nodes")).await;
-        assert!(refusals.take().is_empty());
+        forbidden.ignore_during(send("/api/v1/nodes")).await;
+        assert!(forbidden.take().is_empty());
         for path in ["/version", "/api/v1/nodes", "/api/v1/pods", "/api/v1/nodes"] {
-            ask(path).await;
+            send(path).await;
         }
-        refusals.pardon(ask("/api/v1/pods")).await;
-        let refused: Vec<_> = refusals.take().into_iter().collect();
-        assert_eq!(refused, ["GET /api/v1/nodes"]);
-        assert!(refusals.take().is_empty());
+        forbidden.ignore_during(send("/api/v1/pods")).await;
+        let requests: Vec<_> = forbidden.take().into_iter().collect();
+        assert_eq!(requests, ["GET /api/v1/nodes"]);
+        assert!(forbidden.take().is_empty());
     }
 
     #[tokio::test]
-    async fn what_admission_forbids_is_not_noted_and_arrives_whole() {
-        let refusals = Refusals::default();
-        for (message, noted) in [
+    async fn response_of_admission_is_not_recorded_and_arrives_unchanged() {
+        let forbidden = ForbiddenRequests::default();
+        for (message, is_recorded) in [
             (
                 r#"pods "x" is forbidden: exceeded quota: small, requested: pods=1"#,
                 false,
@@ -189,18 +194,20 @@ mod tests {
             ),
         ] {
             let status = json!({ "kind": "Status", "code": 403, "message": message }).to_string();
-            let answer = Response::builder().status(403);
-            let answer = answer.body(Full::from(status.clone())).unwrap();
+            let denial = Response::builder()
+                .status(403)
+                .body(Full::from(status.clone()))
+                .unwrap();
             let service =
-                service_fn(move |_: Request<()>| ready(Ok::<_, Infallible>(answer.clone())));
-            let answer = refusals
+                service_fn(move |_: Request<()>| ready(Ok::<_, Infallible>(denial.clone())));
+            let response = forbidden
                 .layer(service)
                 .oneshot(Request::new(()))
                 .await
                 .unwrap();
-            let arrived = answer.into_body().collect().await.unwrap().to_bytes();
+            let arrived = response.into_body().collect().await.unwrap().to_bytes();
             assert_eq!(arrived, status);
-            assert_eq!(!refusals.take().is_empty(), noted, "{message}");
+            assert_eq!(!forbidden.take().is_empty(), is_recorded, "{message}");
         }
     }
 }

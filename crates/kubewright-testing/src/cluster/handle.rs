@@ -1,3 +1,5 @@
+//! The handle by which a test uses its cluster.
+
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,90 +13,66 @@ use parking_lot::Mutex;
 use serde_json::json;
 
 use super::backend::Backend;
-use super::builder::ClusterBuilder;
 use super::capability::Capability;
-use super::operator::UnderTest;
+use super::forbidden::ForbiddenRequests;
+use super::operator_under_test::OperatorUnderTest;
 use super::reconcile_loops::ReconcileLoops;
-use super::refusals::Refusals;
-use crate::faults::{Door, Script};
-use crate::{Choice, Error, Settings};
+use crate::Error;
+use crate::faults::{FaultInjector, FaultLayer};
 
 /// A Kubernetes cluster for one test, with a namespace of its own.
 ///
-/// Calls that name no namespace mean the test's. Clones are handles to the same cluster. Calls
-/// that only make sense when they succeed fail the test; for others there is
-/// [`client`](Self::client).
+/// Methods use the namespace of the test, unless another one is given. Clones are handles to the
+/// same cluster. Methods for which only success is useful fail the test; for requests that may fail
+/// there is [`client`](Self::client).
 #[derive(Clone)]
 pub struct Cluster {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ClusterState>,
     pub(super) namespace: String,
     pub(super) client: Client,
 }
 
-pub(super) struct Shared {
+/// The state that all handles share.
+pub(super) struct ClusterState {
     pub(super) backend: Backend,
     pub(super) timeout: Duration,
-    /// What the test read last, for the message when it waits in vain.
+    /// The objects that the test read last, for the message when a wait times out.
     pub(super) seen: Mutex<Vec<String>>,
-    /// The operators under test.
-    pub(super) operators: Mutex<Vec<UnderTest>>,
-    /// What they were refused.
-    pub(super) refusals: Refusals,
-    /// Which of their reconciles wake themselves.
+    pub(super) operators: Mutex<Vec<OperatorUnderTest>>,
+    /// The forbidden requests of the operators under test.
+    pub(super) forbidden: ForbiddenRequests,
+    /// The reconcile loops of the operators under test.
     pub(super) reconcile_loops: ReconcileLoops,
-    /// What goes wrong for them.
-    pub(super) script: Script,
-    /// Whether whoever runs the test knows what to do with a skip.
-    pub(super) understands_skips: AtomicBool,
-    /// What clients of the test itself were refused, which is the test's own affair.
-    unwatched: Refusals,
+    /// The faults for the operators under test.
+    pub(super) injector: FaultInjector,
+    /// Whether the runner of the test can skip it.
+    pub(super) supports_skips: AtomicBool,
+    /// The forbidden requests of the test's own clients, which do not fail the test.
+    ignored_forbidden: ForbiddenRequests,
 }
 
 impl Cluster {
-    /// A cluster in this process.
-    pub fn embedded() -> ClusterBuilder {
-        ClusterBuilder::new(Choice::Embedded)
-    }
-
-    /// A cluster of real processes.
-    pub fn real() -> ClusterBuilder {
-        ClusterBuilder::new(Choice::Real)
-    }
-
-    /// The cluster that the current kubeconfig leads to, which stays as it was: a test has a
-    /// namespace of its own there, and the definitions, roles and webhook configurations of the
-    /// operator under test are labelled and removed afterwards. One that somebody else has made
-    /// is refused, not changed. Tests take turns.
-    pub fn existing() -> ClusterBuilder {
-        ClusterBuilder::new(Choice::Existing)
-    }
-
-    /// The cluster that `KUBEWRIGHT_TEST_CLUSTER` names: `embedded` (the default), `real` or
-    /// `existing`.
-    pub fn chosen() -> Result<ClusterBuilder, Error> {
-        Ok(ClusterBuilder::new(Settings::from_environment()?.cluster))
-    }
-
     pub(super) async fn new(
         backend: Backend,
         namespace: String,
         timeout: Duration,
     ) -> Result<Self, Error> {
-        let unwatched = Refusals::default();
+        let ignored_forbidden = ForbiddenRequests::default();
+        let faults = FaultLayer::default();
         let client = backend
-            .client(&User::admin(), &namespace, &unwatched, &Door::default())
+            .client(&User::admin(), &namespace, &ignored_forbidden, &faults)
             .await?;
         let cluster = Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(ClusterState {
                 backend,
                 timeout,
                 seen: Mutex::new(Vec::new()),
                 operators: Mutex::new(Vec::new()),
-                refusals: Refusals::default(),
+                forbidden: ForbiddenRequests::default(),
                 reconcile_loops: ReconcileLoops::default(),
-                script: Script::default(),
-                understands_skips: AtomicBool::new(false),
-                unwatched,
+                injector: FaultInjector::default(),
+                supports_skips: AtomicBool::new(false),
+                ignored_forbidden,
             }),
             namespace,
             client,
@@ -108,7 +86,7 @@ impl Cluster {
         &self.namespace
     }
 
-    /// The same cluster, where calls that name no namespace mean this one.
+    /// A handle to the same cluster with another default namespace.
     #[must_use]
     pub fn in_namespace(&self, namespace: impl Into<String>) -> Self {
         Self {
@@ -117,38 +95,38 @@ impl Cluster {
         }
     }
 
-    /// A client that may do everything; its default namespace is the test's.
+    /// A client with all permissions; its default namespace is the test's.
     pub fn client(&self) -> Client {
         self.client.clone()
     }
 
-    /// A client that calls as the given user, with that user's permissions.
+    /// A client that sends requests as the given user, with the permissions of that user.
     ///
     /// # Cancel safety
     ///
     /// Nothing is lost when dropped.
     pub async fn client_for(&self, user: &User) -> Result<Client, Error> {
-        let unwatched = &self.shared.unwatched;
+        let forbidden = &self.shared.ignored_forbidden;
         self.shared
             .backend
-            .client(user, &self.namespace, unwatched, &Door::default())
+            .client(user, &self.namespace, forbidden, &FaultLayer::default())
             .await
     }
 
-    /// A kubeconfig file that may do everything, for other programs. It goes with the cluster.
+    /// A kubeconfig file with all permissions, for other programs. It is deleted with the cluster.
     ///
-    /// The embedded cluster opens a port on loopback at the first call. Other programs know
-    /// nothing of virtual time: such a test runs on real time.
+    /// The embedded cluster opens a port on loopback at the first call. Other programs do not use
+    /// virtual time: such a test has to run on real time.
     pub fn kubeconfig(&self) -> Result<PathBuf, Error> {
         self.shared.backend.kubeconfig()
     }
 
-    /// The numbers of the cluster's processes, in the order in which they were started.
+    /// The ids of the cluster's processes, in the order in which they were started.
     pub fn process_ids(&self) -> Vec<u32> {
         self.shared.backend.process_ids()
     }
 
-    /// What this cluster can do.
+    /// The capabilities of this cluster.
     pub fn capabilities(&self) -> &'static [Capability] {
         self.shared.backend.capabilities()
     }
@@ -158,14 +136,14 @@ impl Cluster {
         self.shared.backend.clock()
     }
 
-    /// Ends the use of this cluster: operators under test are stopped, and a pooled one is cleaned
-    /// for the next test.
+    /// Ends the use of this cluster: operators under test are stopped, and a pooled cluster is
+    /// cleaned for the next test.
     ///
-    /// A real cluster that is dropped without this is ended.
+    /// A real cluster that is dropped without this call is stopped.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the cluster may be left half cleaned; it is then not used again.
+    /// When dropped, the cluster may be cleaned in part; it is then not used again.
     pub async fn close(&self) -> Result<(), Error> {
         drop(self.stop_operators().await);
         self.shared.backend.close().await
@@ -184,11 +162,8 @@ impl Cluster {
         self.shared.backend.claim(&mut namespace, &path).await?;
         self.send("POST", "/api/v1/namespaces", &namespace)
             .await
-            .map_err(|source| Error::Request {
-                tried: format!("create namespace {name}"),
-                source: Box::new(source),
-            })?;
-        if !self.shared.backend.makes_accounts() {
+            .map_err(Error::request(format!("create namespace {name}")))?;
+        if !self.shared.backend.creates_accounts() {
             return Ok(());
         }
         let path = format!("/api/v1/namespaces/{name}/serviceaccounts/default");

@@ -1,3 +1,5 @@
+//! Detects written kinds that the embedded cluster only stores.
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::pin::Pin;
@@ -9,16 +11,16 @@ use http::{HeaderMap, Request, Response};
 use parking_lot::Mutex;
 use tower::{Layer, Service};
 
-/// The kinds that were written through this layer and that nothing in the embedded cluster acts
-/// on: it stores them, and says so with a warning. A test that waits for what they would bring
-/// about on a real cluster waits in vain.
+/// The kinds that clients wrote through this layer and that no controller of the embedded cluster
+/// acts on: the server stores them and returns a warning. A test that waits for the effect that
+/// they have on a real cluster times out.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Unmoved {
+pub(super) struct InertKinds {
     kinds: Arc<Mutex<BTreeSet<String>>>,
 }
 
-impl Unmoved {
-    fn note(&self, headers: &HeaderMap) {
+impl InertKinds {
+    fn record(&self, headers: &HeaderMap) {
         for warning in headers.get_all(WARNING) {
             if let Some(kind) = warning.to_str().ok().and_then(kind_in) {
                 self.kinds.lock().insert(kind.to_owned());
@@ -27,15 +29,15 @@ impl Unmoved {
     }
 }
 
-/// In the words of the server's own warning.
+/// The kind in a warning of the server.
 fn kind_in(warning: &str) -> Option<&str> {
     let (_, rest) = warning.split_once("kubewright: nothing acts on ")?;
     let (kind, _) = rest.split_once(" yet")?;
     Some(kind)
 }
 
-/// One sentence, or nothing.
-impl fmt::Display for Unmoved {
+/// One sentence, or nothing if there are no such kinds.
+impl fmt::Display for InertKinds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kinds = self.kinds.lock();
         if kinds.is_empty() {
@@ -45,31 +47,31 @@ impl fmt::Display for Unmoved {
         let kinds = kinds.join(", ");
         write!(
             f,
-            "nothing acts on {kinds} in the embedded cluster, which stores it only: run this on \
-             a real one"
+            "nothing acts on {kinds} in the embedded cluster, which only stores it: run this test \
+             on a real one"
         )
     }
 }
 
-impl<S> Layer<S> for Unmoved {
-    type Service = Noting<S>;
+impl<S> Layer<S> for InertKinds {
+    type Service = WarningReader<S>;
 
-    fn layer(&self, inner: S) -> Noting<S> {
-        Noting {
+    fn layer(&self, inner: S) -> WarningReader<S> {
+        WarningReader {
             inner,
-            unmoved: self.clone(),
+            inert_kinds: self.clone(),
         }
     }
 }
 
-/// The service that reads warnings on their way back.
+/// Reads the warnings of responses.
 #[derive(Clone, Debug)]
-pub(super) struct Noting<S> {
+pub(super) struct WarningReader<S> {
     inner: S,
-    unmoved: Unmoved,
+    inert_kinds: InertKinds,
 }
 
-impl<S, B, R> Service<Request<B>> for Noting<S>
+impl<S, B, R> Service<Request<B>> for WarningReader<S>
 where
     S: Service<Request<B>, Response = Response<R>>,
     S::Future: Send + 'static,
@@ -83,12 +85,12 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let unmoved = self.unmoved.clone();
-        let answer = self.inner.call(request);
+        let inert_kinds = self.inert_kinds.clone();
+        let response = self.inner.call(request);
         Box::pin(async move {
-            let answer = answer.await?;
-            unmoved.note(answer.headers());
-            Ok(answer)
+            let response = response.await?;
+            inert_kinds.record(response.headers());
+            Ok(response)
         })
     }
 }
@@ -106,12 +108,12 @@ mod tests {
     use crate::Cluster;
 
     #[tokio::test(start_paused = true)]
-    async fn a_wait_for_what_nobody_does_names_it() {
+    async fn timeout_names_the_written_kinds_without_a_controller() {
         let cluster = Cluster::embedded().start().await.unwrap();
-        let wait = async |what: &str| {
+        let wait = async |condition: &str| {
             let soon = Duration::from_secs(1);
-            let wait =
-                cluster.eventually_within(soon, what, async |c| !c.list::<Pod>().await.is_empty());
+            let wait = cluster
+                .eventually_within(soon, condition, async |c| !c.list::<Pod>().await.is_empty());
             let failed = AssertUnwindSafe(wait).catch_unwind().await;
             *failed.unwrap_err().downcast::<String>().unwrap()
         };
@@ -134,7 +136,11 @@ mod tests {
             message.contains("; nothing acts on StatefulSet in the embedded cluster"),
             "{message}"
         );
-        assert!(cluster.unmoved().starts_with("nothing acts on StatefulSet"));
+        assert!(
+            cluster
+                .inert_kinds()
+                .starts_with("nothing acts on StatefulSet")
+        );
         cluster.close().await.unwrap();
     }
 }

@@ -1,3 +1,5 @@
+//! Installs an operator: its manifests, its role and its webhooks.
+
 use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::Arc;
@@ -11,13 +13,14 @@ use serde_json::{Value, json};
 
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
-use super::operator::UnderTest;
-use super::webhooks::{CertificateMaker, WebhookWiring};
+use super::objects::is_condition_true;
+use super::operator_under_test::OperatorUnderTest;
+use super::webhooks::{CertificateIssuer, WebhookWiring};
 use crate::Error;
 
 impl Cluster {
-    /// Installs an operator as [`run`](Self::run) does and does not start it, as where its program
-    /// cannot be had; [`restart_operator`](Self::restart_operator) does.
+    /// Installs an operator as [`run`](Self::run) does, but does not start it, as when its image
+    /// cannot be pulled. [`restart_operator`](Self::restart_operator) starts it.
     ///
     /// # Panics
     ///
@@ -25,7 +28,7 @@ impl Cluster {
     ///
     /// # Cancel safety
     ///
-    /// When dropped, a part of it may be installed.
+    /// When dropped, some of its objects may be installed.
     #[track_caller]
     pub fn install<F>(&self, operator: F) -> impl Future<Output = ()>
     where
@@ -33,9 +36,10 @@ impl Cluster {
     {
         let location = Location::caller();
         async move {
-            self.needs_own_operator("install");
+            self.require_own_operator("install");
             let operator = Arc::new(operator);
-            match self.install_here(operator, CertificateMaker::Kit).await {
+            let issuer = CertificateIssuer::Harness;
+            match self.install_here(operator, issuer).await {
                 Ok(under_test) => self.shared.operators.lock().push(under_test),
                 Err(error) => fail(location, Chain(&error)),
             }
@@ -45,37 +49,39 @@ impl Cluster {
     pub(super) async fn install_here(
         &self,
         make: Arc<dyn Fn() -> Operator + Send + Sync>,
-        maker: CertificateMaker,
-    ) -> Result<UnderTest, Error> {
-        let webhooks = self.wiring(&make, maker).await?;
+        issuer: CertificateIssuer,
+    ) -> Result<OperatorUnderTest, Error> {
+        let webhooks = self.wiring(&make, issuer).await?;
         self.install_wired(make, webhooks).await
     }
 
-    /// Where the webhooks of an operator are to be; none when it has none.
+    /// The address and certificate for the webhooks of an operator; `None` if it has no webhooks.
     pub(super) async fn wiring(
         &self,
         make: &Arc<dyn Fn() -> Operator + Send + Sync>,
-        maker: CertificateMaker,
+        issuer: CertificateIssuer,
     ) -> Result<Option<WebhookWiring>, Error> {
         let description = make().description();
         if !description.serves() {
             return Ok(None);
         }
-        let reach = self.shared.backend.reach()?;
-        let wiring = WebhookWiring::new(reach, &description, maker).await?;
+        let location = self.shared.backend.location()?;
+        let wiring = WebhookWiring::new(location, &description, issuer).await?;
         Ok(Some(wiring))
     }
 
-    /// Applies what the operator's `manifests` print.
+    /// Applies the manifests of the operator, and waits until they have an effect.
     pub(super) async fn install_wired(
         &self,
         make: Arc<dyn Fn() -> Operator + Send + Sync>,
         webhooks: Option<WebhookWiring>,
-    ) -> Result<UnderTest, Error> {
+    ) -> Result<OperatorUnderTest, Error> {
         let description = make().description();
-        let options = webhooks.as_ref().map(WebhookWiring::options);
-        let options = options.unwrap_or_default();
-        self.serves_policies(&description).await?;
+        let options = webhooks
+            .as_ref()
+            .map(WebhookWiring::options)
+            .unwrap_or_default();
+        self.require_policy_kinds(&description).await?;
         let objects = kubewright_manifest::objects(&description, &options);
         let mut account = None;
         for object in &objects {
@@ -86,49 +92,47 @@ impl Cluster {
             }
         }
         let account = account.ok_or_else(|| Error::Unsupported {
-            asked: format!("run operator {}", description.name),
-            why: "its manifests hold no ServiceAccount to run as",
+            operation: format!("run operator {}", description.name),
+            reason: "its manifests contain no ServiceAccount",
         })?;
-        self.permitted(&description, &account).await?;
-        let secret = webhooks.as_ref().and_then(|one| one.secret(&description));
+        self.wait_for_role(&description, &account).await?;
+        let secret = webhooks
+            .as_ref()
+            .and_then(|wiring| wiring.secret(&description));
         if let Some((namespace, name)) = secret {
             let read = json!({"namespace": namespace, "name": name, "group": "",
                 "resource": "secrets", "verb": "get"});
-            self.allowed(&account, &read).await?;
+            self.wait_until_allowed(&account, &read).await?;
         }
-        self.webhooks_act(&description).await?;
-        self.policies_act(&description).await?;
-        Ok(UnderTest::new(make, account, webhooks))
+        self.wait_for_webhooks(&description).await?;
+        self.wait_for_policies(&description).await?;
+        Ok(OperatorUnderTest::new(make, account, webhooks))
     }
 
     async fn install_object(&self, object: &Value) -> Result<(), Error> {
         let (kind, path) = self.path_of(object).await?;
         let mut object = object.clone();
         self.shared.backend.claim(&mut object, &path).await?;
-        let object = &object;
-        let tried = || format!("install {kind} {}", object["metadata"]["name"]);
+        let operation = format!("install {kind} {}", object["metadata"]["name"]);
         self.send(
             "APPLY",
             &format!("{path}?fieldManager=kubewright-test&force=true"),
-            object,
+            &object,
         )
         .await
-        .map_err(failed(tried()))?;
+        .map_err(Error::request(&operation))?;
         if kind != "CustomResourceDefinition" {
             return Ok(());
         }
-        self.until(&tried(), async || {
-            let stored = self.read(&path).await.map_err(failed(tried()))?;
-            let conditions = stored["status"]["conditions"].as_array();
-            let mut conditions = conditions.into_iter().flatten();
-            let established =
-                conditions.any(|one| one["type"] == "Established" && one["status"] == "True");
-            Ok((!established).then(|| "not Established".to_owned()))
+        self.until(&operation, async || {
+            let stored = self.read(&path).await.map_err(Error::request(&operation))?;
+            let is_established = is_condition_true(&stored, "Established");
+            Ok((!is_established).then(|| "not Established".to_owned()))
         })
         .await
     }
 
-    /// The kind and path of an object, as the server's discovery tells.
+    /// The kind and path of an object by the server's discovery.
     async fn path_of(&self, object: &Value) -> Result<(String, String), Error> {
         let text = |field: &str| object[field].as_str().unwrap_or_default();
         let version = kubewright_core::GroupVersion::from_api_version(text("apiVersion"));
@@ -140,17 +144,17 @@ impl Cluster {
         } else {
             "/apis"
         };
-        let namespace = metadata["namespace"].as_str();
-        let namespace = namespace
-            .map(|name| format!("/namespaces/{name}"))
+        let folder = metadata["namespace"]
+            .as_str()
+            .map(|namespace| format!("/namespaces/{namespace}"))
             .unwrap_or_default();
         let name = metadata["name"].as_str().unwrap_or_default();
-        let path = format!("{root}/{version}{namespace}/{plural}/{name}");
+        let path = format!("{root}/{version}{folder}/{plural}/{name}");
         Ok((kind.kind, path))
     }
 
-    /// What the server calls a kind in its paths. It is asked once in the life of the process for
-    /// the kinds of Kubernetes itself, which are the same on every cluster.
+    /// The plural name of a kind by the server's discovery. The names of built-in kinds are the
+    /// same on every cluster, and cached for the life of the process.
     pub(super) async fn plural(&self, kind: &GroupVersionKind) -> Result<String, Error> {
         static KNOWN: Mutex<BTreeMap<(String, String), String>> = Mutex::new(BTreeMap::new());
 
@@ -158,19 +162,19 @@ impl Cluster {
         if let Some(plural) = KNOWN.lock().get(&key) {
             return Ok(plural.clone());
         }
-        let found = kube::discovery::pinned_kind(&self.client, kind).await;
-        let (resource, _): (ApiResource, _) =
-            found.map_err(failed(format!("ask how {} is served", kind.kind)))?;
+        let (resource, _): (ApiResource, _) = kube::discovery::pinned_kind(&self.client, kind)
+            .await
+            .map_err(Error::request(format!("discover kind {}", kind.kind)))?;
         if kind.group.is_empty() || kind.group.ends_with(".k8s.io") {
             KNOWN.lock().insert(key, resource.plural.clone());
         }
         Ok(resource.plural)
     }
 
-    /// Waits until the server acts on the new role: it learns of roles by watching them.
-    async fn permitted(&self, description: &Description, account: &User) -> Result<(), Error> {
-        let place = description.namespaces.first();
-        let rules = match place {
+    /// Waits until the server applies the new role: it learns of roles by watching them.
+    async fn wait_for_role(&self, description: &Description, account: &User) -> Result<(), Error> {
+        let namespace = description.namespaces.first();
+        let rules = match namespace {
             Some(_) => description.namespace_rules(),
             None => description.rules(),
         };
@@ -183,17 +187,17 @@ impl Cluster {
         };
         let (resource, subresource) = resource.split_once('/').unwrap_or((&resource, ""));
         let attributes = json!({
-            "namespace": place,
+            "namespace": namespace,
             "group": first(&rule.api_groups),
             "resource": resource,
             "subresource": subresource,
             "verb": first(&rule.verbs),
         });
-        self.allowed(account, &attributes).await
+        self.wait_until_allowed(account, &attributes).await
     }
 
-    /// Waits until the server lets an account do something.
-    async fn allowed(&self, account: &User, attributes: &Value) -> Result<(), Error> {
+    /// Waits until the server allows a request of an account.
+    async fn wait_until_allowed(&self, account: &User, attributes: &Value) -> Result<(), Error> {
         let review = json!({
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SubjectAccessReview",
@@ -203,20 +207,15 @@ impl Cluster {
                 "resourceAttributes": attributes,
             },
         });
-        let tried = format!("wait until {} may work", account.name);
-        self.until(&tried, async || {
+        let operation = format!("wait until {} has its permissions", account.name);
+        self.until(&operation, async || {
             let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-            let answer = self.send("POST", path, &review).await;
-            let answer = answer.map_err(failed(tried.clone()))?;
-            Ok((answer["status"]["allowed"] != true).then(|| "not allowed".to_owned()))
+            let response = self
+                .send("POST", path, &review)
+                .await
+                .map_err(Error::request(&operation))?;
+            Ok((response["status"]["allowed"] != true).then(|| "not allowed".to_owned()))
         })
         .await
-    }
-}
-
-fn failed(tried: String) -> impl FnOnce(kube::Error) -> Error {
-    |source| Error::Request {
-        tried,
-        source: Box::new(source),
     }
 }

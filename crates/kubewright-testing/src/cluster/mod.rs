@@ -1,4 +1,4 @@
-//! One cluster for a test, whichever kind it is: embedded in the process, or real.
+//! The cluster of one test: embedded in this process, real or existing.
 
 mod address;
 mod backend;
@@ -10,21 +10,23 @@ mod embedded;
 mod existing;
 mod failure;
 mod faults;
+mod forbidden;
 mod handle;
+mod inert_kinds;
 mod install;
 mod nodes;
 mod objects;
 mod operator;
+mod operator_under_test;
+mod permissions_file;
 mod policies;
 mod pool;
-mod reach;
 mod reconcile_loops;
-mod refusals;
 mod replicas;
 mod sweep;
-mod unmoved;
-mod usage;
 mod wait;
+mod webhook_address;
+mod webhook_probe;
 mod webhooks;
 
 pub use builder::ClusterBuilder;

@@ -1,21 +1,24 @@
+//! Adds and removes simulated nodes.
+
 use std::panic::Location;
 
 use serde_json::{Value, json};
 
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
+use super::objects::is_condition_true;
 use crate::Error;
 
 impl Cluster {
-    /// Adds a node that is only an object, and waits until it is Ready and takes Pods.
+    /// Adds a simulated node, and waits until it is Ready and accepts Pods.
     ///
     /// # Panics
     ///
-    /// When the cluster was started without nodes, or the node does not get Ready.
+    /// When the cluster was started without nodes, or the node does not become Ready.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the node may be there without being Ready.
+    /// When dropped, the node may exist without being Ready.
     #[track_caller]
     pub fn add_node(&self, name: &str) -> impl Future<Output = ()> {
         let location = Location::caller();
@@ -26,22 +29,24 @@ impl Cluster {
         }
     }
 
-    /// Removes a node and its Pods, as a provider does with a machine that is gone.
+    /// Removes a node and its Pods, as a cloud provider does when a machine is gone.
     ///
     /// # Panics
     ///
-    /// When the server refuses.
+    /// When a request fails.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the node may be gone and its Pods not.
+    /// When dropped, the node may be deleted and its Pods not.
     #[track_caller]
     pub fn remove_node(&self, name: &str) -> impl Future<Output = ()> {
         let location = Location::caller();
         async move {
             if let Err(error) = self.try_remove_node(name).await {
-                let tried = format!("remove node {name}");
-                fail(location, format_args!("{tried}: {}", Chain(&error)));
+                fail(
+                    location,
+                    format_args!("remove node {name}: {}", Chain(&error)),
+                );
             }
         }
     }
@@ -49,8 +54,8 @@ impl Cluster {
     pub(super) async fn try_add_node(&self, name: &str) -> Result<(), Error> {
         if !self.shared.backend.has_nodes() {
             return Err(Error::Unsupported {
-                asked: format!("add node {name}"),
-                why: "this cluster was started without nodes; start it with nodes(n)",
+                operation: format!("add node {name}"),
+                reason: "this cluster was started without nodes; start it with nodes(n)",
             });
         }
         let capacity = json!({ "cpu": "16", "memory": "64Gi", "pods": "110" });
@@ -68,10 +73,13 @@ impl Cluster {
         self.shared.backend.claim(&mut node, &path).await?;
         self.send("POST", "/api/v1/nodes", &node)
             .await
-            .map_err(failed(format!("add node {name}")))?;
+            .map_err(Error::request(format!("add node {name}")))?;
         self.until(&format!("node {name} to be Ready"), async || {
-            let node = self.read(&path).await;
-            Ok(missing(&node.map_err(failed(format!("read node {name}")))?))
+            let node = self
+                .read(&path)
+                .await
+                .map_err(Error::request(format!("read node {name}")))?;
+            Ok(unschedulable_reason(&node))
         })
         .await
     }
@@ -79,7 +87,7 @@ impl Cluster {
     async fn try_remove_node(&self, name: &str) -> Result<(), kube::Error> {
         self.send("DELETE", &format!("/api/v1/nodes/{name}"), &json!({}))
             .await?;
-        // Kubernetes' own collector takes a minute to find Pods whose node is gone.
+        // The Pod garbage collector needs a minute to find Pods whose node is gone.
         let pods = self
             .read(&format!("/api/v1/pods?fieldSelector=spec.nodeName={name}"))
             .await?;
@@ -90,31 +98,22 @@ impl Cluster {
                 part("namespace"),
                 part("name")
             );
-            let at_once = json!({ "gracePeriodSeconds": 0 });
-            match self.send("DELETE", &path, &at_once).await {
+            let immediately = json!({ "gracePeriodSeconds": 0 });
+            match self.send("DELETE", &path, &immediately).await {
                 Err(kube::Error::Api(status)) if status.code == 404 => {}
-                answer => drop(answer?),
+                response => drop(response?),
             }
         }
         Ok(())
     }
 }
 
-/// What keeps a node from taking Pods.
-fn missing(node: &Value) -> Option<String> {
-    let conditions = node["status"]["conditions"].as_array();
-    let mut conditions = conditions.into_iter().flatten();
-    if !conditions.any(|one| one["type"] == "Ready" && one["status"] == "True") {
+/// Why a node accepts no Pods; `None` if it does.
+fn unschedulable_reason(node: &Value) -> Option<String> {
+    if !is_condition_true(node, "Ready") {
         return Some("not Ready".to_owned());
     }
     let taints = node["spec"]["taints"].as_array();
     let first = taints.into_iter().flatten().next()?;
     Some(format!("tainted {}", first["key"]))
-}
-
-fn failed(tried: String) -> impl FnOnce(kube::Error) -> Error {
-    |source| Error::Request {
-        tried,
-        source: Box::new(source),
-    }
 }

@@ -1,4 +1,6 @@
-use std::fmt::{self, Debug};
+//! Reads and writes objects of typed kinds.
+
+use std::fmt::Debug;
 use std::panic::Location;
 use std::time::Duration;
 
@@ -12,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
-use crate::Choice;
+use crate::ClusterChoice;
 
 /// A kind that a test can read and write by its type.
 pub trait Object:
@@ -29,9 +31,9 @@ impl<K> Object for K where
 {
 }
 
-/// Whether objects live in namespaces, as kube's scopes say it.
+/// The scope of a kind, for kube's scope types.
 pub trait ObjectScope {
-    /// Whether they do.
+    /// Whether objects are in namespaces.
     const NAMESPACED: bool;
 }
 
@@ -43,23 +45,23 @@ impl ObjectScope for ClusterResourceScope {
     const NAMESPACED: bool = false;
 }
 
-/// Who the test's own writes belong to.
+/// The field manager of the test's own writes.
 const FIELD_MANAGER: &str = "kubewright-test";
 
-const POLL: Duration = Duration::from_millis(100);
-/// How long a server may need for a changed definition.
-const TAKEN_IN_WITHIN: Duration = Duration::from_secs(10);
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
+/// How long a server may take to serve a changed definition.
+const DEFINITION_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Cluster {
-    /// Applies an object (server-side apply, taking fields over) and answers it as stored.
+    /// Applies an object with server-side apply and `force`, and returns the stored object.
     ///
     /// # Panics
     ///
-    /// When the server refuses; the message holds its answer.
+    /// When the request fails; the message contains the error of the server.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the request may have been carried out or not.
+    /// When dropped, the request may have been sent.
     #[track_caller]
     pub fn apply<K: Object>(&self, mut object: K) -> impl Future<Output = K> {
         let location = Location::caller();
@@ -75,21 +77,21 @@ impl Cluster {
             };
             let stored = self.expect(call, &body).await;
             if is_new {
-                self.shared.backend.remember(&path);
+                self.shared.backend.delete_at_end(&path);
             }
             stored
         }
     }
 
-    /// Creates an object and answers it as stored.
+    /// Creates an object and returns the stored object.
     ///
     /// # Panics
     ///
-    /// When the server refuses; the message holds its answer.
+    /// When the request fails; the message contains the error of the server.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the request may have been carried out or not.
+    /// When dropped, the request may have been sent.
     #[track_caller]
     pub fn create<K: Object>(&self, object: K) -> impl Future<Output = K> {
         let location = Location::caller();
@@ -103,27 +105,27 @@ impl Cluster {
             };
             let stored: K = self.expect(call, &body).await;
             if !K::Scope::NAMESPACED {
-                let made = format!("{path}/{}", stored.name_any());
-                self.shared.backend.remember(&made);
+                let path = format!("{path}/{}", stored.name_any());
+                self.shared.backend.delete_at_end(&path);
             }
             stored
         }
     }
 
-    /// Changes an object by a JSON merge patch and answers it as stored.
+    /// Changes an object with a JSON merge patch and returns the stored object.
     ///
     /// # Panics
     ///
-    /// When the server refuses; the message holds its answer.
+    /// When the request fails; the message contains the error of the server.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the request may have been carried out or not.
+    /// When dropped, the request may have been sent.
     #[track_caller]
     pub fn patch<K: Object>(&self, name: &str, patch: Value) -> impl Future<Output = K> {
         let location = Location::caller();
-        let path = self.object_path::<K>(None, name);
-        let path = format!("{path}?fieldManager={FIELD_MANAGER}");
+        let object = self.object_path::<K>(None, name);
+        let path = format!("{object}?fieldManager={FIELD_MANAGER}");
         async move {
             let call = Call {
                 location,
@@ -134,15 +136,15 @@ impl Cluster {
         }
     }
 
-    /// Deletes an object; one that is not there is fine.
+    /// Deletes an object. It is not an error if the object does not exist.
     ///
     /// # Panics
     ///
-    /// When the server refuses; the message holds its answer.
+    /// When the request fails; the message contains the error of the server.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the request may have been carried out or not.
+    /// When dropped, the request may have been sent.
     #[track_caller]
     pub fn delete<K: Object>(&self, name: &str) -> impl Future<Output = ()> {
         let location = Location::caller();
@@ -156,11 +158,11 @@ impl Cluster {
         }
     }
 
-    /// The object of that name, if there is one.
+    /// The object with that name, if it exists.
     ///
     /// # Panics
     ///
-    /// When the server refuses or the object does not decode.
+    /// When the request fails or the object cannot be decoded.
     ///
     /// # Cancel safety
     ///
@@ -176,17 +178,17 @@ impl Cluster {
                 Err(error) => fail(location, format_args!("GET {path}: {}", Chain(&error))),
             };
             let state = found.as_ref().map_or_else(|| "not there".to_owned(), state);
-            self.note(format!("{} {state}", K::kind(&())));
+            self.record_seen(format!("{} {state}", K::kind(&())));
             found.map(|value| decode(location, &path, value))
         }
     }
 
-    /// All objects of a kind: those in the test's namespace, or of the cluster where the kind
-    /// has none.
+    /// All objects of a kind in the test's namespace; all objects in the cluster if the kind is
+    /// cluster-scoped.
     ///
     /// # Panics
     ///
-    /// When the server refuses or an object does not decode.
+    /// When the request fails or an object cannot be decoded.
     ///
     /// # Cancel safety
     ///
@@ -203,7 +205,7 @@ impl Cluster {
             let items = found["items"].as_array().map_or(&[][..], Vec::as_slice);
             let states: Vec<_> = items.iter().map(state).collect();
             let kind = K::kind(&());
-            self.note(format!("{} of {kind}: {}", items.len(), states.join(", ")));
+            self.record_seen(format!("{} of {kind}: {}", items.len(), states.join(", ")));
             decode::<ObjectList<K>>(location, &path, found).items
         }
     }
@@ -236,9 +238,9 @@ impl Cluster {
             .await
     }
 
-    /// Whether nothing stands at a path, where it matters: on a cluster that stays.
+    /// Whether an object does not exist yet. Always `false` on a cluster that ends with the test.
     async fn is_missing(&self, path: &str) -> bool {
-        if self.shared.backend.choice() != Choice::Existing {
+        if self.shared.backend.choice() != ClusterChoice::Existing {
             return false;
         }
         let found = self.read(path).await;
@@ -254,9 +256,11 @@ impl Cluster {
         let start = Instant::now();
         loop {
             match self.send(method, &path, body).await {
-                Ok(answer) => return decode(location, &path, answer),
-                Err(error) if is_taking_in(&error) && start.elapsed() < TAKEN_IN_WITHIN => {
-                    sleep(POLL).await;
+                Ok(response) => return decode(location, &path, response),
+                Err(error)
+                    if is_definition_changing(&error) && start.elapsed() < DEFINITION_TIMEOUT =>
+                {
+                    sleep(RETRY_INTERVAL).await;
                 }
                 Err(error) => fail(location, format_args!("{method} {path}: {}", Chain(&error))),
             }
@@ -272,19 +276,27 @@ impl Cluster {
         format!("{}/{name}", self.collection_path::<K>(namespace))
     }
 
-    fn note(&self, seen: String) {
+    /// Keeps the state of an object for the message when a wait times out.
+    fn record_seen(&self, seen: String) {
         self.shared.seen.lock().push(seen);
     }
 }
 
-/// Whether a real server does nothing yet, because the definition of the kind has just changed
+/// Whether a real server rejects a request because the definition of its kind has just changed
 /// (`rejectRequest` of k8s.io/apiserver/pkg/server/filters/waitgroup.go).
-fn is_taking_in(error: &kube::Error) -> bool {
-    let words = "apiserver is shutting down";
-    matches!(error, kube::Error::Api(status) if status.code == 503 && status.message == words)
+fn is_definition_changing(error: &kube::Error) -> bool {
+    let text = "apiserver is shutting down";
+    matches!(error, kube::Error::Api(status) if status.code == 503 && status.message == text)
 }
 
-/// One request of a test.
+/// Whether an object has a condition with status `True`.
+pub(super) fn is_condition_true(object: &Value, kind: &str) -> bool {
+    let conditions = object["status"]["conditions"].as_array();
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|condition| condition["type"] == kind && condition["status"] == "True")
+}
+
+/// A request of a test.
 struct Call {
     location: &'static Location<'static>,
     method: &'static str,
@@ -303,12 +315,12 @@ fn decode<T: DeserializeOwned>(location: &Location<'_>, path: &str, value: Value
         Ok(decoded) => decoded,
         Err(error) => fail(
             location,
-            format_args!("decode the answer of {path}: {error}"),
+            format_args!("decode the response to {path}: {error}"),
         ),
     }
 }
 
-/// An object in a few words: its name, and how it is doing.
+/// The name of an object, its phase and the conditions that are not `True`.
 fn state(object: &Value) -> String {
     let name = object["metadata"]["name"].as_str().unwrap_or_default();
     let mut words = Vec::new();
@@ -318,19 +330,16 @@ fn state(object: &Value) -> String {
     words.extend(object["status"]["phase"].as_str().map(str::to_owned));
     let conditions = object["status"]["conditions"].as_array();
     for condition in conditions.into_iter().flatten() {
-        let (kind, status) = (&condition["type"], &condition["status"]);
+        let status = condition["status"].as_str().unwrap_or("?");
         if status != "True" {
-            words.push(format!("{}={}", text(kind), text(status)));
+            let kind = condition["type"].as_str().unwrap_or("?");
+            words.push(format!("{kind}={status}"));
         }
     }
     if words.is_empty() {
         return name.to_owned();
     }
     format!("{name} ({})", words.join(", "))
-}
-
-fn text(value: &Value) -> impl fmt::Display {
-    value.as_str().unwrap_or("?").to_owned()
 }
 
 #[cfg(test)]
@@ -340,7 +349,7 @@ mod tests {
     use super::state;
 
     #[test]
-    fn an_object_is_described_by_what_is_not_well_with_it() {
+    fn state_has_the_phase_and_the_conditions_that_are_not_true() {
         let pod = json!({
             "metadata": { "name": "web", "deletionTimestamp": "2026-01-01T00:00:00Z" },
             "status": { "phase": "Running", "conditions": [

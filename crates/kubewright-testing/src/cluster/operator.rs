@@ -1,114 +1,35 @@
-use std::fmt;
+//! Runs an operator on the cluster of a test: install, run, restart, stop, kill.
+
 use std::panic::Location;
 use std::sync::Arc;
 
 use kubewright::election::ElectionOptions;
-use kubewright::{Operator, RunOptions, Running};
+use kubewright::{Operator, RunOptions};
 use kubewright_apiserver::User;
 use tokio::time::Instant;
 
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
-use super::usage::note_used;
-use super::webhooks::{CertificateMaker, Listed, Replica, WebhookWiring};
+use super::operator_under_test::OperatorUnderTest;
+use super::permissions_file::append_permissions;
+use super::webhooks::{CertificateIssuer, Replica, WebhookWiring};
 use crate::Error;
-use crate::faults::Door;
-
-/// An operator under test: how it is made, and its present run.
-pub(super) struct UnderTest {
-    make: Arc<dyn Fn() -> Operator + Send + Sync>,
-    account: User,
-    webhooks: Option<WebhookWiring>,
-    running: Option<Running>,
-    /// Who is asked, of its webhooks.
-    listed: Listed,
-    /// The way out of the present run.
-    door: Door,
-    /// Which of several replicas it is; the first is 0.
-    number: usize,
-}
-
-impl UnderTest {
-    /// One that is installed and does not run yet.
-    pub(super) fn new(
-        make: Arc<dyn Fn() -> Operator + Send + Sync>,
-        account: User,
-        webhooks: Option<WebhookWiring>,
-    ) -> Self {
-        Self {
-            make,
-            account,
-            webhooks,
-            running: None,
-            listed: Listed::Alone,
-            door: Door::default(),
-            number: 0,
-        }
-    }
-
-    /// The same operator once more, not yet running.
-    pub(super) fn replica(&self, number: usize) -> Self {
-        let (make, account) = (Arc::clone(&self.make), self.account.clone());
-        Self {
-            number,
-            ..Self::new(make, account, self.webhooks.clone())
-        }
-    }
-
-    /// Ends the present run at once, if it is that replica.
-    pub(super) fn kill(&mut self, number: usize) {
-        if self.number == number {
-            self.crash();
-        }
-    }
-
-    /// Ends the present run at once.
-    fn crash(&mut self) {
-        self.listed.cut();
-        self.running = None;
-    }
-
-    /// The present run, if it is that replica; its webhooks are not sought any more.
-    pub(super) fn leave(&mut self, number: usize) -> Option<Running> {
-        let running = self.running.take_if(|_| self.number == number)?;
-        std::mem::take(&mut self.listed).leave();
-        Some(running)
-    }
-
-    /// Ends the present run: in order, unless it has crashed.
-    async fn end(&mut self) {
-        let Some(running) = self.running.take() else {
-            return;
-        };
-        match self.door.is_closed() {
-            true => drop(running),
-            false => running.stop().await,
-        }
-    }
-}
-
-impl fmt::Debug for UnderTest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnderTest")
-            .field("account", &self.account.name)
-            .finish_non_exhaustive()
-    }
-}
+use crate::faults::FaultLayer;
 
 impl Cluster {
     /// Installs an operator and runs it until the test ends.
     ///
-    /// What its `manifests` print is applied, and it runs under that ServiceAccount and role: a
-    /// request that these do not allow fails the test at its end, even where the operator goes on
-    /// as if nothing were. Its webhooks are served where the cluster calls them, and each mutator is
-    /// called twice and must not change what it made itself. Returns once its caches are filled.
+    /// Applies the manifests of the operator and runs it under their ServiceAccount and role. A
+    /// request that the role does not allow fails the test at its end, even if the operator ignores
+    /// the error. The webhooks are served where the cluster calls them; each mutating webhook is
+    /// called twice and must not change its own result. Returns once the caches are filled.
     ///
     /// On an existing cluster with `KUBEWRIGHT_TEST_OPERATOR=deployed` nothing is installed: the
-    /// operator is the one that the Deployment of its name runs there, and is waited for.
+    /// method waits for the Deployment with the name of the operator.
     ///
     /// # Panics
     ///
-    /// When it cannot be installed or does not get ready.
+    /// When it cannot be installed or does not become ready.
     ///
     /// # Cancel safety
     ///
@@ -118,15 +39,15 @@ impl Cluster {
     where
         F: Fn() -> Operator + Send + Sync + 'static,
     {
-        self.run_with(Arc::new(operator), CertificateMaker::Kit)
+        self.run_with(Arc::new(operator), CertificateIssuer::Harness)
     }
 
-    /// Installs and runs an operator as [`run`](Self::run) does, but has it make and renew the
-    /// certificate of its webhooks itself, as where it is deployed.
+    /// Installs and runs an operator as [`run`](Self::run) does, but lets it issue and renew the
+    /// certificate of its webhooks, as a deployed operator does.
     ///
     /// # Panics
     ///
-    /// When it cannot be installed or does not get ready.
+    /// When it cannot be installed or does not become ready.
     ///
     /// # Cancel safety
     ///
@@ -136,21 +57,22 @@ impl Cluster {
     where
         F: Fn() -> Operator + Send + Sync + 'static,
     {
-        self.needs_own_operator("choose the certificate of");
-        self.run_with(Arc::new(operator), CertificateMaker::Operator)
+        self.require_own_operator("choose the certificate of");
+        self.run_with(Arc::new(operator), CertificateIssuer::Operator)
     }
 
     #[track_caller]
     fn run_with(
         &self,
         operator: Arc<dyn Fn() -> Operator + Send + Sync>,
-        maker: CertificateMaker,
+        issuer: CertificateIssuer,
     ) -> impl Future<Output = ()> {
         let location = Location::caller();
         async move {
-            let started = match self.shared.backend.runs_operator() {
-                true => self.find_deployed(&operator().description()).await,
-                false => self.run_here(operator, maker).await,
+            let started = if self.shared.backend.runs_operator() {
+                self.wait_for_deployed(&operator().description()).await
+            } else {
+                self.run_here(operator, issuer).await
             };
             if let Err(error) = started {
                 fail(location, Chain(&error));
@@ -161,13 +83,13 @@ impl Cluster {
     async fn run_here(
         &self,
         make: Arc<dyn Fn() -> Operator + Send + Sync>,
-        maker: CertificateMaker,
+        issuer: CertificateIssuer,
     ) -> Result<(), Error> {
-        let under_test = self.install_here(make, maker).await?;
+        let under_test = self.install_here(make, issuer).await?;
         self.run_installed(under_test).await
     }
 
-    /// The same with a place for its webhooks that was chosen before.
+    /// Installs and runs an operator whose webhooks have an address already.
     pub(super) async fn run_wired(
         &self,
         make: Arc<dyn Fn() -> Operator + Send + Sync>,
@@ -177,27 +99,27 @@ impl Cluster {
         self.run_installed(under_test).await
     }
 
-    pub(super) async fn run_installed(&self, under_test: UnderTest) -> Result<(), Error> {
+    pub(super) async fn run_installed(&self, under_test: OperatorUnderTest) -> Result<(), Error> {
         let under_test = self.start(under_test).await?;
         self.shared.operators.lock().push(under_test);
         Ok(())
     }
 
-    /// Stops each operator under test and starts it again, with empty caches; one that has
+    /// Stops each operator under test and starts it again, with empty caches. An operator that
     /// crashed or was killed is only started.
     ///
     /// # Panics
     ///
-    /// When one does not get ready again.
+    /// When an operator does not become ready again.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, operators that were stopped stay so.
+    /// When dropped, stopped operators stay stopped.
     #[track_caller]
     pub fn restart_operator(&self) -> impl Future<Output = ()> {
         let location = Location::caller();
         async move {
-            self.needs_own_operator("start anew");
+            self.require_own_operator("restart");
             for under_test in self.stop_operators().await {
                 match self.start(under_test).await {
                     Ok(under_test) => self.shared.operators.lock().push(under_test),
@@ -207,76 +129,77 @@ impl Cluster {
         }
     }
 
-    /// Stops each operator under test; [`restart_operator`](Self::restart_operator) starts none
-    /// of them again.
+    /// Stops each operator under test gracefully. [`restart_operator`](Self::restart_operator)
+    /// does not start them again.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the operators end at once, in the middle of what they do.
+    /// When dropped, the operators end immediately, with work in flight.
     pub async fn stop_operator(&self) {
-        self.needs_own_operator("stop");
+        self.require_own_operator("stop");
         drop(self.stop_operators().await);
     }
 
-    /// Ends each operator under test at once, in the middle of what it does;
+    /// Ends each operator under test immediately, with work in flight.
     /// [`restart_operator`](Self::restart_operator) starts them again.
     pub fn kill_operator(&self) {
-        self.needs_own_operator("kill");
+        self.require_own_operator("kill");
         for under_test in &mut *self.shared.operators.lock() {
-            under_test.crash();
+            under_test.kill();
         }
     }
 
-    pub(super) async fn stop_operators(&self) -> Vec<UnderTest> {
+    pub(super) async fn stop_operators(&self) -> Vec<OperatorUnderTest> {
         let mut operators = std::mem::take(&mut *self.shared.operators.lock());
         for under_test in &mut operators {
-            under_test.end().await;
+            under_test.stop().await;
         }
         operators
     }
 
-    /// Ends the test on this cluster: what an operator was refused fails it, and a fault that
-    /// never happened.
+    /// Ends the test on this cluster. Forbidden requests of an operator and faults that never
+    /// happened are errors.
     pub(crate) async fn finish(&self) -> Result<(), Error> {
         drop(self.stop_operators().await);
-        note_used(&self.shared.refusals.used())?;
-        let refused = self.shared.refusals.take();
-        let unmet = self.shared.script.take_unmet();
+        append_permissions(&self.shared.forbidden.used_permissions())?;
+        let forbidden = self.shared.forbidden.take();
+        let not_triggered = self.shared.injector.take_not_triggered();
         let closed = self.close().await;
-        if !refused.is_empty() {
-            return Err(Error::Refused {
-                requests: refused.into_iter().collect::<Vec<_>>().join(", "),
+        if !forbidden.is_empty() {
+            return Err(Error::Forbidden {
+                requests: forbidden.into_iter().collect::<Vec<_>>().join(", "),
             });
         }
-        if !unmet.is_empty() {
-            return Err(Error::Unmet {
-                faults: unmet.join("; "),
+        if !not_triggered.is_empty() {
+            return Err(Error::FaultsNotTriggered {
+                faults: not_triggered.join("; "),
             });
         }
         closed
     }
 
-    async fn start(&self, mut under_test: UnderTest) -> Result<UnderTest, Error> {
+    async fn start(&self, mut under_test: OperatorUnderTest) -> Result<OperatorUnderTest, Error> {
         let operator = (under_test.make)();
         let name = operator.name().to_owned();
-        let failed = |source: kubewright::Error| Error::Operator {
-            name: name.clone(),
-            source: Box::new(source),
-        };
-        let refusals = &self.shared.refusals;
+        let forbidden = &self.shared.forbidden;
         let backend = &self.shared.backend;
-        let door = Door::new(&self.shared.script);
+        let fault_layer = FaultLayer::new(&self.shared.injector);
         let client = backend
-            .client(&under_test.account, &self.namespace, refusals, &door)
+            .client(
+                &under_test.account,
+                &self.namespace,
+                forbidden,
+                &fault_layer,
+            )
             .await?;
         let replica = match under_test.number {
             0 => Replica::First,
-            _ => Replica::Further,
+            _ => Replica::Additional,
         };
         let webhooks = match &under_test.webhooks {
             Some(wiring) => {
-                let (serving, listed) = wiring.serving(backend, replica).await?;
-                under_test.listed = listed;
+                let (serving, registration) = wiring.serve(backend, replica).await?;
+                under_test.registration = registration;
                 Some(serving)
             }
             None => None,
@@ -285,36 +208,41 @@ impl Cluster {
             clock: self.clock(),
             webhooks,
             election: candidacy(&operator, &under_test.account),
-            namespace: home(&under_test.account).map(str::to_owned),
+            namespace: account_namespace(&under_test.account).map(str::to_owned),
             ..RunOptions::default()
         };
-        let running = operator.start(client, options).map_err(failed)?;
-        refusals.include(running.permissions());
+        let running = operator
+            .start(client, options)
+            .map_err(|source| Error::Operator {
+                name: name.clone(),
+                source: Box::new(source),
+            })?;
+        forbidden.include(running.permissions());
         self.shared.reconcile_loops.include(&running);
         let start = Instant::now();
         let ready = self.within(start + self.shared.timeout, running.ready());
-        if let Err(ended) = ready.await {
-            let refused = refusals.take().into_iter().collect::<Vec<_>>().join(", ");
-            return Err(Error::Waited {
-                what: format!("operator {name} to fill its caches"),
-                waited: start.elapsed(),
-                last: format!("refused as forbidden: [{refused}]{ended}"),
+        if let Err(end) = ready.await {
+            let requests = forbidden.take().into_iter().collect::<Vec<_>>().join(", ");
+            return Err(Error::Timeout {
+                condition: format!("operator {name} to fill its caches"),
+                elapsed: start.elapsed(),
+                last: format!("forbidden requests: [{requests}]{end}"),
             });
         }
         under_test.running = Some(running);
-        under_test.door = door;
+        under_test.fault_layer = fault_layer;
         Ok(under_test)
     }
 }
 
-/// An operator that can elect a leader does so, in the namespace of its account.
+/// An operator that elects a leader does so in the namespace of its account.
 fn candidacy(operator: &Operator, account: &User) -> Option<ElectionOptions> {
-    let namespace = home(account)?;
+    let namespace = account_namespace(account)?;
     operator
         .elects_leader()
         .then(|| ElectionOptions::new(namespace))
 }
 
-fn home(account: &User) -> Option<&str> {
+fn account_namespace(account: &User) -> Option<&str> {
     account.as_service_account().map(|(namespace, _)| namespace)
 }

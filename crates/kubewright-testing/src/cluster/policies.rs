@@ -1,3 +1,5 @@
+//! Waits until the admission policies of an operator take effect.
+
 use kube::core::GroupVersionKind;
 use kubewright_core::{Description, PolicyEffect};
 use serde_json::{Value, json};
@@ -9,16 +11,16 @@ use crate::Error;
 const GROUP: &str = "admissionregistration.k8s.io";
 const VERSION: &str = "v1";
 
-/// A policy that shows by its effect on a ConfigMap that it acts.
+/// A policy whose effect on a ConfigMap shows that policies are applied.
 struct Probe {
     policies: &'static str,
     bindings: &'static str,
-    /// What it does.
+    /// The fields of the policy that define its effect.
     effect: Value,
-    /// What its binding says besides the policy's name.
+    /// The fields of the binding besides the policy's name.
     binding: Value,
-    /// Whether the answer to a dry run shows it.
-    shows: fn(&Result<Value, kube::Error>) -> bool,
+    /// Whether the response to a dry run shows the effect.
+    has_effect: fn(&Result<Value, kube::Error>) -> bool,
 }
 
 impl Probe {
@@ -29,7 +31,7 @@ impl Probe {
                 bindings: "validatingadmissionpolicybindings",
                 effect: json!({"validations": [{"expression": "false"}]}),
                 binding: json!({"validationActions": ["Deny"]}),
-                shows: |answer| matches!(answer, Err(kube::Error::Api(status)) if status.code == 422),
+                has_effect: |response| matches!(response, Err(kube::Error::Api(status)) if status.code == 422),
             },
             PolicyEffect::Mutating { .. } => Self {
                 policies: "mutatingadmissionpolicies",
@@ -40,15 +42,18 @@ impl Probe {
                     "reinvocationPolicy": "Never",
                 }),
                 binding: json!({}),
-                shows: |answer| matches!(answer, Ok(made) if made["data"]["acts"] == "yes"),
+                has_effect: |response| matches!(response, Ok(created) if created["data"]["acts"] == "yes"),
             },
         }
     }
 }
 
 impl Cluster {
-    /// Refuses policies that the cluster does not serve.
-    pub(super) async fn serves_policies(&self, description: &Description) -> Result<(), Error> {
+    /// Fails if the cluster does not serve the kind of a policy.
+    pub(super) async fn require_policy_kinds(
+        &self,
+        description: &Description,
+    ) -> Result<(), Error> {
         for policy in &description.policies {
             let kind = GroupVersionKind::gvk(GROUP, VERSION, policy.effect.kind());
             match self.plural(&kind).await {
@@ -57,10 +62,10 @@ impl Cluster {
                     if matches!(*source, kube::Error::Discovery(_)) =>
                 {
                     return Err(Error::Unsupported {
-                        asked: format!("install {} {}", kind.kind, policy.name),
-                        why: "the cluster serves no such kind; Kubernetes has validating policies \
-                              since 1.30 and mutating ones since 1.36; run \
-                              .without_policies() of the operator there",
+                        operation: format!("install {} {}", kind.kind, policy.name),
+                        reason: "the cluster does not serve this kind; Kubernetes has validating \
+                                 policies since 1.30 and mutating ones since 1.36; run the \
+                                 operator with .without_policies() there",
                     });
                 }
                 Err(error) => return Err(error),
@@ -69,10 +74,12 @@ impl Cluster {
         Ok(())
     }
 
-    /// Waits until the server acts on policies: a real one learns of them by watching and takes
-    /// them up once a second (k8s.io/apiserver/pkg/admission/plugin/policy/generic), so that one
-    /// which came later and acts shows that those before do.
-    pub(super) async fn policies_act(&self, description: &Description) -> Result<(), Error> {
+    /// Waits until the server applies the policies of an operator.
+    ///
+    /// A real server learns of policies by watching them, and compiles them once a second
+    /// (k8s.io/apiserver/pkg/admission/plugin/policy/generic): once a policy that was created later
+    /// has an effect, the earlier ones have one too.
+    pub(super) async fn wait_for_policies(&self, description: &Description) -> Result<(), Error> {
         if matches!(self.shared.backend, Backend::Embedded(_)) {
             return Ok(());
         }
@@ -88,11 +95,7 @@ impl Cluster {
     }
 
     async fn probe_policies(&self, probe: &Probe) -> Result<(), Error> {
-        let tried = format!("wait until {} act", probe.policies);
-        let failed = |source| Error::Request {
-            tried: tried.clone(),
-            source: Box::new(source),
-        };
+        let operation = format!("wait until {} have an effect", probe.policies);
         let name = format!("probe-{}", self.namespace);
         let label = json!({"kubewright.dev/probe": self.namespace});
         let mut spec = probe.effect.clone();
@@ -103,28 +106,30 @@ impl Cluster {
         });
         let mut binding = probe.binding.clone();
         binding["policyName"] = json!(name);
-        let mut made = Vec::new();
+        let mut created = Vec::new();
         for (plural, spec) in [(probe.policies, spec), (probe.bindings, binding)] {
             let path = format!("/apis/{GROUP}/{VERSION}/{plural}");
             let object = json!({"metadata": {"name": name}, "spec": spec});
-            made.push(format!("{path}/{name}"));
-            self.shared.backend.remember(&format!("{path}/{name}"));
-            self.send("POST", &path, &object).await.map_err(failed)?;
+            self.shared.backend.delete_at_end(&format!("{path}/{name}"));
+            self.send("POST", &path, &object)
+                .await
+                .map_err(Error::request(&operation))?;
+            created.push(format!("{path}/{name}"));
         }
         let probed = json!({"metadata": {"name": "probe", "labels": label}});
         let create = format!(
             "/api/v1/namespaces/{}/configmaps?dryRun=All",
             self.namespace
         );
-        self.until(&tried, async || {
-            let answer = self.send("POST", &create, &probed).await;
-            Ok((!(probe.shows)(&answer)).then(|| "no effect is seen".to_owned()))
+        self.until(&operation, async || {
+            let response = self.send("POST", &create, &probed).await;
+            Ok((!(probe.has_effect)(&response)).then(|| "no effect".to_owned()))
         })
         .await?;
-        for path in made.iter().rev() {
+        for path in created.iter().rev() {
             self.send("DELETE", path, &json!({}))
                 .await
-                .map_err(failed)?;
+                .map_err(Error::request(&operation))?;
         }
         Ok(())
     }

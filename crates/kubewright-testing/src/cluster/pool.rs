@@ -1,3 +1,5 @@
+//! A pool of real control planes, which tests use one after the other.
+
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -7,25 +9,24 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::sweep::Baseline;
 use crate::control_plane::{ControlPlane, Release};
-use crate::progress::say;
+use crate::progress::report;
 use crate::real::{RealCluster, RealOptions};
 use crate::{Error, Settings};
 
 /// How many pooled control planes a process runs at once.
 const CAPACITY: usize = 2;
-const SAY_AGAIN: Duration = Duration::from_secs(5);
-/// A process needs moments from its last answer to its end; this is how often and how far apart
-/// they are waited for.
-const ENDING_LOOKS: usize = 40;
-const ENDING_PAUSE: Duration = Duration::from_millis(50);
-/// How long nobody gives a control plane back before those who wait give up.
-const STUCK_AFTER: Duration = Duration::from_secs(300);
+const REPORT_INTERVAL: Duration = Duration::from_secs(5);
+/// How often it is checked whether a process that closed its sockets has ended.
+const EXIT_CHECKS: usize = 40;
+const EXIT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// How long a test waits for a control plane while none is returned.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 
 static POOL: LazyLock<Pool> = LazyLock::new(Pool::default);
 
-/// Control planes that outlive the test they were started for, so that the next need not wait.
+/// Control planes that outlive the test they were started for, so that later tests start faster.
 ///
-/// Statics are never dropped: what is idle when the process ends is ended by its guard.
+/// Statics are never dropped: the guards of idle control planes end them after this process.
 #[derive(Debug, Default)]
 struct Pool {
     state: Mutex<State>,
@@ -34,24 +35,24 @@ struct Pool {
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many are started, starting or in use.
-    taken: usize,
-    /// How often one was given back or ended, so that those who wait see that it goes on.
-    turns: u64,
+    /// How many control planes are idle, starting or in use.
+    occupied: usize,
+    /// How often a control plane was returned or ended, which shows waiting tests the progress.
+    releases: u64,
     idle: Vec<Arc<Member>>,
 }
 
-/// A control plane, and what was in it when it was new.
+/// A control plane, and its objects when it was new.
 #[derive(Debug)]
 struct Member {
     cluster: RealCluster,
     baseline: Baseline,
 }
 
-/// The sole use of a control plane.
+/// The exclusive use of a control plane.
 ///
-/// Dropped without being given back it takes the control plane with it, as nobody knows what a
-/// test that broke off left there.
+/// If it is dropped without being returned, the control plane ends, because it may contain objects
+/// of an interrupted test.
 #[derive(Debug)]
 pub(super) struct Lease {
     member: Option<Arc<Member>>,
@@ -59,30 +60,30 @@ pub(super) struct Lease {
     returned: Mutex<bool>,
 }
 
-/// A place in the pool; freed when dropped.
+/// A slot of the pool, which is freed when dropped.
 #[derive(Debug)]
 struct Slot;
 
 impl Drop for Slot {
     fn drop(&mut self) {
         let mut state = POOL.state.lock();
-        state.taken -= 1;
-        state.turns += 1;
+        state.occupied -= 1;
+        state.releases += 1;
         drop(state);
         POOL.changed.notify_one();
     }
 }
 
-enum Found {
+/// A place for a test in the pool.
+enum Available {
     Idle(Arc<Member>),
-    /// A free place.
-    Room,
-    /// The place of an idle control plane with other options, which ends.
-    RoomOf(Arc<Member>),
+    FreeSlot,
+    /// The slot of an idle control plane with other options, which ends.
+    SlotOf(Arc<Member>),
 }
 
 impl Lease {
-    /// A control plane of the pool, waiting until there is one for this test alone.
+    /// Waits for a control plane of the pool.
     ///
     /// # Cancel safety
     ///
@@ -90,23 +91,23 @@ impl Lease {
     pub(super) async fn pooled(options: &RealOptions, settings: &Settings) -> Result<Self, Error> {
         let mut wait = Wait::new();
         loop {
-            // Made before looking, so that no change between the look and the wait is missed.
+            // Created before the state is read, so that a change in between is not missed.
             let changed = POOL.changed.notified();
             let dead = POOL.state.lock().take_dead();
             drop(dead);
-            let found = POOL.state.lock().find(options);
-            let slot = match found {
-                Some(Found::Idle(member)) => return Ok(Self::new(member, Some(Slot))),
-                Some(Found::Room) => Slot,
-                Some(Found::RoomOf(other)) => {
+            let taken = POOL.state.lock().take(options);
+            let slot = match taken {
+                Some(Available::Idle(member)) => return Ok(Self::new(member, Some(Slot))),
+                Some(Available::FreeSlot) => Slot,
+                Some(Available::SlotOf(other)) => {
                     drop(other);
                     Slot
                 }
                 None => {
-                    // A look every few seconds also finds what two changes at once announced
-                    // to only one of those who wait.
-                    if timeout(SAY_AGAIN, changed).await.is_err() {
-                        wait.go_on(POOL.state.lock().turns)?;
+                    // Two changes at once may notify only one waiting test: the others find the
+                    // second change after the timeout.
+                    if timeout(REPORT_INTERVAL, changed).await.is_err() {
+                        wait.check_progress(POOL.state.lock().releases)?;
                     }
                     continue;
                 }
@@ -116,8 +117,11 @@ impl Lease {
         }
     }
 
-    /// A control plane of one's own, outside the pool.
-    pub(super) async fn own(options: &RealOptions, settings: &Settings) -> Result<Self, Error> {
+    /// Starts a control plane outside of the pool.
+    pub(super) async fn dedicated(
+        options: &RealOptions,
+        settings: &Settings,
+    ) -> Result<Self, Error> {
         let member = Member::start(options, settings).await?;
         Ok(Self::new(Arc::new(member), None))
     }
@@ -129,7 +133,7 @@ impl Lease {
             .cluster
     }
 
-    /// Removes what the test made and lets the next one have the control plane.
+    /// Deletes the objects of the test and returns the control plane to the pool.
     pub(super) async fn give_back(&self) -> Result<(), Error> {
         let Some(member) = self.member.as_ref().filter(|_| self.slot.is_some()) else {
             return Ok(());
@@ -137,10 +141,11 @@ impl Lease {
         let client = member.cluster.client().await?;
         let restored = member.baseline.restore(&client).await;
         if restored.is_err() {
-            // A process that ended is why; one that has just closed its sockets is still ending.
-            for _ in 0..ENDING_LOOKS {
+            // If a process has ended, that is the cause. It may still be exiting after it closed
+            // its sockets.
+            for _ in 0..EXIT_CHECKS {
                 member.cluster.alive()?;
-                sleep(ENDING_PAUSE).await;
+                sleep(EXIT_CHECK_INTERVAL).await;
             }
         }
         member.cluster.alive().and(restored)?;
@@ -161,27 +166,29 @@ impl Drop for Lease {
     fn drop(&mut self) {
         let member = self.member.take();
         if !*self.returned.lock() {
-            // The processes end before their place is free.
+            // The processes end before their slot is free.
             drop(member);
             return;
         }
         if let Some(slot) = self.slot.take() {
-            // The place stays taken: it goes over from the lease to the idle member.
+            // The slot stays occupied: it now belongs to the idle member.
             std::mem::forget(slot);
             let mut state = POOL.state.lock();
             state.idle.extend(member);
-            state.turns += 1;
+            state.releases += 1;
             drop(state);
             POOL.changed.notify_one();
         }
     }
 }
 
-/// Somebody waits for a control plane.
+/// The wait of a test for a control plane.
 struct Wait {
     start: Instant,
-    /// When something last changed, and the count of changes then.
-    progress: (Instant, u64),
+    /// The time of the last progress.
+    last_progress: Instant,
+    /// The number of releases at the last progress.
+    releases: u64,
 }
 
 impl Wait {
@@ -189,24 +196,26 @@ impl Wait {
         let now = Instant::now();
         Self {
             start: now,
-            progress: (now, 0),
+            last_progress: now,
+            releases: 0,
         }
     }
 
-    /// Says that it goes on, unless nothing has changed for too long.
-    fn go_on(&mut self, turns: u64) -> Result<(), Error> {
-        if turns != self.progress.1 {
-            self.progress = (Instant::now(), turns);
+    /// Reports that the test still waits. Fails if there was no progress for too long.
+    fn check_progress(&mut self, releases: u64) -> Result<(), Error> {
+        if releases != self.releases {
+            self.releases = releases;
+            self.last_progress = Instant::now();
         }
-        let waited = self.progress.0.elapsed();
-        if waited >= STUCK_AFTER {
+        let elapsed = self.last_progress.elapsed();
+        if elapsed >= IDLE_TIMEOUT {
             return Err(Error::PoolBusy {
                 count: CAPACITY,
-                waited,
+                elapsed,
             });
         }
-        say(format_args!(
-            "all {CAPACITY} control planes of the pool are in use; waiting since {} s",
+        report(format_args!(
+            "all {CAPACITY} control planes of the pool are in use; waiting for {} s",
             self.start.elapsed().as_secs()
         ));
         Ok(())
@@ -214,32 +223,32 @@ impl Wait {
 }
 
 impl State {
-    /// Idle control planes of which a process ended: they free their places.
+    /// Takes the idle control planes of which a process has ended, and frees their slots.
     fn take_dead(&mut self) -> Vec<Arc<Member>> {
-        let dead = |member: &mut Arc<Member>| match member.cluster.alive() {
+        let is_dead = |member: &mut Arc<Member>| match member.cluster.alive() {
             Ok(()) => false,
             Err(error) => {
-                say(format_args!(
+                report(format_args!(
                     "a control plane of the pool is dropped: {error}"
                 ));
                 true
             }
         };
-        let dead: Vec<_> = self.idle.extract_if(.., dead).collect();
-        self.taken -= dead.len();
+        let dead: Vec<_> = self.idle.extract_if(.., is_dead).collect();
+        self.occupied -= dead.len();
         dead
     }
 
-    fn find(&mut self, options: &RealOptions) -> Option<Found> {
-        let same = |member: &Arc<Member>| member.cluster.options() == options;
-        if let Some(position) = self.idle.iter().position(same) {
-            return Some(Found::Idle(self.idle.swap_remove(position)));
+    fn take(&mut self, options: &RealOptions) -> Option<Available> {
+        let has_options = |member: &Arc<Member>| member.cluster.options() == options;
+        if let Some(position) = self.idle.iter().position(has_options) {
+            return Some(Available::Idle(self.idle.swap_remove(position)));
         }
-        if self.taken < CAPACITY {
-            self.taken += 1;
-            return Some(Found::Room);
+        if self.occupied < CAPACITY {
+            self.occupied += 1;
+            return Some(Available::FreeSlot);
         }
-        self.idle.pop().map(Found::RoomOf)
+        self.idle.pop().map(Available::SlotOf)
     }
 }
 
@@ -262,15 +271,15 @@ mod tests {
     use super::Wait;
 
     #[tokio::test(start_paused = true)]
-    async fn who_waits_gives_up_only_when_nothing_changes_for_minutes() {
+    async fn wait_times_out_only_without_progress() {
         let mut wait = Wait::new();
-        for turns in 1..5 {
+        for releases in 1..5 {
             advance(Duration::from_secs(299)).await;
-            wait.go_on(turns).unwrap();
+            wait.check_progress(releases).unwrap();
         }
         advance(Duration::from_secs(300)).await;
-        let error = wait.go_on(4).unwrap_err().to_string();
+        let error = wait.check_progress(4).unwrap_err().to_string();
         assert!(error.contains("in use for 300s"), "{error}");
-        assert!(error.contains(".own()"), "{error}");
+        assert!(error.contains(".dedicated()"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! Reconciles of the operators under test that trigger themselves.
+//! Detects reconciles of the operators under test that trigger themselves.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use kubewright::controller::ReconcileLoop;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
-/// Learns of them as soon as an operator finds one. On the embedded cluster no time passes in such a
-/// loop, so that a test would wait for ever. Clones share what is known.
+/// The reconcile loops that operators have found. On the embedded cluster no virtual time passes in
+/// such a loop, so that a test would wait forever. Clones share their state.
 #[derive(Clone, Default)]
 pub(super) struct ReconcileLoops {
     shared: Arc<Shared>,
@@ -23,7 +23,7 @@ struct Shared {
 }
 
 impl ReconcileLoops {
-    /// Also learns of the controllers of this operator.
+    /// Observes the controllers of an operator.
     pub(super) fn include(&self, running: &Running) {
         let controllers = running.controllers().iter();
         let controllers = controllers.map(|controller| controller.reconcile_loop());
@@ -31,7 +31,7 @@ impl ReconcileLoops {
         self.shared.added.notify_waiters();
     }
 
-    /// One that was found.
+    /// The first loop that was found.
     pub(super) fn found(&self) -> Option<Arc<ReconcileLoop>> {
         let controllers = self.shared.controllers.lock();
         controllers
@@ -39,7 +39,7 @@ impl ReconcileLoops {
             .find_map(|controller| controller.borrow().clone())
     }
 
-    /// Waits until one is found.
+    /// Waits until a loop is found.
     pub(super) async fn wait(&self) -> Arc<ReconcileLoop> {
         loop {
             let added = self.shared.added.notified();
@@ -47,18 +47,19 @@ impl ReconcileLoops {
                 return found;
             }
             let mut controllers = self.shared.controllers.lock().clone();
-            // Those of operators that have ended find nothing any more.
+            // The controllers of stopped operators find no more loops.
             controllers.retain(|controller| controller.has_changed().is_ok());
-            let changes = controllers
+            let changes: Vec<_> = controllers
                 .iter_mut()
-                .map(|controller| Box::pin(controller.changed()));
-            let changes: Vec<_> = changes.collect();
-            match changes.is_empty() {
-                true => added.await,
-                false => tokio::select! {
+                .map(|controller| Box::pin(controller.changed()))
+                .collect();
+            if changes.is_empty() {
+                added.await;
+            } else {
+                tokio::select! {
                     () = added => {}
                     _ = select_all(changes) => {}
-                },
+                }
             }
         }
     }

@@ -1,3 +1,5 @@
+//! Runs several replicas of an operator.
+
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -5,16 +7,16 @@ use kubewright::Operator;
 
 use super::failure::{Chain, fail};
 use super::handle::Cluster;
-use super::webhooks::CertificateMaker;
+use super::webhooks::CertificateIssuer;
 use crate::Error;
 
 impl Cluster {
-    /// Installs an operator as [`run`](Self::run) does and runs several replicas of it: one of
-    /// them leads where it elects a leader, and all serve its webhooks, taking turns.
+    /// Installs an operator as [`run`](Self::run) does and runs several replicas of it. If the
+    /// operator elects a leader, one of them leads; all of them serve its webhooks in turn.
     ///
     /// # Panics
     ///
-    /// When it cannot be installed or one does not get ready.
+    /// When it cannot be installed or a replica does not become ready.
     ///
     /// # Cancel safety
     ///
@@ -26,20 +28,20 @@ impl Cluster {
     {
         let location = Location::caller();
         async move {
-            self.needs_own_operator("run replicas of");
-            let started = self.run_shared(Arc::new(operator), replicas).await;
+            self.require_own_operator("run replicas of");
+            let started = self.start_replicas(Arc::new(operator), replicas).await;
             if let Err(error) = started {
                 fail(location, Chain(&error));
             }
         }
     }
 
-    async fn run_shared(
+    async fn start_replicas(
         &self,
         make: Arc<dyn Fn() -> Operator + Send + Sync>,
         replicas: usize,
     ) -> Result<(), Error> {
-        let webhooks = match self.wiring(&make, CertificateMaker::Kit).await? {
+        let webhooks = match self.wiring(&make, CertificateIssuer::Harness).await? {
             Some(webhooks) => Some(webhooks.shared().await?),
             None => None,
         };
@@ -51,30 +53,32 @@ impl Cluster {
         Ok(())
     }
 
-    /// Ends one replica at once, in the middle of what it does: the first has number 0.
+    /// Ends one replica immediately, with work in flight. The first has number 0.
     /// [`restart_operator`](Self::restart_operator) starts it again.
     pub fn kill_replica(&self, number: usize) {
-        self.needs_own_operator("kill");
+        self.require_own_operator("kill");
         for under_test in &mut *self.shared.operators.lock() {
-            under_test.kill(number);
+            under_test.kill_replica(number);
         }
     }
 
-    /// Ends one replica in order, as a Pod is: it is asked no more, and told to end. The first has
-    /// number 0.
+    /// Stops one replica gracefully, as a Pod is stopped: it gets no new webhook connections, then
+    /// it is stopped. The first has number 0.
     /// [`restart_operator`](Self::restart_operator) starts it again.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, it ends at once.
+    /// When dropped, the replica ends immediately.
     pub async fn stop_replica(&self, number: usize) {
-        self.needs_own_operator("stop");
-        let running: Vec<_> = {
+        self.require_own_operator("stop");
+        let stopping: Vec<_> = {
             let mut operators = self.shared.operators.lock();
-            let ending = operators.iter_mut().filter_map(|one| one.leave(number));
-            ending.collect()
+            let replicas = operators.iter_mut();
+            replicas
+                .filter_map(|under_test| under_test.unregister_replica(number))
+                .collect()
         };
-        for running in running {
+        for running in stopping {
             running.stop().await;
         }
     }

@@ -1,3 +1,5 @@
+//! Removes the objects of a test from a pooled control plane.
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -11,14 +13,14 @@ use tokio::time::{Instant, sleep};
 
 use crate::Error;
 
-/// What a control plane held when it was new, so that all else can be removed.
+/// The objects of a new control plane. All other objects are removed after a test.
 #[derive(Clone, Debug)]
 pub(super) struct Baseline {
     uids: BTreeSet<String>,
 }
 
-/// The cluster-wide kinds that go before all others: what refuses others' writes, then what takes
-/// much with it.
+/// The cluster-scoped kinds that are removed before all others: those that can deny writes, then
+/// those whose removal removes other objects.
 const FIRST: [(&str, &str); 9] = [
     (
         "admissionregistration.k8s.io",
@@ -46,8 +48,8 @@ const FIRST: [(&str, &str); 9] = [
     ("", "nodes"),
 ];
 
-/// Kinds whose objects the control plane itself makes and removes.
-const RESTLESS: [&str; 8] = [
+/// Kinds whose objects the control plane itself creates and deletes.
+const SELF_MANAGED: [&str; 8] = [
     "apiservices",
     "endpoints",
     "endpointslices",
@@ -57,14 +59,14 @@ const RESTLESS: [&str; 8] = [
     "prioritylevelconfigurations",
     "servicecidrs",
 ];
-const POLL: Duration = Duration::from_millis(50);
-const GONE_WITHIN: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+const DELETE_TIMEOUT: Duration = Duration::from_secs(60);
 
 type Metadata = PartialObjectMeta<DynamicObject>;
 type Kinds = Vec<(ApiResource, ApiCapabilities)>;
 
 impl Baseline {
-    /// Remembers what is there.
+    /// Records the present objects.
     pub(super) async fn take(client: &Client) -> Result<Self, Error> {
         let mut uids = BTreeSet::new();
         let kinds = kinds(client).await?;
@@ -76,19 +78,19 @@ impl Baseline {
         Ok(Self { uids })
     }
 
-    /// Removes all that came since.
+    /// Removes all objects that were created since.
     pub(super) async fn restore(&self, client: &Client) -> Result<(), Error> {
         let kinds = kinds(client).await?;
         for kind in swept(&kinds) {
             for object in list(client, kind, None).await? {
                 let is_new = object.uid().is_some_and(|uid| !self.uids.contains(&uid));
-                if !is_new || is_made_by_itself(kind, &object) {
+                if !is_new || is_created_by_control_plane(kind, &object) {
                     continue;
                 }
                 match kind.plural.as_str() {
                     "namespaces" => remove_namespace(client, &kinds, kind, &object).await?,
                     CRDS => {
-                        free_custom_objects(client, &kinds, &object.name_any()).await?;
+                        remove_finalizers_of_kind(client, &kinds, &object.name_any()).await?;
                         remove(client, kind, &object).await?;
                     }
                     _ => remove(client, kind, &object).await?,
@@ -99,35 +101,38 @@ impl Baseline {
     }
 }
 
-/// What is looked at: the cluster-wide kinds, some of them first, then the namespaced ones, of
-/// which by then only those in the namespaces of Kubernetes itself are left.
+/// The kinds in the order of removal: the cluster-scoped ones, those of `FIRST` before others, then
+/// the namespaced ones, of which only objects in the namespaces of Kubernetes are left by then.
 fn swept(kinds: &Kinds) -> impl Iterator<Item = &ApiResource> {
-    let is_first = |kind: &ApiResource| {
-        let named = |(group, plural): &(&str, &str)| kind.group == *group && kind.plural == *plural;
-        FIRST.iter().position(named)
+    let position = |kind: &ApiResource| {
+        let mut first = FIRST.iter();
+        first.position(|(group, plural)| kind.group == *group && kind.plural == *plural)
     };
-    let is_quiet = |kind: &ApiResource| !RESTLESS.contains(&kind.plural.as_str());
+    let is_self_managed = |kind: &ApiResource| SELF_MANAGED.contains(&kind.plural.as_str());
     let mut found: Vec<_> = removable(kinds)
-        .filter(|(kind, _)| is_quiet(kind))
+        .filter(|(kind, _)| !is_self_managed(kind))
         .collect();
     found.sort_by_key(|(kind, scope)| {
-        let position = is_first(kind).unwrap_or(FIRST.len());
+        let position = position(kind).unwrap_or(FIRST.len());
         (position, **scope == Scope::Namespaced)
     });
     found.into_iter().map(|(kind, _)| kind)
 }
 
+/// The kinds that can be listed and deleted.
 fn removable(kinds: &Kinds) -> impl Iterator<Item = (&ApiResource, &Scope)> {
-    let can_be = |can: &ApiCapabilities| {
-        can.supports_operation(verbs::LIST) && can.supports_operation(verbs::DELETE)
-    };
-    let kinds = kinds.iter().filter(move |(_, can)| can_be(can));
-    kinds.map(|(kind, can)| (kind, &can.scope))
+    kinds
+        .iter()
+        .filter(|(_, capabilities)| {
+            capabilities.supports_operation(verbs::LIST)
+                && capabilities.supports_operation(verbs::DELETE)
+        })
+        .map(|(kind, capabilities)| (kind, &capabilities.scope))
 }
 
-/// Whether the control plane makes the object, maybe after the baseline was taken: what each
-/// namespace gets, the accounts of the controllers, the leases of leaders and nodes.
-fn is_made_by_itself(kind: &ApiResource, object: &Metadata) -> bool {
+/// Whether the control plane creates the object, maybe after the baseline was taken: the objects of
+/// each namespace, the accounts of the controllers, the leases of leaders and nodes.
+fn is_created_by_control_plane(kind: &ApiResource, object: &Metadata) -> bool {
     let namespace = object.namespace().unwrap_or_default();
     match (kind.plural.as_str(), object.name_any().as_str()) {
         ("configmaps", "kube-root-ca.crt") | ("serviceaccounts", "default") => true,
@@ -138,8 +143,10 @@ fn is_made_by_itself(kind: &ApiResource, object: &Metadata) -> bool {
 }
 
 async fn kinds(client: &Client) -> Result<Kinds, Error> {
-    let discovery = Discovery::new(client.clone()).run_aggregated().await;
-    let discovery = discovery.map_err(failed("ask which kinds are served"))?;
+    let discovery = Discovery::new(client.clone())
+        .run_aggregated()
+        .await
+        .map_err(Error::request("discover the kinds"))?;
     let groups = discovery.groups();
     Ok(groups
         .flat_map(kube::discovery::ApiGroup::recommended_resources)
@@ -151,49 +158,54 @@ async fn list(
     kind: &ApiResource,
     namespace: Option<&str>,
 ) -> Result<Vec<Metadata>, Error> {
-    let tried = format!("list {} to clean up", kind.plural);
     match api(client, kind, namespace)
         .list_metadata(&ListParams::default())
         .await
     {
         Ok(found) => Ok(found.items),
-        // Its definition went a moment ago.
+        // The definition of the kind was just deleted.
         Err(error) if is_gone(&error) => Ok(Vec::new()),
-        Err(error) => Err(failed(tried)(error)),
+        Err(error) => {
+            let operation = format!("list {} to clean up", kind.plural);
+            Err(Error::request(operation)(error))
+        }
     }
 }
 
-/// Deletes one object and waits until it is gone, finalizers or not. Another one of its name may
-/// be there by then.
+/// Deletes an object, removes its finalizers and waits until it is gone. Another object with the
+/// same name may exist by then.
 async fn remove(client: &Client, kind: &ApiResource, object: &Metadata) -> Result<(), Error> {
     let name = &object.name_any();
     let api = api(client, kind, object.namespace().as_deref());
-    let at_once = DeleteParams::background()
+    let params = DeleteParams::background()
         .grace_period(0)
-        .preconditions(exactly(object));
+        .preconditions(same_uid(object));
     let start = Instant::now();
     loop {
-        match api.delete(name, &at_once).await {
+        match api.delete(name, &params).await {
             Ok(_) => {}
-            Err(error) if is_gone(&error) || is_another(&error) => return Ok(()),
-            Err(error) => return Err(failed(format!("delete {} {name}", kind.plural))(error)),
+            Err(error) if is_gone(&error) || has_other_uid(&error) => return Ok(()),
+            Err(error) => {
+                let operation = format!("delete {} {name}", kind.plural);
+                return Err(Error::request(operation)(error));
+            }
         }
         match api.get_metadata(name).await {
             Ok(left) if left.uid() != object.uid() => return Ok(()),
             Ok(left) if !left.finalizers().is_empty() && kind.plural != CRDS => {
-                free(&api, name).await?;
+                remove_finalizers(&api, name).await?;
             }
             Err(error) if is_gone(&error) => return Ok(()),
             _ => {}
         }
-        wait(start, &format!("{} {name} to go", kind.plural)).await?;
+        wait(start, &format!("{} {name} to be gone", kind.plural)).await?;
     }
 }
 
 const CRDS: &str = "customresourcedefinitions";
 
-/// A namespace goes when all in it is gone and its own finalizer is removed. A controller
-/// manager does that after five seconds; where none runs, nobody does.
+/// Deletes a namespace, all objects in it, and then its finalizer. The controller manager would
+/// need five seconds for that, if it runs at all.
 async fn remove_namespace(
     client: &Client,
     kinds: &Kinds,
@@ -202,13 +214,13 @@ async fn remove_namespace(
 ) -> Result<(), Error> {
     let name = &object.name_any();
     let api = api(client, namespaces, None);
-    let exactly = DeleteParams::default().preconditions(exactly(object));
-    let deleted = api.delete(name, &exactly).await;
-    deleted
-        .map(drop)
-        .or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) })
-        .map_err(failed(format!("delete namespace {name}")))?;
-    // Terminating by now, so nothing new is made in it.
+    let params = DeleteParams::default().preconditions(same_uid(object));
+    match api.delete(name, &params).await {
+        Ok(_) => {}
+        Err(error) if is_gone(&error) => {}
+        Err(error) => return Err(Error::request(format!("delete namespace {name}"))(error)),
+    }
+    // It is terminating now, so that no new objects can be created in it.
     let namespaced = removable(kinds).filter(|(_, scope)| **scope == Scope::Namespaced);
     for (kind, _) in namespaced {
         for object in list(client, kind, Some(name)).await? {
@@ -220,28 +232,27 @@ async fn remove_namespace(
         let mut namespace: Value = match api.get(name).await {
             Ok(found) => serde_json::to_value(found).unwrap_or_default(),
             Err(error) if is_gone(&error) => return Ok(()),
-            Err(error) => return Err(failed(format!("read namespace {name}"))(error)),
+            Err(error) => return Err(Error::request(format!("read namespace {name}"))(error)),
         };
         namespace["spec"]["finalizers"] = json!([]);
         let request = Request::put(format!("/api/v1/namespaces/{name}/finalize"))
             .header("Content-Type", "application/json")
             .body(namespace.to_string().into_bytes())
-            .map_err(|source| Error::Client {
-                user: name.to_owned(),
-                source: source.into(),
-            })?;
+            .map_err(Error::client(name))?;
         match client.request::<Value>(request).await {
             Ok(_) => {}
-            // The controller manager was faster; look again.
+            // The controller manager was faster; read it again.
             Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => {}
-            Err(error) => return Err(failed(format!("finalize namespace {name}"))(error)),
+            Err(error) => {
+                return Err(Error::request(format!("finalize namespace {name}"))(error));
+            }
         }
-        wait(start, &format!("namespace {name} to go")).await?;
+        wait(start, &format!("namespace {name} to be gone")).await?;
     }
 }
 
-/// Removes the finalizers of a definition's objects: nobody is left who would.
-async fn free_custom_objects(
+/// Removes the finalizers of a definition's objects: the operator that would do so has ended.
+async fn remove_finalizers_of_kind(
     client: &Client,
     kinds: &Kinds,
     definition: &str,
@@ -254,21 +265,24 @@ async fn free_custom_objects(
         let namespace = object.namespace();
         let api = api(client, kind, namespace.as_deref());
         if !object.finalizers().is_empty() {
-            free(&api, &object.name_any()).await?;
+            remove_finalizers(&api, &object.name_any()).await?;
         }
     }
     Ok(())
 }
 
-async fn free(api: &Api<DynamicObject>, name: &str) -> Result<(), Error> {
-    let nothing = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
+async fn remove_finalizers(api: &Api<DynamicObject>, name: &str) -> Result<(), Error> {
+    let patch = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
     match api
-        .patch_metadata(name, &PatchParams::default(), &nothing)
+        .patch_metadata(name, &PatchParams::default(), &patch)
         .await
     {
         Ok(_) => Ok(()),
         Err(error) if is_gone(&error) => Ok(()),
-        Err(error) => Err(failed(format!("remove the finalizers of {name}"))(error)),
+        Err(error) => {
+            let operation = format!("remove the finalizers of {name}");
+            Err(Error::request(operation)(error))
+        }
     }
 }
 
@@ -279,38 +293,31 @@ fn api(client: &Client, kind: &ApiResource, namespace: Option<&str>) -> Api<Dyna
     }
 }
 
-async fn wait(start: Instant, what: &str) -> Result<(), Error> {
-    if start.elapsed() < GONE_WITHIN {
-        sleep(POLL).await;
+async fn wait(start: Instant, condition: &str) -> Result<(), Error> {
+    if start.elapsed() < DELETE_TIMEOUT {
+        sleep(POLL_INTERVAL).await;
         return Ok(());
     }
-    Err(Error::Waited {
-        what: what.to_owned(),
-        waited: start.elapsed(),
+    Err(Error::Timeout {
+        condition: condition.to_owned(),
+        elapsed: start.elapsed(),
         last: "still there".to_owned(),
     })
 }
 
-fn exactly(object: &Metadata) -> Preconditions {
+/// The precondition that the object was not replaced by another one with the same name.
+fn same_uid(object: &Metadata) -> Preconditions {
     Preconditions {
         uid: object.uid(),
         resource_version: None,
     }
 }
 
-/// Whether the object of that name is not the one that was meant.
-fn is_another(error: &kube::Error) -> bool {
+/// Whether the precondition failed: another object has the name now.
+fn has_other_uid(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 409 && status.message.contains("UID"))
 }
 
 fn is_gone(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if matches!(status.code, 404 | 405))
-}
-
-fn failed(tried: impl Into<String>) -> impl FnOnce(kube::Error) -> Error {
-    let tried = tried.into();
-    |source| Error::Request {
-        tried,
-        source: Box::new(source),
-    }
 }

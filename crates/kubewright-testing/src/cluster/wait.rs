@@ -1,3 +1,5 @@
+//! Waits for conditions: `eventually`, `consistently`, and the waits of this crate.
+
 use std::fmt::{self, Display};
 use std::panic::Location;
 use std::sync::Arc;
@@ -11,44 +13,44 @@ use super::handle::Cluster;
 use super::reconcile_loops::ReconcileLoops;
 use crate::Error;
 
-/// How often a real cluster is looked at.
-const POLL: Duration = Duration::from_millis(50);
-/// How often an embedded cluster is looked at when it stores nothing: the test may wait for what
-/// is not in the cluster.
-const IDLE_POLL: Duration = Duration::from_secs(1);
-/// How long a look may take that begins when time is up, so that the state at the end counts.
-const LAST_LOOK: Duration = Duration::from_secs(1);
-/// How often an embedded cluster is looked at while no time passes. Virtual time passes when
-/// nothing is to be done: without a bound, writes that never end would be waited for for ever.
-/// What is tested here is that there is one.
-const RESTLESS: u32 = if cfg!(test) { 100 } else { 10_000 };
+/// How often a condition is checked on a real cluster.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// How often a condition is checked on an embedded cluster without writes: it may depend on a state
+/// outside of the cluster.
+const IDLE_POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// The timeout of a check that begins at the deadline, so that the state at the end counts.
+const LAST_CHECK_TIMEOUT: Duration = Duration::from_secs(1);
+/// How many checks an embedded cluster gets while no virtual time passes. Virtual time passes only
+/// when all tasks are idle: without a limit, a wait would not end while writes never end.
+/// The limit is lower in the tests of this crate.
+const MAX_CHECKS_WITHOUT_TIME: u32 = if cfg!(test) { 100 } else { 10_000 };
 
 impl Cluster {
-    /// Waits until `check` holds: 30 seconds, unless `KUBEWRIGHT_TEST_TIMEOUT` says otherwise.
+    /// Waits until `check` returns `true`: for 30 seconds, unless `KUBEWRIGHT_TEST_TIMEOUT` is set.
     ///
-    /// On the embedded cluster it looks again at each write, and time jumps when nothing else is
-    /// to be done; on a real one it looks every 50 ms.
+    /// On the embedded cluster it checks again after each write, and virtual time advances when all
+    /// tasks are idle; on a real cluster it checks every 50 ms.
     ///
     /// # Panics
     ///
-    /// When time runs out; the message says what the check read last.
+    /// When it times out; the message contains what the check read last.
     ///
     /// # Cancel safety
     ///
     /// Nothing is lost when dropped.
     #[track_caller]
-    pub fn eventually<F>(&self, what: impl Display, check: F) -> impl Future<Output = ()>
+    pub fn eventually<F>(&self, condition: impl Display, check: F) -> impl Future<Output = ()>
     where
         F: AsyncFn(&Self) -> bool,
     {
-        self.eventually_within(self.shared.timeout, what, check)
+        self.eventually_within(self.shared.timeout, condition, check)
     }
 
-    /// As [`eventually`](Self::eventually), with a time of the caller's own.
+    /// Waits as [`eventually`](Self::eventually) does, with another timeout.
     ///
     /// # Panics
     ///
-    /// When time runs out; the message says what the check read last.
+    /// When it times out; the message contains what the check read last.
     ///
     /// # Cancel safety
     ///
@@ -57,7 +59,7 @@ impl Cluster {
     pub fn eventually_within<F>(
         &self,
         timeout: Duration,
-        what: impl Display,
+        condition: impl Display,
         check: F,
     ) -> impl Future<Output = ()>
     where
@@ -66,34 +68,35 @@ impl Cluster {
         let location = Location::caller();
         async move {
             let start = Instant::now();
-            let mut looks = Looks::new(self, start + timeout);
-            let why = loop {
-                match self.look(start + timeout, &check).await {
+            let mut polling = Polling::new(self, start + timeout);
+            let reason = loop {
+                match self.check(start + timeout, &check).await {
                     Ok(true) => return,
                     Ok(false) => {}
-                    Err(ended) => break format!("; the check did not answer{ended}"),
+                    Err(end) => break format!("; the check did not return{end}"),
                 }
-                if let Err(ended) = looks.wait().await {
-                    break ended.to_string();
+                if let Err(end) = polling.wait().await {
+                    break end.to_string();
                 }
             };
-            let (waited, seen) = (start.elapsed(), self.seen());
-            let unmoved = match self.unmoved() {
-                none if none.is_empty() => none,
-                some => format!("; {some}"),
-            };
+            let (elapsed, seen) = (start.elapsed(), self.seen());
+            let mut hint = self.inert_kinds();
+            if !hint.is_empty() {
+                hint = format!("; {hint}");
+            }
             fail(
                 location,
-                format_args!("waited {waited:?} for {what}{why}; last seen: {seen}{unmoved}"),
+                format_args!("waited {elapsed:?} for {condition}{reason}; last seen: {seen}{hint}"),
             );
         }
     }
 
-    /// Checks that `check` holds now and for `duration`, virtual on the embedded cluster.
+    /// Checks that `check` returns `true` now and for `duration`, which is virtual time on the
+    /// embedded cluster.
     ///
     /// # Panics
     ///
-    /// When it once does not; the message says what the check read.
+    /// When it returns `false`; the message contains what the check read.
     ///
     /// # Cancel safety
     ///
@@ -102,7 +105,7 @@ impl Cluster {
     pub fn consistently<F>(
         &self,
         duration: Duration,
-        what: impl Display,
+        condition: impl Display,
         check: F,
     ) -> impl Future<Output = ()>
     where
@@ -111,99 +114,98 @@ impl Cluster {
         let location = Location::caller();
         async move {
             let start = Instant::now();
-            let mut looks = Looks::new(self, start + duration);
-            let why = loop {
-                // The last look may begin just before the end.
-                let answer_by = Instant::now() + self.shared.timeout;
-                match self.look(answer_by, &check).await {
+            let mut polling = Polling::new(self, start + duration);
+            let reason = loop {
+                // The last check may begin just before the end.
+                let deadline = Instant::now() + self.shared.timeout;
+                match self.check(deadline, &check).await {
                     Ok(true) => {}
-                    Ok(false) => break "not so".to_owned(),
-                    Err(ended) => break format!("the check did not answer{ended}"),
+                    Ok(false) => break "violated".to_owned(),
+                    Err(end) => break format!("the check did not return{end}"),
                 }
-                match looks.wait().await {
+                match polling.wait().await {
                     Ok(()) => {}
-                    Err(Ended::TimeUp) => return,
-                    Err(ended) => break format!("not known{ended}"),
+                    Err(WaitEnd::TimedOut) => return,
+                    Err(end) => break format!("not known{end}"),
                 }
             };
-            let (waited, seen) = (start.elapsed(), self.seen());
+            let (elapsed, seen) = (start.elapsed(), self.seen());
             fail(
                 location,
-                format_args!("{what}: {why} after {waited:?}; seen: {seen}"),
+                format_args!("{condition}: {reason} after {elapsed:?}; seen: {seen}"),
             );
         }
     }
 
-    /// As [`eventually`](Self::eventually), for the kit's own waits, which can fail; the check
-    /// answers what is still missing.
+    /// Waits as [`eventually`](Self::eventually) does, for operations of this crate. The check
+    /// returns what is missing, or an error.
     pub(super) async fn until(
         &self,
-        what: &str,
+        condition: &str,
         check: impl AsyncFn() -> Result<Option<String>, Error>,
     ) -> Result<(), Error> {
         let start = Instant::now();
         let deadline = start + self.shared.timeout;
-        let mut looks = Looks::new(self, deadline);
-        let mut last = "no answer".to_owned();
-        let ended = loop {
+        let mut polling = Polling::new(self, deadline);
+        let mut last = "no response".to_owned();
+        let end = loop {
             match self.within(deadline, check()).await {
-                Ok(answer) => match answer? {
+                Ok(checked) => match checked? {
                     None => return Ok(()),
                     Some(missing) => last = missing,
                 },
-                Err(ended) => break ended,
+                Err(end) => break end,
             }
-            if let Err(ended) = looks.wait().await {
-                break ended;
+            if let Err(end) = polling.wait().await {
+                break end;
             }
         };
-        Err(Error::Waited {
-            what: what.to_owned(),
-            waited: start.elapsed(),
-            last: format!("{last}{ended}"),
+        Err(Error::Timeout {
+            condition: condition.to_owned(),
+            elapsed: start.elapsed(),
+            last: format!("{last}{end}"),
         })
     }
 
-    /// Waits for `work`, for as long as it is worth waiting.
+    /// Waits for `work` until the deadline, or until the cluster can make no progress.
     pub(super) async fn within<T>(
         &self,
         deadline: Instant,
         work: impl Future<Output = T>,
-    ) -> Result<T, Ended> {
-        let mut looks = Looks::new(self, deadline);
+    ) -> Result<T, WaitEnd> {
+        let mut polling = Polling::new(self, deadline);
         tokio::pin!(work);
         loop {
             tokio::select! {
                 biased;
                 result = &mut work => return Ok(result),
-                waited = looks.wait() => waited?,
+                waited = polling.wait() => waited?,
             }
         }
     }
 
-    async fn look<F>(&self, deadline: Instant, check: &F) -> Result<bool, Ended>
+    async fn check<F>(&self, deadline: Instant, check: &F) -> Result<bool, WaitEnd>
     where
         F: AsyncFn(&Self) -> bool,
     {
-        let deadline = deadline.max(Instant::now() + LAST_LOOK);
+        let deadline = deadline.max(Instant::now() + LAST_CHECK_TIMEOUT);
         let before = std::mem::take(&mut *self.shared.seen.lock());
-        let answer = self.within(deadline, check(self)).await;
+        let result = self.within(deadline, check(self)).await;
         let mut seen = self.shared.seen.lock();
-        if answer.is_err() && seen.is_empty() {
+        if result.is_err() && seen.is_empty() {
             *seen = before;
         }
-        answer
+        result
     }
 
-    /// Which of the kinds that were written nothing acts on here, in a sentence; empty when there
-    /// are none.
-    pub(crate) fn unmoved(&self) -> String {
-        let unmoved = self.shared.backend.unmoved();
-        unmoved.map(ToString::to_string).unwrap_or_default()
+    /// A sentence with the written kinds that no controller acts on; empty if there are none.
+    pub(crate) fn inert_kinds(&self) -> String {
+        let kinds = self.shared.backend.inert_kinds();
+        kinds.map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Waits until a reconcile of an operator under test is found that triggers itself; why the test
-    /// fails then.
+    /// Waits until a reconcile of an operator under test is found that triggers itself, and returns
+    /// the message with which the test fails.
     pub(crate) async fn reconcile_loop(&self) -> String {
         self.shared.reconcile_loops.wait().await.to_string()
     }
@@ -217,70 +219,74 @@ impl Cluster {
     }
 }
 
-/// When to look again.
-struct Looks {
+/// Waits for the time of the next check.
+struct Polling {
     reconcile_loops: ReconcileLoops,
     revisions: Option<tokio::sync::watch::Receiver<kubewright_core::Revision>>,
     deadline: Instant,
-    /// The time of the last look, and how many there were at that very time.
-    last: (Instant, u32),
+    last_check: Instant,
+    /// How many further checks there were at the time of the last one.
+    checks_without_time: u32,
 }
 
-/// Why it is not worth waiting any longer.
+/// Why a wait ends before its condition is true.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    TimeUp,
-    Restless,
+pub(super) enum WaitEnd {
+    TimedOut,
+    /// Writes never end, so that no virtual time passes.
+    Unsettled,
     ReconcileLoop(Arc<ReconcileLoop>),
 }
 
-/// As the end of a sentence.
-impl Display for Ended {
+/// The end of a sentence.
+impl Display for WaitEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TimeUp => Ok(()),
+            Self::TimedOut => Ok(()),
             Self::ReconcileLoop(found) => write!(f, "; {found}"),
-            Self::Restless => write!(
+            Self::Unsettled => write!(
                 f,
-                "; the cluster does not come to rest ({RESTLESS} looks at writes while no time passed)"
+                "; the cluster does not settle ({MAX_CHECKS_WITHOUT_TIME} checks after writes while no time passed)"
             ),
         }
     }
 }
 
-impl Looks {
+impl Polling {
     fn new(cluster: &Cluster, deadline: Instant) -> Self {
         Self {
             reconcile_loops: cluster.shared.reconcile_loops.clone(),
             revisions: cluster.shared.backend.revisions(),
             deadline,
-            last: (Instant::now(), 0),
+            last_check: Instant::now(),
+            checks_without_time: 0,
         }
     }
 
-    /// Waits until it is worth looking again.
-    async fn wait(&mut self) -> Result<(), Ended> {
+    /// Waits until the time of the next check.
+    async fn wait(&mut self) -> Result<(), WaitEnd> {
         let now = Instant::now();
         if now >= self.deadline {
-            return Err(Ended::TimeUp);
+            return Err(WaitEnd::TimedOut);
         }
         if let Some(found) = self.reconcile_loops.found() {
-            return Err(Ended::ReconcileLoop(found));
+            return Err(WaitEnd::ReconcileLoop(found));
         }
-        let (time, looks) = self.last;
-        self.last = (now, if time == now { looks + 1 } else { 0 });
-        if self.last.1 >= RESTLESS {
-            return Err(Ended::Restless);
+        self.checks_without_time = if self.last_check == now {
+            self.checks_without_time + 1
+        } else {
+            0
+        };
+        self.last_check = now;
+        if self.checks_without_time >= MAX_CHECKS_WITHOUT_TIME {
+            return Err(WaitEnd::Unsettled);
         }
         match &mut self.revisions {
-            None => sleep_until(self.deadline.min(now + POLL)).await,
+            None => sleep_until(self.deadline.min(now + POLL_INTERVAL)).await,
             Some(revisions) => {
-                let next = self.deadline.min(now + IDLE_POLL);
-                // Time out or not: either is a reason to look.
-                timeout_at(next, revisions.changed())
-                    .await
-                    .map(drop)
-                    .unwrap_or_default();
+                let next = self.deadline.min(now + IDLE_POLL_INTERVAL);
+                // A timeout is a reason to check, too.
+                timeout_at(next, revisions.changed()).await.ok();
             }
         }
         Ok(())
@@ -299,7 +305,7 @@ mod tests {
 
     use crate::Cluster;
 
-    async fn flap(cluster: &Cluster) {
+    async fn toggle_forever(cluster: &Cluster) {
         let mut up = false;
         loop {
             up = !up;
@@ -308,24 +314,24 @@ mod tests {
         }
     }
 
-    async fn is(cluster: &Cluster, text: &str) -> bool {
+    async fn is_flag(cluster: &Cluster, text: &str) -> bool {
         let flag = cluster.get::<ConfigMap>("flag").await;
         let data = flag.and_then(|flag| flag.data).unwrap_or_default();
         data.get("up").is_some_and(|up| up == text)
     }
 
-    /// How a wait fails while the flag flaps.
+    /// The message with which a wait fails while the flag changes all the time.
     async fn failure(cluster: &Cluster, wait: impl Future<Output = ()>) -> String {
         tokio::select! {
             result = AssertUnwindSafe(wait).catch_unwind() => {
                 *result.unwrap_err().downcast::<String>().unwrap()
             }
-            () = flap(cluster) => unreachable!("it goes on for ever"),
+            () = toggle_forever(cluster) => unreachable!("the loop has no end"),
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn writes_that_never_end_do_not_hold_a_wait_for_ever() {
+    async fn wait_ends_although_writes_never_end() {
         let cluster = Cluster::embedded().start().await.unwrap();
         let flag = json!({
             "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "flag" },
@@ -333,16 +339,16 @@ mod tests {
         let flag: ConfigMap = serde_json::from_value(flag).unwrap();
         cluster.create(flag).await;
         let start = Instant::now();
-        let wait = cluster.eventually("half mast", async |c| is(c, "half").await);
+        let wait = cluster.eventually("half mast", async |c| is_flag(c, "half").await);
         let message = failure(&cluster, wait).await;
-        let why = "for half mast; the cluster does not come to rest";
+        let why = "for half mast; the cluster does not settle";
         assert!(message.contains(why), "{message}");
         assert!(message.contains("last seen: ConfigMap"), "{message}");
 
         let hour = Duration::from_secs(3600);
-        let wait = cluster.consistently(hour, "no mourning", async |c| !is(c, "half").await);
+        let wait = cluster.consistently(hour, "no mourning", async |c| !is_flag(c, "half").await);
         let message = failure(&cluster, wait).await;
-        let why = "no mourning: not known; the cluster does not come to rest";
+        let why = "no mourning: not known; the cluster does not settle";
         assert!(message.contains(why), "{message}");
         assert_eq!(start.elapsed(), Duration::ZERO);
         cluster.close().await.unwrap();

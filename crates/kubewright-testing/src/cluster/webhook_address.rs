@@ -1,3 +1,5 @@
+//! The address at which an API server calls the webhooks of an operator under test.
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use jiff::Timestamp;
@@ -7,66 +9,66 @@ use tokio::net::TcpListener;
 use super::embedded::Embedded;
 use crate::Error;
 
-/// From where an API server calls the webhooks of an operator under test.
+/// Where the API server runs that calls webhooks of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// From this process.
-    Process,
-    /// From this machine.
-    Machine,
-    /// From wherever this name or address leads to this machine.
-    Host(String),
+pub(super) enum ApiServerLocation {
+    /// In this process.
+    SameProcess,
+    /// On this machine.
+    SameMachine,
+    /// Elsewhere; it reaches this machine by this name or address.
+    Remote(String),
 }
 
-/// Where the webhooks of one operator are.
+/// The address of the webhooks of one operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// The embedded server calls a Service, in this process.
+pub(super) enum WebhookAddress {
+    /// The name of a Service, which the embedded server calls in this process.
     Service(String),
-    /// Others call a socket of this machine.
-    Address {
+    /// A socket of this machine.
+    Socket {
         /// Where each run listens.
         listen: SocketAddr,
-        /// What the API server calls this machine.
+        /// The name or address of this machine for the API server.
         host: String,
     },
 }
 
-impl Reach {
-    /// The present time of whoever calls.
+impl ApiServerLocation {
+    /// The current time of the API server.
     pub(super) fn now(&self) -> Timestamp {
         match self {
-            Self::Process => Embedded::beginning(),
-            Self::Machine | Self::Host(_) => Clock::system().now(),
+            Self::SameProcess => Embedded::start_time(),
+            Self::SameMachine | Self::Remote(_) => Clock::system().now(),
         }
     }
 
-    /// A place that can be called; a port is free now, and bound again by each run.
-    pub(super) async fn place(self, service: String) -> Result<Place, Error> {
+    /// A new address for webhooks. Its port is free now, and bound again by each run.
+    pub(super) async fn webhook_address(self, service: String) -> Result<WebhookAddress, Error> {
         let host = match self {
-            Self::Process => return Ok(Place::Service(service)),
-            Self::Machine => Ipv4Addr::LOCALHOST.to_string(),
-            Self::Host(host) => host,
+            Self::SameProcess => return Ok(WebhookAddress::Service(service)),
+            Self::SameMachine => Ipv4Addr::LOCALHOST.to_string(),
+            Self::Remote(host) => host,
         };
-        let listener = bind(SocketAddr::new(listening_for(&host), 0)).await?;
+        let listener = bind(SocketAddr::new(listen_address(&host), 0)).await?;
         let listen = listener.local_addr().map_err(Error::Listen)?;
-        Ok(Place::Address { listen, host })
+        Ok(WebhookAddress::Socket { listen, host })
     }
 }
 
-impl Place {
-    /// What the certificate is for.
+impl WebhookAddress {
+    /// The name in the certificate.
     pub(super) fn host(&self) -> String {
         match self {
-            Self::Service(host) | Self::Address { host, .. } => host.clone(),
+            Self::Service(host) | Self::Socket { host, .. } => host.clone(),
         }
     }
 
-    /// How it is called, without a path.
+    /// The URL without a path.
     pub(super) fn url(&self) -> String {
         match self {
             Self::Service(host) => format!("https://{host}"),
-            Self::Address { listen, host } => {
+            Self::Socket { listen, host } => {
                 let port = listen.port();
                 match host.parse::<Ipv6Addr>() {
                     Ok(address) => format!("https://[{address}]:{port}"),
@@ -77,8 +79,8 @@ impl Place {
     }
 }
 
-/// Only this machine is let in where only it can call.
-fn listening_for(host: &str) -> IpAddr {
+/// The address to listen on: loopback, unless the host is another machine's name for this one.
+fn listen_address(host: &str) -> IpAddr {
     match host.parse::<IpAddr>() {
         Ok(address) if address.is_loopback() => address,
         Ok(IpAddr::V6(_)) => Ipv6Addr::UNSPECIFIED.into(),
@@ -87,7 +89,7 @@ fn listening_for(host: &str) -> IpAddr {
     }
 }
 
-/// Whether a host of a URL is the machine that asks.
+/// Whether the host of a URL is a loopback address.
 pub(super) fn is_loopback(host: &str) -> bool {
     let plain = host.trim_start_matches('[').trim_end_matches(']');
     let address = plain.parse::<IpAddr>();
@@ -100,10 +102,10 @@ pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, is_loopback, listening_for};
+    use super::{WebhookAddress, is_loopback, listen_address};
 
     #[test]
-    fn others_are_let_in_only_where_others_call() {
+    fn other_machines_can_connect_only_if_the_host_is_not_loopback() {
         for (host, listen) in [
             ("127.0.0.1", "127.0.0.1"),
             ("localhost", "127.0.0.1"),
@@ -112,18 +114,18 @@ mod tests {
             ("fd00::7", "::"),
             ("host.docker.internal", "0.0.0.0"),
         ] {
-            assert_eq!(listening_for(host).to_string(), listen, "{host}");
+            assert_eq!(listen_address(host).to_string(), listen, "{host}");
         }
     }
 
     #[test]
-    fn a_place_is_called_by_the_name_that_the_cluster_knows() {
+    fn url_has_the_host_that_the_cluster_knows() {
         let url = |host: &str| {
-            let place = Place::Address {
+            let address = WebhookAddress::Socket {
                 listen: "0.0.0.0:70".parse().unwrap(),
                 host: host.to_owned(),
             };
-            place.url()
+            address.url()
         };
         assert_eq!(url("192.168.1.7"), "https://192.168.1.7:70");
         assert_eq!(url("fd00::7"), "https://[fd00::7]:70");

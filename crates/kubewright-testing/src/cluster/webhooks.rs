@@ -1,3 +1,5 @@
+//! Serves the webhooks of an operator under test where the cluster calls them.
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -7,75 +9,75 @@ use kubewright::webhook::{
     WebhookServing,
 };
 use kubewright_apiserver::{WebhookEndpoint, WebhookEndpoints};
-use kubewright_core::{Description, WebhookKind};
+use kubewright_core::Description;
 use kubewright_manifest::{ManifestOptions, WebhookCertificates, webhook_service};
 use kubewright_webhook::pipe;
 use kubewright_webhook::pki::Authority;
-use serde_json::json;
 
 use super::backend::Backend;
 use super::balancer::Balancer;
-use super::handle::Cluster;
-use super::reach::{Place, Reach, bind};
+use super::webhook_address::{ApiServerLocation, WebhookAddress, bind};
 use crate::Error;
 use crate::real::AuthorizerAddress;
 
-/// How the cluster reaches the webhooks of an operator under test, from one run to the next.
+/// The address and certificate of an operator's webhooks, which stay from one run to the next.
 #[derive(Clone, Debug)]
 pub(super) struct WebhookWiring {
-    place: Place,
-    trust: Trust,
-    /// What several replicas share, where a Service is not there for that.
+    address: WebhookAddress,
+    certificate: ServingCertificate,
+    /// Distributes connections over replicas that listen on sockets.
     balancer: Option<Arc<Balancer>>,
 }
 
-/// One of several runs at the same place.
+/// A run of the operator that serves its webhooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Replica {
-    /// Whoever served there before does not any more.
+    /// Replaces all earlier runs.
     First,
-    /// Beside the others.
-    Further,
+    /// Serves beside the earlier runs.
+    Additional,
 }
 
-/// Where one run is among those that are asked.
+/// How the cluster finds the webhooks of one run.
 #[derive(Debug, Default)]
-pub(super) enum Listed {
+pub(super) enum Registration {
+    /// At a fixed address.
     #[default]
-    Alone,
+    Fixed,
     Service(WebhookEndpoints, WebhookEndpoint),
     Balancer(Arc<Balancer>, SocketAddr),
 }
 
-impl Listed {
-    /// Takes it off, as a Pod that goes is taken off its Service: new connections go to others.
-    pub(super) fn leave(self) {
+impl Registration {
+    /// Removes the run, as a terminating Pod is removed from its Service: new connections go to
+    /// other replicas.
+    pub(super) fn unregister(self) {
         match self {
-            Self::Alone => {}
+            Self::Fixed => {}
             Self::Service(endpoints, endpoint) => endpoints.unregister(&endpoint),
-            Self::Balancer(balancer, address) => balancer.forget(address),
+            Self::Balancer(balancer, address) => balancer.remove(address),
         }
     }
 
-    /// Ends what it is asked, as the end of its process does.
-    pub(super) fn cut(&self) {
+    /// Closes the connections to the run, as the end of its process does.
+    pub(super) fn disconnect(&self) {
         if let Self::Balancer(balancer, address) = self {
-            balancer.cut(*address);
+            balancer.disconnect(*address);
         }
     }
 }
 
-/// Who makes the certificate of webhooks under test.
+/// The issuer of the certificate of webhooks under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CertificateMaker {
-    /// The kit, before the operator runs.
-    Kit,
-    /// The operator, as where it is deployed.
+pub(super) enum CertificateIssuer {
+    /// This crate, before the operator runs.
+    Harness,
+    /// The operator, as when it is deployed.
     Operator,
 }
 
 #[derive(Clone, Debug)]
-enum Trust {
+enum ServingCertificate {
     Given {
         certificates: Certificates,
         authority_pem: String,
@@ -84,122 +86,94 @@ enum Trust {
 }
 
 impl WebhookWiring {
-    /// Chooses a place and a certificate for it.
+    /// Chooses an address and a certificate for it.
     pub(super) async fn new(
-        reach: Reach,
+        location: ApiServerLocation,
         description: &Description,
-        maker: CertificateMaker,
+        issuer: CertificateIssuer,
     ) -> Result<Self, Error> {
         let name = &description.name;
-        let now = reach.now();
+        let now = location.now();
         let service = format!("{}.{}.svc", webhook_service(name), system_namespace(name));
-        let place = reach.place(service).await?;
-        let trust = match maker {
-            CertificateMaker::Kit => Trust::given(name, &place.host(), now),
-            CertificateMaker::Operator => Ok(Trust::managed(name, &place)),
+        let address = location.webhook_address(service).await?;
+        let certificate = match issuer {
+            CertificateIssuer::Harness => ServingCertificate::given(name, &address.host(), now),
+            CertificateIssuer::Operator => Ok(ServingCertificate::managed(name, &address)),
         };
-        let trust = trust.map_err(|source| Error::Operator {
+        let certificate = certificate.map_err(|source| Error::Operator {
             name: name.clone(),
             source: Box::new(source.into()),
         })?;
         Ok(Self {
-            place,
-            trust,
+            address,
+            certificate,
             balancer: None,
         })
     }
 
-    /// The same place for several runs at once.
+    /// The same address for several runs at once.
     pub(super) async fn shared(mut self) -> Result<Self, Error> {
-        if let Place::Address { listen, .. } = &self.place {
+        if let WebhookAddress::Socket { listen, .. } = &self.address {
             let balancer = Balancer::start(bind(*listen).await?);
             self.balancer = Some(Arc::new(balancer));
         }
         Ok(self)
     }
 
-    /// What makes the manifests point here.
+    /// The options with which manifests contain this address.
     pub(super) fn options(&self) -> ManifestOptions {
         ManifestOptions {
-            webhook_url: match &self.place {
-                Place::Service(_) => None,
-                Place::Address { .. } => Some(self.place.url()),
+            webhook_url: match &self.address {
+                WebhookAddress::Service(_) => None,
+                WebhookAddress::Socket { .. } => Some(self.address.url()),
             },
             webhook_ca: self.authority_pem().map(str::to_owned),
-            certificates: match &self.trust {
-                Trust::Given { .. } => WebhookCertificates::default(),
-                Trust::Managed(_) => WebhookCertificates::Managed,
+            certificates: match &self.certificate {
+                ServingCertificate::Given { .. } => WebhookCertificates::default(),
+                ServingCertificate::Managed(_) => WebhookCertificates::Managed,
             },
             ..ManifestOptions::default()
         }
     }
 
     fn authority_pem(&self) -> Option<&str> {
-        match &self.trust {
-            Trust::Given { authority_pem, .. } => Some(authority_pem),
-            Trust::Managed(_) => None,
+        match &self.certificate {
+            ServingCertificate::Given { authority_pem, .. } => Some(authority_pem),
+            ServingCertificate::Managed(_) => None,
         }
     }
 
-    /// The namespace and the name of the Secret that the operator keeps, if it does.
+    /// The namespace and the name of the Secret with the certificate, if the operator manages it.
     pub(super) fn secret(&self, description: &Description) -> Option<(String, String)> {
-        match &self.trust {
-            Trust::Given { .. } => None,
-            Trust::Managed(managed) => {
+        match &self.certificate {
+            ServingCertificate::Given { .. } => None,
+            ServingCertificate::Managed(managed) => {
                 let name = webhook_service(&description.name);
                 Some((managed.namespace.clone(), name))
             }
         }
     }
 
-    /// Where the operator's authorizer is.
+    /// The address of the operator's authorizer.
     pub(super) fn authorizer(&self) -> AuthorizerAddress {
         AuthorizerAddress {
-            url: format!("{}/authorize", self.place.url()),
+            url: format!("{}/authorize", self.address.url()),
             ca_pem: self.authority_pem().unwrap_or_default().to_owned(),
         }
     }
 
-    /// What one run serves.
-    pub(super) async fn serving(
+    /// What one run serves, and how the cluster finds it.
+    pub(super) async fn serve(
         &self,
         backend: &Backend,
         replica: Replica,
-    ) -> Result<(WebhookServing, Listed), Error> {
-        let (incoming, listed) = match (&self.place, backend) {
-            (Place::Service(host), Backend::Embedded(embedded)) => {
-                let (connector, listener) = pipe();
-                let connect = move || {
-                    let connector = connector.clone();
-                    let connected = async move { connector.connect().await };
-                    Box::pin(connected) as futures_util::future::BoxFuture<'static, _>
-                };
-                let (webhooks, connect) = (embedded.webhooks(), Arc::new(connect));
-                let endpoint = match replica {
-                    Replica::First => webhooks.register(host, connect),
-                    Replica::Further => webhooks.add(host, connect),
-                };
-                let listed = Listed::Service(webhooks.clone(), endpoint);
-                (Incoming::Pipe(listener), listed)
+    ) -> Result<(WebhookServing, Registration), Error> {
+        let (incoming, registration) = self.listen(backend, replica).await?;
+        let (certificates, source) = match &self.certificate {
+            ServingCertificate::Given { certificates, .. } => {
+                (certificates.clone(), CertificateSource::Static)
             }
-            (Place::Address { listen, .. }, _) => match &self.balancer {
-                Some(balancer) => {
-                    let (listener, address) = balancer.replica().await?;
-                    let listed = Listed::Balancer(Arc::clone(balancer), address);
-                    (Incoming::Socket(listener), listed)
-                }
-                None => (Incoming::Socket(bind(*listen).await?), Listed::Alone),
-            },
-            (Place::Service(host), _) => {
-                return Err(Error::Unsupported {
-                    asked: format!("serve webhooks as {host}"),
-                    why: "a real cluster reaches no Service of this process",
-                });
-            }
-        };
-        let (certificates, source) = match &self.trust {
-            Trust::Given { certificates, .. } => (certificates.clone(), CertificateSource::Static),
-            Trust::Managed(managed) => {
+            ServingCertificate::Managed(managed) => {
                 let source = CertificateSource::Managed(managed.clone());
                 (Certificates::none(), source)
             }
@@ -210,12 +184,48 @@ impl WebhookWiring {
             source,
             idempotence: IdempotenceCheck::On,
         };
-        Ok((serving, listed))
+        Ok((serving, registration))
+    }
+
+    async fn listen(
+        &self,
+        backend: &Backend,
+        replica: Replica,
+    ) -> Result<(Incoming, Registration), Error> {
+        match (&self.address, backend) {
+            (WebhookAddress::Service(host), Backend::Embedded(embedded)) => {
+                let (connector, listener) = pipe();
+                let connect = move || {
+                    let connector = connector.clone();
+                    let connected = async move { connector.connect().await };
+                    Box::pin(connected) as futures_util::future::BoxFuture<'static, _>
+                };
+                let (webhooks, connect) = (embedded.webhooks(), Arc::new(connect));
+                let endpoint = match replica {
+                    Replica::First => webhooks.register(host, connect),
+                    Replica::Additional => webhooks.add(host, connect),
+                };
+                let registration = Registration::Service(webhooks.clone(), endpoint);
+                Ok((Incoming::Pipe(listener), registration))
+            }
+            (WebhookAddress::Socket { listen, .. }, _) => match &self.balancer {
+                Some(balancer) => {
+                    let (listener, address) = balancer.add_replica().await?;
+                    let registration = Registration::Balancer(Arc::clone(balancer), address);
+                    Ok((Incoming::Socket(listener), registration))
+                }
+                None => Ok((Incoming::Socket(bind(*listen).await?), Registration::Fixed)),
+            },
+            (WebhookAddress::Service(host), _) => Err(Error::Unsupported {
+                operation: format!("serve webhooks as {host}"),
+                reason: "a real cluster cannot reach a Service of this process",
+            }),
+        }
     }
 }
 
-impl Trust {
-    /// A certificate of an authority of its own.
+impl ServingCertificate {
+    /// A certificate of a new authority.
     fn given(name: &str, host: &str, now: Timestamp) -> Result<Self, kubewright_webhook::Error> {
         let title = format!("{name} webhooks");
         let authority = Authority::valid_from(&title, now, 365)?;
@@ -226,76 +236,16 @@ impl Trust {
         })
     }
 
-    fn managed(name: &str, place: &Place) -> Self {
+    fn managed(name: &str, address: &WebhookAddress) -> Self {
         let mut managed = ManagedCertificates::of_service(name, &system_namespace(name));
-        if let Place::Address { .. } = place {
-            managed.names = vec![place.host()];
+        if let WebhookAddress::Socket { .. } = address {
+            managed.names = vec![address.host()];
         }
         Self::Managed(managed)
     }
 }
 
-/// Where manifests put an operator unless they are told otherwise.
+/// The default namespace of an operator in its manifests.
 fn system_namespace(name: &str) -> String {
     format!("{name}-system")
-}
-
-impl Cluster {
-    /// Waits until the server acts on webhook configurations: a real one learns of them by
-    /// watching, in order, so that one which came later and acts shows that those before do.
-    pub(super) async fn webhooks_act(&self, description: &Description) -> Result<(), Error> {
-        if matches!(self.shared.backend, Backend::Embedded(_)) {
-            return Ok(());
-        }
-        for (kind, plural) in [
-            (WebhookKind::Mutating, "mutatingwebhookconfigurations"),
-            (WebhookKind::Validating, "validatingwebhookconfigurations"),
-        ] {
-            if description.webhooks.iter().any(|one| one.kind == kind) {
-                self.configurations_act(plural).await?;
-            }
-        }
-        Ok(())
-    }
-
-    async fn configurations_act(&self, plural: &str) -> Result<(), Error> {
-        let path = format!("/apis/admissionregistration.k8s.io/v1/{plural}");
-        let tried = format!("wait until {plural} act");
-        let failed = |source| Error::Request {
-            tried: tried.clone(),
-            source: Box::new(source),
-        };
-        let label = json!({"kubewright.dev/probe": self.namespace});
-        let name = format!("probe-{}", self.namespace);
-        let probe = json!({
-            "metadata": {"name": name},
-            "webhooks": [{
-                "name": "probe.kubewright.dev",
-                "admissionReviewVersions": ["v1"],
-                "sideEffects": "None",
-                "timeoutSeconds": 1,
-                // Nobody listens there, so that it refuses whatever it is asked about.
-                "clientConfig": {"url": "https://127.0.0.1:1/"},
-                "objectSelector": {"matchLabels": label},
-                "rules": [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"],
-                    "resources": ["configmaps"]}],
-            }],
-        });
-        self.shared.backend.remember(&format!("{path}/{name}"));
-        self.send("POST", &path, &probe).await.map_err(failed)?;
-        let probed = json!({"metadata": {"name": "probe", "labels": label}});
-        let create = format!(
-            "/api/v1/namespaces/{}/configmaps?dryRun=All",
-            self.namespace
-        );
-        self.until(&tried, async || {
-            let refused = self.send("POST", &create, &probed).await.is_err();
-            Ok((!refused).then(|| "nobody was asked".to_owned()))
-        })
-        .await?;
-        let deleted = self
-            .send("DELETE", &format!("{path}/{name}"), &json!({}))
-            .await;
-        deleted.map(drop).map_err(failed)
-    }
 }

@@ -1,3 +1,5 @@
+//! Builds the programs of a release.
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,13 +16,13 @@ use crate::Error;
 #[derive(Debug)]
 pub(super) struct Build<'a> {
     pub(super) release: &'a Release,
-    /// Where the programs go.
+    /// The folder of the built programs.
     pub(super) folder: &'a Path,
     pub(super) go: Go<'a>,
 }
 
 impl Build<'_> {
-    /// Removes the temporary files of builds that were broken off; only under the lock.
+    /// Removes the temporary files of interrupted builds. Needs the lock of the folder.
     pub(super) fn remove_leftovers(&self) -> Result<(), Error> {
         let entries = fs::read_dir(self.folder).map_err(|source| self.not_writable(source))?;
         for entry in entries.filter_map(Result::ok) {
@@ -31,7 +33,7 @@ impl Build<'_> {
         Ok(())
     }
 
-    /// Builds one program, asks it for its version, and puts it in its place.
+    /// Builds a program, checks its version, and moves it into the folder.
     pub(super) async fn build(&self, program: Program) -> Result<(), Error> {
         let temporary = self
             .folder
@@ -42,26 +44,26 @@ impl Build<'_> {
         fs::rename(&temporary, &target).map_err(|source| self.not_writable(source))
     }
 
-    /// Asks a program for its version.
+    /// Checks the version that a program reports.
     pub(super) async fn verify(&self, program: Program, file: &Path) -> Result<(), Error> {
-        let wanted = self.release.version_answer(program);
-        let answer = Command::new(file)
+        let expected = self.release.expected_version_output(program);
+        let output = Command::new(file)
             .args(program.version_arguments())
             .stdin(Stdio::null())
             .kill_on_drop(true)
             .output()
             .await;
-        let got = match answer {
+        let found = match output {
             Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
             Err(error) => error.to_string(),
         };
-        if got.contains(&wanted) {
+        if found.contains(&expected) {
             return Ok(());
         }
         Err(Error::WrongVersion {
             program: file.to_owned(),
-            wanted,
-            got,
+            expected,
+            found,
         })
     }
 

@@ -1,3 +1,5 @@
+//! Runs the Go command.
+
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
@@ -7,54 +9,54 @@ use tokio::process::Command;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::Error;
-use crate::progress::{say, tail};
+use crate::progress::{report, tail};
 
-/// The Go command, with caches of ours.
+/// The Go command with caches in the cache folder.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Go<'a> {
     pub(super) program: &'a Path,
-    /// Where Go keeps its modules and results.
+    /// The cache folder.
     pub(super) cache: &'a Path,
 }
 
 /// A program to build.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target<'a> {
-    /// What people call it.
+    /// The name in progress messages.
     pub(super) name: &'a str,
-    /// The folder of the module that pins it.
+    /// The folder of the module that pins its version.
     pub(super) module: &'a Path,
     pub(super) package: &'a str,
     pub(super) linker_flags: &'a str,
     pub(super) output: &'a Path,
 }
 
-const SAY_AGAIN: Duration = Duration::from_secs(15);
+const REPORT_INTERVAL: Duration = Duration::from_secs(15);
 const TAIL_LINES: usize = 30;
-/// What the modules of ours ask for in their `go.mod`.
+/// The version in the `go.mod` files of this crate.
 const OLDEST_GO: (u32, u32) = (1, 26);
 
 impl Go<'_> {
-    /// Whether there is a Go that will do, asked before anybody is told that something is built.
-    pub(super) async fn find(&self) -> Result<(), Error> {
+    /// Checks that Go is installed and new enough, before a build is announced.
+    pub(super) async fn check(&self) -> Result<(), Error> {
         let mut version = Command::new(self.program);
         version
             .arg("version")
             .stdin(Stdio::null())
             .kill_on_drop(true);
-        let answer = version.output().await;
-        let answer = answer.map_err(|source| self.no_go(source))?;
-        let answer = String::from_utf8_lossy(&answer.stdout).into_owned();
-        match go_version(&answer) {
+        let output = version.output().await;
+        let output = output.map_err(|source| self.start_error(source))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        match go_version(&text) {
             Some(found) if found < OLDEST_GO => Err(Error::GoTooOld {
-                version: answer.trim_start_matches("go version ").trim().to_owned(),
+                version: text.trim_start_matches("go version ").trim().to_owned(),
             }),
-            // Somebody's own build may call itself anything.
+            // A custom build of Go may report any version.
             _ => Ok(()),
         }
     }
 
-    /// Builds a program, and says so from time to time.
+    /// Builds a program, and reports from time to time that it still builds.
     pub(super) async fn build(&self, target: Target<'_>) -> Result<(), Error> {
         let mut command = Command::new(self.program);
         command
@@ -74,7 +76,7 @@ impl Go<'_> {
             .stdin(Stdio::null())
             .kill_on_drop(true);
         let finished = wait(target.name, command.output()).await;
-        let output = finished.map_err(|source| self.no_go(source))?;
+        let output = finished.map_err(|source| self.start_error(source))?;
         if output.status.success() {
             return Ok(());
         }
@@ -84,7 +86,7 @@ impl Go<'_> {
         })
     }
 
-    /// Runs a command of Go's about modules in that folder, and gives back what it prints.
+    /// Runs `go mod` in a folder, and returns its output.
     pub(super) async fn module(&self, folder: &Path, arguments: &[&str]) -> Result<String, Error> {
         let mut command = Command::new(self.program);
         command
@@ -98,20 +100,20 @@ impl Go<'_> {
             .stdin(Stdio::null())
             .kill_on_drop(true);
         let finished = wait("the list of modules", command.output()).await;
-        let output = finished.map_err(|source| self.no_go(source))?;
-        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let output = finished.map_err(|source| self.start_error(source))?;
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         if output.status.success() {
-            return Ok(printed);
+            return Ok(stdout);
         }
-        // With -json, the reason is in the answer.
-        let complaint = String::from_utf8_lossy(&output.stderr).into_owned() + &printed;
+        // With -json, the reason is on stdout.
+        let text = String::from_utf8_lossy(&output.stderr).into_owned() + &stdout;
         Err(Error::GoBuild {
             command: format!("go mod {}", arguments.join(" ")),
-            tail: tail(&complaint, TAIL_LINES),
+            tail: tail(&text, TAIL_LINES),
         })
     }
 
-    fn no_go(&self, source: io::Error) -> Error {
+    fn start_error(&self, source: io::Error) -> Error {
         match source.kind() {
             io::ErrorKind::NotFound => Error::GoMissing,
             _ => Error::Spawn {
@@ -124,14 +126,14 @@ impl Go<'_> {
 
 async fn wait<T>(name: &str, work: impl Future<Output = T>) -> T {
     let start = Instant::now();
-    let mut ticks = interval(SAY_AGAIN);
+    let mut ticks = interval(REPORT_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks.tick().await;
     tokio::pin!(work);
     loop {
         tokio::select! {
             result = &mut work => return result,
-            _ = ticks.tick() => say(format_args!(
+            _ = ticks.tick() => report(format_args!(
                 "still building {name} ({} s)",
                 start.elapsed().as_secs()
             )),
@@ -139,9 +141,9 @@ async fn wait<T>(name: &str, work: impl Future<Output = T>) -> T {
     }
 }
 
-/// Major and minor version in `go version go1.26.4 linux/amd64`.
-fn go_version(answer: &str) -> Option<(u32, u32)> {
-    let mut words = answer.split_whitespace();
+/// The major and minor version in `go version go1.26.4 linux/amd64`.
+fn go_version(output: &str) -> Option<(u32, u32)> {
+    let mut words = output.split_whitespace();
     let version = words.find_map(|word| word.strip_prefix("go").filter(|rest| !rest.is_empty()))?;
     let mut numbers = version.split(|letter: char| !letter.is_ascii_digit());
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
@@ -152,8 +154,8 @@ mod tests {
     use super::go_version;
 
     #[test]
-    fn versions_of_go_are_read_in_all_their_forms() {
-        for (answer, version) in [
+    fn version_of_go_is_parsed_in_all_its_forms() {
+        for (output, version) in [
             ("go version go1.26.4 linux/amd64\n", Some((1, 26))),
             ("go version go1.27rc1 darwin/arm64", Some((1, 27))),
             (
@@ -162,7 +164,7 @@ mod tests {
             ),
             ("", None),
         ] {
-            assert_eq!(go_version(answer), version, "{answer}");
+            assert_eq!(go_version(output), version, "{output}");
         }
     }
 }

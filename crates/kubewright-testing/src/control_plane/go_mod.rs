@@ -1,25 +1,27 @@
+//! Reads and writes `go.mod` files.
+
 use std::fmt::Write as _;
 
 use super::program::Program;
 
-/// The oldest Go whose `go.mod` may name tools.
+/// The first version of Go with tools in `go.mod`.
 const FIRST_WITH_TOOLS: (u32, u32) = (1, 24);
 
-/// What a `go.mod` says, as far as we need it.
+/// The parts of a `go.mod` that this crate needs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct GoMod<'a> {
     /// The language version, such as `1.24.0`.
     go: &'a str,
-    /// As `default=go1.24`.
+    /// Settings such as `default=go1.24`.
     godebug: Vec<&'a str>,
-    /// Path and version.
+    /// Paths and versions.
     requires: Vec<(&'a str, &'a str)>,
-    /// What is taken from elsewhere, and from where.
+    /// Paths and their replacements.
     replaces: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> GoMod<'a> {
-    /// Reads the form that `go mod tidy` writes.
+    /// Parses the format that `go mod tidy` writes.
     pub(super) fn parse(text: &'a str) -> Self {
         let mut parsed = Self::default();
         let mut block = "";
@@ -36,15 +38,15 @@ impl<'a> GoMod<'a> {
             match block {
                 "" => {
                     let (directive, rest) = line.split_once(' ').unwrap_or_default();
-                    parsed.take(directive, rest.trim());
+                    parsed.add(directive, rest.trim());
                 }
-                directive => parsed.take(directive, line),
+                directive => parsed.add(directive, line),
             }
         }
         parsed
     }
 
-    fn take(&mut self, directive: &str, rest: &'a str) {
+    fn add(&mut self, directive: &str, rest: &'a str) {
         match directive {
             "go" => self.go = rest,
             "godebug" => self.godebug.push(rest),
@@ -54,7 +56,7 @@ impl<'a> GoMod<'a> {
         }
     }
 
-    /// The version of a module that is required.
+    /// The version of a required module.
     pub(super) fn version_of(&self, module: &str) -> Option<&'a str> {
         let mut requires = self.requires.iter();
         requires
@@ -62,8 +64,9 @@ impl<'a> GoMod<'a> {
             .map(|(_, version)| *version)
     }
 
-    /// For the `go.mod` of Kubernetes of that version: one of ours that names its programs, with
-    /// the same modules. What Kubernetes takes from its own folder `staging` is published as 0.N.
+    /// If this is the `go.mod` of a Kubernetes version: the `go.mod` of a module that has its
+    /// programs as tools, with the same dependencies. The modules in the folder `staging` of
+    /// Kubernetes are published as 0.N.
     pub(super) fn control_plane(&self, version: &str) -> String {
         let staging = version.strip_prefix("1.").unwrap_or(version);
         let mut text = format!(
@@ -85,17 +88,18 @@ impl<'a> GoMod<'a> {
             }
         }
         line(&mut text, format_args!(")\n\nreplace ("));
-        for (path, place) in &self.replaces {
-            match place.starts_with("./") {
-                true => line(&mut text, format_args!("\t{path} => {path} v0.{staging}")),
-                false => line(&mut text, format_args!("\t{path} => {place}")),
+        for (path, replacement) in &self.replaces {
+            if replacement.starts_with("./") {
+                line(&mut text, format_args!("\t{path} => {path} v0.{staging}"));
+            } else {
+                line(&mut text, format_args!("\t{path} => {replacement}"));
             }
         }
         line(&mut text, format_args!(")"));
         text
     }
 
-    /// Its own, unless that is too old for tools.
+    /// The language version, or the first one with tools if that is newer.
     fn language(&self) -> String {
         let mut numbers = self.go.split('.').map(|number| number.parse().ok());
         let own = (numbers.next().flatten(), numbers.next().flatten());
@@ -106,25 +110,25 @@ impl<'a> GoMod<'a> {
     }
 }
 
-/// Writing to text does not fail.
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
-    writeln!(text, "{line}").unwrap_or_default();
+    // Writing to a string does not fail.
+    writeln!(text, "{line}").ok();
 }
 
 #[cfg(test)]
 mod tests {
     use super::GoMod;
 
-    const THEIRS: &str = "// Comment.\nmodule k8s.io/kubernetes\n\ngo 1.24.0\n\n\
+    const KUBERNETES: &str = "// Comment.\nmodule k8s.io/kubernetes\n\ngo 1.24.0\n\n\
                           godebug default=go1.24\n\nrequire (\n\tgithub.com/a/b v1.2.3\n\t\
                           k8s.io/api v0.0.0\n)\n\nrequire go.etcd.io/etcd/server/v3 v3.6.4 // \
                           indirect\n\nreplace (\n\tk8s.io/api => ./staging/src/k8s.io/api\n\t\
                           github.com/c => github.com/d v1.0.0\n)\n";
 
     #[test]
-    fn the_modules_of_kubernetes_are_ours_and_its_staging_is_published() {
-        let ours = GoMod::parse(THEIRS).control_plane("1.34.2");
-        for wanted in [
+    fn dependencies_are_those_of_kubernetes_with_published_staging_modules() {
+        let text = GoMod::parse(KUBERNETES).control_plane("1.34.2");
+        for expected in [
             "go 1.24.0\n",
             "godebug default=go1.24\n",
             "\tk8s.io/kubernetes v1.34.2\n",
@@ -133,9 +137,9 @@ mod tests {
             "\tk8s.io/api => k8s.io/api v0.34.2\n",
             "\tgithub.com/c => github.com/d v1.0.0\n",
         ] {
-            assert!(ours.contains(wanted), "{wanted:?} in\n{ours}");
+            assert!(text.contains(expected), "{expected:?} in\n{text}");
         }
-        let parsed = GoMod::parse(&ours);
+        let parsed = GoMod::parse(&text);
         assert_eq!(
             parsed.version_of("go.etcd.io/etcd/server/v3"),
             Some("v3.6.4")
@@ -144,9 +148,9 @@ mod tests {
     }
 
     #[test]
-    fn a_language_without_tools_is_made_newer() {
-        let older = THEIRS.replace("go 1.24.0", "go 1.23.0");
-        let ours = GoMod::parse(&older).control_plane("1.32.1");
-        assert!(ours.contains("\ngo 1.24.0\n"), "{ours}");
+    fn language_version_without_tools_is_raised() {
+        let older = KUBERNETES.replace("go 1.24.0", "go 1.23.0");
+        let text = GoMod::parse(&older).control_plane("1.32.1");
+        assert!(text.contains("\ngo 1.24.0\n"), "{text}");
     }
 }

@@ -1,13 +1,16 @@
+//! Locates the programs of a control plane, and builds the missing ones.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::build::Build;
 use super::go::Go;
 use super::lock::Lock;
+use super::platform::programs_folder;
 use super::program::Program;
 use super::record::Record;
 use super::release::Release;
-use crate::progress::say;
+use crate::progress::report;
 use crate::{Error, Settings};
 
 /// A folder with the programs of a real control plane.
@@ -30,14 +33,14 @@ pub struct ControlPlane {
 }
 
 impl ControlPlane {
-    /// Finds the programs, or builds those that are missing or damaged.
+    /// Locates the programs, and builds those that are missing or damaged.
     ///
-    /// A folder given by `KUBEBUILDER_ASSETS` is taken as it is. Otherwise one process builds
-    /// and others wait for it; what it finished stays when it is stopped.
+    /// A folder given by `KUBEBUILDER_ASSETS` is used without checks. Otherwise one process builds
+    /// while others wait; if it is stopped, the programs built so far are kept.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the running compiler is stopped; finished programs are kept.
+    /// When dropped, the running compiler is stopped; the programs built so far are kept.
     pub async fn locate(release: &Release, settings: &Settings) -> Result<Self, Error> {
         if let Some(folder) = &settings.assets {
             let found = Self {
@@ -48,11 +51,11 @@ impl ControlPlane {
             found.program(Program::ApiServer)?;
             return Ok(found);
         }
-        let folder = folder_of(release.version(), settings)?;
+        let folder = programs_folder(release.version(), settings)?;
         let record = Record::load(&folder);
         let mut programs = Program::ALL.iter();
-        if !programs.all(|program| record.vouches_for(&folder, release, *program)) {
-            complete(release, &folder, settings).await?;
+        if !programs.all(|program| record.is_current(&folder, release, *program)) {
+            build_missing(release, &folder, settings).await?;
         }
         let release = release.clone();
         Ok(Self { folder, release })
@@ -63,7 +66,7 @@ impl ControlPlane {
         &self.folder
     }
 
-    /// The Kubernetes version of the programs, unless `KUBEBUILDER_ASSETS` brought others.
+    /// The Kubernetes version of the programs, unless `KUBEBUILDER_ASSETS` has other ones.
     pub fn release(&self) -> &Release {
         &self.release
     }
@@ -81,15 +84,8 @@ impl ControlPlane {
     }
 }
 
-/// Where the programs of that version are.
-pub(super) fn folder_of(version: &str, settings: &Settings) -> Result<PathBuf, Error> {
-    let platform = format!("{}-{}", go_system(), go_architecture());
-    let all = settings.cache_folder()?.join("control-plane");
-    Ok(all.join(format!("{version}-{platform}")))
-}
-
-/// Builds what the folder lacks.
-async fn complete(release: &Release, folder: &Path, settings: &Settings) -> Result<(), Error> {
+/// Builds the programs that are missing or damaged.
+async fn build_missing(release: &Release, folder: &Path, settings: &Settings) -> Result<(), Error> {
     let not_writable = |source| Error::CacheNotWritable {
         folder: folder.to_owned(),
         source,
@@ -108,19 +104,19 @@ async fn complete(release: &Release, folder: &Path, settings: &Settings) -> Resu
     };
     let _lock = match lock {
         Ok(lock) => lock,
-        // Without Go the folder would be of no use.
-        Err(error) => return build.go.find().await.and(Err(error)),
+        // If Go is missing, that is the more useful error.
+        Err(error) => return build.go.check().await.and(Err(error)),
     };
     build.remove_leftovers()?;
     let mut record = Record::load(folder);
     let mut builds = 0;
     for (position, program) in Program::ALL.into_iter().enumerate() {
-        if !record.checks_out(folder, release, program) {
+        if !record.verify(folder, release, program) {
             if builds == 0 {
-                build.go.find().await?;
+                build.go.check().await?;
             }
             builds += 1;
-            say(format_args!(
+            report(format_args!(
                 "building {} for Kubernetes {} ({} of {}); the first build takes minutes",
                 program.name(),
                 release.version(),
@@ -128,28 +124,11 @@ async fn complete(release: &Release, folder: &Path, settings: &Settings) -> Resu
                 Program::ALL.len()
             ));
             build.build(program).await?;
-            record
-                .note(folder, release, program)
-                .map_err(not_writable)?;
+            record.add(folder, release, program).map_err(not_writable)?;
         }
         record.save(folder).map_err(not_writable)?;
     }
     Ok(())
-}
-
-fn go_system() -> &'static str {
-    match std::env::consts::OS {
-        "macos" => "darwin",
-        other => other,
-    }
-}
-
-fn go_architecture() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
-    }
 }
 
 #[cfg(test)]
@@ -160,6 +139,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::ControlPlane;
+    use crate::control_plane::platform::platform;
     use crate::control_plane::{Program, Release};
     use crate::{Error, Settings};
 
@@ -191,8 +171,9 @@ mod tests {
         }
 
         fn calls(&self) -> Vec<String> {
+            // There is no file before the first call.
             let text = fs::read_to_string(self.path("calls")).unwrap_or_default();
-            fs::remove_file(self.path("calls")).unwrap_or_default();
+            drop(fs::remove_file(self.path("calls")));
             text.lines()
                 .map(|line| line.split('/').next_back().unwrap().to_owned())
                 .collect()
@@ -206,13 +187,12 @@ mod tests {
         assert_eq!(sandbox.calls().len(), Program::ALL.len());
         assert_eq!(sandbox.locate().await.unwrap(), first);
         assert!(sandbox.calls().is_empty());
-        let (system, architecture) = (super::go_system(), super::go_architecture());
-        let name = format!("control-plane/1.36.3-{system}-{architecture}");
+        let name = format!("control-plane/1.36.3-{}", platform());
         assert!(first.folder().ends_with(name));
     }
 
     #[tokio::test]
-    async fn a_damaged_or_missing_program_alone_is_built_again() {
+    async fn only_damaged_or_missing_programs_are_built_again() {
         let sandbox = Sandbox::new();
         let found = sandbox.locate().await.unwrap();
         sandbox.calls();
@@ -227,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_with_a_new_date_and_the_same_bytes_is_kept_and_needs_no_go() {
+    async fn program_with_a_new_date_and_equal_bytes_is_kept_without_go() {
         let mut sandbox = Sandbox::new();
         let found = sandbox.locate().await.unwrap();
         sandbox.calls();
@@ -239,7 +219,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failed_build_shows_what_go_printed_and_keeps_what_was_finished() {
+    async fn failed_build_shows_the_output_of_go_and_keeps_finished_programs() {
         let sandbox = Sandbox::new();
         fs::write(sandbox.path("broken"), "kubectl").unwrap();
         let error = sandbox.locate().await.unwrap_err();
@@ -255,15 +235,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn several_that_ask_at_once_build_once() {
+    async fn concurrent_calls_build_once() {
         let sandbox = Sandbox::new();
-        let (one, two, three) = tokio::join!(sandbox.locate(), sandbox.locate(), sandbox.locate());
-        assert!(one.is_ok() && two.is_ok() && three.is_ok());
+        let located = tokio::join!(sandbox.locate(), sandbox.locate(), sandbox.locate());
+        assert!(located.0.is_ok() && located.1.is_ok() && located.2.is_ok());
         assert_eq!(sandbox.calls().len(), Program::ALL.len());
     }
 
     #[tokio::test]
-    async fn a_missing_go_says_what_to_install() {
+    async fn error_for_a_missing_go_says_what_to_install() {
         let mut sandbox = Sandbox::new();
         sandbox.settings.go = PathBuf::from("no-such-go");
         let error = sandbox.locate().await.unwrap_err();
@@ -272,7 +252,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_old_go_is_named_with_what_to_install() {
+    async fn error_for_an_old_go_says_what_to_install() {
         let mut sandbox = Sandbox::new();
         sandbox.settings.go = PathBuf::from(format!("{GO}-old"));
         let error = sandbox.locate().await.unwrap_err().to_string();
@@ -283,18 +263,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_broken_build_left_is_removed_by_the_next() {
+    async fn temporary_file_of_an_interrupted_build_is_removed_by_the_next() {
         let sandbox = Sandbox::new();
         let found = sandbox.locate().await.unwrap();
-        let left = found.folder().join(".kube-apiserver.1");
-        fs::write(&left, "half").unwrap();
+        let temporary = found.folder().join(".kube-apiserver.1");
+        fs::write(&temporary, "half").unwrap();
         fs::remove_file(found.program(Program::Kwok).unwrap()).unwrap();
         sandbox.locate().await.unwrap();
-        assert!(!left.exists());
+        assert!(!temporary.exists());
     }
 
     #[tokio::test]
-    async fn a_cache_folder_that_cannot_be_made_is_named() {
+    async fn error_names_a_cache_folder_that_cannot_be_created() {
         let mut sandbox = Sandbox::new();
         sandbox.settings.cache = Path::new("/dev/null/cache").to_owned();
         let error = sandbox.locate().await.unwrap_err();
@@ -307,7 +287,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn ready_programs_are_taken_as_they_are() {
+    async fn programs_in_the_assets_folder_are_used_without_a_build() {
         let mut sandbox = Sandbox::new();
         let built = sandbox.locate().await.unwrap();
         sandbox.calls();

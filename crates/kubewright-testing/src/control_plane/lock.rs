@@ -1,3 +1,5 @@
+//! A lock on a folder that programs are built into.
+
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
 use std::time::Duration;
@@ -5,21 +7,21 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::Error;
-use crate::progress::say;
+use crate::progress::report;
 
-/// The right to build into a folder; one process has it at a time.
+/// The lock on a folder, which one process holds at a time.
 ///
-/// The operating system takes it back when the process ends, however that happens.
+/// The operating system releases it when the process ends for whatever reason.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: File,
 }
 
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
-const SAY_AGAIN: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Lock {
-    /// Waits until no other process builds into `folder`, and says so while it waits.
+    /// Waits until no other process builds into `folder`, and reports the wait.
     pub(super) async fn acquire(folder: &Path) -> Result<Self, Error> {
         let not_writable = |source| Error::CacheNotWritable {
             folder: folder.to_owned(),
@@ -31,22 +33,22 @@ impl Lock {
             .open(folder.join("lock"))
             .map_err(not_writable)?;
         let start = Instant::now();
-        let mut said = None::<Instant>;
+        let mut last_report = None::<Instant>;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self { _file: file }),
                 Err(TryLockError::Error(source)) => return Err(not_writable(source)),
                 Err(TryLockError::WouldBlock) => {}
             }
-            if said.is_none_or(|time| time.elapsed() >= SAY_AGAIN) {
-                say(format_args!(
-                    "another process builds the control plane in {}; waiting since {} s",
+            if last_report.is_none_or(|time| time.elapsed() >= REPORT_INTERVAL) {
+                report(format_args!(
+                    "another process builds the control plane in {}; waiting for {} s",
                     folder.display(),
                     start.elapsed().as_secs()
                 ));
-                said = Some(Instant::now());
+                last_report = Some(Instant::now());
             }
-            sleep(LOOK_AGAIN).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The programs of a real control plane: found, or built from their Go modules.
+//! The programs of a real control plane, which are located, or built from their Go modules.
 //!
-//! `KUBEBUILDER_ASSETS` is looked at first. Otherwise the programs are built into the cache
-//! folder, which keeps Go's own caches too: `CACHE/go/{mod,build}` and
-//! `CACHE/control-plane/VERSION-OS-ARCH`. Tools that tests hold their results against are built the
-//! same way, into `CACHE/go-tools`.
+//! `KUBEBUILDER_ASSETS` takes precedence. Otherwise the programs are built into the cache folder,
+//! which also contains the caches of Go: `CACHE/go/{mod,build}` and
+//! `CACHE/control-plane/VERSION-OS-ARCH`. Tools that tests compare their results with are built in
+//! the same way, into `CACHE/go-tools`.
 
 mod build;
 mod go;
@@ -11,6 +11,7 @@ mod go_mod;
 mod locate;
 mod lock;
 mod pinned;
+mod platform;
 mod program;
 mod record;
 mod release;

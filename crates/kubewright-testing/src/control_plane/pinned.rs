@@ -1,3 +1,5 @@
+//! Pins the modules of other Kubernetes versions than the current one.
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,16 +8,17 @@ use serde::Deserialize;
 
 use super::go::Go;
 use super::go_mod::GoMod;
-use super::locate::folder_of;
 use super::lock::Lock;
+use super::platform::programs_folder;
 use super::release::{Module, Release};
-use crate::progress::say;
+use crate::progress::report;
 use crate::{Error, Settings};
 
-/// Says, once it is there, that the module beside it is whole, and when Kubernetes was published.
+/// The file with the time at which Kubernetes was published. It is written last: if it exists, the
+/// module beside it is complete.
 const PUBLISHED: &str = "published";
 
-/// What `go mod download -json` answers.
+/// The output of `go mod download -json`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Downloaded {
@@ -23,19 +26,46 @@ struct Downloaded {
     info: PathBuf,
 }
 
-/// What the module index says of a version.
+/// The metadata of a module version.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Info {
     time: String,
 }
 
-/// The release of a version that nobody has pinned: with the modules that Kubernetes itself names,
-/// and the kwok of today.
-pub(super) async fn pin(version: &str, settings: &Settings) -> Result<Release, Error> {
-    let all = folder_of(version, settings)?;
-    let folder = all.join("module/controlplane");
-    let pinned = Pinned {
+impl Release {
+    /// The release of a version such as `1.34.2`, with or without a leading `v`.
+    ///
+    /// For another version than [`current`](Self::current), the modules are pinned by the `go.mod`
+    /// of Kubernetes, which Go downloads once; the pinned modules are kept in the cache folder.
+    ///
+    /// # Cancel safety
+    ///
+    /// When dropped, the running Go command is stopped, and the next call starts again.
+    pub async fn find(version: &str, settings: &Settings) -> Result<Self, Error> {
+        let current = Self::current();
+        let number = version.strip_prefix('v').unwrap_or(version);
+        if number == current.version {
+            return Ok(current.clone());
+        }
+        let numbers: Vec<_> = number.split('.').collect();
+        let is_number = |text: &&str| text.parse::<u32>().is_ok();
+        match numbers.as_slice() {
+            ["1", rest @ ..] if rest.len() == 2 && rest.iter().all(is_number) => {
+                pin(number, settings).await
+            }
+            _ => Err(Error::UnknownVersion {
+                version: version.to_owned(),
+            }),
+        }
+    }
+}
+
+/// The release of another version: with the modules of its `go.mod`, and the current kwok.
+async fn pin(version: &str, settings: &Settings) -> Result<Release, Error> {
+    let programs = programs_folder(version, settings)?;
+    let folder = programs.join("module/controlplane");
+    let pinned = PinnedModule {
         version,
         folder: &folder,
         go: Go {
@@ -47,25 +77,25 @@ pub(super) async fn pin(version: &str, settings: &Settings) -> Result<Release, E
         return Ok(release);
     }
     fs::create_dir_all(&folder).map_err(|source| pinned.not_writable(source))?;
-    let _lock = Lock::acquire(&all).await?;
-    // Another process may have been first.
+    let _lock = Lock::acquire(&programs).await?;
+    // Another process may have pinned it while this one waited.
     if let Ok(release) = pinned.read() {
         return Ok(release);
     }
-    pinned.go.find().await?;
+    pinned.go.check().await?;
     pinned.write().await?;
     pinned.read().map_err(|source| pinned.not_writable(source))
 }
 
-/// A module of ours on its way into the cache folder.
-struct Pinned<'a> {
+/// The module in the cache folder that pins the dependencies of a version.
+struct PinnedModule<'a> {
     version: &'a str,
     folder: &'a Path,
     go: Go<'a>,
 }
 
-impl Pinned<'_> {
-    /// The release that is pinned already.
+impl PinnedModule<'_> {
+    /// Reads the release, if the module exists.
     fn read(&self) -> io::Result<Release> {
         let text = |name| fs::read_to_string(self.folder.join(name));
         let published = text(PUBLISHED)?;
@@ -88,33 +118,34 @@ impl Pinned<'_> {
         })
     }
 
-    /// Asks Go what Kubernetes needs, and has it written down.
+    /// Downloads the `go.mod` of Kubernetes and writes the module.
     async fn write(&self) -> Result<(), Error> {
         let version = self.version;
-        say(format_args!(
+        report(format_args!(
             "looking up the modules of Kubernetes {version}"
         ));
         let module = format!("k8s.io/kubernetes@v{version}");
-        let answer = self
+        let output = self
             .go
             .module(self.folder, &["download", "-json", &module])
             .await?;
-        let go_mod = self.compose(&answer);
-        let (go_mod, published) = go_mod.map_err(|source| self.not_writable(source))?;
-        let written = fs::write(self.folder.join("go.mod"), go_mod);
-        written.map_err(|source| self.not_writable(source))?;
+        let (go_mod, published) = self
+            .compose(&output)
+            .map_err(|source| self.not_writable(source))?;
+        fs::write(self.folder.join("go.mod"), go_mod)
+            .map_err(|source| self.not_writable(source))?;
         self.go.module(self.folder, &["tidy"]).await?;
-        let written = fs::write(self.folder.join(PUBLISHED), published);
-        written.map_err(|source| self.not_writable(source))
+        fs::write(self.folder.join(PUBLISHED), published)
+            .map_err(|source| self.not_writable(source))
     }
 
-    /// Our `go.mod`, and when Kubernetes was published.
-    fn compose(&self, answer: &str) -> io::Result<(String, String)> {
-        let downloaded: Downloaded = serde_json::from_str(answer)?;
+    /// The `go.mod` of the module, and the time at which Kubernetes was published.
+    fn compose(&self, output: &str) -> io::Result<(String, String)> {
+        let downloaded: Downloaded = serde_json::from_str(output)?;
         let info: Info = serde_json::from_slice(&fs::read(downloaded.info)?)?;
-        let theirs = fs::read_to_string(downloaded.go_mod)?;
-        let ours = GoMod::parse(&theirs).control_plane(self.version);
-        Ok((ours, info.time))
+        let kubernetes = fs::read_to_string(downloaded.go_mod)?;
+        let go_mod = GoMod::parse(&kubernetes).control_plane(self.version);
+        Ok((go_mod, info.time))
     }
 
     fn not_writable(&self, source: io::Error) -> Error {
@@ -149,11 +180,28 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_older_version_is_pinned_by_its_own_go_mod_and_built() {
+    async fn error_for_an_invalid_version_shows_a_valid_one() {
+        let settings = Settings::default();
+        for version in ["1.34", "latest", "1.34.x", "2.0.0", "1.34.2.1"] {
+            let error = Release::find(version, &settings).await.unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("find a control plane of version {version:?}: write it as 1.34.2")
+            );
+        }
+        let found = Release::find("v1.36.3", &settings).await.unwrap();
+        assert_eq!(found, *Release::current());
+    }
+
+    #[tokio::test]
+    async fn older_version_is_pinned_by_its_go_mod_and_built() {
         let (_folder, settings) = sandbox();
         let release = Release::find("v1.34.2", &settings).await.unwrap();
         assert_eq!(release.version(), "1.34.2");
-        assert_eq!(release.version_answer(Program::Etcd), "etcd Version: 3.6.4");
+        assert_eq!(
+            release.expected_version_output(Program::Etcd),
+            "etcd Version: 3.6.4"
+        );
         let flags = release.linker_flags(Program::ApiServer);
         assert!(flags.contains("version.gitMinor=34"), "{flags}");
         assert!(flags.contains("buildDate=2025-11-11T19:00:37Z"), "{flags}");
@@ -164,7 +212,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_version_that_was_pinned_once_needs_no_go() {
+    async fn pinned_version_is_found_without_go() {
         let (_folder, mut settings) = sandbox();
         let first = Release::find("1.34.2", &settings).await.unwrap();
         settings.go = PathBuf::from("no-such-go");
@@ -175,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_version_that_there_is_not_is_told_in_the_words_of_go() {
+    async fn error_for_an_unknown_version_contains_the_output_of_go() {
         let (_folder, settings) = sandbox();
         let error = Release::find("1.34.99", &settings).await.unwrap_err();
         let error = error.to_string();

@@ -1,22 +1,24 @@
-/// One program of a control plane.
+//! The programs of a control plane.
+
+/// A program of a control plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Program {
     /// The database.
     Etcd,
     /// The API server.
     ApiServer,
-    /// The command for people.
+    /// The command-line client.
     Kubectl,
     /// The built-in controllers.
     ControllerManager,
-    /// What gives Pods their nodes.
+    /// The scheduler, which assigns Pods to nodes.
     Scheduler,
-    /// The kubelet of nodes that are only objects.
+    /// The kubelets of simulated nodes.
     Kwok,
 }
 
 impl Program {
-    /// All of them, in the order in which they are built.
+    /// All programs, in the order in which they are built.
     pub const ALL: [Self; 6] = [
         Self::Etcd,
         Self::ApiServer,
@@ -50,7 +52,7 @@ impl Program {
         }
     }
 
-    /// The arguments that make it print its version.
+    /// The arguments with which it prints its version.
     pub(super) const fn version_arguments(self) -> &'static [&'static str] {
         match self {
             Self::Kubectl => &["version", "--client"],

@@ -1,3 +1,5 @@
+//! A record of the programs in a folder, by which damaged ones are found.
+
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
@@ -10,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::program::Program;
 use super::release::{Release, hexadecimal};
 
-/// What was built into a folder, so that the next call need not ask again.
+/// The programs that were built into a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
     programs: BTreeMap<String, Entry>,
@@ -18,7 +20,7 @@ pub(super) struct Record {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
-    /// The digest of what decides the program's bytes.
+    /// The digest of the inputs of the build.
     inputs: String,
     size: u64,
     /// Nanoseconds since 1970.
@@ -27,7 +29,8 @@ struct Entry {
 }
 
 impl Record {
-    /// The record of a folder; an absent or unreadable one is empty, so that all is built anew.
+    /// Reads the record of a folder. A missing or invalid record is empty, so that all programs are
+    /// built again.
     pub(super) fn load(folder: &Path) -> Self {
         fs::read(path(folder))
             .ok()
@@ -35,7 +38,7 @@ impl Record {
             .unwrap_or_default()
     }
 
-    /// Writes the record whole or not at all.
+    /// Writes the record atomically.
     pub(super) fn save(&self, folder: &Path) -> io::Result<()> {
         let text = serde_json::to_vec_pretty(self)?;
         let temporary = folder.join(format!(".manifest.{}", std::process::id()));
@@ -43,8 +46,8 @@ impl Record {
         fs::rename(temporary, path(folder))
     }
 
-    /// Whether the program is there and untouched since it was recorded; reads no contents.
-    pub(super) fn vouches_for(&self, folder: &Path, release: &Release, program: Program) -> bool {
+    /// Whether the program has the recorded size and time. Does not read the file.
+    pub(super) fn is_current(&self, folder: &Path, release: &Release, program: Program) -> bool {
         let Some(entry) = self.entry(release, program) else {
             return false;
         };
@@ -53,14 +56,9 @@ impl Record {
         })
     }
 
-    /// Whether the program's bytes are those recorded; remembers the file's new time if so.
-    pub(super) fn checks_out(
-        &mut self,
-        folder: &Path,
-        release: &Release,
-        program: Program,
-    ) -> bool {
-        if self.vouches_for(folder, release, program) {
+    /// Whether the program has the recorded digest. If so, records the time of the file.
+    pub(super) fn verify(&mut self, folder: &Path, release: &Release, program: Program) -> bool {
+        if self.is_current(folder, release, program) {
             return true;
         }
         let Some(recorded) = self.entry(release, program) else {
@@ -74,8 +72,8 @@ impl Record {
         true
     }
 
-    /// Notes a program that was just built and verified.
-    pub(super) fn note(
+    /// Records a program that was built and verified.
+    pub(super) fn add(
         &mut self,
         folder: &Path,
         release: &Release,

@@ -1,26 +1,26 @@
+//! A Kubernetes version with everything that is pinned for it.
+
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 use ring::digest::{SHA256, digest};
 
-use super::pinned::pin;
 use super::program::Program;
-use crate::{Error, Settings};
 
-/// A Kubernetes version that can be built, with all that is pinned for it.
+/// A Kubernetes version that can be built, with the pinned versions of its programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Release {
     pub(super) version: Cow<'static, str>,
     pub(super) etcd: Cow<'static, str>,
     pub(super) kwok: Cow<'static, str>,
-    /// When the module was published, as the Go module index states it: a build of ours has no
-    /// date of its own, so that the same sources give the same bytes.
+    /// When the module was published by the Go module index. It is used as the build date, so that
+    /// builds are reproducible.
     pub(super) published: Cow<'static, str>,
     pub(super) controlplane: Module,
     pub(super) kwok_module: Module,
 }
 
-/// A Go module of ours that only names what is to be built.
+/// A Go module that only pins the programs to build.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Module {
     pub(super) name: &'static str,
@@ -52,34 +52,9 @@ static CURRENT: Release = Release {
 };
 
 impl Release {
-    /// The Kubernetes that this release of Kubewright is measured against.
+    /// The Kubernetes version that this version of Kubewright is compared with.
     pub fn current() -> &'static Self {
         &CURRENT
-    }
-
-    /// The release of that version, such as `1.34.2`, with or without a leading `v`.
-    ///
-    /// What is pinned for another than [`current`](Self::current) follows from Kubernetes' own
-    /// `go.mod`, which Go fetches once; it is kept in the cache folder.
-    ///
-    /// # Cancel safety
-    ///
-    /// When dropped, the running Go command is stopped, and the next call begins anew.
-    pub async fn find(version: &str, settings: &Settings) -> Result<Self, Error> {
-        let wanted = version.strip_prefix('v').unwrap_or(version);
-        if wanted == CURRENT.version {
-            return Ok(CURRENT.clone());
-        }
-        let numbers: Vec<_> = wanted.split('.').collect();
-        let is_number = |text: &&str| text.parse::<u32>().is_ok();
-        match numbers.as_slice() {
-            ["1", rest @ ..] if rest.len() == 2 && rest.iter().all(is_number) => {
-                pin(wanted, settings).await
-            }
-            _ => Err(Error::UnknownVersion {
-                version: version.to_owned(),
-            }),
-        }
     }
 
     /// The version without a leading `v`.
@@ -87,10 +62,10 @@ impl Release {
         &self.version
     }
 
-    /// What the programs report as their commit: the first 40 hexadecimal digits of the SHA-256
-    /// of the line in `go.sum` that pins the Kubernetes module.
+    /// The commit that the programs report: the first 40 hexadecimal digits of the SHA-256 of the
+    /// line in `go.sum` that pins the Kubernetes module.
     ///
-    /// A module carries no commit; this one names exactly the sources that were built.
+    /// A module has no commit; this digest identifies the sources of the build.
     pub fn commit(&self) -> String {
         let start = format!("k8s.io/kubernetes v{} h1:", self.version);
         let line = self
@@ -99,7 +74,7 @@ impl Release {
             .lines()
             .find(|line| line.starts_with(&start))
             .unwrap_or_default();
-        hexadecimal(&line_digest(line)).chars().take(40).collect()
+        hexadecimal(&sha256(line)).chars().take(40).collect()
     }
 
     pub(super) fn module(&self, program: Program) -> &Module {
@@ -109,7 +84,7 @@ impl Release {
         }
     }
 
-    /// What the linker writes into the programs.
+    /// The linker flags that stamp the version into a program.
     pub(super) fn linker_flags(&self, program: Program) -> String {
         let mut flags = "-s -w".to_owned();
         if matches!(program, Program::Etcd | Program::Kwok) {
@@ -124,20 +99,21 @@ impl Release {
             ("gitTreeState", "clean".to_owned()),
             ("buildDate", self.published.to_string()),
         ];
-        // The second package feeds the User-Agent.
+        // The User-Agent contains the version of the second package.
         for package in [
             "k8s.io/component-base/version",
             "k8s.io/client-go/pkg/version",
         ] {
             for (name, value) in &stamps {
-                write!(flags, " -X {package}.{name}={value}").unwrap_or_default();
+                // Writing to a string does not fail.
+                write!(flags, " -X {package}.{name}={value}").ok();
             }
         }
         flags
     }
 
-    /// What a program's answer about its version contains.
-    pub(super) fn version_answer(&self, program: Program) -> String {
+    /// A part of the output with which a program prints its version.
+    pub(super) fn expected_version_output(&self, program: Program) -> String {
         match program {
             Program::Etcd => format!("etcd Version: {}", self.etcd),
             Program::Kwok => format!("kwok version v{}", self.kwok),
@@ -148,17 +124,16 @@ impl Release {
         }
     }
 
-    /// A digest of all that decides what the program's bytes are, so that a change of ours
-    /// builds it anew.
+    /// A digest of the inputs of the build, so that a program is built again when they change.
     pub(super) fn inputs(&self, program: Program) -> String {
         let module = self.module(program);
         let flags = self.linker_flags(program);
         let text = [&*module.go_mod, &*module.go_sum, program.package(), &flags].join("\n");
-        hexadecimal(&line_digest(&text))
+        hexadecimal(&sha256(&text))
     }
 }
 
-fn line_digest(text: &str) -> Vec<u8> {
+fn sha256(text: &str) -> Vec<u8> {
     digest(&SHA256, text.as_bytes()).as_ref().to_vec()
 }
 
@@ -170,25 +145,10 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::Release;
-    use crate::Settings;
     use crate::control_plane::Program;
 
-    #[tokio::test]
-    async fn a_version_that_is_none_is_refused_with_what_one_looks_like() {
-        let settings = Settings::default();
-        for version in ["1.34", "latest", "1.34.x", "2.0.0", "1.34.2.1"] {
-            let error = Release::find(version, &settings).await.unwrap_err();
-            assert_eq!(
-                error.to_string(),
-                format!("find a control plane of version {version:?}: write it as 1.34.2")
-            );
-        }
-        let found = Release::find("v1.36.3", &settings).await.unwrap();
-        assert_eq!(found, *Release::current());
-    }
-
     #[test]
-    fn the_commit_follows_from_the_modules_checksum() {
+    fn commit_is_derived_from_the_checksum_of_the_module() {
         // printf '%s' "$(grep 'k8s.io/kubernetes v1.36.3 h1:' go.sum)" | sha256sum | head -c 40
         assert_eq!(
             Release::current().commit(),
@@ -197,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn kubernetes_programs_are_stamped_in_both_packages_and_others_not() {
+    fn only_kubernetes_programs_are_stamped_with_a_version() {
         let release = Release::current();
         let flags = release.linker_flags(Program::Kubectl);
         assert!(flags.contains(" -X k8s.io/component-base/version.gitVersion=v1.36.3"));

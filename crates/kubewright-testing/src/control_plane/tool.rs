@@ -1,3 +1,5 @@
+//! Tools of other projects that tests compare their results with.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -6,10 +8,10 @@ use ring::digest::{SHA256, digest};
 use super::go::{Go, Target};
 use super::lock::Lock;
 use super::release::hexadecimal;
-use crate::progress::say;
+use crate::progress::report;
 use crate::{Error, Settings};
 
-/// A program of others that tests hold their results against, built from its Go module.
+/// A program of another project that tests compare their results with, built from its Go module.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), kubewright_testing::Error> {
@@ -24,11 +26,11 @@ use crate::{Error, Settings};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Tool {
-    /// go-containerregistry's client for images and registries.
+    /// The client for images and registries of go-containerregistry.
     Crane,
     /// Helm.
     Helm,
-    /// The reference registry, which keeps images in memory.
+    /// The reference registry, with images in memory.
     Registry,
 }
 
@@ -37,10 +39,10 @@ const GO_SUM: &str = include_str!("../../go/tools/go.sum");
 const REGISTRY: &str = include_str!("../../go/tools/registry/main.go");
 
 impl Tool {
-    /// Finds the program, or builds it.
+    /// Locates the program, or builds it.
     ///
-    /// Its file is named after all that decides what is in it, so that a change of ours builds it
-    /// anew and one that is there is never built again.
+    /// The name of its file contains a digest of the inputs of the build, so that it is built again
+    /// only when they change.
     ///
     /// # Cancel safety
     ///
@@ -48,25 +50,25 @@ impl Tool {
     pub async fn locate(self, settings: &Settings) -> Result<PathBuf, Error> {
         let folder = settings.cache_folder()?.join("go-tools");
         let inputs = [GO_MOD, GO_SUM, REGISTRY].join("\n");
-        let inputs = hexadecimal(digest(&SHA256, inputs.as_bytes()).as_ref());
-        let inputs: String = inputs.chars().take(12).collect();
-        let place = folder.join(format!("{}-{inputs}", self.name()));
-        if place.is_file() {
-            return Ok(place);
+        let digits = hexadecimal(digest(&SHA256, inputs.as_bytes()).as_ref());
+        let version: String = digits.chars().take(12).collect();
+        let path = folder.join(format!("{}-{version}", self.name()));
+        if path.is_file() {
+            return Ok(path);
         }
         let go = Go {
             program: &settings.go,
             cache: &settings.cache,
         };
-        go.find().await?;
+        go.check().await?;
         let not_writable = |source| Error::CacheNotWritable {
             folder: folder.clone(),
             source,
         };
         fs::create_dir_all(&folder).map_err(not_writable)?;
         let _lock = Lock::acquire(&folder).await?;
-        if !place.is_file() {
-            say(format_args!(
+        if !path.is_file() {
+            report(format_args!(
                 "building {}; the first build takes minutes",
                 self.name()
             ));
@@ -81,9 +83,9 @@ impl Tool {
                 output: &temporary,
             };
             go.build(target).await?;
-            fs::rename(&temporary, &place).map_err(not_writable)?;
+            fs::rename(&temporary, &path).map_err(not_writable)?;
         }
-        Ok(place)
+        Ok(path)
     }
 
     const fn name(self) -> &'static str {

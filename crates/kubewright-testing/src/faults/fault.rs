@@ -1,3 +1,5 @@
+//! A fault: its effect, and the requests that it affects.
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,20 +8,19 @@ use kubewright::Verb;
 use kubewright_wire::route::ResourceRoute;
 use kubewright_wire::status::{Reason, Status};
 
-/// Something that goes wrong for a request of the operator under test.
+/// A fault of a request of the operator under test.
 ///
 /// ```
 /// use kubewright_testing::Fault;
 /// use kubewright::Verb;
 ///
-/// // The second apply of a Pod is carried out, and its answer never arrives.
-/// let fault = Fault::lost_answer().on(Verb::Patch, "pods").after(1);
-/// assert_eq!(fault.to_string(), "lost answer of patch pods, once after 1");
+/// // The second apply of a Pod succeeds, but its response is lost.
+/// let fault = Fault::lost_response().on(Verb::Patch, "pods").after(1);
+/// assert_eq!(fault.to_string(), "lost response for patch pods, once after 1");
 /// ```
 ///
-/// Without [`on`](Self::on) it is for any write. It happens once, unless
-/// [`times`](Self::times) says otherwise. `cx.apply` is [`Verb::Patch`], also where it makes the
-/// object.
+/// Without [`on`](Self::on) it affects any write. It happens once, unless [`times`](Self::times)
+/// sets another number. The verb of `cx.apply` is [`Verb::Patch`], also when it creates the object.
 #[derive(Clone, Debug)]
 pub struct Fault {
     pub(super) effect: Effect,
@@ -28,20 +29,20 @@ pub struct Fault {
     pub(super) times: usize,
 }
 
-/// What happens instead of the request, or after it.
+/// The effect of a fault on a request.
 #[derive(Clone, Debug)]
 pub(super) enum Effect {
-    /// The API server says no; it never sees the request.
-    Refuse(Box<Status>),
-    /// Nobody is there.
+    /// The request is not sent, and fails with this status.
+    Reject(Box<Status>),
+    /// The connection fails.
     Unreachable,
-    /// The request is carried out and the answer never arrives.
-    LostAnswer,
-    /// The request is carried out; the operator does not live to see the answer.
+    /// The request is sent and the response never arrives.
+    LostResponse,
+    /// The request is sent; the operator crashes before the response arrives.
     Crash,
 }
 
-/// Which requests are meant.
+/// The requests that a fault affects.
 #[derive(Clone, Debug)]
 enum Requests {
     Writes,
@@ -49,45 +50,45 @@ enum Requests {
 }
 
 impl Fault {
-    /// The API server refuses with this code and message, and the reason that goes with the code.
-    pub fn refused(code: u16, message: impl Into<String>) -> Self {
-        Self::new(Effect::Refuse(Box::new(Status::failure(
+    /// The request fails with this code and message, and the reason of the code.
+    pub fn rejected(code: u16, message: impl Into<String>) -> Self {
+        Self::new(Effect::Reject(Box::new(Status::failure(
             code,
             reason_of(code),
             message,
         ))))
     }
 
-    /// 409: somebody else has changed the object in between.
+    /// 409: another client has changed the object in the meantime.
     pub fn conflict() -> Self {
-        Self::refused(409, "the object has been modified; injected by a test")
+        Self::rejected(409, "the object has been modified; injected by a test")
     }
 
-    /// 403 as a full quota says it: not a matter of roles.
+    /// 403 because a quota is exceeded, not because a permission is missing.
     pub fn quota_exceeded() -> Self {
-        Self::refused(403, "exceeded quota: injected by a test")
+        Self::rejected(403, "exceeded quota: injected by a test")
     }
 
-    /// 422: the object is not valid.
+    /// 422: the object is invalid.
     pub fn invalid() -> Self {
-        Self::refused(422, "the object is invalid: injected by a test")
+        Self::rejected(422, "the object is invalid: injected by a test")
     }
 
-    /// 500: the API server has a trouble of its own.
+    /// 500: the API server has an internal error.
     pub fn server_error() -> Self {
-        Self::refused(500, "Internal error occurred: injected by a test")
+        Self::rejected(500, "Internal error occurred: injected by a test")
     }
 
-    /// 429: the API server has too much to do, and says for how many seconds.
+    /// 429: the API server is overloaded, and returns when to retry.
     pub fn too_many_requests(seconds: u32) -> Self {
         let status = Status::too_many_requests("too many requests, injected by a test", seconds);
-        Self::new(Effect::Refuse(Box::new(status)))
+        Self::new(Effect::Reject(Box::new(status)))
     }
 
-    /// 410: what a watch or a list is to go on from is no longer there.
+    /// 410: the revision that a watch or a list continues from was compacted.
     pub fn expired() -> Self {
         let status = Status::expired("too old resource version: injected by a test");
-        Self::new(Effect::Refuse(Box::new(status)))
+        Self::new(Effect::Reject(Box::new(status)))
     }
 
     /// The connection fails before the request is sent.
@@ -95,19 +96,19 @@ impl Fault {
         Self::new(Effect::Unreachable)
     }
 
-    /// The request is carried out, and the connection fails before the answer arrives.
-    pub fn lost_answer() -> Self {
-        Self::new(Effect::LostAnswer)
+    /// The request is sent, and the connection fails before the response arrives.
+    pub fn lost_response() -> Self {
+        Self::new(Effect::LostResponse)
     }
 
-    /// The operator dies once the request is carried out, before it knows. From then on it asks
-    /// nothing more; [`Cluster::restart_operator`](crate::Cluster::restart_operator) starts the
-    /// next one.
+    /// The operator crashes after the request is sent and before the response arrives. It sends no
+    /// more requests; [`Cluster::restart_operator`](crate::Cluster::restart_operator) starts the
+    /// next run.
     pub fn crash() -> Self {
         Self::new(Effect::Crash)
     }
 
-    /// Only for requests with this verb about this resource: `pods`, or `pods/status`.
+    /// Affects only requests with this verb and resource: `pods`, or `pods/status`.
     #[must_use]
     pub fn on(mut self, verb: Verb, resource: impl Into<String>) -> Self {
         let resource = resource.into();
@@ -115,14 +116,14 @@ impl Fault {
         self
     }
 
-    /// The first `count` of these requests pass.
+    /// Skips the first `count` of these requests.
     #[must_use]
     pub fn after(mut self, count: usize) -> Self {
         self.skip = count;
         self
     }
 
-    /// Happens that often.
+    /// Happens this number of times.
     #[must_use]
     pub fn times(mut self, count: usize) -> Self {
         self.times = count;
@@ -138,8 +139,8 @@ impl Fault {
         }
     }
 
-    /// Whether a request is one of those that are meant.
-    pub(super) fn is_for(&self, route: &ResourceRoute) -> bool {
+    /// Whether the fault affects a request.
+    pub(super) fn matches(&self, route: &ResourceRoute) -> bool {
         match &self.requests {
             Requests::Writes => is_write(route),
             Requests::Of { verb, resource } => {
@@ -149,7 +150,7 @@ impl Fault {
     }
 }
 
-/// Whether a request changes what is stored. Events tell about other writes and are none.
+/// Whether a request is a write. Events do not count, because they only report other writes.
 pub(super) fn is_write(route: &ResourceRoute) -> bool {
     let reads = matches!(route.verb, Verb::Get | Verb::List | Verb::Watch);
     !reads && route.plural != "events"
@@ -175,13 +176,10 @@ fn reason_of(code: u16) -> Option<Reason> {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.effect {
-            Effect::Refuse(status) => write!(f, "refusal {}", status.code)?,
+            Effect::Reject(status) => write!(f, "status {} for", status.code)?,
             Effect::Unreachable => f.write_str("no connection for")?,
-            Effect::LostAnswer => f.write_str("lost answer of")?,
+            Effect::LostResponse => f.write_str("lost response for")?,
             Effect::Crash => f.write_str("crash after")?,
-        }
-        if matches!(self.effect, Effect::Refuse(_)) {
-            f.write_str(" of")?;
         }
         match &self.requests {
             Requests::Writes => f.write_str(" a write")?,
@@ -198,17 +196,17 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A fault on its way; it tells how often it has happened.
+/// An injected fault, which counts how often it has happened.
 #[derive(Clone, Debug)]
 pub struct Injected {
     pub(super) name: String,
-    pub(super) met: Arc<AtomicUsize>,
+    pub(super) count: Arc<AtomicUsize>,
 }
 
 impl Injected {
     /// How often it has happened so far.
-    pub fn met(&self) -> usize {
-        self.met.load(Ordering::Relaxed)
+    pub fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
     }
 }
 

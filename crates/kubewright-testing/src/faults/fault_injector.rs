@@ -1,3 +1,5 @@
+//! The faults that a test injects, and the requests that operators have sent.
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,86 +8,89 @@ use kubewright_wire::route::ResourceRoute;
 use parking_lot::Mutex;
 
 use super::fault::{Effect, is_write};
-use super::watch_body::{Ending, OpenWatch};
+use super::watch_body::{OpenWatch, WatchEnd};
 use super::{Fault, Injected};
 
-/// What is to go wrong for the operators under test, and what they have written.
+/// The faults for the operators under test, their open watches and their writes.
 ///
-/// Clones are handles to the same script.
+/// Clones share their state.
 #[derive(Clone, Default)]
-pub(crate) struct Script {
+pub(crate) struct FaultInjector {
     state: Arc<Mutex<State>>,
 }
 
 #[derive(Default)]
 struct State {
-    faults: Vec<Pending>,
+    faults: Vec<PendingFault>,
     watches: Vec<OpenWatch>,
     writes: Vec<String>,
-    /// Whether the API server answers nobody.
-    is_away: bool,
+    /// Whether all requests fail.
+    has_outage: bool,
 }
 
-/// A fault, and how far it is.
-struct Pending {
+/// An injected fault, and how many requests matched it.
+struct PendingFault {
     fault: Fault,
-    seen: usize,
-    met: Arc<AtomicUsize>,
+    matched: usize,
+    count: Arc<AtomicUsize>,
 }
 
-impl Script {
+impl FaultInjector {
     pub(crate) fn inject(&self, fault: Fault) -> Injected {
-        let met = Arc::new(AtomicUsize::new(0));
+        let count = Arc::new(AtomicUsize::new(0));
         let injected = Injected {
             name: fault.to_string(),
-            met: Arc::clone(&met),
+            count: Arc::clone(&count),
         };
-        let pending = Pending {
+        let pending = PendingFault {
             fault,
-            seen: 0,
-            met,
+            matched: 0,
+            count,
         };
         self.state.lock().faults.push(pending);
         injected
     }
 
-    /// The faults that did not happen as often as they should; all are forgotten.
-    pub(crate) fn take_unmet(&self) -> Vec<String> {
+    /// Removes all faults, and returns those that happened less often than they should.
+    pub(crate) fn take_not_triggered(&self) -> Vec<String> {
         let faults = std::mem::take(&mut self.state.lock().faults);
-        let unmet = faults.iter().filter(|one| !one.is_spent());
-        unmet.map(|one| one.fault.to_string()).collect()
+        faults
+            .iter()
+            .filter(|pending| !pending.is_spent())
+            .map(|pending| pending.fault.to_string())
+            .collect()
     }
 
-    /// Breaks all connections and lets nobody connect until the answer is dropped.
-    pub(crate) fn go_away(&self) -> Away {
+    /// Closes all connections, and fails all requests until the returned value is dropped.
+    pub(crate) fn start_outage(&self) -> Outage {
         let mut state = self.state.lock();
-        state.is_away = true;
+        state.has_outage = true;
         for watch in std::mem::take(&mut state.watches) {
-            watch.end(Ending::Cut);
+            watch.end(WatchEnd::Cut);
         }
-        Away {
-            script: self.clone(),
+        Outage {
+            injector: self.clone(),
         }
     }
 
-    pub(super) fn is_away(&self) -> bool {
-        self.state.lock().is_away
+    pub(super) fn has_outage(&self) -> bool {
+        self.state.lock().has_outage
     }
 
-    /// What was written so far: verb, resource and object.
+    /// The writes so far: verb, resource and object.
     pub(crate) fn writes(&self) -> Vec<String> {
         self.state.lock().writes.clone()
     }
 
-    /// Ends the watches of a resource that are open; says how many there were.
-    pub(crate) fn end_watches(&self, resource: &str, ending: Ending) -> usize {
+    /// Ends the open watches of a resource and returns how many there were.
+    pub(crate) fn end_watches(&self, resource: &str, end: WatchEnd) -> usize {
         let mut state = self.state.lock();
         state.watches.retain(OpenWatch::is_open);
-        let of_it = state
-            .watches
-            .iter()
-            .filter(|one| one.resource() == resource);
-        of_it.map(|one| one.end(ending)).count()
+        let watches = state.watches.iter();
+        watches
+            .filter(|watch| watch.resource() == resource)
+            .map(|watch| watch.end(end))
+            .count()
     }
 
     pub(super) fn add_watch(&self, watch: OpenWatch) {
@@ -94,7 +99,7 @@ impl Script {
         state.watches.push(watch);
     }
 
-    /// What happens to a request; the first fault that is meant for it decides.
+    /// The effect on a request: that of the first fault that matches it.
     pub(super) fn decide(&self, route: &ResourceRoute) -> Option<Effect> {
         let mut state = self.state.lock();
         if is_write(route) {
@@ -109,38 +114,38 @@ impl Script {
     }
 }
 
-/// While it is held, the API server answers nobody.
+/// All requests fail until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Away {
-    script: Script,
+pub(crate) struct Outage {
+    injector: FaultInjector,
 }
 
-impl Drop for Away {
+impl Drop for Outage {
     fn drop(&mut self) {
-        self.script.state.lock().is_away = false;
+        self.injector.state.lock().has_outage = false;
     }
 }
 
-impl Pending {
+impl PendingFault {
     fn decide(&mut self, route: &ResourceRoute) -> Option<Effect> {
-        if self.is_spent() || !self.fault.is_for(route) {
+        if self.is_spent() || !self.fault.matches(route) {
             return None;
         }
-        self.seen += 1;
-        if self.seen <= self.fault.skip {
+        self.matched += 1;
+        if self.matched <= self.fault.skip {
             return None;
         }
-        self.met.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
         Some(self.fault.effect.clone())
     }
 
     fn is_spent(&self) -> bool {
-        self.met.load(Ordering::Relaxed) >= self.fault.times
+        self.count.load(Ordering::Relaxed) >= self.fault.times
     }
 }
 
-impl fmt::Debug for Script {
+impl fmt::Debug for FaultInjector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Script").finish_non_exhaustive()
+        f.debug_struct("FaultInjector").finish_non_exhaustive()
     }
 }

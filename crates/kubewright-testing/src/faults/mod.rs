@@ -1,14 +1,14 @@
-//! What can go wrong between an operator under test and the API server, on purpose.
+//! Faults between an operator under test and the API server.
 //!
-//! There is one door for all of it: a layer on the operator's client. So the same test runs on
-//! the embedded cluster and on a real one.
+//! A layer on the client of the operator injects them, so that a test works alike on the embedded
+//! cluster and on a real one.
 
-mod door;
 mod fault;
-mod script;
+mod fault_injector;
+mod fault_layer;
 mod watch_body;
 
-pub(crate) use door::Door;
 pub use fault::{Fault, Injected};
-pub(crate) use script::Script;
-pub(crate) use watch_body::Ending;
+pub(crate) use fault_injector::FaultInjector;
+pub(crate) use fault_layer::FaultLayer;
+pub(crate) use watch_body::WatchEnd;

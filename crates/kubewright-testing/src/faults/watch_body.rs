@@ -1,3 +1,5 @@
+//! The response body of a watch that a test can end.
+
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
@@ -14,20 +16,20 @@ use tower::BoxError;
 
 /// How an open watch ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// The connection breaks.
+pub(crate) enum WatchEnd {
+    /// The connection is closed.
     Cut,
-    /// The API server says that the revision is too old, and ends it.
+    /// The API server sends an error event, because the revision was compacted.
     Expired,
 }
 
-/// A watch that can be ended from outside.
+/// A watch that a test can end.
 #[derive(Clone, Debug)]
 pub(super) struct OpenWatch {
     resource: String,
     ended: CancellationToken,
-    ending: Arc<OnceLock<Ending>>,
-    /// Held by the body too: once that is gone, so is the watch.
+    end: Arc<OnceLock<WatchEnd>>,
+    /// Shared with the body: the watch ends when the body is dropped.
     alive: Arc<()>,
 }
 
@@ -36,7 +38,7 @@ impl OpenWatch {
         Self {
             resource,
             ended: CancellationToken::new(),
-            ending: Arc::default(),
+            end: Arc::default(),
             alive: Arc::default(),
         }
     }
@@ -49,37 +51,39 @@ impl OpenWatch {
         Arc::strong_count(&self.alive) > 1 && !self.ended.is_cancelled()
     }
 
-    pub(super) fn end(&self, ending: Ending) {
-        self.ending.get_or_init(|| ending);
+    pub(super) fn end(&self, end: WatchEnd) {
+        self.end.get_or_init(|| end);
         self.ended.cancel();
     }
 }
 
-/// The body of a watch's answer, until it is ended.
+/// The response body of a watch, until it is ended.
 pub(super) struct WatchBody {
     inner: UnsyncBoxBody<Bytes, BoxError>,
     ended: Pin<Box<WaitForCancellationFutureOwned>>,
-    ending: Arc<OnceLock<Ending>>,
+    end: Arc<OnceLock<WatchEnd>>,
     _alive: Arc<()>,
-    form: Form,
+    encoding: Encoding,
     is_over: bool,
 }
 
-/// How the events of a watch are written.
+/// The encoding of the events of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum Encoding {
     Json,
     Protobuf,
 }
 
-impl Form {
-    /// The form that an answer says it has.
+impl Encoding {
+    /// The encoding in the headers of a response.
     pub(super) fn of(headers: &HeaderMap) -> Self {
-        let media_type = headers.get(CONTENT_TYPE);
-        let media_type = media_type.and_then(|value| value.to_str().ok());
-        match media_type.is_some_and(|name| name.contains("protobuf")) {
-            true => Self::Protobuf,
-            false => Self::Json,
+        let media_type = headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok());
+        if media_type.is_some_and(|name| name.contains("protobuf")) {
+            Self::Protobuf
+        } else {
+            Self::Json
         }
     }
 }
@@ -87,14 +91,14 @@ impl Form {
 impl WatchBody {
     pub(super) fn new(
         inner: UnsyncBoxBody<Bytes, BoxError>,
-        form: Form,
+        encoding: Encoding,
         watch: &OpenWatch,
     ) -> Self {
         Self {
             inner,
-            form,
+            encoding,
             ended: Box::pin(watch.ended.clone().cancelled_owned()),
-            ending: Arc::clone(&watch.ending),
+            end: Arc::clone(&watch.end),
             _alive: Arc::clone(&watch.alive),
             is_over: false,
         }
@@ -114,25 +118,25 @@ impl Body for WatchBody {
         }
         if self.ended.as_mut().poll(cx).is_ready() {
             self.is_over = true;
-            return Poll::Ready(Some(match self.ending.get() {
-                Some(Ending::Expired) => Ok(Frame::data(expired(self.form))),
-                Some(Ending::Cut) | None => Err("the connection was cut by a test".into()),
+            return Poll::Ready(Some(match self.end.get() {
+                Some(WatchEnd::Expired) => Ok(Frame::data(expired(self.encoding))),
+                Some(WatchEnd::Cut) | None => Err("the connection was cut by a test".into()),
             }));
         }
         Pin::new(&mut self.inner).poll_frame(cx)
     }
 }
 
-/// The event that says that the revision is too old.
-fn expired(form: Form) -> Bytes {
+/// The event of a watch whose revision was compacted.
+fn expired(encoding: Encoding) -> Bytes {
     let status = Status::expired("too old resource version: injected by a test");
-    match form {
-        Form::Json => Bytes::from(format!("{}\n", json!({"type": "ERROR", "object": status}))),
-        Form::Protobuf => Bytes::from(protobuf_frame(&status)),
+    match encoding {
+        Encoding::Json => Bytes::from(format!("{}\n", json!({"type": "ERROR", "object": status}))),
+        Encoding::Protobuf => Bytes::from(protobuf_frame(&status)),
     }
 }
 
-/// A frame of a watch in protobuf: its length, then the type of the event and its object in an
+/// A frame of a watch in protobuf: its length, then an event with its type and its object in an
 /// envelope.
 fn protobuf_frame(status: &Status) -> Vec<u8> {
     let object = [
@@ -143,24 +147,24 @@ fn protobuf_frame(status: &Status) -> Vec<u8> {
         vec![6 << 3, 0x9a, 3],
     ];
     let kind = [field(1, "v1"), field(2, "Status")].concat();
-    let inside = [field(1, kind), field(2, object.concat())].concat();
-    let envelope = [b"k8s\0".to_vec(), inside].concat();
+    let unknown = [field(1, kind), field(2, object.concat())].concat();
+    let envelope = [b"k8s\0".to_vec(), unknown].concat();
     let event = [field(1, "ERROR"), field(2, field(1, envelope))].concat();
     let length = u32::try_from(event.len()).unwrap_or_default();
     [length.to_be_bytes().to_vec(), event].concat()
 }
 
-/// A field of a message: its number, its length and what is in it.
-fn field(number: u8, inside: impl AsRef<[u8]>) -> Vec<u8> {
-    let inside = inside.as_ref();
+/// A field of a message: its number, its length and its content.
+fn field(number: u8, content: impl AsRef<[u8]>) -> Vec<u8> {
+    let content = content.as_ref();
     let mut head = vec![number << 3 | 2];
-    let mut rest = inside.len();
+    let mut rest = content.len();
     while rest > 0x7f {
         head.push(u8::try_from(rest & 0x7f).unwrap_or_default() | 0x80);
         rest >>= 7;
     }
     head.push(u8::try_from(rest).unwrap_or_default());
-    head.extend_from_slice(inside);
+    head.extend_from_slice(content);
     head
 }
 
@@ -171,23 +175,23 @@ mod tests {
     use kubewright_wire::status::Status;
     use serde::Deserialize as _;
 
-    use super::{Form, expired};
+    use super::{Encoding, expired};
 
     #[test]
-    fn an_expired_watch_in_protobuf_ends_with_a_status_that_says_so() {
-        let mut told = Vec::new();
-        let read = FrameScanner::new(1000).push(&expired(Form::Protobuf), |item| {
+    fn expired_watch_in_protobuf_ends_with_a_status() {
+        let mut frames = Vec::new();
+        let read = FrameScanner::new(1000).push(&expired(Encoding::Protobuf), |item| {
             let Item::Whole(bytes) = item else {
                 return Ok(());
             };
             let frame = Frame::parse_protobuf(bytes)?;
             let layout = Layouts::builtin().of_status().unwrap();
             let object = ProtobufObject::new(layout, frame.object);
-            told.push((frame.kind, Status::deserialize(object).unwrap()));
+            frames.push((frame.kind, Status::deserialize(object).unwrap()));
             Ok::<_, ScanError>(())
         });
         read.unwrap();
         let expected = Status::expired("too old resource version: injected by a test");
-        assert_eq!(told, [(FrameKind::Error, expected)]);
+        assert_eq!(frames, [(FrameKind::Error, expected)]);
     }
 }

@@ -1,3 +1,5 @@
+//! Access to a real cluster: certificates, tokens and clients of users.
+
 use std::path::PathBuf;
 
 use http::Request;
@@ -12,7 +14,7 @@ use super::running::RealCluster;
 use crate::Error;
 
 impl RealCluster {
-    /// How to reach the cluster as the given user, by a new client certificate.
+    /// A kubeconfig for a user, with a new client certificate.
     pub fn access(&self, user: &User) -> Result<Kubeconfig, Error> {
         let identity = self.authority().issue(&Subject {
             common_name: user.name.clone(),
@@ -27,18 +29,18 @@ impl RealCluster {
         Ok(self.access_by(Credentials::Certificate(identity)))
     }
 
-    /// How to reach the cluster as a ServiceAccount, by a token that the API server issues.
+    /// A kubeconfig for a ServiceAccount, with a token that the API server issues.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, a token may have been issued that nobody has.
+    /// When dropped, a token may have been issued without being used.
     pub async fn access_for_account(
         &self,
         namespace: &str,
         name: &str,
     ) -> Result<Kubeconfig, Error> {
         #[derive(Deserialize)]
-        struct Answer {
+        struct TokenRequest {
             status: Status,
         }
         #[derive(Deserialize)]
@@ -46,7 +48,7 @@ impl RealCluster {
             token: String,
         }
         let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token");
-        let tried = || format!("ask for a token of ServiceAccount {namespace}/{name}");
+
         let body = json!({
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
@@ -55,31 +57,28 @@ impl RealCluster {
         let request = Request::post(path)
             .header("Content-Type", "application/json")
             .body(body.to_string().into_bytes())
-            .map_err(|source| Error::Client {
-                user: name.to_owned(),
-                source: source.into(),
-            })?;
+            .map_err(Error::client(name))?;
         let admin = self.client().await?;
-        let answer: Answer = admin
-            .request(request)
-            .await
-            .map_err(|source| Error::Request {
-                tried: tried(),
-                source: Box::new(source),
-            })?;
-        Ok(self.access_by(Credentials::Token(answer.status.token)))
+        let issued: TokenRequest =
+            admin
+                .request(request)
+                .await
+                .map_err(Error::request(format!(
+                    "request a token of ServiceAccount {namespace}/{name}"
+                )))?;
+        Ok(self.access_by(Credentials::Token(issued.status.token)))
     }
 
-    /// A client that may do everything.
+    /// A client with all permissions.
     ///
     /// # Cancel safety
     ///
     /// Nothing is lost when dropped.
     pub async fn client(&self) -> Result<Client, Error> {
-        client(&self.access(&User::admin())?).await
+        self.access(&User::admin())?.client().await
     }
 
-    /// A kubeconfig file that may do everything; it goes with the cluster.
+    /// A kubeconfig file with all permissions, which is deleted with the cluster.
     pub fn kubeconfig(&self) -> PathBuf {
         self.file("admin.kubeconfig")
     }
@@ -92,12 +91,4 @@ impl RealCluster {
             namespace: "default".to_owned(),
         }
     }
-}
-
-/// A client that checks the server's certificate.
-pub(super) async fn client(access: &Kubeconfig) -> Result<Client, Error> {
-    Client::try_from(access.config().await?).map_err(|source| Error::Client {
-        user: access.server.clone(),
-        source: source.into(),
-    })
 }

@@ -1,3 +1,5 @@
+//! The configuration of an authorization webhook for kube-apiserver.
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
@@ -7,8 +9,8 @@ use super::options::AuthorizerAddress;
 use super::run_folder::RunFolder;
 use crate::Error;
 
-/// Writes what makes kube-apiserver ask a webhook before the roles. Its answers are not kept, so
-/// that a test sees each decision.
+/// Writes a configuration with which kube-apiserver calls a webhook before RBAC. Decisions are not
+/// cached, so that a test sees each of them.
 pub(super) fn write(run: &RunFolder, authorizer: &AuthorizerAddress) -> Result<(), Error> {
     let access = json!({
         "apiVersion": "v1",

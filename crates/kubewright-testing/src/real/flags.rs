@@ -1,11 +1,13 @@
+//! The command-line flags of the programs of a control plane.
+
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 
-use super::options::{Parts, RealOptions};
+use super::options::{Components, RealOptions};
 use super::run_folder::RunFolder;
 use crate::Error;
 
-/// The file that says who is asked what users may do.
+/// The file that configures authorization.
 pub(super) const AUTHORIZATION: &str = "authorization.json";
 
 /// The ports of one control plane.
@@ -18,10 +20,10 @@ pub(super) struct Ports {
 }
 
 impl Ports {
-    /// Four ports that were free a moment ago.
+    /// Four ports that are free now.
     ///
-    /// None of the programs can choose one by itself and say which, so another process may take
-    /// one in between; the whole start is then tried again.
+    /// The programs cannot choose and report a port themselves. If another process takes one of the
+    /// ports first, the whole start is retried.
     pub(super) fn reserve() -> Result<Self, Error> {
         let ports = (0..4)
             .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))
@@ -38,8 +40,8 @@ impl Ports {
                 kwok: *kwok,
             }),
             _ => Err(Error::Unsupported {
-                asked: "find four free ports on 127.0.0.1".to_owned(),
-                why: "none can be opened; check the limits of this process",
+                operation: "find four free ports on 127.0.0.1".to_owned(),
+                reason: "none can be opened; check the limits of this process",
             }),
         }
     }
@@ -104,8 +106,8 @@ pub(super) fn api_server(run: &RunFolder, ports: Ports, options: &RealOptions) -
         Some(_) => file_flag("authorization-config", &run.file(AUTHORIZATION)),
     });
     let mut disabled = options.disable_admission.clone();
-    if options.parts == Parts::ApiServer {
-        // Nobody makes the default account, and without it no Pod would be admitted.
+    if options.components == Components::ApiServer {
+        // No controller creates the default account, without which this plugin admits no Pod.
         disabled.insert("ServiceAccount".to_owned());
     }
     let list = |names: &std::collections::BTreeSet<String>| {

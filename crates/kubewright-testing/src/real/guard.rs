@@ -1,3 +1,5 @@
+//! Ends the processes of a run when this process is gone.
+
 use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -5,18 +7,18 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::Error;
 
-/// A shell that outlives this process by a moment and ends what it left behind.
+/// A shell that cleans up after this process.
 ///
-/// It reads a pipe whose only other end is here. When this process is gone, however it went, the
-/// pipe ends, and the shell ends the recorded processes and removes the run's folder.
+/// It reads a pipe whose only other end is in this process. When this process ends for whatever
+/// reason, the pipe closes, and the shell kills the recorded processes and removes the run's folder.
 #[derive(Debug)]
 pub(super) struct Guard {
     shell: Child,
     pipe: Option<ChildStdin>,
 }
 
-// A number may belong to another process by then: only one whose working folder is the run's is
-// ours. Without /proc (macOS) the command line is looked at, which names the folder.
+// A process id may belong to another process by then: a process of the run has the run's folder as
+// its working directory. Without /proc (macOS) its command line contains the folder.
 const SCRIPT: &str = r#"
 trap '' HUP INT TERM
 folder=$1
@@ -33,7 +35,7 @@ for process in $processes; do
     case $(ps -ww -o command= -p "$process") in *"$folder"*) kill -9 "$process" ;; esac
   fi
 done
-# What was just ended may still have been writing.
+# A killed process may still have written a file.
 rm -rf "$folder" || { sleep 1; rm -rf "$folder"; }
 "#;
 
@@ -61,7 +63,7 @@ impl Guard {
         Ok(Self { shell, pipe })
     }
 
-    /// Records a process to be ended with this one.
+    /// Records a process that ends with this one.
     pub(super) fn watch(&mut self, process: u32) -> Result<(), Error> {
         let Some(pipe) = &mut self.pipe else {
             return Ok(());
@@ -73,12 +75,14 @@ impl Guard {
     }
 }
 
-/// The processes have ended orderly: the guard has nothing left to do.
+/// The processes have been stopped: the shell ends without killing anything.
 impl Drop for Guard {
     fn drop(&mut self) {
         if let Some(mut pipe) = self.pipe.take() {
-            writeln!(pipe, "done").unwrap_or_default();
+            // Fails only if the shell has been killed.
+            drop(writeln!(pipe, "done"));
         }
-        self.shell.wait().map(drop).unwrap_or_default();
+        // Fails only if the shell was waited for elsewhere.
+        drop(self.shell.wait());
     }
 }

@@ -1,3 +1,5 @@
+//! A kubeconfig for one user of a test cluster.
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kubewright_http::pki::KeyPairPem;
@@ -5,20 +7,20 @@ use serde_json::{Value, json};
 
 use crate::Error;
 
-/// How to reach an API server, and as whom.
+/// The address of an API server, and the credentials of a user.
 #[derive(Clone, Debug)]
 pub struct Kubeconfig {
     /// The server's address.
     pub server: String,
     /// The authority that signed the server's certificate.
     pub authority_pem: String,
-    /// Who calls.
+    /// The credentials of the user.
     pub credentials: Credentials,
-    /// The namespace meant when none is named.
+    /// The default namespace.
     pub namespace: String,
 }
 
-/// How a client proves who it is.
+/// How a client authenticates.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Credentials {
@@ -38,12 +40,12 @@ impl std::fmt::Debug for Credentials {
 }
 
 impl Kubeconfig {
-    /// The file's text: JSON, which every reader of YAML accepts.
+    /// The text of the file, in JSON, which is valid YAML.
     pub fn to_text(&self) -> String {
         format!("{:#}\n", self.to_value())
     }
 
-    /// What kube makes a client of.
+    /// The configuration of kube for a client.
     ///
     /// # Cancel safety
     ///
@@ -59,11 +61,23 @@ impl Kubeconfig {
         let mut config = kube::Config::from_custom_kubeconfig(file, &options)
             .await
             .map_err(|error| failed(error.into()))?;
-        // The server is on loopback, whatever the environment says about proxies.
+        // The server is on loopback: a proxy from the environment would not reach it.
         config.proxy_url = None;
-        // A test sees each answer as it comes: a 429 is not asked again for minutes.
+        // Tests check single responses; the default retries a 429 for minutes.
         config.default_retry = false;
         Ok(config)
+    }
+
+    /// A client that verifies the certificate of the server.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost when dropped.
+    pub(super) async fn client(&self) -> Result<kube::Client, Error> {
+        kube::Client::try_from(self.config().await?).map_err(|source| Error::Client {
+            user: self.server.clone(),
+            source: source.into(),
+        })
     }
 
     fn to_value(&self) -> Value {

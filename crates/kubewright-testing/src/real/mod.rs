@@ -1,4 +1,4 @@
-//! A real control plane as processes on loopback: started, reached, and surely ended.
+//! A real control plane as processes on loopback, which never outlive this process.
 
 mod access;
 mod authorization;
@@ -11,5 +11,5 @@ mod run_folder;
 mod running;
 
 pub use kubeconfig::{Credentials, Kubeconfig};
-pub use options::{AuthorizerAddress, Parts, RealOptions};
+pub use options::{AuthorizerAddress, Components, RealOptions};
 pub use running::RealCluster;

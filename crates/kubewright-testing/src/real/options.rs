@@ -1,47 +1,49 @@
+//! The options of a real control plane.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How a real control plane is started.
+/// The options with which a real control plane is started.
 ///
-/// RBAC is always on, as the last to be asked; anonymous requests are always off.
+/// RBAC is always the last authorizer; anonymous requests are always disabled.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RealOptions {
-    /// Which programs run.
-    pub parts: Parts,
+    /// The programs that run.
+    pub components: Components,
     /// Kubernetes' feature gates, for all programs.
     pub feature_gates: BTreeMap<String, bool>,
-    /// Admission plugins switched on beside the default ones.
+    /// Admission plugins that are enabled besides the default ones.
     pub enable_admission: BTreeSet<String>,
-    /// Admission plugins switched off.
+    /// Admission plugins that are disabled.
     pub disable_admission: BTreeSet<String>,
-    /// Who is asked before the roles what users may do.
+    /// A webhook that authorizes requests before RBAC.
     pub authorizer: Option<AuthorizerAddress>,
-    /// Further flags of kube-apiserver, such as `--max-requests-inflight=10`.
+    /// Additional flags of kube-apiserver, such as `--max-requests-inflight=10`.
     pub api_server_flags: Vec<String>,
 }
 
-/// Where an authorization webhook is. When it cannot be asked, the roles decide.
+/// The address of an authorization webhook. If a call fails, RBAC decides.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AuthorizerAddress {
-    /// Its address.
+    /// Its URL.
     pub url: String,
-    /// The authorities (PEM) that vouch for it.
+    /// The authorities (PEM) that its certificate is verified with.
     pub ca_pem: String,
 }
 
 impl AuthorizerAddress {
-    /// How long it may take.
+    /// The timeout of a call.
     pub(crate) const TIMEOUT: Duration = Duration::from_secs(3);
 }
 
-/// Which programs of a control plane run.
+/// The programs of a control plane that run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Parts {
-    /// etcd and kube-apiserver: nothing happens that a client does not do.
+pub enum Components {
+    /// etcd and kube-apiserver: only clients change objects.
     #[default]
     ApiServer,
-    /// Also kube-controller-manager: owners, namespaces, Deployments.
+    /// Also kube-controller-manager: garbage collection, namespaces, Deployments.
     Controllers,
-    /// Also kube-scheduler and kwok, so that Pods run on nodes that are only objects.
+    /// Also kube-scheduler and kwok, so that Pods run on simulated nodes.
     Nodes,
 }

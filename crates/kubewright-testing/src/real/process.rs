@@ -1,3 +1,5 @@
+//! A process of a control plane.
+
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -8,46 +10,54 @@ use parking_lot::Mutex;
 use crate::Error;
 use crate::control_plane::{ControlPlane, Program};
 
-/// A running program of a control plane; dropped, it ends.
+/// A running program of a control plane, which is killed when dropped.
 #[derive(Debug)]
 pub(super) struct Process {
     program: Program,
-    /// The program's file, its flags, and where it runs.
+    launch: Launch,
+    child: Mutex<Child>,
+}
+
+/// How a program is started.
+#[derive(Debug)]
+struct Launch {
     path: PathBuf,
     flags: Vec<String>,
+    /// The working directory.
     folder: PathBuf,
-    child: Mutex<Child>,
+    /// The file that output is appended to.
     log: PathBuf,
 }
 
 const TAIL_LINES: usize = 20;
 
 impl Process {
-    /// Starts a program in the run's folder, with its output in a file there.
+    /// Starts a program in the run's folder, with a log file there.
     pub(super) fn start(
         control_plane: &ControlPlane,
         program: Program,
         flags: &[String],
         folder: &Path,
     ) -> Result<Self, Error> {
-        let path = control_plane.program(program)?;
-        let log = folder.join(format!("{}.log", program.name()));
-        let child = spawn(&path, flags, (folder, &log))?;
-        Ok(Self {
-            program,
-            path,
+        let launch = Launch {
+            path: control_plane.program(program)?,
             flags: flags.to_vec(),
             folder: folder.to_owned(),
+            log: folder.join(format!("{}.log", program.name())),
+        };
+        let child = launch.spawn()?;
+        Ok(Self {
+            program,
+            launch,
             child: Mutex::new(child),
-            log,
         })
     }
 
-    /// Ends the program and starts it again as it was; it has another number then.
+    /// Kills the program and starts it again with the same flags, as another process.
     pub(super) fn restart(&self) -> Result<(), Error> {
         let mut child = self.child.lock();
-        end(&mut child);
-        *child = spawn(&self.path, &self.flags, (&self.folder, &self.log))?;
+        kill(&mut child);
+        *child = self.launch.spawn()?;
         Ok(())
     }
 
@@ -59,8 +69,8 @@ impl Process {
         self.program
     }
 
-    /// How it ended, if it has.
-    pub(super) fn ended(&self) -> Option<String> {
+    /// How the process ended; `None` while it runs.
+    pub(super) fn exit_status(&self) -> Option<String> {
         match self.child.lock().try_wait() {
             Ok(None) => None,
             Ok(Some(status)) => Some(status.to_string()),
@@ -70,16 +80,16 @@ impl Process {
 
     /// The end of its log.
     pub(super) fn tail(&self) -> String {
-        let bytes = fs::read(&self.log).unwrap_or_default();
+        let bytes = fs::read(&self.launch.log).unwrap_or_default();
         crate::progress::tail(&String::from_utf8_lossy(&bytes), TAIL_LINES)
     }
 
-    /// An error that shows how the program was started and what it said last.
+    /// An error that contains the command line and the end of the log.
     pub(super) fn not_ready(&self, state: String) -> Error {
         Error::NotReady {
             program: self.program.name(),
             state,
-            command: command_line(&self.path, &self.flags),
+            command: self.launch.command_line(),
             tail: self.tail(),
         }
     }
@@ -87,42 +97,44 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        end(self.child.get_mut());
+        kill(self.child.get_mut());
     }
 }
 
-/// Starts a program; what it says is added to its log.
-fn spawn(path: &Path, flags: &[String], (folder, log): (&Path, &Path)) -> Result<Child, Error> {
-    let output = File::options()
-        .create(true)
-        .append(true)
-        .open(log)
-        .and_then(|file| Ok((file.try_clone()?, file)))
-        .map_err(|source| Error::Write {
-            path: log.to_owned(),
-            source,
-        })?;
-    // A group of its own: an interrupt at the terminal ends the test, and the guard the rest.
-    Command::new(path)
-        .args(flags)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(output.0)
-        .stderr(output.1)
-        .process_group(0)
-        .spawn()
-        .map_err(|source| Error::Spawn {
-            command: command_line(path, flags),
-            source,
-        })
+impl Launch {
+    fn spawn(&self) -> Result<Child, Error> {
+        let (stdout, stderr) = File::options()
+            .create(true)
+            .append(true)
+            .open(&self.log)
+            .and_then(|file| Ok((file.try_clone()?, file)))
+            .map_err(|source| Error::Write {
+                path: self.log.clone(),
+                source,
+            })?;
+        // A process group of its own: an interrupt at the terminal ends the test, and then the
+        // guard ends this process.
+        Command::new(&self.path)
+            .args(&self.flags)
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .stdout(stdout)
+            .stderr(stderr)
+            .process_group(0)
+            .spawn()
+            .map_err(|source| Error::Spawn {
+                command: self.command_line(),
+                source,
+            })
+    }
+
+    fn command_line(&self) -> String {
+        format!("{} {}", self.path.display(), self.flags.join(" "))
+    }
 }
 
-/// It may have ended by itself; until wait() its number belongs to no other process.
-fn end(child: &mut Child) {
-    child.kill().unwrap_or_default();
-    child.wait().map(drop).unwrap_or_default();
-}
-
-fn command_line(path: &Path, flags: &[String]) -> String {
-    format!("{} {}", path.display(), flags.join(" "))
+fn kill(child: &mut Child) {
+    // Fails if the process has ended. Its id is not reused before wait().
+    drop(child.kill());
+    drop(child.wait());
 }

@@ -1,3 +1,5 @@
+//! The folder of a running control plane.
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -7,13 +9,13 @@ use tempfile::TempDir;
 
 use crate::Error;
 
-/// The folder of one run: certificates, keys, data and logs. It goes when the run ends.
+/// The folder of one run with certificates, keys, data and logs. It is deleted when dropped.
 #[derive(Debug)]
 pub(super) struct RunFolder {
     folder: TempDir,
 }
 
-/// The names that the API server is reached by.
+/// The names in the certificate of the API server.
 const API_SERVER_NAMES: [&str; 7] = [
     "127.0.0.1",
     "10.0.0.1",
@@ -25,11 +27,11 @@ const API_SERVER_NAMES: [&str; 7] = [
 ];
 
 impl RunFolder {
-    /// Makes the folder and fills it with what the programs need to trust each other.
+    /// Creates the folder with the certificates and keys of all programs.
     pub(super) fn create(authority: &Authority) -> Result<Self, Error> {
         let folder = tempfile::Builder::new()
             .prefix("kubewright-")
-            // Private keys lie in it.
+            // It contains private keys.
             .permissions(fs::Permissions::from_mode(0o700))
             .tempdir()
             .map_err(|source| Error::Write {

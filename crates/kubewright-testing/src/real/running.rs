@@ -1,3 +1,5 @@
+//! A real control plane that is running.
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,12 +10,12 @@ use kubewright_http::pki::Authority;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::authorization;
 use super::flags::{self, Ports};
 use super::guard::Guard;
-use super::options::{Parts, RealOptions};
+use super::options::{Components, RealOptions};
 use super::process::Process;
 use super::run_folder::RunFolder;
-use super::{access, authorization};
 use crate::Error;
 use crate::control_plane::{ControlPlane, Program};
 
@@ -23,36 +25,36 @@ pub struct RealCluster {
     url: String,
     authority: Authority,
     options: RealOptions,
-    // Fields are dropped in this order: what calls first, etcd last, then the guard is told and
-    // the folder goes.
+    // Fields are dropped in this order: clients before servers, etcd last, then the guard ends and
+    // the folder is deleted.
     processes: Vec<Process>,
     guard: Mutex<Guard>,
     run: RunFolder,
 }
 
-const ATTEMPTS: usize = 5;
-const POLL: Duration = Duration::from_millis(50);
-/// A loaded machine needs a tenth of this.
-const READY_WITHIN: Duration = Duration::from_secs(120);
-/// A server that takes a connection and says nothing is asked again.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
+const START_ATTEMPTS: usize = 5;
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// Ten times what a machine under load needs.
+const READY_TIMEOUT: Duration = Duration::from_secs(120);
+/// After this time, a request to a server that accepted the connection is retried.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 const STAGES: &str = include_str!("stages.yaml");
 const PORT_TAKEN: &str = "address already in use";
 
 impl RealCluster {
-    /// Starts a control plane and waits until it answers.
+    /// Starts a control plane and waits until it is ready.
     ///
-    /// When another process takes one of its ports first, it is started anew on others.
+    /// If another process takes one of its ports first, it is started again on other ports.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, what was started ends.
+    /// When dropped, all started processes end.
     pub async fn start(control_plane: &ControlPlane, options: &RealOptions) -> Result<Self, Error> {
         let mut attempt = 1;
         loop {
             match Self::start_once(control_plane, options).await {
                 Err(Error::NotReady { tail, .. })
-                    if tail.contains(PORT_TAKEN) && attempt < ATTEMPTS =>
+                    if tail.contains(PORT_TAKEN) && attempt < START_ATTEMPTS =>
                 {
                     attempt += 1;
                 }
@@ -66,40 +68,40 @@ impl RealCluster {
         &self.url
     }
 
-    /// How it was started.
+    /// The options with which it was started.
     pub fn options(&self) -> &RealOptions {
         &self.options
     }
 
-    /// The numbers of its processes, in the order in which they were started.
+    /// The ids of its processes, in the order in which they were started.
     pub fn process_ids(&self) -> Vec<u32> {
         self.processes.iter().rev().map(Process::id).collect()
     }
 
-    /// Checks that all of its processes run; the error names the one that ended.
+    /// Checks that all processes run; the error names the one that ended.
     pub fn alive(&self) -> Result<(), Error> {
         for process in &self.processes {
-            if let Some(end) = process.ended() {
-                return Err(process.not_ready(format!("to run: it ended with {end}")));
+            if let Some(status) = process.exit_status() {
+                return Err(process.not_ready(format!("to run: it ended with {status}")));
             }
         }
         Ok(())
     }
 
-    /// Ends the API server and starts it again on the same port and with the same database; waits
-    /// until it answers.
+    /// Restarts the API server on the same port and with the same database, and waits until it is
+    /// ready.
     ///
     /// # Cancel safety
     ///
-    /// When dropped, the new one may still be starting.
+    /// When dropped, the API server may still be starting.
     pub async fn restart_api_server(&self) -> Result<(), Error> {
         let processes = self.processes.iter();
-        for api_server in processes.filter(|one| one.program() == Program::ApiServer) {
+        for api_server in processes.filter(|process| process.program() == Program::ApiServer) {
             api_server.restart()?;
             self.guard.lock().watch(api_server.id())?;
         }
         let client = self.client().await?;
-        self.ready(&client, "/readyz").await
+        self.wait_until_ready(&client, "/readyz").await
     }
 
     pub(super) fn authority(&self) -> &Authority {
@@ -134,14 +136,14 @@ impl RealCluster {
         cluster.spawn(control_plane, Program::ApiServer, &api_server)?;
         let admin = cluster.access(&User::admin())?;
         cluster.run.write("admin.kubeconfig", &admin.to_text())?;
-        let client = access::client(&admin).await?;
-        cluster.ready(&client, "/readyz").await?;
-        if options.parts >= Parts::Controllers {
+        let client = admin.client().await?;
+        cluster.wait_until_ready(&client, "/readyz").await?;
+        if options.components >= Components::Controllers {
             let kubeconfig = cluster.write_access("system:kube-controller-manager")?;
             let flags = flags::controller_manager(&cluster.run, &kubeconfig, options);
             cluster.spawn(control_plane, Program::ControllerManager, &flags)?;
         }
-        if options.parts >= Parts::Nodes {
+        if options.components >= Components::Nodes {
             let kubeconfig = cluster.write_access("system:kube-scheduler")?;
             let flags = flags::scheduler(&kubeconfig, options);
             cluster.spawn(control_plane, Program::Scheduler, &flags)?;
@@ -149,10 +151,10 @@ impl RealCluster {
             let flags = flags::kwok(&cluster.kubeconfig(), &stages, ports);
             cluster.spawn(control_plane, Program::Kwok, &flags)?;
         }
-        if options.parts >= Parts::Controllers {
-            // The account is among the first things that the controllers make.
+        if options.components >= Components::Controllers {
+            // The account is one of the first objects that the controllers create.
             let account = "/api/v1/namespaces/default/serviceaccounts/default";
-            cluster.ready(&client, account).await?;
+            cluster.wait_until_ready(&client, account).await?;
         }
         Ok(cluster)
     }
@@ -176,31 +178,28 @@ impl RealCluster {
             .write(&format!("{name}.kubeconfig"), &access.to_text())
     }
 
-    /// Waits until the API server answers a request for `path`, while all processes live.
-    async fn ready(&self, client: &Client, path: &str) -> Result<(), Error> {
+    /// Waits until a GET of `path` succeeds. Fails when a process ends.
+    async fn wait_until_ready(&self, client: &Client, path: &str) -> Result<(), Error> {
         let start = Instant::now();
         loop {
             let request = Request::get(path)
                 .body(Vec::new())
-                .map_err(|source| Error::Client {
-                    user: path.to_owned(),
-                    source: source.into(),
-                })?;
-            let answer = match timeout(ANSWERS_WITHIN, client.request_text(request)).await {
+                .map_err(Error::client(path))?;
+            let failure = match timeout(REQUEST_TIMEOUT, client.request_text(request)).await {
                 Ok(Ok(_)) => return Ok(()),
                 Ok(Err(error)) => error.to_string(),
-                Err(_) => format!("no answer within {ANSWERS_WITHIN:?}"),
+                Err(_) => format!("no response within {REQUEST_TIMEOUT:?}"),
             };
             self.alive()?;
-            if start.elapsed() >= READY_WITHIN {
-                let state = format!("and {path}: after {READY_WITHIN:?}, {answer}");
+            if start.elapsed() >= READY_TIMEOUT {
+                let state = format!("and {path}: after {READY_TIMEOUT:?}, {failure}");
                 let newest = self
                     .processes
                     .first()
                     .expect("etcd was started before this");
                 return Err(newest.not_ready(state));
             }
-            sleep(POLL).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 }
@@ -211,13 +210,13 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::path::Path;
 
-    use super::{ATTEMPTS, RealCluster};
+    use super::{RealCluster, START_ATTEMPTS};
     use crate::control_plane::{ControlPlane, Release};
     use crate::real::RealOptions;
     use crate::{Error, Settings};
 
     #[tokio::test]
-    async fn a_taken_port_is_tried_again_on_others_and_then_told() {
+    async fn start_is_retried_on_other_ports_and_then_fails() {
         let folder = tempfile::tempdir().unwrap();
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/port-taken");
         for name in ["etcd", "kube-apiserver"] {
@@ -246,6 +245,6 @@ mod tests {
             "{error}"
         );
         let starts = fs::read_to_string(folder.path().join("starts")).unwrap();
-        assert_eq!(starts.lines().count(), ATTEMPTS);
+        assert_eq!(starts.lines().count(), START_ATTEMPTS);
     }
 }

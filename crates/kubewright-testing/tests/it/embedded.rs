@@ -1,3 +1,5 @@
+//! The embedded cluster, and what holds for all clusters.
+
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
@@ -16,12 +18,12 @@ fn map(name: &str) -> ConfigMap {
     object(json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name } }))
 }
 
-/// How a wait fails, while `other` goes on.
+/// The message with which a wait fails while `other` runs.
 async fn failure(wait: impl Future<Output = ()>, other: impl Future<Output = ()>) -> String {
     let wait = AssertUnwindSafe(wait).catch_unwind();
     let panic = tokio::select! {
-        result = wait => result.expect_err("the wait is in vain"),
-        () = other => panic!("what goes on for ever ended"),
+        result = wait => result.expect_err("the wait fails"),
+        () = other => panic!("the other future ended"),
     };
     *panic.downcast::<String>().expect("a message")
 }
@@ -53,10 +55,10 @@ async fn pods_of_a_node_are_held_until_they_are_released(cluster: Cluster) {
         .await;
 }
 
-// These hold on both clusters.
+// These tests pass on all clusters.
 
 #[kubewright_testing::test(nodes = 2)]
-async fn pods_run_on_nodes_that_come_and_go(cluster: Cluster) {
+async fn pods_run_on_added_nodes_and_go_with_removed_ones(cluster: Cluster) {
     assert_eq!(cluster.list::<Node>().await.len(), 2);
     cluster.apply(pod("node-1")).await;
     cluster
@@ -92,7 +94,7 @@ async fn each_test_has_a_namespace_of_its_own(cluster: Cluster) {
 }
 
 #[kubewright_testing::test]
-async fn a_cluster_without_nodes_says_how_to_get_them(cluster: Cluster) {
+async fn error_of_a_cluster_without_nodes_says_how_to_get_them(cluster: Cluster) {
     let message = failure(cluster.add_node("one"), std::future::pending()).await;
     assert!(
         message.ends_with(
@@ -102,23 +104,23 @@ async fn a_cluster_without_nodes_says_how_to_get_them(cluster: Cluster) {
     );
 }
 
-// These are about virtual time.
+// These tests need virtual time.
 
 #[kubewright_testing::test(needs = [VirtualTime])]
-async fn an_hour_passes_at_once(cluster: Cluster) {
-    let (virtually, before) = (Instant::now(), cluster.clock().now());
+async fn timers_and_clock_advance_together(cluster: Cluster) {
+    let (start, before) = (Instant::now(), cluster.clock().now());
     cluster
         .consistently(Duration::from_secs(3600), "no Pod", async |c| {
             c.list::<Pod>().await.is_empty()
         })
         .await;
-    assert!(virtually.elapsed() >= Duration::from_secs(3600));
+    assert!(start.elapsed() >= Duration::from_secs(3600));
     let passed = cluster.clock().now().duration_since(before);
     assert!(passed.as_secs() >= 3600, "{passed}");
 }
 
 #[kubewright_testing::test(needs = [VirtualTime])]
-async fn a_write_is_looked_at_without_time_passing(cluster: Cluster) {
+async fn condition_is_checked_after_a_write_before_time_passes(cluster: Cluster) {
     let start = Instant::now();
     let write = async {
         tokio::task::yield_now().await;
@@ -132,15 +134,15 @@ async fn a_write_is_looked_at_without_time_passing(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(needs = [VirtualTime])]
-async fn a_check_that_does_not_answer_is_cut_at_the_deadline(cluster: Cluster) {
+async fn check_that_does_not_return_is_cancelled_at_the_deadline(cluster: Cluster) {
     let start = Instant::now();
-    let wait = cluster.eventually_within(Duration::from_secs(9), "an answer", async |c| {
+    let wait = cluster.eventually_within(Duration::from_secs(9), "a value", async |c| {
         c.get::<ConfigMap>("moon").await;
         std::future::pending().await
     });
     let message = failure(wait, std::future::pending()).await;
     assert!(
-        message.contains("waited 9s for an answer; the check did not answer; last seen: ConfigMap"),
+        message.contains("waited 9s for a value; the check did not return; last seen: ConfigMap"),
         "{message}"
     );
     assert_eq!(start.elapsed(), Duration::from_secs(9));

@@ -7,18 +7,18 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// kubectl, and the cluster that it is for.
+/// kubectl and its cluster.
 struct Session {
     kubectl: Kubectl,
     cluster: Cluster,
 }
 
 impl Session {
-    /// Starts a cluster with that many nodes; none where there is no kubectl.
+    /// Starts a cluster with nodes; `None` if kubectl cannot be built.
     async fn start(test: &str, nodes: usize) -> Option<Self> {
-        let builder = Cluster::chosen()
+        let builder = Cluster::from_environment()
             .expect("a choice")
             .nodes(nodes)
             .named(test);
@@ -32,14 +32,14 @@ impl Session {
         self.kubectl.command(arguments)
     }
 
-    /// Runs a command line with an input; whether it succeeded, and what it printed.
+    /// Runs a command with an input, and returns whether it succeeded and its output.
     async fn run(&self, arguments: &str, input: &str) -> (bool, String) {
         let printed = self.kubectl.run(arguments, input).await;
         let printed = printed.expect("kubectl runs");
         (printed.succeeded, printed.text)
     }
 
-    /// What a command line prints that succeeds.
+    /// The output of a command that succeeds.
     async fn ok(&self, arguments: &str) -> String {
         self.ok_with(arguments, "").await
     }
@@ -50,27 +50,27 @@ impl Session {
         text
     }
 
-    /// What a command line prints that fails.
+    /// The output of a command that fails.
     async fn fails(&self, arguments: &str) -> String {
         let (succeeded, text) = self.run(arguments, "").await;
         assert!(!succeeded, "kubectl {arguments}:\n{text}");
         text
     }
 
-    /// Asks until the answer holds what is wanted.
-    async fn until(&self, arguments: &str, wanted: &str) -> String {
+    /// Repeats a command until its output contains a text, and returns the output.
+    async fn until(&self, arguments: &str, expected: &str) -> String {
         let mut last = String::new();
-        let found = timeout(PATIENCE, async {
+        let found = timeout(COMMAND_TIMEOUT, async {
             loop {
                 last = self.run(arguments, "").await.1;
-                if last.contains(wanted) {
+                if last.contains(expected) {
                     return;
                 }
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         });
         let found = found.await.is_ok();
-        assert!(found, "kubectl {arguments}: no {wanted:?} in\n{last}");
+        assert!(found, "kubectl {arguments}: no {expected:?} in\n{last}");
         last
     }
 
@@ -92,7 +92,7 @@ fn map(name: &str, value: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn kubectl_makes_shows_changes_and_deletes_objects() {
+async fn kubectl_creates_shows_changes_and_deletes_objects() {
     let Some(kubectl) = Session::start("kubectl_objects", 0).await else {
         return;
     };
@@ -107,9 +107,9 @@ async fn kubectl_makes_shows_changes_and_deletes_objects() {
     let wide = kubectl.ok("get configmap a -o wide").await;
     assert_eq!(rows(&wide)[0], ["NAME", "DATA", "AGE"]);
     assert_eq!(rows(&wide)[1][..2], ["a", "1"]);
-    for (value, wanted) in [("v", "created"), ("v", "unchanged"), ("w", "configured")] {
+    for (value, result) in [("v", "created"), ("v", "unchanged"), ("w", "configured")] {
         let applied = kubectl.ok_with("apply -f -", &map("b", value)).await;
-        assert_eq!(applied, format!("configmap/b {wanted}\n"));
+        assert_eq!(applied, format!("configmap/b {result}\n"));
     }
     let applied = kubectl
         .ok_with("apply --server-side -f -", &map("c", "v"))
@@ -128,10 +128,10 @@ async fn kubectl_makes_shows_changes_and_deletes_objects() {
         "Error from server (NotFound): configmaps \"a\" not found\n"
     );
     let unknown = format!("{}moon: full\n", map("d", "v"));
-    let (succeeded, refused) = kubectl.run("create -f -", &unknown).await;
+    let (succeeded, error) = kubectl.run("create -f -", &unknown).await;
     assert!(
-        !succeeded && refused.contains("unknown field \"moon\""),
-        "{refused}"
+        !succeeded && error.contains("unknown field \"moon\""),
+        "{error}"
     );
     let explained = kubectl.ok("explain pod.spec.containers.image").await;
     assert!(explained.contains("FIELD: image <string>"), "{explained}");
@@ -154,7 +154,7 @@ async fn kubectl_watches() {
     kubectl.ok("delete secret a").await;
     let mut seen = Vec::new();
     while seen.last().is_none_or(|event| event != "DELETED") {
-        let line = timeout(PATIENCE, lines.next_line())
+        let line = timeout(COMMAND_TIMEOUT, lines.next_line())
             .await
             .expect("an event");
         let line = line.expect("text").expect("a line");
@@ -169,7 +169,7 @@ async fn kubectl_watches() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn kubectl_knows_the_cluster_and_what_one_may() {
+async fn kubectl_shows_the_cluster_and_permissions() {
     let Some(kubectl) = Session::start("kubectl_cluster", 1).await else {
         return;
     };
@@ -242,10 +242,10 @@ async fn kubectl_rolls_out_scales_and_drains() {
         "drain {} --ignore-daemonsets --force --timeout=2s",
         kubectl.ok(node).await
     );
-    let refused = kubectl.fails(&drain).await;
+    let error = kubectl.fails(&drain).await;
     assert!(
-        refused.contains("Cannot evict pod as it would violate the pod's disruption budget."),
-        "{refused}"
+        error.contains("Cannot evict pod as it would violate the pod's disruption budget."),
+        "{error}"
     );
     kubectl.ok("delete pdb web").await;
     let drained = kubectl.ok(&drain.replace("2s", "50s")).await;

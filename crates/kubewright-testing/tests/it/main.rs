@@ -1,9 +1,9 @@
-//! The clusters of the kit, used as a test uses them.
+//! Tests that use the clusters as the tests of a user do.
 
 mod embedded;
 mod existing;
 mod kubectl;
-// What runs is looked up in /proc.
+// The tests read /proc.
 #[cfg(target_os = "linux")]
 mod lifetime;
 mod operator;

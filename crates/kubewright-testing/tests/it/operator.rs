@@ -1,3 +1,5 @@
+//! Operators under test: their runs, and how they fail a test.
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,7 +11,7 @@ use kube::api::{ListParams, ObjectMeta, Patch, PatchParams, PostParams};
 use kubewright::Verb;
 use kubewright::prelude::*;
 use kubewright::webhook::{Change, Findings};
-use kubewright_testing::{Choice, Cluster, TestCase};
+use kubewright_testing::{Cluster, ClusterChoice, TestCase};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +55,7 @@ async fn text(cluster: &Cluster) -> Option<String> {
 }
 
 #[kubewright_testing::test]
-async fn an_operator_works_under_the_role_of_its_manifests(cluster: Cluster) {
+async fn operator_runs_under_the_role_of_its_manifests(cluster: Cluster) {
     cluster.run(operator).await;
     cluster.apply(site("hello")).await;
     cluster
@@ -77,34 +79,34 @@ fn strict() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn a_webhook_of_this_process_is_asked_by_the_cluster(cluster: Cluster) {
+async fn webhook_of_this_process_is_called_by_the_cluster(cluster: Cluster) {
     cluster.run(strict).await;
     let sites: Api<Site> = Api::namespaced(cluster.client(), cluster.namespace());
-    let refused = sites.create(&PostParams::default(), &site("")).await;
+    let created = sites.create(&PostParams::default(), &site("")).await;
     assert!(
-        matches!(&refused, Err(kube::Error::Api(status)) if status.code == 422),
-        "{refused:?}"
+        matches!(&created, Err(kube::Error::Api(status)) if status.code == 422),
+        "{created:?}"
     );
     cluster.create(site("hello")).await;
 }
 
-/// Adds a line each time it is asked.
-fn repetitive() -> Operator {
+/// Appends a letter at each call.
+fn appending() -> Operator {
     let append = |site: &mut Site| site.spec.text.push('!');
     operator().webhook(Webhook::defaults(append))
 }
 
 #[test]
-fn a_mutator_that_is_not_idempotent_fails_the_test() {
+fn mutating_webhook_that_is_not_idempotent_fails_the_test() {
     let message = failure(async |cluster: Cluster| {
-        cluster.run(repetitive).await;
+        cluster.run(appending).await;
         cluster.create(site("hello")).await;
     });
     assert!(message.contains("not idempotent"), "{message}");
 }
 
-/// Writes another text each time, so that each run causes the next.
-fn restless() -> Operator {
+/// Writes another text in each reconcile, so that each one triggers the next.
+fn self_triggering() -> Operator {
     let runs = AtomicU32::new(0);
     let reconcile = move |site: Arc<Site>, cx: Context<Site>| {
         let run = runs.fetch_add(1, Ordering::Relaxed);
@@ -114,11 +116,12 @@ fn restless() -> Operator {
             Ok(Outcome::done())
         }
     };
-    Operator::new("restless").controller(Controller::new(reconcile).owns(kind::<ConfigMap>()))
+    Operator::new("self-triggering")
+        .controller(Controller::new(reconcile).owns(kind::<ConfigMap>()))
 }
 
-/// Writes with a client of kube's instead of the context.
-fn restless_by_hand() -> Operator {
+/// Writes with a client of kube instead of the context.
+fn self_triggering_by_client() -> Operator {
     let runs = AtomicU32::new(0);
     let reconcile = move |site: Arc<Site>, cx: Context<Site>| {
         let run = runs.fetch_add(1, Ordering::Relaxed);
@@ -133,27 +136,30 @@ fn restless_by_hand() -> Operator {
         }
     };
     let controller = Controller::new(reconcile).writes(kind::<Site>(), [Verb::Patch]);
-    Operator::new("restless").controller(controller)
+    Operator::new("self-triggering").controller(controller)
 }
 
-/// Asks for the next run at once.
-fn impatient() -> Operator {
+/// Requeues without a delay.
+fn requeueing() -> Operator {
     let reconcile =
         async |_: Arc<Site>, _: Context<Site>| Ok(Outcome::requeue_after(Duration::ZERO));
-    Operator::new("impatient").controller(Controller::new(reconcile))
+    Operator::new("requeueing").controller(Controller::new(reconcile))
 }
 
-/// In a loop no virtual time passes: what waits for it would wait for ever.
+/// No virtual time passes in a loop: a wait for time would never end.
 #[test]
-fn reconcile_that_wakes_itself_fails_its_test_at_once() {
+fn reconcile_that_triggers_itself_fails_its_test_immediately() {
     type Make = fn() -> Operator;
     for (operator, write) in [
         (
-            restless as Make,
+            self_triggering as Make,
             "configmaps/home (data.index.html: \"hello ",
         ),
-        (restless_by_hand, "sites/home (metadata.labels.run: \""),
-        (impatient, "asks to be run again at once"),
+        (
+            self_triggering_by_client,
+            "sites/home (metadata.labels.run: \"",
+        ),
+        (requeueing, "the run requeues its key without a delay"),
     ] {
         let message = failure_on(None, async move |cluster: Cluster| {
             cluster.run(operator).await;
@@ -168,7 +174,7 @@ fn reconcile_that_wakes_itself_fails_its_test_at_once() {
     }
 }
 
-/// Two controllers that want different values of one field.
+/// Two controllers that write different values to one field.
 fn fighting() -> Operator {
     let writer = |text: &'static str| {
         let reconcile = move |site: Arc<Site>, cx: Context<Site>| async move {
@@ -182,7 +188,8 @@ fn fighting() -> Operator {
     fighting.controller(writer("coffee"))
 }
 
-/// Each run is caused by writes of others, too. Only in virtual time this is known as a loop.
+/// Writes of the other controller trigger each reconcile, too. Only virtual time, which does not
+/// pass, shows the loop.
 #[test]
 fn controllers_that_fight_over_a_field_fail_their_test() {
     let message = failure(async |cluster: Cluster| {
@@ -198,9 +205,9 @@ fn controllers_that_fight_over_a_field_fail_their_test() {
 }
 
 #[test]
-fn wait_for_an_operator_that_wakes_itself_ends_at_once() {
+fn wait_ends_immediately_when_a_reconcile_triggers_itself() {
     let message = failure(async |cluster: Cluster| {
-        cluster.run(restless).await;
+        cluster.run(self_triggering).await;
         cluster.apply(site("hello")).await;
         cluster
             .eventually("rest", async |c| text(c).await.as_deref() == Some("bye"))
@@ -210,7 +217,7 @@ fn wait_for_an_operator_that_wakes_itself_ends_at_once() {
 }
 
 #[kubewright_testing::test]
-async fn an_operator_that_is_only_installed_does_nothing_until_it_is_started(cluster: Cluster) {
+async fn installed_operator_does_nothing_until_it_is_started(cluster: Cluster) {
     cluster.install(operator).await;
     cluster.apply(site("hello")).await;
     assert_eq!(text(&cluster).await, None);
@@ -221,7 +228,7 @@ async fn an_operator_that_is_only_installed_does_nothing_until_it_is_started(clu
 }
 
 #[kubewright_testing::test]
-async fn an_operator_that_was_down_catches_up(cluster: Cluster) {
+async fn restarted_operator_reconciles_objects_that_changed_meanwhile(cluster: Cluster) {
     cluster.run(operator).await;
     cluster.apply(site("one")).await;
     cluster
@@ -236,9 +243,9 @@ async fn an_operator_that_was_down_catches_up(cluster: Cluster) {
         .await;
 }
 
-/// An operator that looks where it was not registered to, and shrugs when it may not.
-fn nosy() -> Operator {
-    operator().task("nosy", async |cx| {
+/// An operator that lists a kind without permission, and ignores the error.
+fn without_permission() -> Operator {
+    operator().task("list", async |cx| {
         let secrets = Api::<Secret>::all(cx.client().clone());
         secrets.list(&ListParams::default()).await.ok();
         cx.stopping().await;
@@ -246,14 +253,14 @@ fn nosy() -> Operator {
     })
 }
 
-/// How a test on the embedded cluster fails, as libtest would be told.
+/// The message with which a test fails on the embedded cluster.
 fn failure<R: kubewright_testing::TestOutcome>(body: impl AsyncFnOnce(Cluster) -> R) -> String {
-    failure_on(Some(Choice::Embedded), body)
+    failure_on(Some(ClusterChoice::Embedded), body)
 }
 
-/// The same on the given cluster, or on the chosen one.
+/// The message with which a test fails on a cluster; `None` is the cluster of the environment.
 fn failure_on<R: kubewright_testing::TestOutcome>(
-    cluster: Option<Choice>,
+    cluster: Option<ClusterChoice>,
     body: impl AsyncFnOnce(Cluster) -> R,
 ) -> String {
     let case = TestCase {
@@ -269,7 +276,7 @@ fn failure_on<R: kubewright_testing::TestOutcome>(
 }
 
 async fn publishes(cluster: &Cluster) {
-    cluster.run(nosy).await;
+    cluster.run(without_permission).await;
     cluster.apply(site("hello")).await;
     cluster
         .eventually("a page", async |c| text(c).await.is_some())
@@ -277,7 +284,7 @@ async fn publishes(cluster: &Cluster) {
 }
 
 #[test]
-fn a_refused_call_fails_the_test_though_the_operator_goes_on() {
+fn forbidden_request_fails_the_test_although_the_operator_continues() {
     let message = failure(async |cluster| publishes(&cluster).await);
     assert!(
         message.contains("forbidden were: list secrets;"),
@@ -287,7 +294,7 @@ fn a_refused_call_fails_the_test_though_the_operator_goes_on() {
 }
 
 #[test]
-fn a_test_that_fails_by_itself_keeps_its_own_reason() {
+fn failure_of_the_test_itself_has_precedence() {
     let message = failure(async |cluster: Cluster| {
         publishes(&cluster).await;
         let namespace = cluster.namespace();

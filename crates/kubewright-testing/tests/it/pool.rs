@@ -1,3 +1,5 @@
+//! A pooled control plane is clean for the next test.
+
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Node, Pod};
 use k8s_openapi::api::rbac::v1::{ClusterRole, Role};
@@ -25,7 +27,7 @@ fn stray_lease() -> Lease {
     }))
 }
 
-/// Of a kind that nobody thought of.
+/// An object of a kind that the clean-up does not mention.
 fn stray_device_class() -> DeviceClass {
     object(json!({
         "apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass",
@@ -33,8 +35,8 @@ fn stray_device_class() -> DeviceClass {
     }))
 }
 
-/// Makes one of everything that a test may leave behind, held by finalizers where it can be.
-async fn make_a_mess(cluster: &Cluster) {
+/// Creates one object of each kind that a test may leave behind, some of them with finalizers.
+async fn create_leftovers(cluster: &Cluster) {
     let finalizers = json!(["example.com/never"]);
     cluster
         .create(object::<ConfigMap>(json!({
@@ -100,13 +102,13 @@ async fn make_a_mess(cluster: &Cluster) {
         .await;
 }
 
-/// Uses a control plane twice and checks that the second test finds it as the first did.
-async fn is_left_as_it_was(builder: ClusterBuilder) {
+/// Uses a control plane twice, and checks that nothing of the first use is left for the second.
+async fn check_cleaned(builder: ClusterBuilder) {
     let start = async || builder.clone().start_or_skip().await.expect("a cluster");
     let Some(first) = start().await else { return };
-    let (processes, messy) = (first.process_ids(), first.namespace().to_owned());
-    make_a_mess(&first).await;
-    first.close().await.expect("the mess is cleaned");
+    let (processes, namespace) = (first.process_ids(), first.namespace().to_owned());
+    create_leftovers(&first).await;
+    first.close().await.expect("the objects are removed");
     drop(first);
 
     let second = start().await.expect("Go was there a moment ago");
@@ -115,7 +117,7 @@ async fn is_left_as_it_was(builder: ClusterBuilder) {
         processes,
         "the control plane is used again"
     );
-    assert!(second.get::<Namespace>(&messy).await.is_none());
+    assert!(second.get::<Namespace>(&namespace).await.is_none());
     assert!(
         second
             .in_namespace("default")
@@ -124,8 +126,8 @@ async fn is_left_as_it_was(builder: ClusterBuilder) {
             .is_none()
     );
     for namespace in ["kube-system", "kube-public", "kube-node-lease"] {
-        let there = second.in_namespace(namespace);
-        assert!(there.get::<Role>("stray").await.is_none(), "{namespace}");
+        let cluster = second.in_namespace(namespace);
+        assert!(cluster.get::<Role>("stray").await.is_none(), "{namespace}");
     }
     let default = second.in_namespace("default");
     assert!(default.get::<Lease>("stray").await.is_none());
@@ -137,11 +139,11 @@ async fn is_left_as_it_was(builder: ClusterBuilder) {
     second.close().await.expect("there is nothing to clean");
 }
 
-// Options that no other test has give a control plane that no other test takes in between.
+// Unique options give each of these tests a control plane that no other test uses.
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_control_plane_without_controllers_is_clean_for_the_next_test() {
-    is_left_as_it_was(
+async fn control_plane_without_controllers_is_clean_for_the_next_test() {
+    check_cleaned(
         Cluster::real()
             .named("mess")
             .api_server_flag("--event-ttl=58m"),
@@ -150,13 +152,13 @@ async fn a_control_plane_without_controllers_is_clean_for_the_next_test() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_control_plane_with_controllers_is_clean_for_the_next_test() {
+async fn control_plane_with_controllers_is_clean_for_the_next_test() {
     let builder = Cluster::real().controllers().named("mess");
-    is_left_as_it_was(builder.api_server_flag("--event-ttl=59m")).await;
+    check_cleaned(builder.api_server_flag("--event-ttl=59m")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_control_plane_that_died_is_named_and_not_used_again() {
+async fn error_names_a_dead_process_and_its_control_plane_is_not_used_again() {
     let start = || {
         let builder = Cluster::real().named("dies");
         builder.api_server_flag("--event-ttl=57m").start_or_skip()
@@ -170,7 +172,7 @@ async fn a_control_plane_that_died_is_named_and_not_used_again() {
         .status();
     assert!(killed.expect("there is a kill").success());
     first
-        .eventually("no answer", async |c| {
+        .eventually("a failing request", async |c| {
             c.client().apiserver_version().await.is_err()
         })
         .await;

@@ -1,4 +1,4 @@
-//! What a real API server sends in protobuf is what it sends as JSON, for each of its own kinds.
+//! Objects of all built-in kinds of a real API server are equal in protobuf and JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use kubewright_wire::scan::{Item, ListScanner, MessageScanner, ScanError};
 use kubewright_wire::yaml;
 use serde_json::Value;
 
-/// What is never in a list: kinds that are not stored.
+/// Kinds that are not stored, so that they cannot be listed.
 const UNLISTED: [&str; 14] = [
     "Binding",
     "ComponentStatus",
@@ -32,8 +32,8 @@ const UNLISTED: [&str; 14] = [
     "TokenReview",
 ];
 
-/// A resource that the server offers.
-struct Offered {
+/// A resource that the server serves.
+struct ServedResource {
     kind: Kind,
     path: String,
     plural: String,
@@ -41,8 +41,8 @@ struct Offered {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_kind_gives_the_same_records_from_protobuf_as_from_json() {
-    let cluster = Cluster::real().nodes(1).own();
+async fn records_of_all_kinds_are_equal_in_protobuf_and_json() {
+    let cluster = Cluster::real().nodes(1).dedicated();
     let cluster = cluster
         .named("every_kind_in_protobuf")
         .start_or_skip()
@@ -51,68 +51,78 @@ async fn every_kind_gives_the_same_records_from_protobuf_as_from_json() {
         return;
     };
     let client = cluster.client();
-    let offered = discover(&client).await;
+    let served = discover(&client).await;
     let text = include_str!("../protobuf/objects.yaml");
     let text = text.replace("NAMESPACE", cluster.namespace());
     for object in yaml::documents(&text).expect("the objects are YAML") {
-        apply(&cluster, &offered, &object).await;
+        apply(&cluster, &served, &object).await;
     }
     let mut compared = BTreeSet::new();
-    for one in &offered {
-        let Some(layout) = Layouts::builtin().of_kind(&one.kind) else {
+    for resource in &served {
+        let Some(layout) = Layouts::builtin().of_kind(&resource.kind) else {
             continue;
         };
-        if UNLISTED.contains(&one.kind.kind.as_str()) {
+        if UNLISTED.contains(&resource.kind.kind.as_str()) {
             continue;
         }
         cluster
-            .eventually(format!("{} are compared", one.plural), async |c| {
-                compare(&c.client(), one, layout).await > 0
+            .eventually(format!("{} are compared", resource.plural), async |c| {
+                compare(&c.client(), resource, layout).await > 0
             })
             .await;
-        compared.insert((one.kind.api_version(), one.kind.kind.clone()));
+        compared.insert((resource.kind.api_version(), resource.kind.kind.clone()));
     }
     cluster.close().await.expect("the cluster stops");
-    let unseen: Vec<_> = Layouts::builtin()
+    let missing: Vec<_> = Layouts::builtin()
         .kinds()
         .filter(|(_, kind)| !UNLISTED.contains(kind))
         .filter(|(version, kind)| !compared.contains(&((*version).into(), (*kind).into())))
         .collect();
-    assert!(unseen.is_empty(), "no object of {unseen:?} was compared");
+    assert!(missing.is_empty(), "no object of {missing:?} was compared");
 }
 
-/// Lists a resource in both forms and compares what has not changed in between; answers how many
-/// objects that were.
-async fn compare(client: &Client, one: &Offered, layout: Layout) -> usize {
-    let path = format!("{}/{}", one.path, one.plural);
+/// Lists a resource in both encodings, compares the objects that did not change in between, and
+/// returns their number.
+async fn compare(client: &Client, resource: &ServedResource, layout: Layout) -> usize {
+    let ServedResource {
+        kind, path, plural, ..
+    } = resource;
+    let path = format!("{path}/{plural}");
     let json = get(client, &path, "application/json").await;
     let protobuf = get(client, &path, "application/vnd.kubernetes.protobuf").await;
-    let json = from_json(&one.kind, &json);
+    let json_records = from_json(kind, &json);
     let mut compared = 0;
-    for (key, record) in from_protobuf(&one.kind, layout, &protobuf) {
-        let same = json.get(&key).filter(|other| is_same_state(other, &record));
-        let Some(same) = same else { continue };
-        assert_eq!(record.to_value(), same.to_value(), "{} {key}", one.kind);
-        assert_eq!(record, *same, "{} {key} in another order", one.kind);
-        assert_eq!(record.field_hash(), same.field_hash(), "{} {key}", one.kind);
+    for (key, record) in from_protobuf(kind, layout, &protobuf) {
+        let Some(other) = json_records.get(&key) else {
+            continue;
+        };
+        if !is_same_revision(&record, other) {
+            continue;
+        }
+        assert_eq!(record.to_value(), other.to_value(), "{kind} {key}");
+        assert_eq!(record, *other, "{kind} {key} in another order");
+        assert_eq!(record.field_hash(), other.field_hash(), "{kind} {key}");
         compared += 1;
     }
     compared
 }
 
-fn is_same_state(one: &Record, other: &Record) -> bool {
-    let revision = one.resource_version();
-    !revision.is_empty() && revision == other.resource_version()
+fn is_same_revision(left: &Record, right: &Record) -> bool {
+    let revision = left.resource_version();
+    !revision.is_empty() && revision == right.resource_version()
 }
 
-async fn discover(client: &Client) -> Vec<Offered> {
+async fn discover(client: &Client) -> Vec<ServedResource> {
     let groups = read(client, "/apis").await;
-    let versions = groups["groups"].as_array().into_iter().flatten();
-    let versions = versions.flat_map(|group| group["versions"].as_array().into_iter().flatten());
-    let versions = versions.filter_map(|version| version["groupVersion"].as_str());
+    let versions = groups["groups"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(|group| group["versions"].as_array().into_iter().flatten())
+        .filter_map(|version| version["groupVersion"].as_str());
     let core = ("/api/v1".to_owned(), "v1");
     let paths = versions.map(|version| (format!("/apis/{version}"), version));
-    let mut offered = Vec::new();
+    let mut served = Vec::new();
     for (path, api_version) in [core].into_iter().chain(paths) {
         let list = read(client, &path).await;
         for resource in list["resources"].as_array().into_iter().flatten() {
@@ -121,7 +131,7 @@ async fn discover(client: &Client) -> Vec<Offered> {
             if verbs.is_none_or(|verbs| !verbs.iter().any(|verb| verb == "list")) {
                 continue;
             }
-            offered.push(Offered {
+            served.push(ServedResource {
                 kind: kind_of(api_version, &text("kind")),
                 path: path.clone(),
                 plural: text("name"),
@@ -129,7 +139,7 @@ async fn discover(client: &Client) -> Vec<Offered> {
             });
         }
     }
-    offered
+    served
 }
 
 fn kind_of(api_version: &str, kind: &str) -> Kind {
@@ -137,21 +147,24 @@ fn kind_of(api_version: &str, kind: &str) -> Kind {
     Kind::new(group, version, kind)
 }
 
-async fn apply(cluster: &Cluster, offered: &[Offered], object: &Value) {
+async fn apply(cluster: &Cluster, served: &[ServedResource], object: &Value) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let kind = kind_of(&text(&object["apiVersion"]), &text(&object["kind"]));
-    let one = offered.iter().find(|one| one.kind == kind);
-    let one = one.expect("the server offers every kind of the objects");
-    let namespace = match one.is_namespaced {
-        true => format!("/namespaces/{}", cluster.namespace()),
-        false => String::new(),
+    let resource = served
+        .iter()
+        .find(|resource| resource.kind == kind)
+        .expect("the server serves all kinds of the objects");
+    let namespace = if resource.is_namespaced {
+        format!("/namespaces/{}", cluster.namespace())
+    } else {
+        String::new()
     };
     let name = text(&object["metadata"]["name"]);
     let path = format!(
         "{}{namespace}/{}/{name}?fieldManager=proto&force=true",
-        one.path, one.plural
+        resource.path, resource.plural
     );
-    // Some need what a controller makes first, such as the default ServiceAccount.
+    // Some need objects that a controller creates, such as the default ServiceAccount.
     cluster
         .eventually(format!("{kind} {name} is applied"), async |c| {
             let request = Request::patch(&path)
@@ -165,16 +178,22 @@ async fn apply(cluster: &Cluster, offered: &[Offered], object: &Value) {
 
 async fn read(client: &Client, path: &str) -> Value {
     let body = get(client, path, "application/json").await;
-    serde_json::from_slice(&body).expect("the answer is JSON")
+    serde_json::from_slice(&body).expect("the response is JSON")
 }
 
 async fn get(client: &Client, path: &str, accept: &str) -> Vec<u8> {
-    let request = Request::get(path).header("accept", accept);
-    let request = request.body(Body::empty()).expect("a valid request");
-    let answer = client.send(request).await.expect("the server answers");
-    assert!(answer.status().is_success(), "{path}: {}", answer.status());
-    let body = answer.into_body().collect().await;
-    body.expect("the answer is whole").to_bytes().to_vec()
+    let request = Request::get(path)
+        .header("accept", accept)
+        .body(Body::empty())
+        .expect("a valid request");
+    let response = client.send(request).await.expect("a response");
+    assert!(
+        response.status().is_success(),
+        "{path}: {}",
+        response.status()
+    );
+    let body = response.into_body().collect().await;
+    body.expect("the whole body arrives").to_bytes().to_vec()
 }
 
 fn encoder(kind: &Kind) -> Encoder {

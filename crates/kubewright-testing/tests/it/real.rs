@@ -1,3 +1,5 @@
+//! A real cluster.
+
 use std::time::Duration;
 
 use k8s_openapi::api::apps::v1::Deployment;
@@ -31,7 +33,7 @@ fn deployment(replicas: usize) -> Deployment {
 }
 
 #[kubewright_testing::test(cluster = real, nodes = 3)]
-async fn a_deployment_of_three_rolls_out_on_three_nodes(cluster: Cluster) {
+async fn deployment_rolls_out_on_three_nodes(cluster: Cluster) {
     cluster.apply(deployment(3)).await;
     cluster
         .eventually("three available replicas", async |c| {
@@ -51,7 +53,7 @@ async fn a_deployment_of_three_rolls_out_on_three_nodes(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(cluster = real, nodes = 1)]
-async fn a_changed_image_restarts_the_container(cluster: Cluster) {
+async fn changed_image_restarts_the_container(cluster: Cluster) {
     let pod = |image: &str| {
         object::<Pod>(json!({
             "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "web" },
@@ -87,7 +89,7 @@ async fn a_changed_image_restarts_the_container(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(cluster = real, nodes = 1)]
-async fn nodes_come_and_go_with_their_pods(cluster: Cluster) {
+async fn removed_node_is_removed_with_its_pods(cluster: Cluster) {
     cluster.add_node("extra").await;
     cluster
         .apply(object::<Pod>(json!({
@@ -103,11 +105,11 @@ async fn nodes_come_and_go_with_their_pods(cluster: Cluster) {
 }
 
 #[kubewright_testing::test(cluster = real)]
-async fn users_have_the_permissions_of_their_groups_and_no_others(cluster: Cluster) {
-    let masters = User::new("jane", ["one", "two", "system:masters"]);
-    let nobody = User::new("joe", ["one"]);
+async fn user_has_only_the_permissions_of_its_groups(cluster: Cluster) {
+    let master = User::new("jane", ["one", "two", "system:masters"]);
+    let unprivileged = User::new("joe", ["one"]);
     let path = format!("/api/v1/namespaces/{}/pods", cluster.namespace());
-    for (user, allowed) in [(masters, true), (nobody, false)] {
+    for (user, allowed) in [(master, true), (unprivileged, false)] {
         let client = cluster.client_for(&user).await.expect("a client");
         let request = http::Request::get(&path)
             .body(Vec::new())
@@ -122,7 +124,7 @@ async fn users_have_the_permissions_of_their_groups_and_no_others(cluster: Clust
 }
 
 #[kubewright_testing::test(cluster = real)]
-async fn a_wait_in_vain_tells_what_was_seen(cluster: Cluster) {
+async fn timeout_shows_the_objects_that_were_read(cluster: Cluster) {
     let waiting = cluster.eventually_within(Duration::from_millis(200), "a moon", async |c| {
         c.get::<ConfigMap>("moon").await.is_some()
     });
@@ -139,9 +141,9 @@ async fn a_wait_in_vain_tells_what_was_seen(cluster: Cluster) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_that_fails_shows_the_command_and_the_log() {
+async fn error_of_a_failed_start_shows_the_command_and_the_log() {
     let started = Cluster::real()
-        .own()
+        .dedicated()
         .api_server_flag("--moon=full")
         .start_or_skip()
         .await;

@@ -1,5 +1,5 @@
-//! A webhook server on loopback, behind a Service of the embedded cluster; on real time, as sockets
-//! know nothing of virtual time.
+//! A webhook server on loopback, behind a Service of the embedded cluster. The test runs on real
+//! time, because sockets do not use virtual time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -28,7 +28,7 @@ fn check(change: &Change<ConfigMap>, findings: &mut Findings) {
     }
 }
 
-/// Serves the check on loopback, with a certificate for the Service `guard`.
+/// Serves the webhook on loopback, with a certificate for the Service `guard`.
 async fn serve(cluster: &Cluster) -> (Running, u16, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
     let port = listener.local_addr().expect("an address").port();
@@ -54,20 +54,20 @@ async fn serve(cluster: &Cluster) -> (Running, u16, String) {
     (running, port, STANDARD.encode(authority.certificate_pem()))
 }
 
-/// What becomes of a ConfigMap with that content, as a dry run.
-async fn tried(cluster: &Cluster, data: Value) -> Result<(), String> {
+/// Creates a ConfigMap with this content, as a dry run.
+async fn dry_run(cluster: &Cluster, data: Value) -> Result<(), String> {
     let params = PostParams {
         dry_run: true,
         ..PostParams::default()
     };
     let maps: Api<ConfigMap> = Api::namespaced(cluster.client(), cluster.namespace());
     let map = object(json!({"metadata": {"name": "m"}, "data": data}));
-    let made = maps.create(&params, &map).await;
-    made.map(drop).map_err(|error| error.to_string())
+    let created = maps.create(&params, &map).await;
+    created.map(drop).map_err(|error| error.to_string())
 }
 
 #[tokio::test]
-async fn a_service_leads_to_its_endpoint_slices_on_loopback() {
+async fn service_webhook_is_called_at_the_addresses_of_endpoint_slices() {
     let cluster = Cluster::embedded().named("service_webhooks").start().await;
     let cluster = cluster.expect("a cluster");
     let (running, port, authority) = serve(&cluster).await;
@@ -88,11 +88,11 @@ async fn a_service_leads_to_its_endpoint_slices_on_loopback() {
     }));
     cluster.create(configuration).await;
 
-    let nowhere = tried(&cluster, json!({"k": "v"})).await;
-    let nowhere = nowhere.expect_err("there are no endpoints yet");
+    let error = dry_run(&cluster, json!({"k": "v"})).await;
+    let error = error.expect_err("there are no endpoints yet");
     assert!(
-        nowhere.contains("no endpoints available for service \"guard\""),
-        "{nowhere}"
+        error.contains("no endpoints available for service \"guard\""),
+        "{error}"
     );
     let slice = object::<EndpointSlice>(json!({
         "metadata": {"name": "guard-1", "labels": {"kubernetes.io/service-name": "guard"}},
@@ -101,19 +101,19 @@ async fn a_service_leads_to_its_endpoint_slices_on_loopback() {
         "endpoints": [{"addresses": ["127.0.0.1"], "conditions": {"ready": true}}],
     }));
     cluster.create(slice).await;
-    assert_eq!(tried(&cluster, json!({"k": "v"})).await, Ok(()));
-    let refused = tried(&cluster, Value::Null).await;
-    let refused = refused.expect_err("it has no data");
-    assert!(refused.contains("data: Required value"), "{refused}");
+    assert_eq!(dry_run(&cluster, json!({"k": "v"})).await, Ok(()));
+    let error = dry_run(&cluster, Value::Null).await;
+    let error = error.expect_err("it has no data");
+    assert!(error.contains("data: Required value"), "{error}");
 
     running.stop().await;
-    let down = tried(&cluster, json!({"k": "v"})).await;
-    let down = down.expect_err("nobody listens");
+    let error = dry_run(&cluster, json!({"k": "v"})).await;
+    let error = error.expect_err("the server was stopped");
     assert!(
-        down.contains(&format!(
+        error.contains(&format!(
             "dial tcp 127.0.0.1:{port}: connect: connection refused"
         )),
-        "{down}"
+        "{error}"
     );
     cluster.close().await.expect("the cluster ends");
 }

@@ -41,7 +41,7 @@ async fn told(cluster: &Cluster, user: &str, method: &str) -> Result<(), String>
 
 #[kubewright_testing::test]
 async fn the_authorization_webhook_decides_a_request(_pooled: Cluster) {
-    let builder = Cluster::chosen().expect("settings");
+    let builder = Cluster::from_environment().expect("settings");
     let cluster = builder.named("authorizer").authorized_by(operator).start();
     let cluster = cluster.await.expect("a cluster");
     assert_eq!(told(&cluster, "guest", "GET").await, Ok(()));

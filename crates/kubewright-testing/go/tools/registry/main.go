@@ -1,4 +1,4 @@
-// The reference registry with what a test needs of it: images in memory, no cloud's storage.
+// The reference registry with in-memory storage only.
 package main
 
 import (
