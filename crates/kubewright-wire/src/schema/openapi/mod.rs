@@ -5,5 +5,6 @@ mod reader;
 mod tags;
 
 pub use error::OpenApiError;
+#[cfg(feature = "tables")]
 pub(super) use reader::Reader;
 pub use reader::from_openapi;
