@@ -1,4 +1,4 @@
-//! Pod templates: when two of them are the same, and the hash that tells ReplicaSets apart.
+//! Pod templates: when two of them are the same, and the hash that distinguishes ReplicaSets.
 
 use serde_json::Value;
 
