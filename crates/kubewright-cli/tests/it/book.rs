@@ -1,9 +1,9 @@
-//! The book in `docs/`: whole, and true to the sources.
+//! The book in `docs/`: it is complete, and agrees with the sources.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::kubewright;
+use super::{kubewright, stdout};
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
@@ -13,21 +13,21 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| format!("{}: {error}", path.display()))
 }
 
-/// The pages that the summary names, as paths.
+/// Returns the paths of the pages in the summary.
 fn pages() -> Vec<PathBuf> {
     let summary = read(&docs().join("SUMMARY.md"));
     links(&summary).map(|link| docs().join(link)).collect()
 }
 
-/// Where the links of a page lead, but for those to the web and within the page.
+/// Returns the targets of links to other pages and files.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let ends = text.split("](").skip(1);
     let targets = ends.filter_map(|rest| rest.split(')').next());
     targets.filter(|target| !target.starts_with("http") && !target.starts_with('#'))
 }
 
-/// The files below a folder with an ending.
-fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+/// Returns the files below a folder with an extension.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)
         .into_iter()
@@ -36,11 +36,8 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     {
         let path = entry.path();
         if path.is_dir() {
-            found.extend(files(&path, ending));
-        } else if path
-            .extension()
-            .is_some_and(|extension| extension == ending)
-        {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|found| found == extension) {
             found.push(path);
         }
     }
@@ -48,33 +45,31 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The blocks of a language on a page.
+/// Returns the code blocks of a language on a page.
 fn blocks(text: &str, language: &str) -> Vec<String> {
     let mut found = Vec::new();
-    let mut open: Option<(bool, String)> = None;
-    for line in text.lines() {
-        match (line.strip_prefix("```"), &mut open) {
-            (Some(about), None) => {
-                open = Some((about.split(',').next() == Some(language), String::new()));
-            }
-            (Some(_), Some((wanted, block))) => {
-                if *wanted {
-                    found.push(block.clone());
-                }
-                open = None;
-            }
-            (None, Some((_, block))) => *block += &format!("{line}\n"),
-            (None, None) => {}
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let Some(attributes) = line.strip_prefix("```") else {
+            continue;
+        };
+        let block: String = lines
+            .by_ref()
+            .take_while(|line| !line.starts_with("```"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        if attributes.split(',').next() == Some(language) {
+            found.push(block);
         }
     }
     found
 }
 
 #[test]
-fn every_page_is_in_the_summary_and_every_link_leads_somewhere() {
+fn every_page_is_in_the_summary_and_every_link_has_a_target() {
     let listed: Vec<PathBuf> = pages()
         .iter()
-        .map(|page| page.canonicalize().expect("a page that is there"))
+        .map(|page| page.canonicalize().expect("an existing page"))
         .collect();
     for page in files(&docs(), "md") {
         let page = page.canonicalize().expect("a page");
@@ -90,7 +85,7 @@ fn every_page_is_in_the_summary_and_every_link_leads_somewhere() {
 }
 
 #[test]
-fn every_include_is_a_file_that_is_compiled_and_tested() {
+fn every_include_is_an_example_that_is_compiled() {
     let mut count = 0;
     for page in pages() {
         let text = read(&page);
@@ -98,15 +93,15 @@ fn every_include_is_a_file_that_is_compiled_and_tested() {
             let path = include.split("}}").next().unwrap_or_default();
             let file = page.parent().expect("a folder").join(path);
             assert!(file.is_file(), "{}: {path}", page.display());
-            assert!(path.contains("/examples/"), "{path} is no example");
+            assert!(path.contains("/examples/"), "{path} is not an example");
             count += 1;
         }
     }
     assert!(count >= 10, "{count}");
 }
 
-/// Rust without comments and blanks, and without the commas that rustfmt adds.
-fn bare(rust: &str) -> String {
+/// Returns Rust code without comments, white space and the commas that rustfmt adds.
+fn normalized(rust: &str) -> String {
     let code = rust
         .lines()
         .map(|line| line.split("//").next().unwrap_or_default());
@@ -118,7 +113,7 @@ fn bare(rust: &str) -> String {
 }
 
 #[test]
-fn every_line_of_rust_on_a_page_stands_in_the_sources() {
+fn every_line_of_rust_on_a_page_is_in_the_sources() {
     let root = docs().join("..");
     let mut sources = String::new();
     for folder in [
@@ -127,7 +122,7 @@ fn every_line_of_rust_on_a_page_stands_in_the_sources() {
         "crates/kubewright/examples",
     ] {
         for file in files(&root.join(folder), "rs") {
-            sources += &bare(&read(&file));
+            sources += &normalized(&read(&file));
         }
     }
     let mut count = 0;
@@ -137,9 +132,9 @@ fn every_line_of_rust_on_a_page_stands_in_the_sources() {
                 .lines()
                 .filter(|line| !line.starts_with("{{#include "))
             {
-                let wanted = bare(line);
-                let wanted = wanted.trim_end_matches(',');
-                assert!(sources.contains(wanted), "{}: {line}", page.display());
+                let code = normalized(line);
+                let is_known = sources.contains(code.trim_end_matches(','));
+                assert!(is_known, "{}: {line}", page.display());
                 count += 1;
             }
         }
@@ -147,39 +142,39 @@ fn every_line_of_rust_on_a_page_stands_in_the_sources() {
     assert!(count >= 50, "{count}");
 }
 
-/// The lines of ours on a page: those of its shell blocks, and those within its sentences.
-fn lines_of_ours(text: &str) -> Vec<String> {
+/// Returns the command lines of kubewright on a page: in its shell blocks and inline.
+fn command_lines(text: &str) -> Vec<String> {
     let blocks = blocks(text, "sh");
     let lines = blocks.iter().flat_map(|block| block.lines());
     let inline = text.split('`').skip(1).step_by(2);
-    let ours = lines.chain(inline).filter_map(|line| {
-        let line = line.strip_prefix("kubewright ")?;
-        line.split(" | ").next().map(str::to_owned)
+    let arguments = lines.chain(inline).filter_map(|line| {
+        let arguments = line.strip_prefix("kubewright ")?;
+        arguments.split(" | ").next().map(str::to_owned)
     });
-    ours.collect()
+    arguments.collect()
 }
 
-/// The flags that a help text names.
+/// Returns the flags in a help text.
 fn flags(help: &str) -> Vec<&str> {
     let words = help.split(|letter: char| letter.is_whitespace() || "=[],".contains(letter));
     words.filter(|word| word.starts_with("--")).collect()
 }
 
 #[test]
-fn every_command_line_of_ours_on_a_page_is_understood() {
+fn every_command_line_on_a_page_has_known_flags() {
     let mut count = 0;
     for page in pages() {
-        for line in lines_of_ours(&read(&page)) {
+        for line in command_lines(&read(&page)) {
             let words: Vec<&str> = line.split(' ').collect();
             if words == ["help"] {
-                continue; // it has no help of its own
+                continue; // it has no help itself
             }
             let is_group = ["create", "generate"].contains(&words[0]) && words.len() > 1;
             let command = words.get(..1 + usize::from(is_group)).unwrap_or(&words);
-            let help = kubewright(&[command, &["--help"]].concat()).output();
-            let help = help.expect("the command runs");
-            assert!(help.status.success(), "{}: {line}", page.display());
-            let help = String::from_utf8_lossy(&help.stdout).into_owned();
+            let output = kubewright(&[command, &["--help"]].concat()).output();
+            let output = output.expect("the command runs");
+            assert!(output.status.success(), "{}: {line}", page.display());
+            let help = stdout(&output);
             let known = flags(&help);
             for word in words.iter().filter(|word| word.starts_with("--")) {
                 let flag = word.split('=').next().unwrap_or_default();
@@ -193,7 +188,7 @@ fn every_command_line_of_ours_on_a_page_is_understood() {
 }
 
 #[test]
-fn every_block_of_data_on_a_page_is_read_by_its_parser() {
+fn every_block_of_data_on_a_page_is_parsed() {
     let mut count = 0;
     for page in pages() {
         let text = read(&page);
@@ -216,10 +211,10 @@ fn every_block_of_data_on_a_page_is_read_by_its_parser() {
     assert!(count >= 1, "{count}");
 }
 
-/// Every command, flag, target and marker of kubebuilder's, controller-gen's and code-generator's
-/// stands on the page for those who know them.
+/// The page for users of kubebuilder has every command, flag, target and marker of kubebuilder,
+/// controller-gen and code-generator.
 #[test]
-fn every_name_of_kubebuilders_stands_on_its_page() {
+fn every_name_of_kubebuilder_is_on_its_page() {
     let page = read(&docs().join("guide/from-kubebuilder.md"));
     let code: Vec<&str> = page.split('`').skip(1).step_by(2).collect();
     let names = include_str!("../kubebuilder/names.txt");
@@ -228,7 +223,7 @@ fn every_name_of_kubebuilders_stands_on_its_page() {
     for line in names.lines().filter(|line| !line.starts_with('#')) {
         for name in line.split_whitespace() {
             count += 1;
-            if !code.iter().any(|span| says(span, name)) {
+            if !code.iter().any(|span| has_word(span, name)) {
                 missing.push(name);
             }
         }
@@ -237,15 +232,14 @@ fn every_name_of_kubebuilders_stands_on_its_page() {
     assert!(count >= 300, "{count}");
 }
 
-/// Whether a span has the name as a word of its own.
-fn says(span: &str, name: &str) -> bool {
-    let is_part = |letter: char| letter.is_alphanumeric() || "-_:+./*".contains(letter);
-    span.match_indices(name).any(|(at, _)| {
-        let before = span.get(..at).and_then(|text| text.chars().next_back());
+/// Whether a span has the name as a complete word.
+fn has_word(span: &str, name: &str) -> bool {
+    let is_word_part = |letter: char| letter.is_alphanumeric() || "-_:+./*".contains(letter);
+    span.match_indices(name).any(|(start, _)| {
+        let before = span.get(..start).and_then(|text| text.chars().next_back());
         let after = span
-            .get(at + name.len()..)
+            .get(start + name.len()..)
             .and_then(|text| text.chars().next());
-        let joins = |letter: Option<char>| letter.is_some_and(is_part);
-        !joins(before) && !joins(after)
+        !before.is_some_and(is_word_part) && !after.is_some_and(is_word_part)
     })
 }

@@ -1,4 +1,4 @@
-//! What `manifests` writes for kustomize and Helm, as these tools read it.
+//! The output of `manifests` for kustomize and Helm, read by these tools.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,33 +6,30 @@ use std::process::Command;
 use kubewright_testing::control_plane::Tool;
 use serde_json::{Value, json};
 
-use super::flow::{of_this_package, succeeds};
-use super::kubewright;
-use super::ship::kubectl;
-use super::tools::tool;
+use super::nested_build::{succeeds, without_package_variables};
+use super::tools::{kubectl, tool};
+use super::{kubewright, stdout};
 
 const OPERATORS: [&str; 2] = ["mydaemonset", "sidecarset"];
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What `manifests` prints of an operator, with more flags.
+/// Returns the output of `manifests` for an operator.
 fn manifests(operator: &str, flags: &[&str]) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operators");
     let mut command = kubewright(&["manifests", operator]);
-    of_this_package(&mut command);
+    without_package_variables(&mut command);
     command.args(["--image", "registry.example.com/operator:1"]);
     command.args(flags);
-    let output = succeeds(command, &folder);
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    stdout(&succeeds(command, &folder))
 }
 
-fn said(program: &Path, arguments: &[&str]) -> String {
+fn output_of(program: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new(program);
     command.args(arguments);
-    let output = succeeds(command, Path::new("."));
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    stdout(&succeeds(command, Path::new(".")))
 }
 
-/// What comes only when it is asked for.
+/// The optional components.
 const COMPONENTS: &str = "network-policy,prometheus,pod-disruption-budget";
 
 fn documents(text: &str) -> Vec<Value> {
@@ -45,9 +42,9 @@ fn sorted(text: &str) -> Vec<String> {
     texts
 }
 
-/// All that an operator is in a cluster, held against a file; `UPDATE_EXPECT=1` writes it anew.
+/// `UPDATE_EXPECT=1` writes the expected file.
 #[test]
-fn the_manifests_of_mydaemonset_are_as_they_were() {
+fn manifests_of_mydaemonset_match_the_expected_file() {
     let printed = manifests("mydaemonset", &[]);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manifests/mydaemonset.yaml");
     if std::env::var_os("UPDATE_EXPECT").is_some() {
@@ -59,7 +56,7 @@ fn the_manifests_of_mydaemonset_are_as_they_were() {
 
 /// `kubectl kustomize` is kustomize itself.
 #[tokio::test]
-async fn kustomize_gives_the_objects_that_manifests_prints() {
+async fn kustomize_builds_the_objects_that_manifests_prints() {
     let Some(kubectl) = kubectl().await else {
         return;
     };
@@ -69,12 +66,12 @@ async fn kustomize_gives_the_objects_that_manifests_prints() {
         let plain = manifests(operator, &["--with", COMPONENTS]);
         assert!(plain.contains("kind: ServiceMonitor\n"), "{plain}");
         manifests(operator, &["--with", COMPONENTS, "--kustomize", path]);
-        let built = said(&kubectl, &["kustomize", path]);
+        let built = output_of(&kubectl, &["kustomize", path]);
         assert_eq!(sorted(&built), sorted(&plain), "{operator}");
     }
 }
 
-/// The object as it is in another namespace: the chart is installed into the release's.
+/// Returns the object in another namespace: a chart is installed into that of the release.
 fn moved(object: &Value, from: &str, to: &str) -> Value {
     match object {
         Value::String(text) if text == from => to.into(),
@@ -88,40 +85,39 @@ fn moved(object: &Value, from: &str, to: &str) -> Value {
     }
 }
 
-/// What an object is called, and what it asks for.
-fn essence(object: &Value) -> String {
+/// Returns the parts of an object that the chart must have.
+fn compared_parts(object: &Value) -> String {
     let name = &object["metadata"]["name"];
     let parts =
         ["rules", "webhooks", "subjects", "spec"].map(|part| match object["kind"].as_str() {
-            // The chart's own settings for Pods are there, empty.
+            // The chart has empty settings for Pods.
             Some("Deployment") => without_empty(&object[part]),
             _ => object[part].clone(),
         });
     format!("{} {name} {}", object["kind"], Value::from(parts.to_vec()))
 }
 
-/// The value without fields that say nothing.
+/// Returns the value without empty fields.
 fn without_empty(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let fields = fields.iter();
             let fields = fields.map(|(name, value)| (name.clone(), without_empty(value)));
-            let says = |value: &Value| {
-                !matches!(value, Value::Null) && *value != json!({}) && *value != json!([])
-            };
-            Value::Object(fields.filter(|(_, value)| says(value)).collect())
+            let is_empty =
+                |value: &Value| value.is_null() || *value == json!({}) || *value == json!([]);
+            Value::Object(fields.filter(|(_, value)| !is_empty(value)).collect())
         }
         Value::Array(items) => items.iter().map(without_empty).collect(),
         other => other.clone(),
     }
 }
 
-/// What a chart becomes in a namespace.
+/// Renders a chart in a namespace.
 fn rendered(helm: &Path, chart: &str, namespace: &str) -> String {
-    said(helm, &["template", "x", chart, "--namespace", namespace])
+    output_of(helm, &["template", "x", chart, "--namespace", namespace])
 }
 
-/// What the chart of an operator becomes in its namespace; nothing without Helm.
+/// Renders the chart of an operator in its namespace; none without Helm.
 pub(super) async fn chart_of(operator: &str) -> Option<String> {
     let helm = tool(Tool::Helm).await?;
     let folder = tempfile::tempdir().expect("a folder");
@@ -131,7 +127,7 @@ pub(super) async fn chart_of(operator: &str) -> Option<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn helm_takes_the_charts_and_gives_the_same_objects() {
+async fn helm_renders_the_objects_that_manifests_prints() {
     let Some(helm) = tool(Tool::Helm).await else {
         return;
     };
@@ -139,27 +135,27 @@ async fn helm_takes_the_charts_and_gives_the_same_objects() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().to_str().expect("a path in UTF-8");
         manifests(operator, &["--with", COMPONENTS, "--helm", path]);
-        said(&helm, &["lint", "--strict", path]);
+        output_of(&helm, &["lint", "--strict", path]);
         let rendered = rendered(&helm, path, "elsewhere");
         let own = format!("{operator}-system");
-        let mut wanted: Vec<String> = documents(&manifests(operator, &["--with", COMPONENTS]))
+        let mut expected: Vec<String> = documents(&manifests(operator, &["--with", COMPONENTS]))
             .iter()
             .filter(|object| object["kind"] != "Namespace")
-            .map(|object| essence(&moved(object, &own, "elsewhere")))
+            .map(|object| compared_parts(&moved(object, &own, "elsewhere")))
             .collect();
-        let mut given: Vec<String> = documents(&rendered).iter().map(essence).collect();
-        wanted.sort();
-        given.sort();
-        assert_eq!(given, wanted, "{operator}");
-        let chart = said(&helm, &["show", "chart", path]);
+        let mut actual: Vec<String> = documents(&rendered).iter().map(compared_parts).collect();
+        expected.sort();
+        actual.sort();
+        assert_eq!(actual, expected, "{operator}");
+        let chart = output_of(&helm, &["show", "chart", path]);
         assert!(chart.contains(&format!("version: {VERSION}")), "{chart}");
-        let refused = Command::new(&helm)
+        let invalid = Command::new(&helm)
             .args(["template", "x", path, "--set", "replicas=2"])
             .output()
             .expect("helm runs");
         assert!(
-            !refused.status.success(),
-            "the schema of the values is not held"
+            !invalid.status.success(),
+            "values are validated against the schema"
         );
     }
 }

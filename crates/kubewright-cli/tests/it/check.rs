@@ -7,8 +7,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::flow::{of_this_package, prepare, succeeds};
-use super::{complaint, kubewright};
+use super::nested_build::{operator, prepare, succeeds, without_package_variables};
+use super::{error_of, kubewright, stdout};
 
 fn case(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -16,45 +16,45 @@ fn case(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// The rules that a call found something by.
+/// Returns the rules of the findings of a call.
 fn rules(arguments: &[&str]) -> Vec<String> {
     let mut command = kubewright(&["check", "--output", "json"]);
-    of_this_package(&mut command);
+    without_package_variables(&mut command);
     let output = command.args(arguments).output().expect("the command runs");
-    let answer = serde_json::from_slice::<Value>(&output.stdout);
-    assert!(answer.is_ok(), "{output:?}");
-    let answer = answer.expect("JSON");
-    let found = answer["findings"].as_array().expect("a list");
-    let code = if found.is_empty() { 0 } else { 1 };
+    let result = serde_json::from_slice::<Value>(&output.stdout);
+    assert!(result.is_ok(), "{output:?}");
+    let result = result.expect("JSON");
+    let findings = result["findings"].as_array().expect("a list");
+    let code = if findings.is_empty() { 0 } else { 1 };
     assert_eq!(output.status.code(), Some(code), "{output:?}");
-    let rule = |one: &Value| one["rule"].as_str().expect("a rule").to_owned();
-    found.iter().map(rule).collect()
+    let rule = |finding: &Value| finding["rule"].as_str().expect("a rule").to_owned();
+    findings.iter().map(rule).collect()
 }
 
 #[test]
-fn every_planted_fault_is_found_and_nothing_else() {
+fn exactly_the_planted_faults_are_found() {
     let planted = case("planted.yaml");
     let text = fs::read_to_string(&planted).expect("the case");
-    let mut wanted: Vec<&str> = text
+    let mut expected: Vec<&str> = text
         .lines()
         .filter_map(|line| line.trim().strip_prefix("# fault: "))
         .filter_map(|line| line.split(' ').next())
         .collect();
     let planted = planted.to_str().expect("a path in UTF-8");
-    let former = case("former.yaml");
-    let former = former.to_str().expect("a path in UTF-8");
-    let mut found = rules(&["--manifests", planted, "--against", former]);
+    let earlier = case("earlier.yaml");
+    let earlier = earlier.to_str().expect("a path in UTF-8");
+    let mut found = rules(&["--manifests", planted, "--against", earlier]);
     found.sort();
-    wanted.sort_unstable();
-    assert_eq!(found, wanted);
-    let kinds: BTreeSet<&str> = wanted.into_iter().collect();
-    assert!(kinds.len() >= 12, "{kinds:?}");
-    let fewer = rules(&["--manifests", planted, "--allow", "float,guard"]);
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    let distinct: BTreeSet<&str> = expected.into_iter().collect();
+    assert!(distinct.len() >= 12, "{distinct:?}");
+    let fewer = rules(&["--manifests", planted, "--allow", "float,webhook"]);
     assert!(!fewer.contains(&"float".to_owned()), "{fewer:?}");
 }
 
 #[test]
-fn a_definition_that_kubectl_cannot_apply_is_told() {
+fn definition_that_kubectl_cannot_apply_is_a_finding() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("large.yaml");
     let long = "words ".repeat(50_000);
@@ -68,11 +68,11 @@ fn a_definition_that_kubectl_cannot_apply_is_told() {
     assert_eq!(found, ["size"]);
 }
 
-/// Its name is not that of plural and group, and a default is no number.
+/// One definition has a name other than PLURAL.GROUP, another one a default that is not a number.
 #[test]
-fn what_the_server_refuses_is_told_beside_other_faults_and_those_that_are_allowed() {
+fn rejection_by_the_server_is_a_finding_even_if_its_rule_is_allowed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("refused.yaml");
+    let file = folder.path().join("rejected.yaml");
     let path = file.to_str().expect("a path in UTF-8");
     let crd = |name: &str, ratio: Value| {
         json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -83,18 +83,18 @@ fn what_the_server_refuses_is_told_beside_other_faults_and_those_that_are_allowe
     };
     let misnamed = crd("x.ex.io", json!({"type": "number"}));
     fs::write(&file, misnamed.to_string()).expect("a file");
-    assert_eq!(rules(&["--manifests", path]), ["float", "refused"]);
+    assert_eq!(rules(&["--manifests", path]), ["float", "rejected"]);
     let allowed = rules(&["--manifests", path, "--allow", "float"]);
-    assert_eq!(allowed, ["refused"]);
-    let wrong = crd("xs.ex.io", json!({"type": "integer", "default": "big"}));
-    fs::write(&file, wrong.to_string()).expect("a file");
+    assert_eq!(allowed, ["rejected"]);
+    let invalid = crd("xs.ex.io", json!({"type": "integer", "default": "big"}));
+    fs::write(&file, invalid.to_string()).expect("a file");
     assert_eq!(rules(&["--manifests", path]), ["default"]);
     let allowed = rules(&["--manifests", path, "--allow", "default"]);
-    let is_refused = !allowed.is_empty() && allowed.iter().all(|rule| rule == "refused");
-    assert!(is_refused, "{allowed:?}");
+    let is_rejected = !allowed.is_empty() && allowed.iter().all(|rule| rule == "rejected");
+    assert!(is_rejected, "{allowed:?}");
 }
 
-/// A package without dependencies that prints what an operator would.
+/// Writes a package without dependencies whose program prints the manifests.
 fn package(folder: &Path, manifests: &str) {
     fs::create_dir_all(folder.join("src")).expect("a folder");
     let cargo = "[package]\nname = \"printed-manifests\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
@@ -105,7 +105,7 @@ fn package(folder: &Path, manifests: &str) {
 }
 
 #[test]
-fn changes_since_a_revision_are_told() {
+fn change_since_a_revision_is_a_finding() {
     let home = tempfile::tempdir().expect("a folder");
     prepare(home.path());
     let folder = home.path().join("project");
@@ -115,38 +115,36 @@ fn changes_since_a_revision_are_told() {
         command.args(arguments);
         succeeds(command, &folder)
     };
-    let former = fs::read_to_string(case("former.yaml")).expect("the case");
-    package(&folder, &former);
+    let earlier = fs::read_to_string(case("earlier.yaml")).expect("the case");
+    package(&folder, &earlier);
     git(&["init", "--quiet"]);
     git(&["add", "."]);
     git(&["commit", "--quiet", "-m", "first"]);
     package(
         &folder,
-        &former.replace("domain: {type: string}", "domain: {type: integer}"),
+        &earlier.replace("domain: {type: string}", "domain: {type: integer}"),
     );
     let mut command = kubewright(&["check", "--since", "HEAD"]);
-    of_this_package(&mut command);
+    without_package_variables(&mut command);
     let output = command
         .current_dir(&folder)
         .output()
         .expect("the command runs");
-    let said = complaint(&output);
-    assert!(said.contains("1 faults"), "{said}");
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let error = error_of(&output);
+    assert!(error.contains("1 faults"), "{error}");
+    let findings = stdout(&output);
     assert!(
-        told.contains("v1: .spec.domain becomes integer where it was string"),
-        "{told}"
+        findings.contains("v1: .spec.domain becomes integer where it was string"),
+        "{findings}"
     );
-    let kept = git(&["worktree", "list"]);
-    let kept = String::from_utf8_lossy(&kept.stdout).into_owned();
-    assert_eq!(kept.lines().count(), 1, "{kept}");
+    let worktrees = stdout(&git(&["worktree", "list"]));
+    assert_eq!(worktrees.lines().count(), 1, "{worktrees}");
 }
 
 #[test]
-fn the_operators_of_this_workspace_have_no_fault() {
-    let operators = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operators");
+fn workspace_operators_have_no_faults() {
     for name in ["mydaemonset", "sidecarset"] {
-        let folder = operators.join(name);
+        let folder = operator(name);
         let found = rules(&[folder.to_str().expect("a path in UTF-8")]);
         assert_eq!(found, [] as [&str; 0], "{name}");
     }

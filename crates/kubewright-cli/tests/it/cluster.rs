@@ -1,3 +1,5 @@
+//! `kubewright cluster`: its kubeconfig, its port, and how it stops.
+
 use std::io::{BufRead as _, BufReader, Lines};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -10,12 +12,12 @@ use kube::{Api, Client, Config, ResourceExt as _};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use super::{complaint, kubewright};
+use super::{error_of, kubewright};
 
-/// Ends the command when a test fails half-way.
-struct Running(Child);
+/// A process that is killed when a test fails.
+struct Process(Child);
 
-impl Drop for Running {
+impl Drop for Process {
     fn drop(&mut self) {
         self.0.kill().ok();
         self.0.wait().ok();
@@ -23,16 +25,16 @@ impl Drop for Running {
 }
 
 /// A cluster that the command serves until the test ends.
-pub(super) struct Served {
-    // Ends before the folder goes.
-    _cluster: Running,
-    // A reader that goes away would end the command at its next line.
-    _said: Lines<BufReader<ChildStdout>>,
+pub(super) struct ServedCluster {
+    // Dropped before the folder.
+    _process: Process,
+    // A closed pipe would end the process at its next line.
+    _stdout: Lines<BufReader<ChildStdout>>,
     kubeconfig: PathBuf,
     _folder: TempDir,
 }
 
-impl Served {
+impl ServedCluster {
     pub(super) fn start(nodes: usize) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let kubeconfig = folder.path().join("kubeconfig");
@@ -44,17 +46,17 @@ impl Served {
             "--kubeconfig",
             path,
         ];
-        let mut cluster = Running(
+        let mut process = Process(
             kubewright(&arguments)
                 .stdout(Stdio::piped())
                 .spawn()
                 .expect("the command starts"),
         );
-        let mut said = BufReader::new(cluster.0.stdout.take().expect("a pipe")).lines();
-        said.next().expect("a line").expect("text");
+        let mut stdout = BufReader::new(process.0.stdout.take().expect("a pipe")).lines();
+        stdout.next().expect("a line").expect("text");
         Self {
-            _cluster: cluster,
-            _said: said,
+            _process: process,
+            _stdout: stdout,
             kubeconfig,
             _folder: folder,
         }
@@ -66,24 +68,24 @@ impl Served {
 }
 
 #[tokio::test]
-async fn a_cluster_serves_its_kubeconfig_until_it_is_interrupted() {
+async fn cluster_serves_until_it_is_interrupted() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("kubeconfig");
     let path = file.to_str().expect("a path in UTF-8");
-    let mut cluster = Running(
+    let mut cluster = Process(
         kubewright(&["cluster", "--nodes", "2", "--kubeconfig", path])
             .stdout(Stdio::piped())
             .spawn()
             .expect("the command starts"),
     );
-    let mut said = BufReader::new(cluster.0.stdout.take().expect("a pipe")).lines();
-    let first = said.next().expect("a line").expect("text");
+    let mut stdout = BufReader::new(cluster.0.stdout.take().expect("a pipe")).lines();
+    let first = stdout.next().expect("a line").expect("text");
     assert!(
         first.starts_with("Kubernetes API on https://127.0.0.1:"),
         "{first}"
     );
-    let second = said.next().expect("a line").expect("text");
-    assert!(second.contains(path), "{second} names {path}");
+    let second = stdout.next().expect("a line").expect("text");
+    assert!(second.contains(path), "{second}");
 
     let kubeconfig = Kubeconfig::read_from(&file).expect("a kubeconfig");
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
@@ -101,33 +103,33 @@ async fn a_cluster_serves_its_kubeconfig_until_it_is_interrupted() {
         .ok()
         .and_then(Pid::from_raw)
         .expect("a process id");
-    kill_process(pid, Signal::INT).expect("the process is there");
-    let status = cluster.0.wait().expect("it ends");
+    kill_process(pid, Signal::INT).expect("the signal is sent");
+    let status = cluster.0.wait().expect("it exits");
     assert!(status.success(), "{status}");
     assert!(
         !file.exists(),
-        "the kubeconfig of a cluster that is gone is removed"
+        "the kubeconfig of a stopped cluster is removed"
     );
 }
 
 #[test]
-fn a_port_that_is_taken_is_named_with_what_to_do() {
+fn error_for_a_port_in_use_names_the_port_and_the_flag() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = taken.local_addr().expect("its address").port().to_string();
     let output = kubewright(&["cluster", "--port", &port])
         .output()
         .expect("the command runs");
-    let complaint = complaint(&output);
+    let error = error_of(&output);
     assert!(
-        complaint.contains(&format!(
+        error.contains(&format!(
             "listen on 127.0.0.1:{port}: choose another --port"
         )),
-        "{complaint}"
+        "{error}"
     );
 }
 
 #[test]
-fn a_file_that_is_there_is_left_alone() {
+fn existing_file_is_not_replaced_by_the_kubeconfig() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("config");
     std::fs::write(&file, "precious").expect("a file");
@@ -135,8 +137,8 @@ fn a_file_that_is_there_is_left_alone() {
     let output = kubewright(&["cluster", "--kubeconfig", path])
         .output()
         .expect("it runs");
-    let complaint = complaint(&output);
-    assert!(complaint.contains("write the kubeconfig"), "{complaint}");
+    let error = error_of(&output);
+    assert!(error.contains("write the kubeconfig"), "{error}");
     assert_eq!(
         std::fs::read_to_string(&file).expect("the file"),
         "precious"
@@ -144,13 +146,13 @@ fn a_file_that_is_there_is_left_alone() {
 }
 
 #[test]
-fn a_kubeconfig_that_cannot_be_written_is_named() {
+fn error_names_a_kubeconfig_that_cannot_be_written() {
     let output = kubewright(&["cluster", "--kubeconfig", "/nowhere/at/all"])
         .output()
         .expect("the command runs");
-    let complaint = complaint(&output);
+    let error = error_of(&output);
     assert!(
-        complaint.contains("write the kubeconfig /nowhere/at/all: name a new file"),
-        "{complaint}"
+        error.contains("write the kubeconfig /nowhere/at/all: name a new file"),
+        "{error}"
     );
 }

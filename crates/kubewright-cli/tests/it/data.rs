@@ -1,3 +1,5 @@
+//! `kubewright cluster --data`: what a cluster stores survives kills, restarts and full disks.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -12,20 +14,20 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::{complaint, kubewright};
+use super::{error_of, kubewright};
 
-/// A cluster whose process ends with the test, if not before.
-struct Running(Child);
+/// The process of a cluster, which is killed when it is dropped.
+struct ClusterProcess(Child);
 
-impl Running {
+impl ClusterProcess {
     /// Starts a cluster on a data folder, and waits until it serves.
     fn start(folder: &Path) -> Self {
         let folder = folder.to_str().expect("a path in UTF-8");
         Self::spawn(kubewright(&["cluster", "--nodes", "0", "--data", folder]))
     }
 
-    /// The same for a process whose files may be limited in size: a write beyond the limit fails
-    /// instead of ending it.
+    /// Starts a cluster that can be limited in the size of its files: a write beyond the limit fails
+    /// instead of killing the process.
     fn start_limited(folder: &Path) -> Self {
         let mut shell = Command::new("sh");
         shell.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]);
@@ -41,9 +43,9 @@ impl Running {
             .stdout(Stdio::piped())
             .spawn()
             .expect("the command starts");
-        let mut said = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-        let last = said.nth(2).expect("three lines").expect("text");
-        assert!(last.contains("everything is kept in"), "{last}");
+        let mut stdout = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let last = stdout.nth(2).expect("three lines").expect("text");
+        assert!(last.contains("all objects are kept in"), "{last}");
         Self(child)
     }
 
@@ -55,36 +57,51 @@ impl Running {
     }
 
     fn kill(mut self) {
-        self.0.kill().expect("the process is there");
-        self.0.wait().expect("it ends");
+        self.0.kill().expect("the process is killed");
+        self.0.wait().expect("it exits");
     }
 }
 
-impl Drop for Running {
+impl Drop for ClusterProcess {
     fn drop(&mut self) {
         self.0.kill().ok();
         self.0.wait().ok();
     }
 }
 
-/// What the server has acknowledged: for each name the last value, none for a deleted one.
+/// The acknowledged writes: the last value of each name, none for a deleted one.
 type Acknowledged = BTreeMap<String, Option<u32>>;
 
-/// Creates, changes and deletes until the server no longer answers. A write that was sent and not
-/// answered may have happened or not; its name is the second thing that comes back.
-async fn write_until_it_ends(client: Client, writer: String) -> (Acknowledged, Option<String>) {
+/// What a writer has written.
+struct Written {
+    acknowledged: Acknowledged,
+    /// The name of the write without a response, which may be stored or not.
+    unacknowledged: Option<String>,
+}
+
+impl Written {
+    fn until(acknowledged: Acknowledged, name: String) -> Self {
+        Self {
+            acknowledged,
+            unacknowledged: Some(name),
+        }
+    }
+}
+
+/// Creates, changes and deletes until the server no longer responds.
+async fn write_until_the_end(client: Client, writer: String) -> Written {
     let maps: Api<ConfigMap> = Api::namespaced(client, "default");
     let mut done = Acknowledged::new();
     for number in 0.. {
         let name = format!("{writer}-{number}");
         let map = |value: u32| {
             let value = value.to_string();
-            // Both members are written together: one without the other would be half a write.
+            // Both values are written together: different values mean that a write is stored partially.
             json!({"metadata": {"name": name}, "data": {"a": value, "b": value}})
         };
         let first: ConfigMap = serde_json::from_value(map(0)).expect("a ConfigMap");
         if maps.create(&PostParams::default(), &first).await.is_err() {
-            return (done, Some(name));
+            return Written::until(done, name);
         }
         done.insert(name.clone(), Some(0));
         let patch = Patch::Merge(map(1));
@@ -93,52 +110,54 @@ async fn write_until_it_ends(client: Client, writer: String) -> (Acknowledged, O
             .await
             .is_err()
         {
-            return (done, Some(name));
+            return Written::until(done, name);
         }
         done.insert(name.clone(), Some(1));
         if number % 3 == 0 {
             if maps.delete(&name, &DeleteParams::default()).await.is_err() {
-                return (done, Some(name));
+                return Written::until(done, name);
             }
             done.insert(name, None);
         }
     }
-    (done, None)
+    Written {
+        acknowledged: done,
+        unacknowledged: None,
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_acknowledged_is_lost_in_fifty_kills_under_load() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut kept = Acknowledged::new();
-    let mut unsure = BTreeSet::new();
+    let mut acknowledged = Acknowledged::new();
+    let mut unacknowledged = BTreeSet::new();
     let mut writes = 0;
     for round in 0..50 {
-        let cluster = Running::start(folder.path());
-        let client = Running::client(folder.path()).await;
-        check(&client, &kept, &unsure).await;
+        let cluster = ClusterProcess::start(folder.path());
+        let client = ClusterProcess::client(folder.path()).await;
+        check(&client, &acknowledged, &unacknowledged).await;
         let mut writers = JoinSet::new();
         for writer in 0..4 {
             let name = format!("r{round}-w{writer}");
-            writers.spawn(write_until_it_ends(client.clone(), name));
+            writers.spawn(write_until_the_end(client.clone(), name));
         }
         tokio::time::sleep(Duration::from_millis(60 + 7 * (round % 10))).await;
         cluster.kill();
-        for (done, open) in writers.join_all().await {
-            writes += done.len();
-            kept.extend(done);
-            unsure.extend(open);
+        for written in writers.join_all().await {
+            writes += written.acknowledged.len();
+            acknowledged.extend(written.acknowledged);
+            unacknowledged.extend(written.unacknowledged);
         }
     }
-    let cluster = Running::start(folder.path());
-    let client = Running::client(folder.path()).await;
-    check(&client, &kept, &unsure).await;
+    let cluster = ClusterProcess::start(folder.path());
+    let client = ClusterProcess::client(folder.path()).await;
+    check(&client, &acknowledged, &unacknowledged).await;
     assert!(writes > 100, "only {writes} objects were written");
     drop(cluster);
 }
 
-/// Everything that was acknowledged is there as it was last acknowledged, and nothing is half
-/// there.
-async fn check(client: &Client, kept: &Acknowledged, unsure: &BTreeSet<String>) {
+/// Checks that every acknowledged write is stored, and that none is stored partially.
+async fn check(client: &Client, acknowledged: &Acknowledged, unacknowledged: &BTreeSet<String>) {
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "default");
     let found = maps.list(&ListParams::default()).await.expect("a list");
     let mut present = BTreeMap::new();
@@ -148,24 +167,26 @@ async fn check(client: &Client, kept: &Acknowledged, unsure: &BTreeSet<String>) 
         if name == "kube-root-ca.crt" {
             continue;
         }
-        assert_eq!(data.get("a"), data.get("b"), "{name} is half there");
+        assert_eq!(data.get("a"), data.get("b"), "{name} is stored partially");
         let value: u32 = data["a"].parse().expect("a number");
         present.insert(name, value);
     }
-    for (name, value) in kept.iter().filter(|(name, _)| !unsure.contains(*name)) {
-        assert_eq!(present.get(name), value.as_ref(), "{name}");
+    for (name, value) in acknowledged {
+        if !unacknowledged.contains(name) {
+            assert_eq!(present.get(name), value.as_ref(), "{name}");
+        }
     }
     for name in present.keys() {
-        let is_known = kept.contains_key(name) || unsure.contains(name);
+        let is_known = acknowledged.contains_key(name) || unacknowledged.contains(name);
         assert!(is_known, "{name} was never written");
     }
 }
 
 #[tokio::test]
-async fn a_cluster_goes_on_where_it_was_stopped() {
+async fn restarted_cluster_has_the_same_objects() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut cluster = Running::start(folder.path());
-    let client = Running::client(folder.path()).await;
+    let mut cluster = ClusterProcess::start(folder.path());
+    let client = ClusterProcess::client(folder.path()).await;
     let secrets: Api<Secret> = Api::namespaced(client, "default");
     let secret = serde_json::from_value(json!({
         "metadata": {"name": "s"}, "stringData": {"k": "v"},
@@ -175,32 +196,29 @@ async fn a_cluster_goes_on_where_it_was_stopped() {
         .await
         .expect("it is stored");
     let pid = i32::try_from(cluster.0.id()).ok().and_then(Pid::from_raw);
-    kill_process(pid.expect("a process id"), Signal::INT).expect("the process is there");
-    assert!(cluster.0.wait().expect("it ends").success());
+    kill_process(pid.expect("a process id"), Signal::INT).expect("the signal is sent");
+    assert!(cluster.0.wait().expect("it exits").success());
 
-    let again = Running::start(folder.path());
+    let again = ClusterProcess::start(folder.path());
     let path = folder.path().to_str().expect("a path in UTF-8");
     let second = kubewright(&["cluster", "--data", path]).output();
-    let complaint = complaint(&second.expect("the command runs"));
-    assert!(
-        complaint.contains("another cluster is using it"),
-        "{complaint}"
-    );
+    let error = error_of(&second.expect("the command runs"));
+    assert!(error.contains("another cluster is using it"), "{error}");
 
-    let client = Running::client(folder.path()).await;
+    let client = ClusterProcess::client(folder.path()).await;
     let secrets: Api<Secret> = Api::namespaced(client, "default");
-    let found = secrets.get("s").await.expect("it is still there");
+    let found = secrets.get("s").await.expect("it is stored");
     assert_eq!(found.uid(), stored.uid());
     assert_eq!(found.resource_version(), stored.resource_version());
     drop(again);
 }
 
-/// JSON and YAML nest to different depths, and managedFields add some levels.
+/// JSON and YAML have different limits of depth, and managedFields add some levels.
 #[tokio::test]
-async fn deeply_nested_objects_are_there_after_a_restart() {
+async fn deeply_nested_objects_survive_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Running::start(folder.path());
-    let client = Running::client(folder.path()).await;
+    let cluster = ClusterProcess::start(folder.path());
+    let client = ClusterProcess::client(folder.path()).await;
     let definition = json!({
         "metadata": {"name": "pots.deep.example.com"},
         "spec": {
@@ -232,8 +250,8 @@ async fn deeply_nested_objects_are_there_after_a_restart() {
     }
     cluster.kill();
 
-    let again = Running::start(folder.path());
-    let client = Running::client(folder.path()).await;
+    let again = ClusterProcess::start(folder.path());
+    let client = ClusterProcess::client(folder.path()).await;
     let request = http::Request::get(pots)
         .body(Vec::new())
         .expect("a request");
@@ -252,12 +270,12 @@ async fn send(client: &Client, path: &str, media_type: &str, body: String) {
 }
 
 #[tokio::test]
-async fn secrets_on_the_disk_are_for_their_owner_alone() {
+async fn only_the_owner_can_read_stored_secrets() {
     use std::os::unix::fs::PermissionsExt as _;
     let parent = tempfile::tempdir().expect("a folder");
     let folder = parent.path().join("data");
-    let cluster = Running::start(&folder);
-    let mode = |path: &Path| path.metadata().expect("it is there").permissions().mode() & 0o777;
+    let cluster = ClusterProcess::start(&folder);
+    let mode = |path: &Path| path.metadata().expect("it exists").permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);
     for entry in folder.read_dir().expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -266,13 +284,13 @@ async fn secrets_on_the_disk_are_for_their_owner_alone() {
     drop(cluster);
 }
 
-/// Files may not grow beyond this, as on a disk that is full.
+/// The limit for the size of files, which stands in for a full disk.
 const FULL: u64 = 6 * 1024 * 1024;
 
 #[tokio::test]
-async fn full_disk_fails_writes_and_goes_on_when_there_is_room() {
+async fn writes_fail_on_a_full_disk_and_succeed_when_there_is_room() {
     let folder = tempfile::tempdir().expect("a folder");
-    let cluster = Running::start_limited(folder.path());
+    let cluster = ClusterProcess::start_limited(folder.path());
     let limit = |bytes: Option<u64>| {
         let pid = i32::try_from(cluster.0.id()).ok().and_then(Pid::from_raw);
         let limit = Rlimit {
@@ -281,22 +299,22 @@ async fn full_disk_fails_writes_and_goes_on_when_there_is_room() {
         };
         prlimit(pid, Resource::Fsize, limit).expect("the limit is set");
     };
-    let client = Running::client(folder.path()).await;
+    let client = ClusterProcess::client(folder.path()).await;
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "default");
     let map = |name: &str| {
         let data = json!({"metadata": {"name": name}, "data": {"a": "x".repeat(300_000)}});
         serde_json::from_value::<ConfigMap>(data).expect("a ConfigMap")
     };
     limit(Some(FULL));
-    let mut kept = Vec::new();
+    let mut stored = Vec::new();
     let failed = loop {
-        let name = format!("m{}", kept.len());
+        let name = format!("m{}", stored.len());
         match maps.create(&PostParams::default(), &map(&name)).await {
-            Ok(_) => kept.push(name),
+            Ok(_) => stored.push(name),
             Err(kube::Error::Api(status)) => break (name, status),
             Err(error) => panic!("{error}"),
         }
-        assert!(kept.len() < 100, "the limit is not reached");
+        assert!(stored.len() < 100, "the limit is not reached");
     };
     let (name, status) = failed;
     assert_eq!(status.code, 500);
@@ -307,10 +325,10 @@ async fn full_disk_fails_writes_and_goes_on_when_there_is_room() {
         "{}",
         status.message
     );
-    // What failed is not there, all else is, and the server says what it lacks.
+    // Only the failed write is missing, and the readiness endpoint reports the reason.
     let list = maps.list(&ListParams::default()).await.expect("a list");
     let names: BTreeSet<String> = list.iter().map(ResourceExt::name_any).collect();
-    assert!(!names.contains(&name) && kept.iter().all(|name| names.contains(name)));
+    assert!(!names.contains(&name) && stored.iter().all(|name| names.contains(name)));
     let ready = |client: Client| async move {
         let request = http::Request::get("/readyz").body(kube::client::Body::empty());
         let response = client
@@ -331,27 +349,27 @@ async fn full_disk_fails_writes_and_goes_on_when_there_is_room() {
     while ready(client.clone()).await.0 != 200 {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let stored = maps.create(&PostParams::default(), &map("after")).await;
-    kept.push(stored.expect("there is room").name_any());
+    let created = maps.create(&PostParams::default(), &map("after")).await;
+    stored.push(created.expect("there is room").name_any());
     cluster.kill();
 
-    let again = Running::start(folder.path());
-    let client = Running::client(folder.path()).await;
+    let again = ClusterProcess::start(folder.path());
+    let client = ClusterProcess::client(folder.path()).await;
     let maps: Api<ConfigMap> = Api::namespaced(client, "default");
     let list = maps.list(&ListParams::default()).await.expect("a list");
     let names: BTreeSet<String> = list.iter().map(ResourceExt::name_any).collect();
-    assert!(!names.contains(&name) && kept.iter().all(|name| names.contains(name)));
+    assert!(!names.contains(&name) && stored.iter().all(|name| names.contains(name)));
     drop(again);
 }
 
 #[test]
-fn a_data_folder_that_cannot_be_made_is_named() {
+fn error_names_a_data_folder_that_cannot_be_created() {
     let output = kubewright(&["cluster", "--data", "/proc/nowhere"])
         .output()
         .expect("the command runs");
-    let complaint = complaint(&output);
+    let error = error_of(&output);
     assert!(
-        complaint.contains("make the data folder /proc/nowhere"),
-        "{complaint}"
+        error.contains("create the data folder /proc/nowhere"),
+        "{error}"
     );
 }

@@ -1,33 +1,35 @@
+//! `kubewright dev --once` on each cluster.
+
 use std::fs;
 
 use serde_json::{Value, json};
 
-use super::cluster::Served;
-use super::flow::{succeeds, workspace};
-use super::{complaint, kubewright, ship};
+use super::cluster::ServedCluster;
+use super::nested_build::{operator, succeeds, workspace};
+use super::tools::kubectl;
+use super::{error_of, kubewright, stdout};
 
-/// What `dev --once` prints of an operator of the workspace's when its samples are ready.
-fn once(operator: &str, flags: &[&str]) -> String {
-    once_with(operator, flags, &[])
+/// Returns the output of `dev --once` for an operator of the workspace.
+fn once(name: &str, flags: &[&str]) -> String {
+    once_with(name, flags, &[])
 }
 
-/// The same with these variables in the environment.
-fn once_with(operator: &str, flags: &[&str], variables: &[(&str, &str)]) -> String {
+/// Returns the output of `dev --once` with these environment variables.
+fn once_with(name: &str, flags: &[&str], variables: &[(&str, &str)]) -> String {
     let mut command = kubewright(&["dev", "--once"]);
-    command.arg(ship::operator(operator)).args(flags);
+    command.arg(operator(name)).args(flags);
     command.envs(variables.iter().copied());
-    let output = succeeds(command, &workspace());
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    stdout(&succeeds(command, &workspace()))
 }
 
-/// Whether a line of a table has these cells, in this order.
+/// Whether a line of a table starts with these cells.
 fn has_row(printed: &str, cells: &[&str]) -> bool {
     let mut lines = printed.lines().map(|line| line.split_whitespace());
     lines.any(|line| line.collect::<Vec<_>>().starts_with(cells))
 }
 
-/// A Pod on each node, and the sample with its conditions.
-fn shows_mydaemonset(printed: &str, nodes: usize) {
+/// Checks that there is a Pod on each node, and that the sample is ready.
+fn check_mydaemonset(printed: &str, nodes: usize) {
     for node in 1..=nodes {
         let row = format!("node-{node}   Running   true");
         assert!(printed.contains(&row), "{printed}");
@@ -43,68 +45,68 @@ fn shows_mydaemonset(printed: &str, nodes: usize) {
 }
 
 #[test]
-fn the_operators_of_this_workspace_are_ready_on_the_embedded_cluster() {
-    shows_mydaemonset(&once("mydaemonset", &[]), 3);
+fn workspace_operators_are_ready_on_the_embedded_cluster() {
+    check_mydaemonset(&once("mydaemonset", &[]), 3);
     let printed = once("sidecarset", &[]);
     assert!(printed.contains("ready: SidecarSet "), "{printed}");
     assert!(!printed.contains("not ready: "), "{printed}");
 }
 
 #[test]
-fn an_operator_is_ready_on_the_cluster_of_a_kubeconfig() {
-    let served = Served::start(2);
+fn operator_is_ready_on_the_cluster_of_a_kubeconfig() {
+    let served = ServedCluster::start(2);
     let kubeconfig = served.kubeconfig().to_str().expect("a path in UTF-8");
-    shows_mydaemonset(&once("mydaemonset", &["--kubeconfig", kubeconfig]), 2);
+    check_mydaemonset(&once("mydaemonset", &["--kubeconfig", kubeconfig]), 2);
 }
 
-/// Nothing listens where the proxy should be.
+/// Nothing listens at the address of the proxy.
 #[test]
-fn proxy_of_the_environment_is_not_used_for_a_cluster_on_loopback() {
+fn proxy_is_not_used_for_a_cluster_on_loopback() {
     let proxy = ("HTTPS_PROXY", "http://127.0.0.1:9");
     let one_node = ["--nodes", "1"];
-    shows_mydaemonset(&once_with("mydaemonset", &one_node, &[proxy]), 1);
+    check_mydaemonset(&once_with("mydaemonset", &one_node, &[proxy]), 1);
     let lower = ("https_proxy", "http://127.0.0.1:9");
     let variables = [lower, ("NO_PROXY", "*")];
-    let served = Served::start(1);
+    let served = ServedCluster::start(1);
     let kubeconfig = served.kubeconfig().to_str().expect("a path in UTF-8");
     let flags = ["--kubeconfig", kubeconfig];
-    shows_mydaemonset(&once_with("mydaemonset", &flags, &variables), 1);
+    check_mydaemonset(&once_with("mydaemonset", &flags, &variables), 1);
 }
 
 #[test]
-fn a_script_reads_what_is_there_when_all_is_ready() {
-    let answer = once("mydaemonset", &["--nodes", "1", "--output", "json"]);
-    let answer: Value = serde_json::from_str(&answer).expect("one JSON value");
+fn json_output_has_samples_objects_and_pods() {
+    let printed = once("mydaemonset", &["--nodes", "1", "--output", "json"]);
+    let result: Value = serde_json::from_str(&printed).expect("one JSON value");
     let sample = json!({"sample": "MyDaemonSet default/sample", "ready": true, "missing": null});
-    assert_eq!(answer["samples"], json!([sample]));
-    assert_eq!(answer["pods"][0]["node"], "node-1");
-    assert_eq!(answer["pods"][0]["ready"], true);
-    assert_eq!(answer["objects"][0]["kind"], "MyDaemonSet");
+    assert_eq!(result["samples"], json!([sample]));
+    assert_eq!(result["pods"][0]["node"], "node-1");
+    assert_eq!(result["pods"][0]["ready"], true);
+    assert_eq!(result["objects"][0]["kind"], "MyDaemonSet");
     let output = kubewright(&["dev", "--output", "json"]).output();
-    let said = complaint(&output.expect("the command runs"));
-    assert!(said.contains("--once beside it"), "{said}");
+    let error = error_of(&output.expect("the command runs"));
+    assert!(error.contains("--once as well"), "{error}");
 }
 
 #[tokio::test]
-async fn an_operator_is_ready_on_a_real_cluster_made_for_it() {
-    // Without the real control plane this says so, and there is nothing to hold.
-    if ship::kubectl().await.is_some() {
+async fn operator_is_ready_on_a_real_cluster_that_dev_starts() {
+    // Where kubectl is missing, so is the rest of the control plane.
+    if kubectl().await.is_some() {
         let flags = ["--cluster", "real", "--nodes", "2", "--timeout", "180"];
-        shows_mydaemonset(&once("mydaemonset", &flags), 2);
+        check_mydaemonset(&once("mydaemonset", &flags), 2);
     }
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_named() {
+fn error_names_a_missing_folder() {
     let output = kubewright(&["dev", "no-such-folder", "--once"])
         .output()
         .expect("it runs");
-    let complaint = complaint(&output);
-    assert!(complaint.contains("no-such-folder"), "{complaint}");
+    let error = error_of(&output);
+    assert!(error.contains("no-such-folder"), "{error}");
 }
 
 #[test]
-fn a_package_that_builds_no_program_is_told_so() {
+fn package_without_a_program_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let manifest = "[package]\nname = 'library'\nedition = '2024'\n[workspace]\n";
     fs::write(folder.path().join("Cargo.toml"), manifest).expect("a manifest");
@@ -115,9 +117,9 @@ fn a_package_that_builds_no_program_is_told_so() {
         .env_remove("CARGO_TARGET_DIR")
         .output()
         .expect("it runs");
-    let complaint = complaint(&output);
+    let error = error_of(&output);
     assert!(
-        complaint.contains("builds 0 programs, one is needed"),
-        "{complaint}"
+        error.contains("builds 0 programs, it must build one"),
+        "{error}"
     );
 }

@@ -1,5 +1,5 @@
 //! The network of a cluster whose Pods are processes of this machine: the API server reaches a
-//! Service through a proxy, as it does by konnectivity where it stands outside the cluster.
+//! Service through a proxy, as with konnectivity when it runs outside the cluster.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, copy_bidire
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::task::JoinSet;
 
-/// Where connections to a Service's address end.
+/// The process that connections to a Service are forwarded to.
 #[derive(Debug)]
 pub(super) struct Route {
     /// The Service's address, with its port.
@@ -20,7 +20,7 @@ pub(super) struct Route {
     pub(super) process: SocketAddr,
 }
 
-/// The proxy; it ends with the test.
+/// The proxy, which stops when it is dropped.
 pub(super) struct Egress {
     flag: String,
     route: Arc<OnceLock<Route>>,
@@ -55,14 +55,14 @@ impl Egress {
         }
     }
 
-    /// The flag that makes the API server use it.
+    /// Returns the flag with which the API server uses the proxy.
     pub(super) fn flag(&self) -> &str {
         &self.flag
     }
 
-    /// From now on the Service is reached.
-    pub(super) fn lead(&self, route: Route) {
-        self.route.set(route).expect("one Service");
+    /// Forwards connections to the Service from now on.
+    pub(super) fn set_route(&self, route: Route) {
+        self.route.set(route).expect("the only Service");
     }
 }
 
@@ -76,30 +76,30 @@ async fn accept(listener: UnixListener, route: Arc<OnceLock<Route>>) {
                 };
                 connections.spawn(forward(stream, Arc::clone(&route)));
             }
-            // Either side may hang up whenever it likes.
+            // A connection that fails affects only its own request.
             Some(_) = connections.join_next() => {}
         }
     }
 }
 
-/// Reads `CONNECT 10.0.0.7:443 HTTP/1.1` and goes between from then on.
+/// Reads `CONNECT 10.0.0.7:443 HTTP/1.1` and forwards all bytes afterwards.
 async fn forward(stream: UnixStream, route: Arc<OnceLock<Route>>) -> io::Result<()> {
     let mut stream = BufReader::new(stream);
-    let mut asked = String::new();
-    stream.read_line(&mut asked).await?;
-    let mut header = asked.clone();
+    let mut request_line = String::new();
+    stream.read_line(&mut request_line).await?;
+    let mut header = request_line.clone();
     while !header.trim().is_empty() {
         header.clear();
         stream.read_line(&mut header).await?;
     }
-    let address = asked.split(' ').nth(1).unwrap_or_default();
+    let address = request_line.split(' ').nth(1).unwrap_or_default();
     let process = match route.get() {
         Some(route) if route.service == address => TcpStream::connect(route.process).await,
         _ => Err(io::ErrorKind::AddrNotAvailable.into()),
     };
     let Ok(mut process) = process else {
-        let refused = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n";
-        return stream.write_all(refused).await;
+        let bad_gateway = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n";
+        return stream.write_all(bad_gateway).await;
     };
     stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await?;
     copy_bidirectional(&mut stream, &mut process).await?;

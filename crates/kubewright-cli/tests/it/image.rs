@@ -10,11 +10,11 @@ use kubewright_testing::control_plane::Tool;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::flow::{of_this_package, prepare, succeeds};
+use super::nested_build::{prepare, succeeds, without_package_variables};
 use super::tools::tool;
-use super::{complaint, kubewright};
+use super::{error_of, kubewright, stderr, stdout};
 
-/// A package whose program says hello.
+/// Writes a package whose program prints a line.
 fn package() -> (TempDir, PathBuf) {
     let home = tempfile::tempdir().expect("a folder");
     prepare(home.path());
@@ -29,12 +29,12 @@ fn package() -> (TempDir, PathBuf) {
 
 fn image(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = kubewright(&["image", "--output", "json"]);
-    of_this_package(&mut command);
+    without_package_variables(&mut command);
     command.args(arguments).current_dir(folder);
     command
 }
 
-fn answer(output: &Output) -> Value {
+fn result(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
@@ -49,17 +49,17 @@ pub(super) fn json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).expect("a file")).expect("JSON")
 }
 
-/// Where a layout has the blob of a descriptor.
+/// Returns the path of a blob in a layout.
 pub(super) fn blob(layout: &Path, descriptor: &Value) -> PathBuf {
     let digest = descriptor["digest"].as_str().expect("a digest");
     layout.join("blobs").join(digest.replace(':', "/"))
 }
 
 #[test]
-fn the_same_program_gives_the_same_image_and_it_runs_with_what_is_in_it() {
+fn image_is_reproducible_and_its_program_runs_with_its_libraries() {
     let (_home, folder) = package();
-    let first = answer(&succeeds(image(&folder, &["--archive", "a.tar"]), &folder));
-    let second = answer(&succeeds(image(&folder, &["--archive", "b.tar"]), &folder));
+    let first = result(&succeeds(image(&folder, &["--archive", "a.tar"]), &folder));
+    let second = result(&succeeds(image(&folder, &["--archive", "b.tar"]), &folder));
     assert_eq!(first["digest"], second["digest"]);
     let archives = ["a.tar", "b.tar"].map(|name| fs::read(folder.join(name)).expect("an archive"));
     assert!(archives[0] == archives[1], "the archives differ");
@@ -79,11 +79,7 @@ fn the_same_program_gives_the_same_image_and_it_runs_with_what_is_in_it() {
     for layer in manifest["layers"].as_array().expect("layers") {
         unpack(&blob(&layout, layer), &root);
     }
-    let said = run_in(&root);
-    assert_eq!(
-        String::from_utf8_lossy(&said.stdout),
-        "hello from an image\n"
-    );
+    assert_eq!(stdout(&run_in(&root)), "hello from an image\n");
 }
 
 /// Runs the program with the loader and the libraries of the image, not of this machine.
@@ -108,12 +104,12 @@ struct Registry {
 
 impl Drop for Registry {
     fn drop(&mut self) {
-        self.child.kill().expect("it can be ended");
-        self.child.wait().expect("it ends");
+        self.child.kill().expect("it is killed");
+        self.child.wait().expect("it exits");
     }
 }
 
-/// Name and password are `test` and `secret`.
+/// The user `test` with the password `secret`.
 const PASSWORDS: &str = "test:$2y$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a\n";
 
 impl Registry {
@@ -138,7 +134,7 @@ impl Registry {
             .spawn()
             .expect("the registry starts");
         let registry = Self { child, address };
-        let answers = async {
+        let listening = async {
             while tokio::net::TcpStream::connect(&registry.address)
                 .await
                 .is_err()
@@ -146,14 +142,14 @@ impl Registry {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let within = tokio::time::timeout(Duration::from_secs(20), answers);
-        within.await.expect("the registry answers");
+        let within = tokio::time::timeout(Duration::from_secs(20), listening);
+        within.await.expect("the registry listens");
         registry
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pushed_image_is_valid_to_those_who_read_images() {
+async fn pushed_image_is_valid_for_crane() {
     let (Some(program), Some(crane)) = (tool(Tool::Registry).await, tool(Tool::Crane).await) else {
         return;
     };
@@ -167,42 +163,37 @@ async fn a_pushed_image_is_valid_to_those_who_read_images() {
         command.env("DOCKER_CONFIG", &docker);
         command
     };
-    let said = complaint(&push().output().expect("the command runs"));
-    assert!(said.contains("log in first"), "{said}");
+    let error = error_of(&push().output().expect("the command runs"));
+    assert!(error.contains("log in first"), "{error}");
 
     let login = serde_json::json!({"auths": {&registry.address: {"auth": "dGVzdDpzZWNyZXQ="}}});
     fs::write(docker.join("config.json"), login.to_string()).expect("a file");
     let pushed = succeeds(push(), &folder);
-    let said = String::from_utf8_lossy(&pushed.stderr).into_owned();
-    assert!(said.contains("pushing  1 of "), "{said}");
-    let digest = answer(&pushed)["digest"]
+    let progress = stderr(&pushed);
+    assert!(progress.contains("pushing  1 of "), "{progress}");
+    let digest = result(&pushed)["digest"]
         .as_str()
         .expect("a digest")
         .to_owned();
-    let again = succeeds(push(), &folder);
-    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    let progress = stderr(&succeeds(push(), &folder));
     assert!(
-        said.contains("there    1 of ") && !said.contains("pushing"),
-        "{said}"
+        progress.contains("exists   1 of ") && !progress.contains("pushing"),
+        "{progress}"
     );
 
     let read = |arguments: &[&str]| {
         let mut command = Command::new(&crane);
         command.args(arguments).env("DOCKER_CONFIG", &docker);
-        let output = succeeds(command, &folder);
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        stdout(&succeeds(command, &folder)).trim().to_owned()
     };
     assert_eq!(read(&["digest", &name]), digest);
-    let verdict = read(&["validate", "--remote", &name]);
-    assert!(verdict.starts_with("PASS"), "{verdict}");
+    let validation = read(&["validate", "--remote", &name]);
+    assert!(validation.starts_with("PASS"), "{validation}");
     let config: Value = serde_json::from_str(&read(&["config", &name])).expect("JSON");
     assert_eq!(config["config"]["Entrypoint"][0], "/operator");
     let file = folder.join("flat.tar");
     read(&["export", &name, file.to_str().expect("a path in UTF-8")]);
     unpack(&file, &folder.join("flat"));
-    let said = run_in(&folder.join("flat"));
-    assert_eq!(
-        String::from_utf8_lossy(&said.stdout),
-        "hello from an image\n"
-    );
+    let output = run_in(&folder.join("flat"));
+    assert_eq!(stdout(&output), "hello from an image\n");
 }

@@ -1,5 +1,5 @@
-//! A container of a Pod as a process of this machine: out of its image, with the Pod's arguments,
-//! environment, volumes and user.
+//! Runs the container of a Pod as a process of this machine: from its image, with the arguments,
+//! environment, volumes and user of the Pod.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -19,23 +19,23 @@ use tokio::net::TcpStream;
 
 use super::image::{blob, json as read_json, unpack};
 
-/// How long a program may take to become ready, and to end.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time for a program to become ready, and to exit.
+const TIMEOUT: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(100);
 
-/// A Pod, the root of its container, and the cluster that both belong to.
+/// A Pod, and the file system of its container.
 pub(super) struct Kubelet {
     client: Client,
-    /// The API server's host and port, as each container is told.
+    /// The host and the port of the API server.
     server: (String, u16),
     pod: Value,
     root: PathBuf,
-    /// What the image says of how it is run.
+    /// The configuration of the image.
     image: Value,
 }
 
 impl Kubelet {
-    /// Takes an image apart and mounts the Pod's volumes into it.
+    /// Unpacks an image and mounts the Pod's volumes into it.
     pub(super) async fn prepare(config: Config, pod: Value, archive: &Path, folder: &Path) -> Self {
         let address = &config.cluster_url;
         let host = address.host().expect("a host").to_owned();
@@ -44,7 +44,7 @@ impl Kubelet {
         unpack(archive, &layout);
         let index = read_json(&layout.join("index.json"));
         let manifest = read_json(&blob(&layout, &index["manifests"][0]));
-        let about = read_json(&blob(&layout, &manifest["config"]));
+        let configuration = read_json(&blob(&layout, &manifest["config"]));
         let root = folder.join("root");
         for layer in manifest["layers"].as_array().expect("layers") {
             unpack(&blob(&layout, layer), &root);
@@ -54,7 +54,7 @@ impl Kubelet {
             server,
             pod,
             root,
-            image: about["config"].clone(),
+            image: configuration["config"].clone(),
         };
         for mount in list(&kubelet.container()["volumeMounts"]) {
             kubelet.mount(mount).await;
@@ -66,19 +66,20 @@ impl Kubelet {
         &self.pod["spec"]["containers"][0]
     }
 
-    /// The number of a port that a probe or a Service names, or gives.
+    /// Returns the address of a port that a probe or a Service refers to by name or by number.
     pub(super) fn port(&self, port: &Value) -> SocketAddr {
         let mut ports = list(&self.container()["ports"]);
-        let named = ports.find(|one| one["name"] == *port);
-        let number = named.map_or(port, |one| &one["containerPort"]).as_u64();
-        let number = number.and_then(|number| u16::try_from(number).ok());
-        SocketAddr::from((Ipv4Addr::LOCALHOST, number.expect("a port")))
+        let named = ports.find(|candidate| candidate["name"] == *port);
+        let number = named.map_or(port, |named| &named["containerPort"]).as_u64();
+        let port = number.and_then(|number| u16::try_from(number).ok());
+        SocketAddr::from((Ipv4Addr::LOCALHOST, port.expect("a port")))
     }
 
     async fn mount(&self, mount: &Value) {
         let mut volumes = list(&self.pod["spec"]["volumes"]);
-        let volume = volumes.find(|one| one["name"] == mount["name"]);
-        let volume = volume.expect("the volume of the mount");
+        let volume = volumes
+            .find(|volume| volume["name"] == mount["name"])
+            .expect("the volume of the mount");
         let path = text(&mount["mountPath"]);
         let folder = self.root.join(path.trim_start_matches('/'));
         fs::create_dir_all(&folder).expect("a folder");
@@ -113,7 +114,8 @@ impl Kubelet {
         .collect()
     }
 
-    /// The account's token, the cluster's authority and the name of the namespace.
+    /// Returns the files of a projected volume: the token of the account, the cluster's authority and the
+    /// name of the namespace.
     async fn projected(&self, projected: &Value) -> Vec<(String, Vec<u8>)> {
         let mut files = Vec::new();
         for source in list(&projected["sources"]) {
@@ -140,14 +142,14 @@ impl Kubelet {
         files
     }
 
-    /// A token that is good as long as the Pod is there.
-    async fn token(&self, wanted: &Value) -> String {
+    /// Returns a token that is valid while the Pod exists.
+    async fn token(&self, projection: &Value) -> String {
         let metadata = &self.pod["metadata"];
-        let asked = json!({
+        let body = json!({
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
             "spec": {
-                "expirationSeconds": wanted["expirationSeconds"],
+                "expirationSeconds": projection["expirationSeconds"],
                 "boundObjectRef": {
                     "apiVersion": "v1", "kind": "Pod",
                     "name": metadata["name"], "uid": metadata["uid"],
@@ -158,9 +160,9 @@ impl Kubelet {
         let path = self.path(&format!("serviceaccounts/{account}/token"));
         let request = Request::post(path)
             .header("content-type", "application/json")
-            .body(asked.to_string().into_bytes());
-        let answer = self.client.request::<Value>(request.expect("a request"));
-        text(&answer.await.expect("a token")["status"]["token"])
+            .body(body.to_string().into_bytes());
+        let response = self.client.request::<Value>(request.expect("a request"));
+        text(&response.await.expect("a token")["status"]["token"])
     }
 
     fn path(&self, rest: &str) -> String {
@@ -170,11 +172,11 @@ impl Kubelet {
 
     async fn read(&self, rest: &str) -> Value {
         let request = Request::get(self.path(rest)).body(Vec::new());
-        let answer = self.client.request::<Value>(request.expect("a request"));
-        answer.await.expect("what the Pod mounts")
+        let response = self.client.request::<Value>(request.expect("a request"));
+        response.await.expect("an object that the Pod mounts")
     }
 
-    /// What a field of the Pod says.
+    /// Returns the value of a field of the Pod.
     fn field(&self, reference: &Value) -> String {
         let path = text(&reference["fieldPath"]).replace('.', "/");
         let found = self.pod.pointer(&format!("/{path}"));
@@ -186,7 +188,7 @@ impl Kubelet {
         u32::try_from(number).ok()
     }
 
-    /// Starts the container; what it says goes to a file in the folder.
+    /// Starts the container; its output goes to a file in the folder.
     pub(super) fn start(&self, folder: &Path) -> Container {
         let log = folder.join("operator.log");
         let file = fs::File::create(&log).expect("a file");
@@ -210,7 +212,7 @@ impl Kubelet {
         command.args(list(&self.image["Entrypoint"]).map(text));
         command.args(list(&self.container()["args"]).map(text));
         command.stdin(Stdio::null());
-        command.stdout(file.try_clone().expect("the file again"));
+        command.stdout(file.try_clone().expect("another handle"));
         let child = command.stderr(file).spawn().expect("it starts");
         let probe = &self.container()["readinessProbe"]["httpGet"];
         Container {
@@ -220,8 +222,8 @@ impl Kubelet {
         }
     }
 
-    /// A command that sees nothing but the image, as the Pod's user. Only root can become somebody
-    /// else; others stay who they are.
+    /// Returns a command that sees only the image and runs as the Pod's user. Only root can switch to
+    /// another user.
     fn inside(&self) -> Command {
         if !getuid().is_root() {
             let mut command = Command::new(tool("unshare"));
@@ -230,8 +232,8 @@ impl Kubelet {
             return command;
         }
         let [user, group, files] = ["runAsUser", "runAsGroup", "fsGroup"]
-            .map(|field| self.identity(field).expect("the Pod says who runs it"));
-        assert_ne!(user, 0, "an operator is not root");
+            .map(|field| self.identity(field).expect("an identity in the Pod"));
+        assert_ne!(user, 0, "an operator does not run as root");
         let mut command = Command::new(tool("chroot"));
         command.arg(format!("--userspec={user}:{group}"));
         command.arg(format!("--groups={files}")).arg(&self.root);
@@ -239,41 +241,41 @@ impl Kubelet {
     }
 }
 
-/// A container at work; it ends with the test.
+/// A running container, which is killed when it is dropped.
 pub(super) struct Container {
     child: Child,
     log: PathBuf,
-    /// Where it says that it is ready.
+    /// The address and the path of the readiness probe.
     ready: (SocketAddr, String),
 }
 
 impl Container {
-    /// What it has said so far.
-    pub(super) fn said(&self) -> String {
+    /// Returns its output so far.
+    pub(super) fn log(&self) -> String {
         fs::read_to_string(&self.log).expect("the log")
     }
 
-    /// Waits until it answers its readiness probe.
-    pub(super) async fn until_ready(&mut self) {
+    /// Waits until the readiness probe succeeds.
+    pub(super) async fn wait_until_ready(&mut self) {
         let ready = async {
-            while !answers(self.ready.0, &self.ready.1).await {
-                let ended = self.child.try_wait().expect("a child");
-                if ended.is_some() {
+            while !is_ready(self.ready.0, &self.ready.1).await {
+                let exited = self.child.try_wait().expect("a child");
+                if exited.is_some() {
                     return false;
                 }
                 tokio::time::sleep(POLL).await;
             }
             true
         };
-        let is_ready = tokio::time::timeout(PATIENCE, ready).await;
-        assert_eq!(is_ready, Ok(true), "{}", self.said());
+        let is_ready = tokio::time::timeout(TIMEOUT, ready).await;
+        assert_eq!(is_ready, Ok(true), "{}", self.log());
     }
 
-    /// Asks it to end, as a kubelet does, and waits until it has.
+    /// Stops it with SIGTERM, as a kubelet does, and waits until it exits.
     pub(super) async fn stop(mut self) -> ExitStatus {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        kill_process(pid.expect("a process id"), Signal::TERM).expect("it is there");
-        let ended = async {
+        kill_process(pid.expect("a process id"), Signal::TERM).expect("the signal is sent");
+        let exited = async {
             loop {
                 if let Some(status) = self.child.try_wait().expect("a child") {
                     return status;
@@ -281,38 +283,38 @@ impl Container {
                 tokio::time::sleep(POLL).await;
             }
         };
-        let ended = tokio::time::timeout(PATIENCE, ended).await;
-        ended.expect("it ends in time")
+        let status = tokio::time::timeout(TIMEOUT, exited).await;
+        status.expect("it exits in time")
     }
 }
 
 impl Drop for Container {
     fn drop(&mut self) {
-        // One that has ended is not there any more.
+        // After `stop` the process has exited, and the kill fails.
         self.child.kill().ok();
         self.child.wait().ok();
     }
 }
 
-async fn answers(address: SocketAddr, path: &str) -> bool {
-    let answer = ask(address, path).await.unwrap_or_default();
-    answer.starts_with("HTTP/1.1 200")
+async fn is_ready(address: SocketAddr, path: &str) -> bool {
+    let response = get(address, path).await;
+    response.is_ok_and(|response| response.starts_with("HTTP/1.1 200"))
 }
 
-async fn ask(address: SocketAddr, path: &str) -> std::io::Result<String> {
+async fn get(address: SocketAddr, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address).await?;
-    let asked = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-    stream.write_all(asked.as_bytes()).await?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await?;
-    Ok(answer)
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await?;
+    Ok(response)
 }
 
-/// Where a program of the system is: the container's own environment has no PATH to find it by.
+/// Returns the path of a system program: the environment of the container has no PATH to find it.
 fn tool(name: &str) -> PathBuf {
     let folders = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
-    let mut places = folders.iter().map(|folder| Path::new(folder).join(name));
-    places.find(|place| place.is_file()).expect("a system tool")
+    let mut paths = folders.iter().map(|folder| Path::new(folder).join(name));
+    paths.find(|path| path.is_file()).expect("a system program")
 }
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {

@@ -1,21 +1,23 @@
-//! The command as a user calls it.
+//! Tests of the command as users call it.
 
 mod book;
 mod charts;
 mod check;
 mod cluster;
-mod comfort;
+mod command_line;
 mod data;
+mod deploy;
 mod deployed;
 mod dev;
+mod dev_process;
 mod egress;
-mod flow;
 mod image;
 mod kubelet;
+mod nested_build;
+mod new_project;
 mod policies;
 mod scaffold;
-mod shapes;
-mod ship;
+mod target_cluster;
 mod terminal;
 mod tools;
 mod tutorial;
@@ -23,20 +25,30 @@ mod types;
 
 use std::process::{Command, Output};
 
-/// The command with these arguments.
+/// Returns the command with these arguments.
 fn kubewright(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kubewright"));
     command.args(arguments);
     command
 }
 
-/// What a failed call said on standard error.
-fn complaint(output: &Output) -> String {
+/// Returns the standard error of a call that failed with exit code 1.
+fn error_of(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
+    stderr(output)
+}
+
+/// Returns the standard output of a call.
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Returns the standard error of a call.
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Says why a test, or part of it, did not run.
+/// Prints why a test, or part of it, did not run.
 #[expect(
     clippy::print_stderr,
     reason = "libtest captures what the macro prints"

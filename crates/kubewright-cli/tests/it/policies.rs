@@ -1,4 +1,4 @@
-//! Admission policies of an operator, from its manifests into a cluster and out of it.
+//! Admission policies of an operator, deployed, changed and undeployed.
 
 use std::fs;
 use std::path::Path;
@@ -10,12 +10,12 @@ use kubewright_manifest::to_yaml;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::cluster::Served;
-use super::ship::Ground;
+use super::cluster::ServedCluster;
+use super::target_cluster::TargetCluster;
 
-/// A folder with a program that prints the file `manifests.yaml`, and with a cargo that says it has
-/// built it.
-fn printing() -> TempDir {
+/// Returns a folder with a program that prints the file `manifests.yaml`, and with a `cargo` that
+/// reports this program as the result of a build.
+fn operator_folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let here = folder.path().canonicalize().expect("the folder's path");
     let (manifest, program) = (here.join("Cargo.toml"), here.join("program"));
@@ -35,8 +35,8 @@ fn printing() -> TempDir {
     folder
 }
 
-/// Another process writes it: one that this process had open could not be started while a test
-/// beside this one starts something.
+/// Writes an executable script. Another process writes it: a file that this process has open could be
+/// inherited by the process of another test, and could then not be executed.
 fn script(path: &Path, line: &str) {
     let text = path.with_extension("sh");
     fs::write(&text, format!("#!/bin/sh\n{line}\n")).expect("a file");
@@ -45,7 +45,7 @@ fn script(path: &Path, line: &str) {
     assert!(copied.expect("install runs").success());
 }
 
-fn of_guard(kind: &str, name: &str, spec: Value) -> Value {
+fn guard_object(kind: &str, name: &str, spec: Value) -> Value {
     json!({
         "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "spec": spec,
         "metadata": {"name": name, "labels": {"app.kubernetes.io/name": "guard"}},
@@ -62,10 +62,10 @@ fn matched() -> Value {
 fn validating(name: &str) -> [Value; 2] {
     let validations = json!([{"expression": "object.data.size() < 9", "message": "too large"}]);
     let spec = json!({"matchConstraints": matched(), "validations": validations});
-    let bound = json!({"policyName": name, "validationActions": ["Deny"]});
+    let binding = json!({"policyName": name, "validationActions": ["Deny"]});
     [
-        of_guard("ValidatingAdmissionPolicy", name, spec),
-        of_guard("ValidatingAdmissionPolicyBinding", name, bound),
+        guard_object("ValidatingAdmissionPolicy", name, spec),
+        guard_object("ValidatingAdmissionPolicyBinding", name, binding),
     ]
 }
 
@@ -76,8 +76,8 @@ fn mutating(name: &str) -> [Value; 2] {
         "matchConstraints": matched(), "mutations": mutations, "reinvocationPolicy": "Never",
     });
     [
-        of_guard("MutatingAdmissionPolicy", name, spec),
-        of_guard(
+        guard_object("MutatingAdmissionPolicy", name, spec),
+        guard_object(
             "MutatingAdmissionPolicyBinding",
             name,
             json!({"policyName": name}),
@@ -85,8 +85,8 @@ fn mutating(name: &str) -> [Value; 2] {
     ]
 }
 
-/// What the program prints from now on: its account and these policies.
-fn print(folder: &Path, policies: &[[Value; 2]]) {
+/// Makes the program print its account and these policies.
+fn set_manifests(folder: &Path, policies: &[[Value; 2]]) {
     let account = json!({
         "apiVersion": "v1", "kind": "ServiceAccount",
         "metadata": {
@@ -99,8 +99,8 @@ fn print(folder: &Path, policies: &[[Value; 2]]) {
     fs::write(folder.join("manifests.yaml"), text).expect("a file");
 }
 
-/// The policies and bindings of the operator that are in the cluster.
-async fn present(ground: &Ground) -> Vec<String> {
+/// Returns the policies and bindings of the operator in the cluster.
+async fn present(cluster: &TargetCluster) -> Vec<String> {
     let mut present = Vec::new();
     for (kind, plural) in [
         ("MutatingAdmissionPolicy", "mutatingadmissionpolicies"),
@@ -114,55 +114,55 @@ async fn present(ground: &Ground) -> Vec<String> {
             "validatingadmissionpolicybindings",
         ),
     ] {
-        let api = ground.of("admissionregistration.k8s.io", "v1", kind, plural);
+        let api = cluster.api("admissionregistration.k8s.io", "v1", kind, plural);
         let selected = ListParams::default().labels("app.kubernetes.io/name=guard");
         let list = api.list(&selected).await.expect("a list");
-        let names = list.into_iter().map(|one| one.name_any());
+        let names = list.into_iter().map(|object| object.name_any());
         present.extend(names.map(|name| format!("{kind} {name}")));
     }
     present
 }
 
 #[tokio::test]
-async fn a_policy_that_the_program_no_longer_has_is_deleted_and_undeploy_leaves_none() {
-    let served = Served::start(1);
-    let folder = printing();
-    let ground = Ground::new("guard", served.kubeconfig()).await;
-    let ground = ground.shipping(folder.path());
+async fn policy_is_deleted_when_the_program_no_longer_has_it_and_by_undeploy() {
+    let served = ServedCluster::start(1);
+    let folder = operator_folder();
+    let workspace_target = TargetCluster::new("guard", served.kubeconfig()).await;
+    let cluster = workspace_target.with_operator_in(folder.path());
     let image = ["--image", "registry.example.com/guard:1"];
 
-    print(folder.path(), &[validating("small"), mutating("fixed")]);
-    ground.does("deploy", &image);
+    set_manifests(folder.path(), &[validating("small"), mutating("fixed")]);
+    cluster.succeed("deploy", &image);
     let both = [
         "MutatingAdmissionPolicy fixed",
         "MutatingAdmissionPolicyBinding fixed",
         "ValidatingAdmissionPolicy small",
         "ValidatingAdmissionPolicyBinding small",
     ];
-    assert_eq!(present(&ground).await, both);
+    assert_eq!(present(&cluster).await, both);
 
-    print(folder.path(), &[validating("small")]);
-    let planned = ground.does("deploy", &[&image[..], &["--dry-run"]].concat());
+    set_manifests(folder.path(), &[validating("small")]);
+    let planned = cluster.succeed("deploy", &[&image[..], &["--dry-run"]].concat());
     assert!(
         planned.contains("delete   MutatingAdmissionPolicy fixed"),
         "{planned}"
     );
-    assert_eq!(present(&ground).await, both, "a dry run changes nothing");
-    let deployed = ground.does("deploy", &image);
+    assert_eq!(present(&cluster).await, both, "a dry run changes nothing");
+    let deployed = cluster.succeed("deploy", &image);
     for line in [
         "gone     MutatingAdmissionPolicyBinding fixed",
         "gone     MutatingAdmissionPolicy fixed",
     ] {
         assert!(deployed.contains(line), "{deployed}");
     }
-    assert_eq!(present(&ground).await, both[2..]);
+    assert_eq!(present(&cluster).await, both[2..]);
 
-    // The program that is there lacks a policy of the one that was deployed.
-    print(folder.path(), &[mutating("fixed")]);
-    let gone = ground.does("undeploy", &[]);
+    // The current program does not have the policy of the deployed one.
+    set_manifests(folder.path(), &[mutating("fixed")]);
+    let undeployed = cluster.succeed("undeploy", &[]);
     assert!(
-        gone.contains("gone     ServiceAccount default/guard"),
-        "{gone}"
+        undeployed.contains("gone     ServiceAccount default/guard"),
+        "{undeployed}"
     );
-    assert_eq!(present(&ground).await, [] as [&str; 0]);
+    assert_eq!(present(&cluster).await, [] as [&str; 0]);
 }

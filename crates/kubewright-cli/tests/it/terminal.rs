@@ -1,4 +1,4 @@
-//! The command on a terminal.
+//! The command on a terminal: the full screen of `dev`, prompts and colors.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -14,28 +14,30 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use super::kubewright;
+use super::nested_build::{operator, without_package_variables};
 
 const ROWS: u16 = 40;
 const COLUMNS: u16 = 100;
+/// The escape sequences that enter and leave the full screen.
 const ENTER: &str = "\u{1b}[?1049h";
-/// A build comes first, perhaps on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(300);
 const LEAVE: &str = "\u{1b}[?1049l";
+/// The time without output, which includes a build on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A terminal that a test sits at.
+/// A pseudo terminal with a command on it.
 struct Terminal {
     master: File,
     slave: File,
-    /// What a thread reads; it ends with the other end.
-    read: Receiver<Vec<u8>>,
-    seen: Vec<u8>,
+    /// The output, read by a thread until the other end is closed.
+    chunks: Receiver<Vec<u8>>,
+    output: Vec<u8>,
 }
 
 impl Terminal {
     fn open() -> Self {
         let master: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-        grantpt(&master).expect("it is ours");
-        unlockpt(&master).expect("it opens");
+        grantpt(&master).expect("it is granted");
+        unlockpt(&master).expect("it is unlocked");
         let name = ptsname(&master, Vec::new()).expect("it has a name");
         let path = name.to_str().expect("a path in UTF-8");
         let slave = OpenOptions::new()
@@ -51,13 +53,13 @@ impl Terminal {
         };
         tcsetwinsize(&master, size).expect("a size");
         let master = File::from(master);
-        let (told, read) = sync_channel(64);
+        let (sender, chunks) = sync_channel(64);
         let mut reader = master.try_clone().expect("another handle");
         thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(count @ 1..) = reader.read(&mut bytes) {
-                let read = bytes.get(..count).unwrap_or_default();
-                if told.send(read.to_vec()).is_err() {
+                let chunk = bytes.get(..count).unwrap_or_default();
+                if sender.send(chunk.to_vec()).is_err() {
                     return;
                 }
             }
@@ -65,91 +67,92 @@ impl Terminal {
         Self {
             master,
             slave,
-            read,
-            seen: Vec::new(),
+            chunks,
+            output: Vec::new(),
         }
     }
 
-    /// Reads on until the program has written the text.
-    fn shows(&mut self, text: &str) {
-        while !String::from_utf8_lossy(&self.seen).contains(text) {
-            self.read_on();
+    /// Reads until the output contains the text.
+    fn wait_for(&mut self, text: &str) {
+        while !String::from_utf8_lossy(&self.output).contains(text) {
+            self.read();
         }
     }
 
-    /// Reads on until a picture is as wanted, and returns it.
-    fn looks(&mut self, is_wanted: impl Fn(&str) -> bool) -> String {
+    /// Reads until the screen matches, and returns it.
+    fn wait_for_screen(&mut self, matches: impl Fn(&str) -> bool) -> String {
         loop {
-            let picture = self.picture();
-            if is_wanted(&picture) {
-                return picture;
+            let screen = self.screen();
+            if matches(&screen) {
+                return screen;
             }
-            self.read_on();
+            self.read();
         }
     }
 
-    fn read_on(&mut self) {
-        let more = self.read.recv_timeout(PATIENCE);
-        let more = more.map_err(|_| self.picture());
-        self.seen.extend(more.expect("the program goes on writing"));
+    fn read(&mut self) {
+        let received = self.chunks.recv_timeout(TIMEOUT);
+        let chunk = received.map_err(|_| self.screen());
+        self.output.extend(chunk.expect("more output in time"));
     }
 
-    /// What a person sees after all that was written.
-    fn picture(&self) -> String {
+    /// Returns the text on the screen after all output.
+    fn screen(&self) -> String {
         let size = |cells: u16| NonZero::new(cells).expect("a size");
         let mut screen = vt100::Parser::new(size(ROWS), size(COLUMNS), 0);
-        screen.process(&self.seen);
+        screen.process(&self.output);
         screen.screen().contents()
     }
 
-    fn is_as_a_shell_wants_it(&self) -> bool {
+    /// Whether the terminal edits and echoes lines, as a shell needs it.
+    fn is_in_line_mode(&self) -> bool {
         let modes = tcgetattr(&self.slave).expect("its settings").local_modes;
         modes.contains(LocalModes::ICANON | LocalModes::ECHO)
     }
 }
 
-/// Ends the command when the test fails half-way.
-struct Ends(Child);
+/// A process that is killed when a test fails.
+struct Process(Child);
 
-impl Drop for Ends {
+impl Drop for Process {
     fn drop(&mut self) {
         self.0.kill().ok();
         self.0.wait().ok();
     }
 }
 
-/// A command that is typed at the terminal.
-fn typed(terminal: &Terminal, mut command: Command) -> Ends {
+/// Starts a command on the terminal.
+fn start(terminal: &Terminal, mut command: Command) -> Process {
     let end = || terminal.slave.try_clone().expect("another handle");
-    super::flow::of_this_package(&mut command);
+    without_package_variables(&mut command);
     command
         .env("TERM", "xterm-256color")
         .env_remove("RUST_LOG")
         .stdin(end())
         .stdout(end())
         .stderr(end());
-    Ends(command.spawn().expect("the command starts"))
+    Process(command.spawn().expect("the command starts"))
 }
 
 #[test]
-fn the_full_screen_shows_what_happens_and_q_gives_the_terminal_back() {
+fn full_screen_shows_the_operator_and_q_restores_the_terminal() {
     let mut terminal = Terminal::open();
     let mut command = kubewright(&["dev"]);
-    command.arg(super::ship::operator("mydaemonset"));
-    let mut dev = typed(&terminal, command);
-    terminal.shows(ENTER);
-    let picture = terminal.looks(has_settled);
-    assert!(!terminal.is_as_a_shell_wants_it());
-    held_against("dev.txt", &masked(&picture));
+    command.arg(operator("mydaemonset"));
+    let mut dev = start(&terminal, command);
+    terminal.wait_for(ENTER);
+    let screen = terminal.wait_for_screen(is_settled);
+    assert!(!terminal.is_in_line_mode());
+    compare_with_file("dev.txt", &masked(&screen));
     terminal.master.write_all(b"q").expect("a key");
-    terminal.shows(LEAVE);
-    let status = dev.0.wait().expect("it ends");
+    terminal.wait_for(LEAVE);
+    let status = dev.0.wait().expect("it exits");
     assert!(status.success(), "{status}");
-    assert!(terminal.is_as_a_shell_wants_it());
+    assert!(terminal.is_in_line_mode());
 }
 
 #[test]
-fn what_is_missing_is_asked_for() {
+fn create_api_prompts_for_missing_flags() {
     let folder = tempfile::tempdir().expect("a folder");
     let init = kubewright(&["init", "--name", "demo"])
         .current_dir(folder.path())
@@ -158,59 +161,60 @@ fn what_is_missing_is_asked_for() {
     let mut terminal = Terminal::open();
     let mut command = kubewright(&["create", "api", "--version", "v1"]);
     command.current_dir(folder.path());
-    let mut create = typed(&terminal, command);
-    for (question, answer) in [("group: ", "web\n"), ("kind: ", "Site\n")] {
-        terminal.shows(question);
-        terminal.master.write_all(answer.as_bytes()).expect("keys");
+    let mut create = start(&terminal, command);
+    for (prompt, input) in [("group: ", "web\n"), ("kind: ", "Site\n")] {
+        terminal.wait_for(prompt);
+        terminal.master.write_all(input.as_bytes()).expect("keys");
     }
-    let status = create.0.wait().expect("it ends");
+    let status = create.0.wait().expect("it exits");
     assert!(status.success(), "{status}");
-    let made = std::fs::read_to_string(folder.path().join("src/site.rs")).expect("the kind");
-    assert!(made.contains("kind = \"Site\""), "{made}");
+    let source = std::fs::read_to_string(folder.path().join("src/site.rs")).expect("the kind");
+    assert!(source.contains("kind = \"Site\""), "{source}");
 }
 
 #[test]
-fn no_color_keeps_colours_out() {
+fn no_color_turns_colors_off() {
     let folder = tempfile::tempdir().expect("a folder");
-    let shown = |value: &str| {
+    let has_colors = |value: &str| {
         let mut terminal = Terminal::open();
         let mut command = kubewright(&["cluster", "--log", "trace", "--kubeconfig"]);
         command.arg(folder.path().join(format!("kubeconfig{value}")));
         command.env("NO_COLOR", value);
-        let _served = typed(&terminal, command);
-        terminal.shows("TRACE");
-        String::from_utf8_lossy(&terminal.seen).contains("\u{1b}[")
+        let _process = start(&terminal, command);
+        terminal.wait_for("TRACE");
+        String::from_utf8_lossy(&terminal.output).contains("\u{1b}[")
     };
-    assert!(shown(""), "a terminal has colours");
-    assert!(!shown("1"), "NO_COLOR keeps them out");
+    assert!(has_colors(""), "a terminal has colors");
+    assert!(!has_colors("1"), "NO_COLOR turns them off");
 }
 
-/// The sample is ready, its Pods run, and the reconcile that found it so has been told.
-fn has_settled(picture: &str) -> bool {
-    let has = |words: &[&str]| {
-        let lines = picture.lines();
-        let lines = lines.map(|line| line.split_whitespace().collect::<Vec<_>>());
+/// Whether the sample is ready, its Pods run, and the last reconcile is on the screen.
+fn is_settled(screen: &str) -> bool {
+    let count = |words: &[&str]| {
+        let lines = screen
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
         lines.filter(|line| line.ends_with(words)).count()
     };
-    let is_ready = has(&["default/sample", "ready"]) == 1 && has(&["Running", "true"]) == 3;
-    let is_told = ["Available=True", "Scheduled Pod", "SuccessfulCreate"];
-    is_ready && has(&["done"]) > 0 && is_told.iter().all(|part| picture.contains(part))
+    let is_ready = count(&["default/sample", "ready"]) == 1 && count(&["Running", "true"]) == 3;
+    let parts = ["Available=True", "Scheduled Pod", "SuccessfulCreate"];
+    is_ready && count(&["done"]) > 0 && parts.iter().all(|part| screen.contains(part))
 }
 
-/// The picture without what differs from run to run: names, paths, times, the order of events, how
-/// often a thing happened, and the log.
-fn masked(picture: &str) -> String {
-    let replaced = [
+/// Returns the screen without what differs between runs: names, paths, times, the order of events,
+/// repetitions, and the log.
+fn masked(screen: &str) -> String {
+    let patterns = [
         (r"/\S+/admin\.yaml", "FILE"),
         (r"\b[0-9.]+(ns|µs|ms|s)\b", "TIME"),
         (r"(\bsample-)[a-z0-9-]+", "${1}NAME"),
         (r"\bnode-[0-9]", "NODE"),
         (r"  +", "  "),
     ];
-    let mut text = picture.to_owned();
-    for (pattern, name) in replaced {
-        let pattern = regex::Regex::new(pattern).expect("a pattern");
-        text = pattern.replace_all(&text, name).into_owned();
+    let mut text = screen.to_owned();
+    for (pattern, name) in patterns {
+        let regex = regex::Regex::new(pattern).expect("a pattern");
+        text = regex.replace_all(&text, name).into_owned();
     }
     let mut sections: Vec<Vec<&str>> = vec![Vec::new()];
     for line in text.lines().map(str::trim_end) {
@@ -231,7 +235,8 @@ fn masked(picture: &str) -> String {
     sections.concat().join("\n") + "\n"
 }
 
-fn held_against(file: &str, text: &str) {
+/// Compares the text with a file; `UPDATE_EXPECT=1` writes the file.
+fn compare_with_file(file: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/terminal")
         .join(file);
@@ -240,5 +245,5 @@ fn held_against(file: &str, text: &str) {
         std::fs::write(&path, text).expect("the file");
     }
     let expected = std::fs::read_to_string(&path).expect("the file");
-    assert_eq!(text, expected, "UPDATE_EXPECT=1 writes the file anew");
+    assert_eq!(text, expected, "UPDATE_EXPECT=1 writes the file");
 }

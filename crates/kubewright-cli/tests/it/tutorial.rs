@@ -1,15 +1,15 @@
-//! The tutorial, followed word for word: its lines are typed, its code is that of the operator which
-//! it builds.
+//! The tutorial, followed step by step: its command lines are run, and its code is that of the
+//! operator in the workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::cluster::Served;
-use super::flow::{cargo, lock, prepare, succeeds, workspace};
-use super::{kubewright, ship};
+use super::cluster::ServedCluster;
+use super::nested_build::{cargo, lock, operator, prepare, succeeds, workspace};
+use super::{kubewright, stdout};
 
-/// The lines of the page's shell blocks.
+/// Returns the lines in the shell blocks of the page.
 fn lines() -> Vec<String> {
     let page = workspace().join("docs/tutorial.md");
     let text = fs::read_to_string(page).expect("the tutorial");
@@ -25,35 +25,35 @@ fn lines() -> Vec<String> {
     lines
 }
 
-/// Somebody who reads the tutorial and does what it says.
+/// A user who follows the tutorial.
 struct Reader {
-    /// Where the project is made, which the page calls `../mydaemonset`.
+    /// The folder of the project, `../mydaemonset` on the page.
     project: PathBuf,
-    here: PathBuf,
+    current_folder: PathBuf,
     kubeconfig: PathBuf,
 }
 
 impl Reader {
-    fn does(&mut self, line: &str) {
+    fn run(&mut self, line: &str) {
         let project = self.project.to_str().expect("a path in UTF-8").to_owned();
-        let line = line.replace("../mydaemonset", &project);
-        let words: Vec<&str> = line.split(' ').collect();
+        let command = line.replace("../mydaemonset", &project);
+        let words: Vec<&str> = command.split(' ').collect();
         let Some((first, rest)) = words.split_first() else {
             return;
         };
         match *first {
-            "cd" => self.here = PathBuf::from(rest[0]),
-            "cargo" => drop(succeeds(cargo(rest), &self.here)),
-            "kubewright" => self.types(rest),
-            // What is deployed is looked at by the operators' own tests, in `deployed`.
-            word => assert!(word.starts_with("KUBEWRIGHT_TEST_CLUSTER="), "{line}"),
+            "cd" => self.current_folder = PathBuf::from(rest[0]),
+            "cargo" => drop(succeeds(cargo(rest), &self.current_folder)),
+            "kubewright" => self.run_kubewright(rest),
+            // The tests in `deployed` run the operators' own tests against a deployed operator.
+            word => assert!(word.starts_with("KUBEWRIGHT_TEST_CLUSTER="), "{command}"),
         }
     }
 
-    fn types(&self, words: &[&str]) {
+    fn run_kubewright(&self, words: &[&str]) {
         let mut command = kubewright(&[]);
         match words[0] {
-            // There is no registry, and what is compiled already is packed.
+            // There is no registry, and a release build would take minutes.
             "image" => {
                 let words = words.iter().filter(|word| **word != "--push");
                 command.args(words);
@@ -69,18 +69,18 @@ impl Reader {
                 command.args(words);
             }
         }
-        succeeds(command, &self.here);
+        succeeds(command, &self.current_folder);
     }
 
-    /// Writes the code that the page shows: it is the operator's in this workspace.
-    fn writes_the_code(&self) {
-        let written = ship::operator("mydaemonset");
-        for made in ["src/my_daemon_set.rs", "samples/my_daemon_set.yaml"] {
-            fs::remove_file(self.project.join(made)).expect("a file of the scaffold");
+    /// Copies the operator of the workspace, which is the code on the page.
+    fn write_code(&self) {
+        let source = operator("mydaemonset");
+        for generated in ["src/my_daemon_set.rs", "samples/my_daemon_set.yaml"] {
+            fs::remove_file(self.project.join(generated)).expect("a file of the scaffold");
         }
         fs::remove_dir_all(self.project.join("tests")).expect("its test");
         for folder in ["src", "samples"] {
-            for file in fs::read_dir(written.join(folder)).expect("a folder") {
+            for file in fs::read_dir(source.join(folder)).expect("a folder") {
                 let file = file.expect("a file").path();
                 let name = file.file_name().expect("a name");
                 fs::copy(&file, self.project.join(folder).join(name)).expect("a copy");
@@ -89,40 +89,43 @@ impl Reader {
     }
 }
 
-/// The workspace has a program of the same name: what is made of this one goes elsewhere, and what
-/// is compiled already is found where it is.
-fn apart(home: &Path) {
+/// Separates the results of builds from those of the workspace, which has a program with the same
+/// name. Compiled dependencies are still used again.
+fn separate_target(home: &Path) {
     prepare(home);
     let path = home.join(".cargo/config.toml");
     let text = fs::read_to_string(&path).expect("the settings");
     let own = home.join("target");
-    let text = text.replacen("target-dir", "build-dir", 1);
-    let text = text.replacen("[build]\n", &format!("[build]\ntarget-dir = {own:?}\n"), 1);
-    fs::write(path, text).expect("the settings");
+    let separate = text.replacen("target-dir", "build-dir", 1).replacen(
+        "[build]\n",
+        &format!("[build]\ntarget-dir = {own:?}\n"),
+        1,
+    );
+    fs::write(path, separate).expect("the settings");
 }
 
 #[test]
-fn the_tutorial_leads_from_init_to_deploy() {
+fn tutorial_works_from_init_to_deploy() {
     let lines = lines();
     let init = lines
         .iter()
         .filter(|line| line.starts_with("kubewright init"));
     assert_eq!(init.count(), 1, "{lines:?}");
     let home = tempfile::tempdir().expect("a folder");
-    apart(home.path());
-    let served = Served::start(1);
+    separate_target(home.path());
+    let served = ServedCluster::start(1);
     let mut reader = Reader {
         project: home.path().join("mydaemonset"),
-        here: workspace(),
+        current_folder: workspace(),
         kubeconfig: served.kubeconfig().to_owned(),
     };
     for line in &lines {
-        reader.does(line);
+        reader.run(line);
         if line.starts_with("kubewright init") {
             lock(&reader.project);
         }
         if line.starts_with("cargo add") {
-            reader.writes_the_code();
+            reader.write_code();
         }
     }
     assert!(reader.project.join("image.tar").is_file());
@@ -130,8 +133,7 @@ fn the_tutorial_leads_from_init_to_deploy() {
     command
         .args(["undeploy", "--kubeconfig"])
         .arg(served.kubeconfig());
-    let gone = succeeds(command, &reader.project);
-    let gone = String::from_utf8_lossy(&gone.stdout).into_owned();
+    let undeployed = stdout(&succeeds(command, &reader.project));
     let line = "gone     Deployment mydaemonset-system/mydaemonset";
-    assert!(gone.contains(line), "{gone}");
+    assert!(undeployed.contains(line), "{undeployed}");
 }

@@ -1,4 +1,4 @@
-//! `kubewright generate types`: what it writes compiles, and loses nothing.
+//! `kubewright generate types`: the generated code compiles and loses no field.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,12 +9,12 @@ use std::process::Command;
 use kubewright_testing::Settings;
 use serde_json::{Map, Value, json};
 
-use super::flow::{cargo, lock, prepare, succeeds};
-use super::{complaint, kubewright, skipped};
+use super::nested_build::{cargo, lock, prepare, succeeds};
+use super::{error_of, kubewright, skipped};
 
-/// A definition of somebody's, as `tests/types/definitions.txt` names it.
+/// A definition of another project, from `tests/types/definitions.txt`.
 struct Origin {
-    /// What it is there for: the comment above it.
+    /// The feature that it is an example of: the comment above it.
     group: String,
     name: String,
     module: String,
@@ -32,7 +32,7 @@ fn origins() -> Vec<Origin> {
         let mut words = line.split(' ').map(str::to_owned);
         let mut word = |what: &str| words.next().unwrap_or_else(|| format!("{line}: no {what}"));
         let (name, module) = (word("name"), word("module"));
-        let (_licence, file) = (word("licence"), word("file"));
+        let (_license, file) = (word("license"), word("file"));
         origins.push(Origin {
             group: group.to_owned(),
             name,
@@ -43,7 +43,7 @@ fn origins() -> Vec<Origin> {
     origins
 }
 
-/// Whether a definition has what its group is there for; the size is that of its own file.
+/// Whether a definition has the feature of its group; `size` is that of its file.
 fn is_of_group(group: &str, crd: &Value, size: usize) -> bool {
     let text = crd.to_string();
     match group {
@@ -55,28 +55,28 @@ fn is_of_group(group: &str, crd: &Value, size: usize) -> bool {
     }
 }
 
-/// The folders of Go modules, fetched where they are missing; nothing without Go.
+/// Returns the folders of Go modules, downloaded if necessary; none without Go.
 fn fetch(modules: &[String]) -> Option<BTreeMap<String, PathBuf>> {
     let settings = Settings::from_environment().expect("settings");
-    let nowhere = tempfile::tempdir().expect("a folder");
+    let empty = tempfile::tempdir().expect("a folder");
     let output = Command::new(&settings.go)
         .args(["mod", "download", "-json"])
         .args(modules)
-        .current_dir(nowhere.path())
+        .current_dir(empty.path())
         .env("GOMODCACHE", settings.cache.join("go/mod"))
         .env("GOFLAGS", "-mod=mod")
         .env("GOWORK", "off")
         .output();
-    let is_there = output.as_ref().is_ok_and(|output| output.status.success());
-    assert!(is_there || !settings.require_real, "{output:?}");
-    let Some(output) = output.ok().filter(|_| is_there) else {
-        skipped("the definitions cannot be fetched: is there Go, and a network?");
+    let is_complete = output.as_ref().is_ok_and(|output| output.status.success());
+    assert!(is_complete || !settings.require_real, "{output:?}");
+    let Some(output) = output.ok().filter(|_| is_complete) else {
+        skipped("the definitions cannot be downloaded: this needs Go and a network");
         return None;
     };
-    let answers = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
-    let folders = answers.map(|answer| {
-        let answer = answer.expect("JSON");
-        let text = |name: &str| answer[name].as_str().expect("a text").to_owned();
+    let modules = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
+    let folders = modules.map(|module| {
+        let module = module.expect("JSON");
+        let text = |name: &str| module[name].as_str().expect("a text").to_owned();
         (
             format!("{}@{}", text("Path"), text("Version")),
             PathBuf::from(text("Dir")),
@@ -85,7 +85,7 @@ fn fetch(modules: &[String]) -> Option<BTreeMap<String, PathBuf>> {
     Some(folders.collect())
 }
 
-/// An object with all that a schema names, or with what it requires.
+/// Which fields of a schema a sample has.
 #[derive(Clone, Copy, PartialEq)]
 enum Fullness {
     All,
@@ -113,10 +113,11 @@ fn sample(schema: &Value, fullness: Fullness) -> Value {
 fn object(schema: &Value, fullness: Fullness) -> Value {
     let mut fields = Map::new();
     let required = schema["required"].as_array();
-    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
-    for (name, below) in schema["properties"].as_object().into_iter().flatten() {
+    let is_required =
+        |name: &str| required.is_some_and(|required| required.iter().any(|field| field == name));
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         if fullness == Fullness::All || is_required(name) {
-            fields.insert(name.clone(), sample(below, fullness));
+            fields.insert(name.clone(), sample(property, fullness));
         }
     }
     if schema["additionalProperties"].is_object() {
@@ -131,27 +132,27 @@ fn object(schema: &Value, fullness: Fullness) -> Value {
     Value::Object(fields)
 }
 
-/// Whole objects of the stored version of a definition.
+/// Returns samples in the stored version of a definition.
 fn samples(crd: &Value) -> Vec<Value> {
     let spec = &crd["spec"];
     let versions = spec["versions"].as_array().expect("versions");
     let stored = versions
         .iter()
-        .find(|one| one["storage"] == true)
+        .find(|version| version["storage"] == true)
         .expect("a stored version");
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let api_version = format!("{}/{}", text(&spec["group"]), text(&stored["name"]));
-    let whole = |fullness| {
-        let mut whole = object(&stored["schema"]["openAPIV3Schema"], fullness);
-        whole["apiVersion"] = json!(api_version);
-        whole["kind"] = spec["names"]["kind"].clone();
-        whole["metadata"] = json!({"name": "x", "namespace": "y"});
-        whole
+    let sample = |fullness| {
+        let mut sample = object(&stored["schema"]["openAPIV3Schema"], fullness);
+        sample["apiVersion"] = json!(api_version);
+        sample["kind"] = spec["names"]["kind"].clone();
+        sample["metadata"] = json!({"name": "x", "namespace": "y"});
+        sample
     };
-    vec![whole(Fullness::All), whole(Fullness::Required)]
+    vec![sample(Fullness::All), sample(Fullness::Required)]
 }
 
-/// Writes the package that reads each sample into its type and back.
+/// Writes a package that reads each sample into its type and writes it back.
 fn write_package(folder: &Path, kinds: &[(String, String)]) {
     let cargo = "[package]\nname = \"generated-types\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
                  [dependencies]\n\
@@ -184,10 +185,10 @@ fn write_package(folder: &Path, kinds: &[(String, String)]) {
 }
 
 #[test]
-fn types_of_twenty_definitions_compile_and_lose_nothing() {
+fn types_of_twenty_definitions_compile_and_lose_no_field() {
     let origins = origins();
     assert!(origins.len() >= 20);
-    let mut modules: Vec<String> = origins.iter().map(|one| one.module.clone()).collect();
+    let mut modules: Vec<String> = origins.iter().map(|origin| origin.module.clone()).collect();
     modules.sort();
     modules.dedup();
     let Some(folders) = fetch(&modules) else {
@@ -205,8 +206,8 @@ fn types_of_twenty_definitions_compile_and_lose_nothing() {
         let path = folders[&origin.module].join(&origin.file);
         let text = fs::read_to_string(&path).expect("the definitions");
         let all = kubewright_wire::yaml::documents(&text).expect("YAML");
-        let named = |one: &&Value| one["metadata"]["name"] == origin.name.as_str();
-        let crd = all.iter().find(named).expect("the definition");
+        let has_name = |object: &&Value| object["metadata"]["name"] == origin.name.as_str();
+        let crd = all.iter().find(has_name).expect("the definition");
         assert!(
             is_of_group(&origin.group, crd, text.len()),
             "{}",
@@ -214,11 +215,11 @@ fn types_of_twenty_definitions_compile_and_lose_nothing() {
         );
         *groups.entry(origin.group).or_default() += 1;
         let module = origin.name.replace(['.', '-'], "_");
-        let one = folder.join(format!("{module}.json"));
-        fs::write(&one, crd.to_string()).expect("a file");
+        let file = folder.join(format!("{module}.json"));
+        fs::write(&file, crd.to_string()).expect("a file");
         let mut command = kubewright(&["generate", "types", "--file"]);
         command
-            .arg(&one)
+            .arg(&file)
             .arg("--to")
             .arg(folder.join(format!("src/{module}.rs")));
         succeeds(command, &folder);
@@ -235,23 +236,23 @@ fn types_of_twenty_definitions_compile_and_lose_nothing() {
 }
 
 #[test]
-fn what_is_no_definition_is_told_with_what_is_there() {
+fn error_for_a_missing_definition_or_version_names_the_available_ones() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("x.yaml");
     let generate = |more: &[&str]| {
         let mut command = kubewright(&["generate", "types", "--file"]);
         command.arg(&file).args(more);
-        complaint(&command.output().expect("the command runs"))
+        error_of(&command.output().expect("the command runs"))
     };
     fs::write(&file, "kind: ConfigMap\n").expect("a file");
-    let said = generate(&[]);
-    assert!(said.contains("has no CustomResourceDefinition"), "{said}");
+    let error = generate(&[]);
+    assert!(error.contains("has no CustomResourceDefinition"), "{error}");
     let crd = json!({"kind": "CustomResourceDefinition", "metadata": {"name": "a.b"},
         "spec": {"versions": [{"name": "v1", "storage": true, "schema": {"openAPIV3Schema": {}}}]}});
     fs::write(&file, crd.to_string()).expect("a file");
-    let said = generate(&["--version", "v2"]);
+    let error = generate(&["--version", "v2"]);
     assert!(
-        said.contains("no schema of the version v2; known are v1"),
-        "{said}"
+        error.contains("no schema for the version v2; it has v1"),
+        "{error}"
     );
 }

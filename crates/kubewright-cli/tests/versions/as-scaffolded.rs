@@ -1,8 +1,8 @@
-//! Site: the kind, and what is done for each object of it.
+//! The kind Site and its controller.
 
 use kubewright::prelude::*;
 
-/// Keeps a ConfigMap of its own name.
+/// Has a ConfigMap of the same name.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(
     group = "web.example.com",
@@ -17,15 +17,15 @@ use kubewright::prelude::*;
     )
 )]
 pub struct SiteSpec {
-    /// What the ConfigMap says.
+    /// The message in the ConfigMap.
     pub message: String,
 }
 
-/// How far the ConfigMap is what the spec asks for.
+/// Whether the ConfigMap matches the spec.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SiteStatus {
-    /// The generation of the spec that the other fields speak of.
+    /// The generation of the spec that this status describes.
     pub observed_generation: i64,
 }
 

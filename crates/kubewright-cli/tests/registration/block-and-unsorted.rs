@@ -1,4 +1,4 @@
-// Copyright somebody
+// Copyright Example Ltd.
 use std::time::Duration;
 use kubewright::prelude::*;
 

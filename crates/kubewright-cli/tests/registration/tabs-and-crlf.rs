@@ -1,4 +1,4 @@
-//! Saved by an editor of another system.
+//! Saved by an editor on another system.
 
 use kubewright::prelude::*;
 

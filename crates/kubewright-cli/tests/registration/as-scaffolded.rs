@@ -2,7 +2,7 @@
 
 use kubewright::prelude::*;
 
-/// The operator: what is registered here is what it does, and what it may do.
+/// The operator: its controllers, webhooks and permissions follow from what is registered here.
 pub fn operator() -> Operator {
     Operator::new("demo").version(env!("CARGO_PKG_VERSION"))
 }

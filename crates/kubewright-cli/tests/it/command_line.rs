@@ -6,15 +6,16 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tree_sitter::{Language, Parser};
 
-use super::{complaint, kubewright, skipped};
+use super::{error_of, kubewright, skipped, stderr, stdout};
 
-fn printed(arguments: &[&str]) -> String {
+/// Returns the standard output of a call that must succeed.
+fn output_of(arguments: &[&str]) -> String {
     let output = kubewright(arguments).output().expect("the command runs");
     assert!(output.status.success(), "{arguments:?}: {output:?}");
     String::from_utf8(output.stdout).expect("a text")
 }
 
-/// The words after `Commands:` in a help text.
+/// Returns the commands in a help text.
 fn commands(help: &str) -> Vec<String> {
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     lines
@@ -26,23 +27,23 @@ fn commands(help: &str) -> Vec<String> {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let all = commands(&printed(&["--help"]));
+    let all = commands(&output_of(&["--help"]));
     assert!(all.len() >= 14, "{all:?}");
     for name in all {
-        let help = printed(&[&name, "--help"]);
+        let help = output_of(&[&name, "--help"]);
         let below = commands(&help);
         assert!(
             !below.is_empty() || help.contains("Example"),
             "{name}:\n{help}"
         );
         for inner in below {
-            let help = printed(&[&name, &inner, "--help"]);
+            let help = output_of(&[&name, &inner, "--help"]);
             assert!(help.contains("Example"), "{name} {inner}:\n{help}");
         }
     }
 }
 
-/// The grammar of a shell that few machines have.
+/// Returns the grammar of a shell that is rarely installed.
 fn grammar(shell: &str) -> Option<Language> {
     match shell {
         "fish" => Some(tree_sitter_fish::language()),
@@ -52,26 +53,27 @@ fn grammar(shell: &str) -> Option<Language> {
     }
 }
 
-/// What a grammar cannot read of a script.
-fn misread<'s>(grammar: &Language, script: &'s str) -> Vec<&'s str> {
+/// Returns the parts of a script that do not parse.
+fn syntax_errors<'s>(grammar: &Language, script: &'s str) -> Vec<&'s str> {
     let mut parser = Parser::new();
     parser.set_language(grammar).expect("a grammar");
     let tree = parser.parse(script, None).expect("a tree");
-    let mut open = vec![tree.root_node()];
-    let mut found = Vec::new();
-    while let Some(node) = open.pop() {
-        match node.is_error() || node.is_missing() {
-            true => found.extend(script.get(node.byte_range())),
-            false => open.extend(node.children(&mut tree.walk())),
+    let mut nodes = vec![tree.root_node()];
+    let mut errors = Vec::new();
+    while let Some(node) = nodes.pop() {
+        if node.is_error() || node.is_missing() {
+            errors.extend(script.get(node.byte_range()));
+        } else {
+            nodes.extend(node.children(&mut tree.walk()));
         }
     }
-    found
+    errors
 }
 
 #[test]
 fn completions_parse_in_their_shells() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = printed(&["completions", shell]);
+        let script = output_of(&["completions", shell]);
         for word in ["create", "--dry-run", "completions"] {
             assert!(
                 script.contains(word.trim_start_matches('-')),
@@ -79,14 +81,14 @@ fn completions_parse_in_their_shells() {
             );
         }
         if let Some(grammar) = grammar(shell) {
-            // The grammar wants the parentheses that PowerShell does not.
+            // The grammar requires parentheses that PowerShell does not require.
             let script = script.replace(
                 "Where{ $_.CompletionText -like \"$wordToComplete*\" }",
                 "Where({ $true })",
             );
-            assert_eq!(misread(&grammar, &script), [""; 0], "{shell}");
+            assert_eq!(syntax_errors(&grammar, &script), [""; 0], "{shell}");
             let broken = format!("{script}\n)");
-            assert!(!misread(&grammar, &broken).is_empty(), "{shell}");
+            assert!(!syntax_errors(&grammar, &broken).is_empty(), "{shell}");
             continue;
         }
         let checker = Command::new(shell)
@@ -97,21 +99,21 @@ fn completions_parse_in_their_shells() {
         let mut checker = match checker {
             Ok(checker) if shell != "elvish" => checker,
             _ => {
-                skipped(format_args!("{shell} is not here to read its script"));
+                skipped(format_args!("{shell} is not installed"));
                 continue;
             }
         };
-        let mut words = checker.stdin.take().expect("a pipe");
-        words.write_all(script.as_bytes()).expect("it reads");
-        drop(words);
-        let output = checker.wait_with_output().expect("it ends");
+        let mut stdin = checker.stdin.take().expect("a pipe");
+        stdin.write_all(script.as_bytes()).expect("it reads");
+        drop(stdin);
+        let output = checker.wait_with_output().expect("it exits");
         assert!(output.status.success(), "{shell}: {output:?}");
     }
 }
 
 #[test]
 fn bash_completes_commands_and_flags() {
-    let script = printed(&["completions", "bash"]);
+    let script = output_of(&["completions", "bash"]);
     let complete = |words: &[&str]| {
         let line = format!(
             "{script}\nCOMP_WORDS=({}); COMP_CWORD={}; _kubewright kubewright '{}' x; echo \"${{COMPREPLY[@]}}\"",
@@ -130,49 +132,49 @@ fn bash_completes_commands_and_flags() {
 }
 
 #[test]
-fn the_version_says_what_the_command_was_built_from() {
-    let text = printed(&["version"]);
+fn version_prints_what_the_command_was_built_from() {
+    let text = output_of(&["version"]);
     assert!(text.contains("kubernetes   1.36.3"), "{text}");
-    let answer: Value =
-        serde_json::from_str(&printed(&["version", "--output", "json"])).expect("JSON");
-    assert_eq!(answer["version"], env!("CARGO_PKG_VERSION"));
-    let rustc = answer["rustc"].as_str().expect("a rustc");
+    let version: Value =
+        serde_json::from_str(&output_of(&["version", "--output", "json"])).expect("JSON");
+    assert_eq!(version["version"], env!("CARGO_PKG_VERSION"));
+    let rustc = version["rustc"].as_str().expect("a rustc");
     assert!(rustc.starts_with("rustc 1."), "{rustc}");
-    let commit = answer["commit"].as_str().expect("a commit");
+    let commit = version["commit"].as_str().expect("a commit");
     assert!(commit == "unknown" || commit.len() >= 40, "{commit}");
 }
 
 #[test]
-fn the_doctor_names_what_is_missing_and_what_that_costs() {
-    let nothing = tempfile::tempdir().expect("a folder");
-    let without = |arguments: &[&str]| {
+fn doctor_prints_missing_tools_and_what_needs_them() {
+    let empty = tempfile::tempdir().expect("a folder");
+    let without_tools = |arguments: &[&str]| {
         let mut command = kubewright(arguments);
-        command.env("PATH", nothing.path()).env_remove("CC");
-        command.env("KUBEWRIGHT_CACHE", nothing.path());
+        command.env("PATH", empty.path()).env_remove("CC");
+        command.env("KUBEWRIGHT_CACHE", empty.path());
         command.output().expect("the command runs")
     };
-    let output = without(&["doctor"]);
-    let said = complaint(&output);
+    let output = without_tools(&["doctor"]);
+    let error = error_of(&output);
     for name in ["cargo", "C compiler", "Go", "control plane", "kubectl"] {
-        assert!(said.contains(name), "{name} in {said}");
+        assert!(error.contains(name), "{name} in {error}");
     }
-    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let listed = stdout(&output);
     assert!(
         listed.contains("MISSING  cargo: nothing can be built"),
         "{listed}"
     );
-    let output = without(&["doctor", "--output", "json"]);
+    let output = without_tools(&["doctor", "--output", "json"]);
     let all: Vec<Value> = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert!(all.iter().all(|one| one["found"].is_null()), "{all:?}");
-    let here = printed(&["doctor", "--needed"]);
-    assert!(here.contains("found    cargo: cargo 1."), "{here}");
+    assert!(all.iter().all(|tool| tool["found"].is_null()), "{all:?}");
+    let needed = output_of(&["doctor", "--needed"]);
+    assert!(needed.contains("found    cargo: cargo 1."), "{needed}");
 }
 
 #[test]
-fn a_line_that_is_not_understood_ends_with_two() {
+fn invalid_command_line_has_exit_code_two() {
     let output = kubewright(&["deploy", "--imgae", "x"]).output();
     let output = output.expect("the command runs");
     assert_eq!(output.status.code(), Some(2), "{output:?}");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("--image"), "{said}");
+    let error = stderr(&output);
+    assert!(error.contains("--image"), "{error}");
 }
