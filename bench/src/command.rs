@@ -1,142 +1,144 @@
+//! The command line.
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::rounds::RoundOptions;
 use crate::subject::Subject;
 
-/// Measures kubewright beside its peers.
+/// Compares kubewright with its peers.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "kubewright-bench", version)]
 pub(crate) struct Command {
-    /// What is measured.
+    /// The benchmark to run.
     #[command(subcommand)]
     pub(crate) benchmark: Benchmark,
 }
 
-/// The benchmarks there are.
+/// The benchmarks.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Benchmark {
-    /// Fills a cache with Pods from a real API server and reads it.
+    /// Fill a cache with Pods from an API server and read it.
     Cache(CacheOptions),
-    /// Adds keys to a work queue, gets them and is done with them.
+    /// Add keys to a work queue, get them and mark them as done.
     Queue(QueueOptions),
-    /// Starts the embedded API server as a process beside the real one, and loads both.
+    /// Compare the embedded API server, as a process, with a real one under load.
     Cluster(ClusterOptions),
-    /// Answers an admission review that puts two sidecars into a Pod.
+    /// Handle an admission review that adds two sidecars to a Pod.
     Inject(InjectOptions),
-    /// Serves a mutating webhook under a steady load.
+    /// Serve a mutating webhook under a constant load.
     Webhook(WebhookOptions),
-    /// Creates objects and sees how soon they are reconciled.
+    /// Create objects and measure the time until they are reconciled.
     Latency(LatencyOptions),
-    /// Lets MyDaemonSet roll out and rest.
+    /// Measure MyDaemonSet while it is idle after a rollout.
     Rest(RestOptions),
-    /// Builds MyDaemonSet from nothing, again, and after a change.
+    /// Build MyDaemonSet from scratch, without a change and after a change.
     Loop(LoopOptions),
-    /// Goes from `init` to the first green test.
+    /// Create a project with `init` and run its tests.
     Newcomer(NewcomerOptions),
 }
 
-/// How the benchmark `queue` is run.
+/// The options of the benchmark `queue`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct QueueOptions {
-    /// How many distinct keys go through the queue.
+    /// Number of distinct keys.
     #[arg(long, default_value_t = 400_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) keys: u32,
     #[command(flatten)]
     pub(crate) rounds: RoundOptions,
 }
 
-/// How the benchmark `inject` is run.
+/// The options of the benchmark `inject`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct InjectOptions {
-    /// How often the review is answered in each pass.
+    /// How many times the review is handled in each pass.
     #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) reviews: u32,
     #[command(flatten)]
     pub(crate) rounds: RoundOptions,
 }
 
-/// How the benchmark `webhook` is run.
+/// The options of the benchmark `webhook`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WebhookOptions {
-    /// How many reviews are sent in a second, whatever becomes of the answers.
+    /// Reviews per second. They are sent at this rate even if responses are late.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rate: u32,
-    /// For how long.
+    /// Duration of the load in seconds.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=600))]
     pub(crate) seconds: u32,
     #[command(flatten)]
     pub(crate) rounds: RoundOptions,
 }
 
-/// How the benchmark `latency` is run.
+/// The options of the benchmark `latency`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LatencyOptions {
-    /// How many objects are created, one each 25 ms.
+    /// Number of objects. One is created every 25 ms.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) objects: u32,
-    /// Which API server: the real one, or the embedded one.
+    /// The API server: a real one or the embedded one.
     #[arg(long, value_enum, default_value_t = ServerKind::Real)]
     pub(crate) server: ServerKind,
     #[command(flatten)]
     pub(crate) rounds: RoundOptions,
 }
 
-/// How the benchmark `rest` is run.
+/// The options of the benchmark `rest`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RestOptions {
-    /// Seconds to wait before settled memory is read.
+    /// Seconds to wait before the settled memory is read.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) settle: u64,
     #[command(flatten)]
     pub(crate) rounds: RoundOptions,
 }
 
-/// How the benchmark `loop` is run.
+/// The options of the benchmark `loop`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LoopOptions {
     #[command(flatten)]
     pub(crate) rounds: RoundOptions,
 }
 
-/// How the benchmark `newcomer` is run.
+/// The options of the benchmark `newcomer`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct NewcomerOptions {
     #[command(flatten)]
     pub(crate) rounds: RoundOptions,
 }
 
-/// How the benchmark `cluster` is run.
+/// The options of the benchmark `cluster`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ClusterOptions {
-    /// How many creates are timed.
+    /// Number of timed creates.
     #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) creates: u32,
-    /// How many Pods there are when they are listed.
+    /// Number of Pods in the timed lists.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) objects: u32,
-    /// How often each server runs; the medians count.
+    /// Number of runs of each server. Results are medians.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: u32,
     #[command(flatten)]
     pub(crate) report: ReportOptions,
-    /// One run at a small size: shows that it works, and measures nothing.
+    /// Make one run at a small size, to try the benchmark out. Its results are not meaningful.
     #[arg(long)]
     quick: bool,
 }
 
-/// What becomes of the figures of the benchmark `cluster`.
+/// The output options of the benchmark `cluster`.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ReportOptions {
-    /// Fails when a promise of the benchmark is not held.
+    /// Fail if a result is outside its promised bound.
     #[arg(long)]
     pub(crate) hold: bool,
-    /// One line of JSON a measurement instead of the table.
+    /// Print one line of JSON per measurement instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 impl ClusterOptions {
-    /// The same at a small size, when that is asked for.
+    /// Returns the options with the effect of `--quick`.
     pub(crate) fn resolved(&self) -> Self {
         let mut options = self.clone();
         if self.quick {
@@ -146,34 +148,35 @@ impl ClusterOptions {
     }
 }
 
-/// How the benchmark `cache` is run.
+/// The options of the benchmark `cache`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CacheOptions {
-    /// How many Pods the API server holds; several sizes are measured one after the other.
+    /// Number of Pods in the API server. Several sizes are measured one after the other.
     #[arg(long, value_delimiter = ',', default_value = "10000", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) objects: Vec<u32>,
-    /// Which API server: the real one, or the embedded one.
+    /// The API server: a real one or the embedded one.
     #[arg(long, value_enum, default_value_t = ServerKind::Real)]
     pub(crate) server: ServerKind,
-    /// How often each subject runs; the medians count.
+    /// Number of runs of each subject. Results are medians.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: u32,
-    /// Which subjects run, in which order; all of them, or ours on the embedded server.
+    /// The subjects to run, in order. Default: all; on the embedded server: kubewright.
     #[arg(long, value_delimiter = ',')]
     pub(crate) subjects: Option<Vec<Subject>>,
-    /// Seconds to wait before settled memory is read; less than 30 is for trying out.
+    /// Seconds to wait before the settled memory is read. Use less than 30 only to try it out.
     #[arg(long, default_value_t = 30.0, value_parser = seconds)]
     pub(crate) settle: f64,
-    /// Fails when a promise of the benchmark is not held.
+    /// Fail if a result is outside its promised bound.
     #[arg(long)]
     pub(crate) hold: bool,
-    /// One line of JSON a measurement instead of the table.
+    /// Print one line of JSON per measurement instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 impl CacheOptions {
-    /// The subjects that run. How fast the embedded server answers says nothing about the peers.
+    /// Returns the subjects to run. Ratios between subjects are published for the real server only, so
+    /// the embedded one runs kubewright alone by default.
     pub(crate) fn subjects(&self) -> Vec<Subject> {
         match (&self.subjects, self.server) {
             (Some(subjects), _) => subjects.clone(),
@@ -183,19 +186,19 @@ impl CacheOptions {
     }
 }
 
-/// Which API server holds the objects.
+/// The API server that a benchmark runs against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ServerKind {
-    /// Kubernetes' own.
+    /// kube-apiserver.
     Real,
-    /// This project's.
+    /// The API server of this project.
     Embedded,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..=3600.0).contains(&seconds) => Ok(seconds),
-        _ => Err("a number of seconds from 0 to 3600".to_owned()),
+        _ => Err("expected a number of seconds from 0 to 3600".to_owned()),
     }
 }
 
@@ -229,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_run_is_one_at_a_small_size() {
+    fn quick_run_is_a_single_one_at_a_small_size() {
         let line = ["kubewright-bench", "queue", "--quick", "--runs=9"];
         let Benchmark::Queue(options) = Command::try_parse_from(line).unwrap().benchmark else {
             panic!("not the queue");
@@ -244,34 +247,34 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_benchmark_is_refused() {
+    fn unknown_benchmark_is_rejected() {
         let error = Command::try_parse_from(["kubewright-bench", "speed"]).unwrap_err();
         assert!(error.to_string().contains("'speed'"), "{error}");
         assert_eq!(error.exit_code(), 2);
     }
 
     #[test]
-    fn wrong_values_are_refused_and_named() {
-        for (wrong, named) in [
+    fn invalid_values_are_rejected_with_their_option() {
+        for (argument, expected) in [
             ("--objects=0", "'0' for '--objects"),
             ("--runs=0", "'0' for '--runs"),
             ("--subjects=kubebuilder", "'kubebuilder' for '--subjects"),
             ("--settle=-1", "'-1' for '--settle"),
         ] {
-            let error = cache(&[wrong]).unwrap_err();
-            assert!(error.contains(named), "{wrong}: {error}");
+            let error = cache(&[argument]).unwrap_err();
+            assert!(error.contains(expected), "{argument}: {error}");
         }
     }
 
     #[test]
-    fn on_the_embedded_server_ours_alone_runs_for_each_size() {
+    fn only_kubewright_runs_on_the_embedded_server_by_default() {
         let options = cache(&["--server=embedded", "--objects=1000,10000"]).unwrap();
         assert_eq!(options.objects, [1000, 10_000]);
         assert_eq!(options.subjects(), [Subject::Kubewright]);
     }
 
     #[test]
-    fn subjects_run_in_the_order_given() {
+    fn subjects_run_in_the_given_order() {
         let options = cache(&["--subjects=kubewright,controller-runtime"]).unwrap();
         assert_eq!(
             options.subjects(),

@@ -1,12 +1,14 @@
+//! The errors of the benchmarks.
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use kubewright_bench_subject::Metric;
 
-use crate::reading::Bound;
+use crate::bound::Bound;
 use crate::subject::Subject;
 
-/// Why there are no results.
+/// A benchmark that failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error(
@@ -19,11 +21,11 @@ pub(crate) enum Error {
         #[source]
         source: std::io::Error,
     },
-    #[error("build {subject}: `{command}` failed; its output stands above")]
+    #[error("build {subject}: `{command}` failed; its output is above")]
     Build { subject: Subject, command: String },
-    #[error("build {subject}: `{command}` named no executable")]
+    #[error("build {subject}: `{command}` printed no executable")]
     NoExecutable { subject: Subject, command: String },
-    #[error("make the folder {}", folder.display())]
+    #[error("create the folder {}", folder.display())]
     Folder {
         folder: PathBuf,
         #[source]
@@ -42,33 +44,33 @@ pub(crate) enum Error {
         #[source]
         source: Box<kube::Error>,
     },
-    #[error("ask the API server for its version")]
+    #[error("read the version of the API server")]
     ServerVersion(#[source] Box<kube::Error>),
-    #[error("run {subject}: it ended with {status}; its standard error ends with:\n{tail}")]
+    #[error("run {subject}: it failed with {status}; its standard error ends with:\n{tail}")]
     SubjectFailed {
         subject: Subject,
         status: std::process::ExitStatus,
         tail: String,
     },
-    #[error("run {subject}: not done after {limit:?}; stopped")]
-    SubjectSlow { subject: Subject, limit: Duration },
-    #[error("read what {subject} measured: {line:?} is not a line of the protocol")]
+    #[error("run {subject}: timeout after {timeout:?}")]
+    SubjectTimeout { subject: Subject, timeout: Duration },
+    #[error("parse the output of {subject}: {line:?} is not a line of the protocol")]
     Line {
         subject: Subject,
         line: String,
         #[source]
         source: serde_json::Error,
     },
-    #[error("read what {subject} measured: it printed no {metric}")]
+    #[error("parse the output of {subject}: {metric} is missing")]
     MetricMissing { subject: Subject, metric: Metric },
-    #[error("read what {subject} measured: {metric} is {value}, not a count")]
+    #[error("parse the output of {subject}: {metric} is {value}, not a count")]
     NotACount {
         subject: Subject,
         metric: Metric,
         value: serde_json::Number,
     },
     #[error(
-        "compare the subjects: {left} has {metric} {left_value}, {right} has {right_value}; they did not read the same objects"
+        "compare the subjects: {left} has {metric} {left_value}, {right} has {right_value}; the subjects read different objects"
     )]
     Disagree {
         metric: Metric,
@@ -77,18 +79,18 @@ pub(crate) enum Error {
         right: Subject,
         right_value: u64,
     },
-    #[error("compare the subjects: {subject} read {objects} objects, {wanted} were loaded")]
+    #[error("compare the subjects: {subject} read {objects} objects, but {expected} were created")]
     WrongCount {
         subject: Subject,
         objects: u64,
-        wanted: u64,
+        expected: u64,
     },
-    #[error("hold {bound}: it is {found:.3}")]
-    BrokenBound { bound: Bound, found: f64 },
-    #[error("hold {bound}: nobody measured it; run all subjects")]
-    NothingToHold { bound: Bound },
+    #[error("check {bound}: measured {found:.3}")]
+    OutOfBound { bound: Bound, found: f64 },
+    #[error("check {bound}: not measured; run all subjects")]
+    NotMeasured { bound: Bound },
     #[error(
-        "compare the subjects: {} has {metric} {}, {} has {}; they did not do the same work",
+        "compare the subjects: {} has {metric} {}, {} has {}; the subjects did different work",
         left.0, left.1, right.0, right.1
     )]
     DifferentWork {
@@ -96,35 +98,38 @@ pub(crate) enum Error {
         left: (Subject, f64),
         right: (Subject, f64),
     },
-    #[error("{tried}")]
+    #[error("{operation}")]
     System {
-        tried: String,
+        operation: String,
         #[source]
         source: std::io::Error,
     },
-    #[error("make certificates for the webhooks")]
+    #[error("create certificates for the webhooks")]
     Certificates(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("ask the webhook of {subject}: {why}")]
-    Webhook { subject: Subject, why: String },
-    #[error("run `{command}`: it ended with {status}; its standard error ends with:\n{tail}")]
-    Step {
+    #[error("send a review to the webhook of {subject}: {reason}")]
+    Webhook { subject: Subject, reason: String },
+    #[error("run `{command}`: it failed with {status}; its standard error ends with:\n{tail}")]
+    CommandFailed {
         command: String,
         status: std::process::ExitStatus,
         tail: String,
     },
-    #[error("wait for {what}: not so after {limit:?}")]
-    Late { what: String, limit: Duration },
-    #[error("read the kubeconfig {}: {why}", path.display())]
-    Kubeconfig { path: PathBuf, why: String },
-    #[error("start `kubewright cluster`: not ready after {limit:?}")]
-    NeverReady { limit: Duration },
-    #[error("send a request for {path}")]
+    #[error("wait for {condition}: timeout after {timeout:?}")]
+    WaitTimeout {
+        condition: String,
+        timeout: Duration,
+    },
+    #[error("read the kubeconfig {}: {reason}", path.display())]
+    Kubeconfig { path: PathBuf, reason: String },
+    #[error("start `kubewright cluster`: not ready after {timeout:?}")]
+    NotReady { timeout: Duration },
+    #[error("send a request to {path}")]
     Request {
         path: String,
         #[source]
         source: Box<kube::Error>,
     },
-    #[error("wait for an event: a watch ended before it came")]
+    #[error("wait for an event: the watch ended before the event")]
     WatchEnded,
     #[error("print the results")]
     Print(#[source] std::io::Error),

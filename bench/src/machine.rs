@@ -1,7 +1,9 @@
+//! The machine that the benchmarks run on.
+
 use std::fmt;
 use std::fs;
 
-/// What the numbers were measured on.
+/// The machine of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Machine {
     cores: usize,
@@ -10,8 +12,8 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// This one.
-    pub(crate) fn here() -> Self {
+    /// Reads the properties of this machine.
+    pub(crate) fn current() -> Self {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         Self {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
@@ -34,10 +36,26 @@ impl fmt::Display for Machine {
     }
 }
 
-/// The load average of the last minute, where the system tells it.
-pub(crate) fn load_average() -> Option<f64> {
-    let text = fs::read_to_string("/proc/loadavg").ok()?;
-    text.split_whitespace().next()?.parse().ok()
+/// The load average of the last minute; `None` if the system does not provide it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoadAverage(Option<f64>);
+
+impl LoadAverage {
+    /// Reads the current load average.
+    pub(crate) fn current() -> Self {
+        let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let first = text.split_whitespace().next();
+        Self(first.and_then(|average| average.parse().ok()))
+    }
+}
+
+impl fmt::Display for LoadAverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(average) => write!(f, "{average:.2}"),
+            None => f.write_str("unknown"),
+        }
+    }
 }
 
 fn memory_gb(meminfo: &str) -> Option<f64> {
@@ -60,7 +78,7 @@ mod tests {
     use super::{Machine, memory_gb, model};
 
     #[test]
-    fn a_machine_is_told_by_cores_memory_and_model() {
+    fn machine_is_printed_with_cores_memory_and_model() {
         let machine = Machine {
             cores: 2,
             memory_gb: memory_gb("MemTotal:       24414062 kB\nMemFree: 1 kB\n"),
@@ -70,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_does_not_tell_is_left_out() {
+    fn unknown_properties_of_a_machine_are_omitted() {
         let machine = Machine {
             cores: 8,
             memory_gb: memory_gb(""),

@@ -1,7 +1,8 @@
-//! Speed and memory, beside the peers, as ratios of one run.
+//! Benchmarks of kubewright and its peers: time and memory, as ratios within one run.
 //!
-//! `bench/README.md` says how to run a benchmark and what its columns mean.
+//! `bench/README.md` describes how to run a benchmark and what its columns mean.
 
+mod bound;
 mod cache;
 mod cluster;
 mod command;
@@ -13,8 +14,10 @@ mod machine;
 mod newcomer;
 mod output;
 mod process;
+mod program;
+mod promises;
 mod queue;
-mod reading;
+mod readings;
 mod rest;
 mod results;
 mod rounds;

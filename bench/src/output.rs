@@ -1,8 +1,10 @@
+//! The output of the command: progress on standard error, results on standard output.
+
 use std::io::Write as _;
 
 use crate::error::Error;
 
-/// Says on standard error what goes on.
+/// Prints a message about the progress on standard error.
 #[expect(
     clippy::print_stderr,
     reason = "the program's progress; results go to standard output"

@@ -1,3 +1,5 @@
+//! The results of the benchmark `cache`.
+
 use std::collections::BTreeMap;
 
 use kubewright_bench_subject::{Measurement, Metric, median};
@@ -5,10 +7,10 @@ use serde::Serialize;
 use serde_json::Number;
 
 use crate::error::Error;
-use crate::reading::Readings;
+use crate::readings::Readings;
 use crate::subject::Subject;
 
-/// What one run of one subject measured.
+/// The measurements of one run of a subject.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Run {
     pub(crate) subject: Subject,
@@ -18,7 +20,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Reads what the subject printed; each metric must be there.
+    /// Parses the output of a subject. Every common metric is required.
     pub(crate) fn parse(subject: Subject, stdout: &str) -> Result<Self, Error> {
         let mut values = BTreeMap::new();
         for line in stdout.lines().filter(|line| !line.trim().is_empty()) {
@@ -42,12 +44,15 @@ impl Run {
                 value,
             })
         };
-        let costs = Metric::ALL.into_iter().filter(|metric| metric.is_cost());
-        let costs = costs.filter(|metric| metric.is_common() || values.contains_key(metric));
-        let costs = costs.map(|metric| {
+        let is_present = |metric: &Metric| {
+            metric.is_cost() && (metric.is_common() || values.contains_key(metric))
+        };
+        let costs = Metric::ALL.into_iter().filter(is_present).map(|metric| {
             let cost = value(metric)?.as_f64();
-            let cost = cost.ok_or(Error::MetricMissing { subject, metric })?;
-            Ok((metric, cost))
+            Ok((
+                metric,
+                cost.ok_or(Error::MetricMissing { subject, metric })?,
+            ))
         });
         Ok(Self {
             subject,
@@ -58,7 +63,7 @@ impl Run {
     }
 }
 
-/// What one subject costs: the medians of its runs.
+/// The medians of the runs of a subject.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Summary {
     pub(crate) subject: Subject,
@@ -67,26 +72,22 @@ pub(crate) struct Summary {
     pub(crate) checksum: u64,
 }
 
-/// One summary a subject, in the order in which they first ran.
+/// Returns a summary per subject, in the order of their first runs.
 ///
-/// Every run must have read `objects` objects, and all the same ones.
+/// Fails unless every run has read `objects` objects, with equal checksums.
 pub(crate) fn summarize(runs: &[Run], objects: u64) -> Result<Vec<Summary>, Error> {
     let Some(first) = runs.first() else {
         return Ok(Vec::new());
     };
     for run in runs {
-        require_equal(Metric::Objects, (first, first.objects), (run, run.objects))?;
-        require_equal(
-            Metric::Checksum,
-            (first, first.checksum),
-            (run, run.checksum),
-        )?;
+        require_equal(Metric::Objects, first, run, |run| run.objects)?;
+        require_equal(Metric::Checksum, first, run, |run| run.checksum)?;
     }
     if first.objects != objects {
         return Err(Error::WrongCount {
             subject: first.subject,
             objects: first.objects,
-            wanted: objects,
+            expected: objects,
         });
     }
     let mut summaries: Vec<Summary> = Vec::new();
@@ -98,16 +99,22 @@ pub(crate) fn summarize(runs: &[Run], objects: u64) -> Result<Vec<Summary>, Erro
     Ok(summaries)
 }
 
-fn require_equal(metric: Metric, left: (&Run, u64), right: (&Run, u64)) -> Result<(), Error> {
-    if left.1 == right.1 {
+fn require_equal(
+    metric: Metric,
+    left: &Run,
+    right: &Run,
+    value: impl Fn(&Run) -> u64,
+) -> Result<(), Error> {
+    let (left_value, right_value) = (value(left), value(right));
+    if left_value == right_value {
         return Ok(());
     }
     Err(Error::Disagree {
         metric,
-        left: left.0.subject,
-        left_value: left.1,
-        right: right.0.subject,
-        right_value: right.1,
+        left: left.subject,
+        left_value,
+        right: right.subject,
+        right_value,
     })
 }
 
@@ -136,18 +143,20 @@ struct Line<'a> {
     value: Number,
 }
 
-/// Fills in by how much memory grows with each further object, from each size to the next; of the
-/// first size it is not known.
+/// Adds the memory per additional object, the growth from each size to the next. The first size has
+/// no such value.
 pub(crate) fn with_growth(mut sizes: Vec<Vec<Summary>>) -> Vec<Vec<Summary>> {
-    for at in (1..sizes.len()).rev() {
-        let (before, after) = sizes.split_at_mut(at);
+    for index in (1..sizes.len()).rev() {
+        let (before, after) = sizes.split_at_mut(index);
         let (Some(smaller), Some(larger)) = (before.last(), after.first_mut()) else {
             continue;
         };
-        for one in larger {
-            let former = smaller.iter().find(|other| other.subject == one.subject);
-            if let Some(growth) = former.and_then(|former| growth(former, one)) {
-                one.costs.insert(Metric::BytesPerObject, growth);
+        for summary in larger {
+            let previous = smaller
+                .iter()
+                .find(|other| other.subject == summary.subject);
+            if let Some(growth) = previous.and_then(|previous| growth(previous, summary)) {
+                summary.costs.insert(Metric::BytesPerObject, growth);
             }
         }
     }
@@ -155,13 +164,13 @@ pub(crate) fn with_growth(mut sizes: Vec<Vec<Summary>>) -> Vec<Vec<Summary>> {
 }
 
 fn growth(smaller: &Summary, larger: &Summary) -> Option<f64> {
-    let settled = |one: &Summary| one.costs.get(&Metric::SettledMb).copied();
+    let settled = |summary: &Summary| summary.costs.get(&Metric::SettledMb).copied();
     let objects = u32::try_from(larger.objects.checked_sub(smaller.objects)?).ok()?;
     let bytes = (settled(larger)? - settled(smaller)?) * 1e6;
     (objects > 0).then(|| bytes / f64::from(objects))
 }
 
-/// One line of JSON a measurement.
+/// Formats the measurements as lines of JSON.
 pub(crate) fn json_lines(benchmark: &str, summaries: &[Summary]) -> String {
     let mut text = String::new();
     for summary in summaries {
@@ -184,7 +193,7 @@ pub(crate) fn json_lines(benchmark: &str, summaries: &[Summary]) -> String {
 }
 
 impl Summary {
-    /// Its costs by name, as bounds name them.
+    /// Returns the costs by the names that bounds use.
     pub(crate) fn readings(&self) -> Readings {
         let costs = self.costs.iter();
         Readings {
@@ -195,7 +204,7 @@ impl Summary {
         }
     }
 
-    /// The value with at most four decimals, which is finer than any run repeats.
+    /// Returns a value with at most four decimals. Runs differ by more than that.
     fn value(&self, metric: Metric) -> Option<Number> {
         match metric {
             Metric::Objects => Some(self.objects.into()),
@@ -212,10 +221,11 @@ pub(crate) mod tests {
     use super::{Run, Summary, json_lines, summarize, with_growth};
     use crate::subject::Subject;
 
-    /// A run in which every cost is `cost`.
+    /// Returns a run in which every cost is `cost`.
     pub(crate) fn run(subject: Subject, cost: f64, checksum: u64) -> Run {
-        let costs = Metric::ALL.into_iter();
-        let costs = costs.filter(|metric| metric.is_cost() && metric.is_common());
+        let costs = Metric::ALL
+            .into_iter()
+            .filter(|metric| metric.is_cost() && metric.is_common());
         Run {
             subject,
             costs: costs.map(|metric| (metric, cost)).collect(),
@@ -224,7 +234,7 @@ pub(crate) mod tests {
         }
     }
 
-    fn printed(skip: Option<Metric>) -> String {
+    fn output(skip: Option<Metric>) -> String {
         let lines = Metric::ALL
             .into_iter()
             .filter(|metric| Some(*metric) != skip);
@@ -234,30 +244,30 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_run_is_read_from_the_lines_of_its_subject() {
-        let run = Run::parse(Subject::Kube, &printed(None)).unwrap();
+    fn run_is_parsed_from_the_output_of_a_subject() {
+        let run = Run::parse(Subject::Kube, &output(None)).unwrap();
         assert_eq!((run.objects, run.checksum), (7, 7));
         assert_eq!(run.costs.len(), 8);
-        let run = Run::parse(Subject::Kube, &printed(Some(Metric::IndexGetUs))).unwrap();
+        let run = Run::parse(Subject::Kube, &output(Some(Metric::IndexGetUs))).unwrap();
         assert_eq!(run.costs.len(), 7);
     }
 
     #[test]
-    fn a_missing_metric_and_a_foreign_line_are_named() {
-        let error = Run::parse(Subject::Kube, &printed(Some(Metric::ListMs))).unwrap_err();
+    fn error_names_a_missing_metric_or_an_invalid_line() {
+        let error = Run::parse(Subject::Kube, &output(Some(Metric::ListMs))).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "read what kube measured: it printed no list_ms"
+            "parse the output of kube: list_ms is missing"
         );
         let error = Run::parse(Subject::Kube, "hello").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "read what kube measured: \"hello\" is not a line of the protocol"
+            "parse the output of kube: \"hello\" is not a line of the protocol"
         );
     }
 
     #[test]
-    fn each_subject_gets_the_median_of_its_own_runs() {
+    fn medians_are_taken_per_subject() {
         let (ours, theirs) = (Subject::Kubewright, Subject::ControllerRuntime);
         let runs = [
             run(theirs, 4.0, 1),
@@ -274,35 +284,35 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn subjects_that_disagree_are_both_named() {
+    fn error_names_two_subjects_that_disagree() {
         let runs = [
             run(Subject::ControllerRuntime, 1.0, 41),
             run(Subject::Kubewright, 1.0, 42),
         ];
         assert_eq!(
             summarize(&runs, 10).unwrap_err().to_string(),
-            "compare the subjects: controller-runtime has checksum 41, kubewright has 42; they did not read the same objects"
+            "compare the subjects: controller-runtime has checksum 41, kubewright has 42; the subjects read different objects"
         );
         let mut fewer = run(Subject::Kube, 1.0, 41);
         fewer.objects = 9;
         let runs = [run(Subject::ControllerRuntime, 1.0, 41), fewer];
         assert_eq!(
             summarize(&runs, 10).unwrap_err().to_string(),
-            "compare the subjects: controller-runtime has objects 10, kube has 9; they did not read the same objects"
+            "compare the subjects: controller-runtime has objects 10, kube has 9; the subjects read different objects"
         );
     }
 
     #[test]
-    fn reading_fewer_objects_than_were_loaded_is_an_error() {
+    fn reading_fewer_objects_than_were_created_is_an_error() {
         let error = summarize(&[run(Subject::Kube, 1.0, 1)], 11).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "compare the subjects: kube read 10 objects, 11 were loaded"
+            "compare the subjects: kube read 10 objects, but 11 were created"
         );
     }
 
     #[test]
-    fn memory_for_each_further_object_is_the_growth_from_size_to_size() {
+    fn bytes_per_object_are_the_growth_of_settled_memory_between_sizes() {
         let size = |objects: u64, settled: f64| {
             let mut run = run(Subject::Kubewright, settled, 1);
             run.objects = objects;
@@ -313,7 +323,7 @@ pub(crate) mod tests {
             size(10_000, 38.0),
             size(100_000, 218.0),
         ]);
-        let growth = |at: usize| sizes[at][0].costs.get(&Metric::BytesPerObject).copied();
+        let growth = |index: usize| sizes[index][0].costs.get(&Metric::BytesPerObject).copied();
         assert_eq!(
             [growth(0), growth(1), growth(2)],
             [None, Some(2000.0), Some(2000.0)]
@@ -321,7 +331,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn json_has_one_line_a_measurement() {
+    fn json_has_one_line_per_measurement() {
         let runs = [run(Subject::ControllerRuntime, 1.289_96, (1 << 53) - 1)];
         let text = json_lines("cache", &summarize(&runs, 10).unwrap());
         let lines: Vec<_> = text.lines().collect();

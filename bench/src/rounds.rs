@@ -1,71 +1,77 @@
+//! Benchmarks whose subjects run in alternating rounds.
+
 use clap::Args;
 
+use crate::bound::Bound;
 use crate::error::Error;
-use crate::machine::{Machine, load_average};
+use crate::machine::{LoadAverage, Machine};
 use crate::output;
-use crate::reading::{Bound, Readings, agree, hold, medians};
-use crate::subject::{Builder, Built, Subject};
+use crate::program::{Builder, Built};
+use crate::promises;
+use crate::readings::{Readings, check_equal_work, medians};
+use crate::subject::Subject;
 use crate::table::align_readings;
 
-/// How often each subject runs, unless asked otherwise.
-const RUNS: u32 = 3;
+/// The default number of runs of each subject.
+const DEFAULT_RUNS: u32 = 3;
 
-/// What benchmarks whose subjects take turns have in common.
+/// The common options of benchmarks with alternating subjects.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RoundOptions {
-    /// How often each subject runs; the medians count. [default: 3; latency: 15]
+    /// Number of runs of each subject. Results are medians. [default: 3; latency: 15]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
-    /// Which subjects run, in which order; every second round turns it round.
+    /// The subjects to run, in order. Every second round reverses the order.
     #[arg(
         long,
         value_delimiter = ',',
         default_values_t = [Subject::ControllerRuntime, Subject::Kubewright]
     )]
     pub(crate) subjects: Vec<Subject>,
-    /// Fails when a promise of the benchmark is not held.
+    /// Fail if a result is outside its promised bound.
     #[arg(long)]
     pub(crate) hold: bool,
-    /// One line of JSON a measurement instead of the table.
+    /// Print one line of JSON per measurement instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     size: Size,
 }
 
-/// How much is measured.
+/// The size of a benchmark.
 #[derive(Clone, Debug, Args)]
 struct Size {
-    /// One run at a small size: shows that it works, and measures nothing.
+    /// Make one run at a small size, to try the benchmark out. Its results are not meaningful.
     #[arg(long)]
     quick: bool,
 }
 
 impl RoundOptions {
-    /// How often each subject runs.
+    /// Returns the number of runs of each subject.
     pub(crate) fn runs(&self) -> u32 {
-        match self.size.quick {
-            true => 1,
-            false => self.runs.unwrap_or(RUNS),
+        if self.is_quick() {
+            return 1;
         }
+        self.runs.unwrap_or(DEFAULT_RUNS)
     }
 
-    /// The same for a benchmark that needs so many runs, unless asked for others.
+    /// Sets the number of runs unless the command line has one.
     #[must_use]
-    pub(crate) fn usually(mut self, runs: u32) -> Self {
+    pub(crate) fn or_runs(mut self, runs: u32) -> Self {
         self.runs = self.runs.or(Some(runs));
         self
     }
 
-    /// The usual size, or the small one.
+    /// Returns `usual`, or `small` with `--quick`.
     pub(crate) fn size<T>(&self, usual: T, small: T) -> T {
-        match self.size.quick {
-            true => small,
-            false => usual,
-        }
+        if self.is_quick() { small } else { usual }
     }
 
-    /// Builds the subjects.
+    fn is_quick(&self) -> bool {
+        self.size.quick
+    }
+
+    /// Builds the selected subjects.
     ///
     /// # Cancel safety
     ///
@@ -79,9 +85,9 @@ impl RoundOptions {
     }
 }
 
-/// The subjects in the order of one round: every second round begins with the last, so that what a
-/// subject leaves behind on the server and on the machine is not always the same one's gain or loss.
-pub(crate) fn in_turn<T>(round: u32, subjects: &[T]) -> Vec<&T> {
+/// Returns the subjects in the order of a round. Every second round has the reverse order, because a
+/// subject can leave effects on the server and the machine that affect the next one.
+pub(crate) fn alternate<T>(round: u32, subjects: &[T]) -> Vec<&T> {
     let mut order: Vec<_> = subjects.iter().collect();
     if round.is_multiple_of(2) {
         order.reverse();
@@ -89,20 +95,20 @@ pub(crate) fn in_turn<T>(round: u32, subjects: &[T]) -> Vec<&T> {
     order
 }
 
-/// A benchmark whose subjects take turns.
+/// The measurements of a benchmark with alternating subjects.
 #[derive(Debug)]
 pub(crate) struct Rounds<'a> {
     pub(crate) name: &'static str,
-    /// What was done how often.
+    /// The kind and the amount of work.
     title: String,
     options: &'a RoundOptions,
     promised: &'a [Bound],
     runs: Vec<Readings>,
-    load_before: Option<f64>,
+    load_before: LoadAverage,
 }
 
 impl<'a> Rounds<'a> {
-    /// Nothing measured yet.
+    /// Creates a benchmark without measurements.
     pub(crate) fn new(
         name: &'static str,
         title: String,
@@ -115,33 +121,34 @@ impl<'a> Rounds<'a> {
             options,
             promised,
             runs: Vec::new(),
-            load_before: load_average(),
+            load_before: LoadAverage::current(),
         }
     }
 
-    /// Notes what one run measured.
+    /// Records the readings of a run.
     pub(crate) fn note(&mut self, round: u32, readings: Readings) {
         let runs = self.options.runs();
         output::note(&format!("{}: run {round} of {runs}: {readings}", self.name));
         self.runs.push(readings);
     }
 
-    /// Prints the medians, and holds what was promised when that is asked for.
+    /// Prints the medians, and checks the promised bounds if the options require it.
     pub(crate) fn report(self) -> Result<(), Error> {
-        agree(&self.runs)?;
+        check_equal_work(&self.runs)?;
         let medians = medians(&self.runs);
-        let text = match self.options.json {
-            true => medians
+        let text = if self.options.json {
+            medians
                 .iter()
-                .map(|one| one.json_lines(self.name))
-                .collect(),
-            false => self.table(&medians),
+                .map(|row| row.json_lines(self.name))
+                .collect()
+        } else {
+            self.table(&medians)
         };
         output::result(&text)?;
-        match self.options.hold {
-            true => hold(&medians, self.promised),
-            false => Ok(()),
+        if self.options.hold {
+            promises::check(&medians, self.promised)?;
         }
+        Ok(())
     }
 
     fn table(&self, medians: &[Readings]) -> String {
@@ -153,22 +160,20 @@ impl<'a> Rounds<'a> {
             align_readings(medians),
         );
         if let Some(baseline) = medians.iter().find(|row| row.subject.is_baseline()) {
-            text.push_str(&format!("ratios: to {}\n", baseline.subject));
+            text.push_str(&format!("ratios: relative to {}\n", baseline.subject));
         }
         if !self.promised.is_empty() {
             let promised: Vec<String> = self.promised.iter().map(ToString::to_string).collect();
             text.push_str(&format!("promised: {}\n", promised.join(", ")));
         }
-        let load =
-            |average: Option<f64>| average.map_or("unknown".to_owned(), |one| format!("{one:.2}"));
         text.push_str(&format!(
             "machine: {}\nload average: {} before the runs, {} after\n",
-            Machine::here(),
-            load(self.load_before),
-            load(load_average()),
+            Machine::current(),
+            self.load_before,
+            LoadAverage::current(),
         ));
-        if self.options.size(false, true) {
-            text.push_str("note: --quick shows that it works; these are no measurements\n");
+        if self.options.is_quick() {
+            text.push_str("note: results of --quick are not meaningful\n");
         }
         text
     }
@@ -176,11 +181,11 @@ impl<'a> Rounds<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::in_turn;
+    use super::alternate;
 
     #[test]
-    fn every_second_round_begins_with_the_last() {
-        let rounds = [1, 2, 3].map(|round| in_turn(round, &["a", "b"]));
+    fn every_second_round_has_the_reverse_order() {
+        let rounds = [1, 2, 3].map(|round| alternate(round, &["a", "b"]));
         assert_eq!(rounds, [[&"a", &"b"], [&"b", &"a"], [&"a", &"b"]]);
     }
 }

@@ -1,19 +1,25 @@
+//! Tables of results for the terminal.
+
 use std::collections::BTreeSet;
 
 use kubewright_bench_subject::Metric;
 
-use crate::reading::{Readings, is_work};
+use crate::readings::{Readings, is_work};
 use crate::results::Summary;
 use crate::subject::Subject;
 
-/// The peer that ratios are taken to.
+/// The subject that ratios are relative to.
 const BASELINE: Subject = Subject::ControllerRuntime;
 
-/// One row a subject; each cost beside its ratio to the baseline, when that ran too.
+/// Formats results of the benchmark `cache`: a row per subject, each cost with its ratio to the
+/// baseline if that was run.
 pub(crate) fn render(summaries: &[Summary]) -> String {
-    let baseline = summaries.iter().find(|one| one.subject == BASELINE);
+    let baseline = summaries.iter().find(|summary| summary.subject == BASELINE);
     let is_measured = |metric: &Metric| {
-        metric.is_common() || summaries.iter().any(|one| one.costs.contains_key(metric))
+        metric.is_common()
+            || summaries
+                .iter()
+                .any(|summary| summary.costs.contains_key(metric))
     };
     let columns = || Metric::ALL.into_iter().filter(is_measured);
     let header = std::iter::once("subject".to_owned()).chain(columns().map(|m| m.to_string()));
@@ -32,13 +38,13 @@ fn cell(metric: Metric, summary: &Summary, baseline: Option<&Summary>) -> String
     match metric {
         Metric::Objects => summary.objects.to_string(),
         Metric::Checksum => summary.checksum.to_string(),
-        _ => beside(cost(summary), baseline.and_then(cost)),
+        _ => with_ratio(cost(summary), baseline.and_then(cost)),
     }
 }
 
-/// One row a subject; each reading beside its ratio to the baseline, when that ran too.
+/// Formats readings: a row per subject, each reading with its ratio to the baseline if that was run.
 pub(crate) fn align_readings(rows: &[Readings]) -> String {
-    let baseline = rows.iter().find(|one| one.subject.is_baseline());
+    let baseline = rows.iter().find(|row| row.subject.is_baseline());
     let metrics: BTreeSet<&String> = rows.iter().flat_map(|row| row.values.keys()).collect();
     let header = metrics.iter().map(ToString::to_string);
     let mut cells = vec![
@@ -47,25 +53,27 @@ pub(crate) fn align_readings(rows: &[Readings]) -> String {
             .collect(),
     ];
     for row in rows {
-        let shown = metrics.iter().map(|metric| {
+        let readings = metrics.iter().map(|metric| {
             let own = row.values.get(*metric).copied();
             if is_work(metric) {
                 return own.map_or("-".to_owned(), |sum| format!("{sum:.0}"));
             }
-            let base = baseline.filter(|base| row.subject != base.subject);
-            let base = base.and_then(|base| base.values.get(*metric)).copied();
-            beside(own, base)
+            let base = baseline
+                .filter(|base| row.subject != base.subject)
+                .and_then(|base| base.values.get(*metric));
+            with_ratio(own, base.copied())
         });
         cells.push(
             std::iter::once(row.subject.to_string())
-                .chain(shown)
+                .chain(readings)
                 .collect(),
         );
     }
     align(&cells)
 }
 
-fn beside(own: Option<f64>, base: Option<f64>) -> String {
+/// Formats a value with its ratio to the baseline.
+pub(crate) fn with_ratio(own: Option<f64>, base: Option<f64>) -> String {
     match (own, base) {
         (Some(own), Some(base)) if base > 0.0 => {
             format!("{} ({}x)", three_digits(own), three_digits(own / base))
@@ -75,8 +83,8 @@ fn beside(own: Option<f64>, base: Option<f64>) -> String {
     }
 }
 
-/// Three digits that matter: 845, 25.3, 1.29, 0.052.
-pub(crate) fn three_digits(value: f64) -> String {
+/// Formats a value with three significant digits: 845, 25.3, 1.29, 0.052.
+fn three_digits(value: f64) -> String {
     match value {
         _ if value >= 99.95 => format!("{value:.0}"),
         _ if value >= 9.995 => format!("{value:.1}"),
@@ -86,7 +94,7 @@ pub(crate) fn three_digits(value: f64) -> String {
     }
 }
 
-/// Columns as wide as their widest cell.
+/// Pads all cells of a column to the same width.
 pub(crate) fn align(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -114,7 +122,7 @@ mod tests {
     use crate::subject::Subject;
 
     #[test]
-    fn each_subject_has_a_row_with_its_ratio_to_controller_runtime() {
+    fn each_subject_has_a_row_with_ratios_to_controller_runtime() {
         let runs = [
             run(Subject::ControllerRuntime, 2.0, 77),
             run(Subject::Kubewright, 0.5, 77),
@@ -149,16 +157,16 @@ mod tests {
     }
 
     #[test]
-    fn without_controller_runtime_there_is_no_ratio() {
+    fn table_without_controller_runtime_has_no_ratios() {
         let table = render(&summarize(&[run(Subject::Kube, 2.0, 1)], 10).unwrap());
         assert!(!table.contains('('), "{table}");
     }
 
     #[test]
-    fn costs_are_shown_with_three_digits() {
-        let shown = [845.04, 99.96, 25.31, 9.996, 1.289, 0.051_94, 0.000_31].map(three_digits);
+    fn values_have_three_significant_digits() {
+        let formatted = [845.04, 99.96, 25.31, 9.996, 1.289, 0.051_94, 0.000_31].map(three_digits);
         assert_eq!(
-            shown,
+            formatted,
             ["845", "100", "25.3", "10.0", "1.29", "0.052", "0.0003"]
         );
     }

@@ -1,3 +1,5 @@
+//! The versions of the programs that are measured.
+
 use std::fmt;
 use std::path::Path;
 
@@ -9,7 +11,7 @@ use crate::error::Error;
 const KUBE_LOCK: &str = include_str!("../subjects/cache-kube/Cargo.lock");
 const GO_MOD: &str = include_str!("../go/cache-controller-runtime/go.mod");
 
-/// Which versions were measured.
+/// The versions of the measured programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Versions {
     kubernetes: String,
@@ -18,14 +20,16 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    /// Asks the server and the compilers.
+    /// Reads the versions of the server and of the compilers.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost when the future is dropped.
-    pub(crate) async fn ask(client: &Client, go: &Path) -> Result<Self, Error> {
-        let server = client.apiserver_version().await;
-        let server = server.map_err(|error| Error::ServerVersion(Box::new(error)))?;
+    /// Dropping the future has no effect.
+    pub(crate) async fn read(client: &Client, go: &Path) -> Result<Self, Error> {
+        let server = client
+            .apiserver_version()
+            .await
+            .map_err(|error| Error::ServerVersion(Box::new(error)))?;
         Ok(Self {
             kubernetes: server.git_version,
             go: first_line(go, &["env", "GOVERSION"]).await,
@@ -49,7 +53,8 @@ impl fmt::Display for Versions {
     }
 }
 
-/// A compiler that is not there was not used either.
+/// Returns the first line of the output of a program. A missing program is not an error, because no
+/// subject was built with it.
 async fn first_line(program: &Path, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output().await;
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
@@ -59,7 +64,7 @@ async fn first_line(program: &Path, arguments: &[&str]) -> String {
     line.unwrap_or_else(|| format!("no {}", program.display()))
 }
 
-/// The version of a package in a Cargo.lock.
+/// Returns the version of a package in a Cargo.lock.
 fn locked<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     let name = format!("name = \"{package}\"");
     let mut lines = lock.lines().skip_while(|line| *line != name).skip(1);
@@ -69,7 +74,7 @@ fn locked<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
         .strip_suffix('"')
 }
 
-/// The version of a module in a go.mod.
+/// Returns the version of a module in a go.mod.
 fn required<'a>(go_mod: &'a str, module: &str) -> Option<&'a str> {
     go_mod.lines().find_map(|line| {
         let mut words = line.split_whitespace().filter(|word| *word != "require");
@@ -83,7 +88,7 @@ mod tests {
     use super::{GO_MOD, KUBE_LOCK, locked, required};
 
     #[test]
-    fn versions_are_read_from_the_committed_locks() {
+    fn versions_are_read_from_the_committed_lock_files() {
         assert_eq!(
             required(GO_MOD, "sigs.k8s.io/controller-runtime"),
             Some("v0.25.2")
@@ -94,8 +99,8 @@ mod tests {
     }
 
     #[test]
-    fn kube_is_measured_in_the_version_we_build_on() {
-        let ours = include_str!("../../Cargo.lock");
+    fn subject_of_kube_has_the_versions_of_the_workspace() {
+        let workspace_lock = include_str!("../../Cargo.lock");
         for package in [
             "kube",
             "k8s-openapi",
@@ -106,7 +111,7 @@ mod tests {
         ] {
             let version = locked(KUBE_LOCK, package);
             assert!(version.is_some(), "{package} is not locked");
-            assert_eq!(version, locked(ours, package), "{package}");
+            assert_eq!(version, locked(workspace_lock, package), "{package}");
         }
     }
 }

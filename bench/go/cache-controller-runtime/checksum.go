@@ -5,12 +5,13 @@ import corev1 "k8s.io/api/core/v1"
 const (
 	fnvOffset = 0xcbf29ce484222325
 	fnvPrime  = 0x100000001b3
-	// Sums are cut to what every JSON reader keeps exactly.
+	// Checksums have 53 bits, because JSON parsers may read numbers as doubles.
 	checksumMask = 1<<53 - 1
 )
 
-// checksum is FNV-1a over the fields, each followed by a zero byte. The sum over all objects does
-// not depend on their order. bench/checksum.json holds the cases that all subjects must meet.
+// checksum returns the FNV-1a hash of the fields, each followed by a zero byte. The sum over all
+// objects does not depend on their order. All subjects are tested with the cases in
+// bench/checksum.json.
 func checksum(fields ...string) uint64 {
 	hash := uint64(fnvOffset)
 	for _, field := range fields {
@@ -22,7 +23,7 @@ func checksum(fields ...string) uint64 {
 	return hash & checksumMask
 }
 
-// podChecksum reads the seven fields that every subject reads.
+// podChecksum returns the checksum of the seven fields that every subject reads.
 func podChecksum(pod *corev1.Pod) uint64 {
 	image := ""
 	if len(pod.Spec.Containers) > 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestChecksumMeetsTheSharedCases(t *testing.T) {
+func TestChecksumMatchesTheSharedCases(t *testing.T) {
 	text, err := os.ReadFile("../../checksum.json")
 	if err != nil {
 		t.Fatal(err)
@@ -19,7 +19,7 @@ func TestChecksumMeetsTheSharedCases(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(cases) == 0 {
-		t.Fatal("checksum.json holds no case")
+		t.Fatal("checksum.json has no cases")
 	}
 	for _, c := range cases {
 		if got := checksum(c.Fields...); got != c.Checksum {

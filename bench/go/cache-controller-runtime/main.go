@@ -1,7 +1,7 @@
-// Command cache-controller-runtime is the Go side of the benchmark "cache": a manager with one
-// controller for Pods, everything at its defaults, whose reconciler reads each object.
+// Command cache-controller-runtime is the Go subject of the benchmark "cache": a manager with one
+// controller for Pods, whose reconciler reads each object. All options have their defaults.
 //
-// The protocol of the subjects stands in bench/README.md.
+// bench/README.md describes the protocol of the subjects.
 package main
 
 import (
@@ -27,7 +27,7 @@ const (
 	syncLimit  = 10 * time.Minute
 )
 
-// reader reads each object whole once, and says when the last one was read.
+// reader reads each object once, all fields, and sends the time of the last read.
 type reader struct {
 	client   client.Client
 	expected int
@@ -36,7 +36,7 @@ type reader struct {
 	done     chan time.Time
 }
 
-// Reconcile runs on one worker, the default, so its fields need no lock.
+// Reconcile runs on one worker, the default, so the fields need no lock.
 func (r *reader) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var pod corev1.Pod
 	if err := r.client.Get(ctx, request.NamespacedName, &pod); err != nil {
@@ -56,12 +56,12 @@ func (r *reader) Reconcile(ctx context.Context, request reconcile.Request) (reco
 func main() {
 	begin := time.Now()
 	// controller-runtime registers --kubeconfig on the same flag set.
-	objects := flag.Int("objects", 0, "how many Pods the API server holds")
-	settle := flag.Float64("settle", 30, "seconds to wait before settled memory is read")
-	started := flag.Int64("started", begin.UnixNano(), "when the process was started, in nanoseconds since 1970")
+	objects := flag.Int("objects", 0, "number of Pods in the API server")
+	settle := flag.Float64("settle", 30, "seconds to wait before the settled memory is read")
+	started := flag.Int64("started", begin.UnixNano(), "start time of the process, in nanoseconds since 1970")
 	flag.Parse()
 	if *objects < 1 {
-		fail("read --objects: give the number of Pods, at least 1")
+		fail("read --objects: expected a number of Pods, at least 1")
 	}
 	log.SetLogger(zap.New())
 
@@ -83,9 +83,9 @@ func main() {
 	case at := <-r.done:
 		report("seconds", at.Sub(time.Unix(0, *started)).Seconds())
 	case err := <-ended:
-		fail("run the manager: it ended before each Pod was read: %v", err)
+		fail("run the manager: it ended before all Pods were read: %v", err)
 	case <-time.After(syncLimit):
-		fail("read %d Pods: not done after %s", *objects, syncLimit)
+		fail("read %d Pods: timeout after %s", *objects, syncLimit)
 	}
 	measure(ctx, r, time.Duration(*settle*float64(time.Second)))
 	stop()
@@ -99,7 +99,7 @@ func newManager() ctrl.Manager {
 	if err != nil {
 		fail("read the kubeconfig: %v", err)
 	}
-	// Ports are the one thing not at its default: runs must not meet on 8080.
+	// The metrics port is the only option without its default: concurrent runs cannot share 8080.
 	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}})
 	if err != nil {
 		fail("build the manager: %v", err)
@@ -107,7 +107,7 @@ func newManager() ctrl.Manager {
 	return mgr
 }
 
-// measure reads the memory, then the cache, then the memory again.
+// measure measures the memory, reads of the cache, and the memory after the reads.
 func measure(ctx context.Context, r *reader, settle time.Duration) {
 	time.Sleep(settle)
 	report("peak_mb", memoryMB("VmHWM"))
@@ -121,7 +121,7 @@ func measure(ctx context.Context, r *reader, settle time.Duration) {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	get := 1e6 * medianSeconds(getPasses, func() { readEach(ctx, r.client, keys) }) / float64(len(keys))
-	// Get copies the object whether or not it was read before.
+	// Get always copies the object, so cold and hot reads have the same cost.
 	report("get_cold_us", get)
 	report("get_hot_us", get)
 
@@ -133,7 +133,7 @@ func measure(ctx context.Context, r *reader, settle time.Duration) {
 	report("objects", count)
 	report("checksum", sum&checksumMask)
 	if count != r.expected || sum&checksumMask != r.sum&checksumMask {
-		fail("list what was reconciled: %d objects with checksum %d were reconciled, %d with %d are listed",
+		fail("list all objects: reconciled %d objects with checksum %d, but listed %d with checksum %d",
 			r.expected, r.sum&checksumMask, count, sum&checksumMask)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// report prints one measurement as a line of JSON.
+// report prints a measurement as a line of JSON.
 func report(metric string, value any) {
 	line, err := json.Marshal(struct {
 		Metric string `json:"metric"`
@@ -23,11 +23,12 @@ func report(metric string, value any) {
 	fmt.Println(string(line))
 }
 
-// memoryMB reads a line of /proc/self/status, such as VmRSS or VmHWM, in millions of bytes.
+// memoryMB returns the value of a line of /proc/self/status, such as VmRSS or VmHWM, in millions of
+// bytes.
 func memoryMB(name string) float64 {
 	file, err := os.Open("/proc/self/status")
 	if err != nil {
-		fail("read this process's memory: %v", err)
+		fail("read the memory of this process: %v", err)
 	}
 	defer file.Close()
 	lines := bufio.NewScanner(file)
@@ -46,7 +47,7 @@ func memoryMB(name string) float64 {
 	return 0
 }
 
-// medianSeconds runs work several times and returns the middle duration.
+// medianSeconds runs work several times and returns the median duration.
 func medianSeconds(passes int, work func()) float64 {
 	taken := make([]float64, passes)
 	for i := range taken {
@@ -58,7 +59,7 @@ func medianSeconds(passes int, work func()) float64 {
 	return taken[len(taken)/2]
 }
 
-// fail ends the program with a message that says what was tried.
+// fail prints a message and exits with status 1.
 func fail(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "cache-controller-runtime: "+format+"\n", args...)
 	os.Exit(1)

@@ -1,9 +1,9 @@
-// Command latency-controller-runtime is the Go side of the benchmark "latency": a manager with one
-// controller for ConfigMaps, everything at its defaults. Each object tells when it was sent; its
-// reconciler tells how long ago that was, and how long ago the bytes of its event were read from the
-// connection.
+// Command latency-controller-runtime is the Go subject of the benchmark "latency": a manager with one
+// controller for ConfigMaps. All options have their defaults. Each object has an annotation with the
+// time of its create request. The reconciler measures the time since then, and the time since the
+// bytes of the event were read from the connection.
 //
-// The protocol of the subjects stands in bench/README.md.
+// bench/README.md describes the protocol of the subjects.
 package main
 
 import (
@@ -34,23 +34,24 @@ const (
 	namespace = "bench-latency"
 )
 
-// timer notes how long each object took from its create to its reconcile.
+// timer records the latencies of all objects.
 type timer struct {
-	client   client.Client
-	expected int
-	arrival  *arrival
-	taken    map[types.NamespacedName]taken
-	done     chan struct{}
+	client    client.Client
+	expected  int
+	arrival   *arrival
+	latencies map[types.NamespacedName]latency
+	done      chan struct{}
 }
 
-// taken is what one object took.
-type taken struct{ createMs, eventUs float64 }
+// latency has the time from the create request to the reconciliation of an object, and the time
+// since its event was read.
+type latency struct{ createMs, eventUs float64 }
 
-// arrival is when bytes came last.
+// arrival holds the time at which bytes were last read.
 type arrival struct{ at atomic.Pointer[time.Time] }
 
-// watched is the transport with a note of that.
-func (a *arrival) watched(next http.RoundTripper) http.RoundTripper {
+// wrap returns a transport that records when bytes are read.
+func (a *arrival) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		response, err := next.RoundTrip(request)
 		if err == nil {
@@ -76,7 +77,7 @@ func (b body) Read(into []byte) (int, error) {
 	return count, err
 }
 
-// Reconcile runs on one worker, the default, so its fields need no lock.
+// Reconcile runs on one worker, the default, so the fields need no lock.
 func (t *timer) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	now := time.Now()
 	var object corev1.ConfigMap
@@ -84,14 +85,14 @@ func (t *timer) Reconcile(ctx context.Context, request reconcile.Request) (recon
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	at, err := strconv.ParseInt(object.Annotations[sent], 10, 64)
-	if _, again := t.taken[request.NamespacedName]; err != nil || again || object.Namespace != namespace {
+	if _, again := t.latencies[request.NamespacedName]; err != nil || again || object.Namespace != namespace {
 		return reconcile.Result{}, nil
 	}
-	t.taken[request.NamespacedName] = taken{
+	t.latencies[request.NamespacedName] = latency{
 		createMs: now.Sub(time.Unix(0, at)).Seconds() * 1e3,
 		eventUs:  now.Sub(*t.arrival.at.Load()).Seconds() * 1e6,
 	}
-	if len(t.taken) == t.expected {
+	if len(t.latencies) == t.expected {
 		close(t.done)
 	}
 	return reconcile.Result{}, nil
@@ -99,8 +100,8 @@ func (t *timer) Reconcile(ctx context.Context, request reconcile.Request) (recon
 
 func main() {
 	// controller-runtime registers --kubeconfig on the same flag set.
-	objects := flag.Int("objects", 0, "how many objects are created")
-	limit := flag.Duration("limit", 2*time.Minute, "how long to wait for the last one")
+	objects := flag.Int("objects", 0, "number of created objects")
+	limit := flag.Duration("limit", 2*time.Minute, "timeout for the last object")
 	flag.Parse()
 	log.SetLogger(zap.New())
 	ctx, stop := context.WithCancel(context.Background())
@@ -109,17 +110,17 @@ func main() {
 		fail("read the kubeconfig: %v", err)
 	}
 	arrival := &arrival{}
-	config.Wrap(arrival.watched)
+	config.Wrap(arrival.wrap)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}})
 	if err != nil {
 		fail("build the manager: %v", err)
 	}
 	t := &timer{
-		client:   mgr.GetClient(),
-		expected: *objects,
-		arrival:  arrival,
-		taken:    make(map[types.NamespacedName]taken, *objects),
-		done:     make(chan struct{}),
+		client:    mgr.GetClient(),
+		expected:  *objects,
+		arrival:   arrival,
+		latencies: make(map[types.NamespacedName]latency, *objects),
+		done:      make(chan struct{}),
 	}
 	if err := ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(t); err != nil {
 		fail("build the controller: %v", err)
@@ -127,19 +128,19 @@ func main() {
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
 	if mgr.GetCache().WaitForCacheSync(ctx) {
-		// The harness creates objects from now on.
+		// The harness creates the objects after this line.
 		report("ready", 1)
 	}
 	select {
 	case <-t.done:
 	case err := <-ended:
-		fail("run the manager: it ended before each object was reconciled: %v", err)
+		fail("run the manager: it ended before all objects were reconciled: %v", err)
 	case <-time.After(*limit):
-		fail("reconcile %d objects: not done after %s", *objects, *limit)
+		fail("reconcile %d objects: timeout after %s", *objects, *limit)
 	}
-	create, event := make([]float64, 0, len(t.taken)), make([]float64, 0, len(t.taken))
-	for _, one := range t.taken {
-		create, event = append(create, one.createMs), append(event, one.eventUs)
+	create, event := make([]float64, 0, len(t.latencies)), make([]float64, 0, len(t.latencies))
+	for _, latency := range t.latencies {
+		create, event = append(create, latency.createMs), append(event, latency.eventUs)
 	}
 	slices.Sort(create)
 	slices.Sort(event)
@@ -153,7 +154,7 @@ func main() {
 	}
 }
 
-// percentile is the smallest value that so many percent of all values do not exceed.
+// percentile returns the smallest value that at least percent of all values do not exceed.
 func percentile(sorted []float64, percent int) float64 {
 	rank := (len(sorted)*percent + 99) / 100
 	return sorted[max(rank, 1)-1]
@@ -167,7 +168,7 @@ func report(metric string, value float64) {
 	fmt.Println(string(line))
 }
 
-// fail ends the program with a message that says what was tried.
+// fail prints a message and exits with status 1.
 func fail(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "latency-controller-runtime: "+format+"\n", args...)
 	os.Exit(1)

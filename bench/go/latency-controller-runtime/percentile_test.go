@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-func TestAPercentileIsOneOfTheValues(t *testing.T) {
+func TestPercentileIsOneOfTheValues(t *testing.T) {
 	values := make([]float64, 200)
 	for i := range values {
 		values[i] = float64(i + 1)

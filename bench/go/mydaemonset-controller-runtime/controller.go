@@ -55,7 +55,7 @@ func (r *reconciler) setUp(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// all enqueues every set.
+// all returns requests for all sets.
 func (r *reconciler) all(ctx context.Context, _ client.Object) []reconcile.Request {
 	var sets api.MyDaemonSetList
 	if err := r.client.List(ctx, &sets); err != nil {
@@ -69,7 +69,7 @@ func (r *reconciler) all(ctx context.Context, _ client.Object) []reconcile.Reque
 	return requests
 }
 
-// Reconcile brings the Pods of one set to what its spec asks for.
+// Reconcile creates and deletes Pods of a set as its spec requires, and updates its status.
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var set api.MyDaemonSet
 	if err := r.client.Get(ctx, request.NamespacedName, &set); err != nil {
@@ -112,10 +112,10 @@ func (r *reconciler) create(ctx context.Context, set *api.MyDaemonSet, pod *core
 	case apierrors.IsAlreadyExists(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return nil
 	case err != nil:
-		r.events.Eventf(set, nil, corev1.EventTypeWarning, "FailedCreate", "Create", "Pod %s could not be made: %v", pod.Name, err)
-		return fmt.Errorf("make Pod %s: %w", pod.Name, err)
+		r.events.Eventf(set, nil, corev1.EventTypeWarning, "FailedCreate", "Create", "failed to create Pod %s: %v", pod.Name, err)
+		return fmt.Errorf("create Pod %s: %w", pod.Name, err)
 	}
-	r.events.Eventf(set, nil, corev1.EventTypeNormal, "SuccessfulCreate", "Create", "made Pod %s", pod.Name)
+	r.events.Eventf(set, nil, corev1.EventTypeNormal, "SuccessfulCreate", "Create", "created Pod %s", pod.Name)
 	return nil
 }
 

@@ -1,6 +1,6 @@
-// Command mydaemonset-controller-runtime is the Go side of the benchmarks "rest" and "loop":
-// MyDaemonSet on controller-runtime, with what operators/mydaemonset has but for maxSurge and the
-// backoff of Pods that fail.
+// Command mydaemonset-controller-runtime is the Go subject of the benchmarks "rest" and "loop":
+// MyDaemonSet with controller-runtime. It has the features of operators/mydaemonset except maxSurge
+// and the backoff of failed Pods.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/kubewright/kubewright/bench/go/mydaemonset-controller-runtime/api"
 )
 
-// validator refuses a set without an image.
+// validator rejects a set without an image.
 type validator struct{}
 
 func (validator) ValidateCreate(_ context.Context, set *api.MyDaemonSet) (admission.Warnings, error) {
@@ -43,18 +43,18 @@ func check(set *api.MyDaemonSet) error {
 		return nil
 	}
 	kind := schema.GroupKind{Group: api.GroupVersion.Group, Kind: "MyDaemonSet"}
-	fault := field.Required(field.NewPath("spec", "image"), "image is required")
-	return apierrors.NewInvalid(kind, set.Name, field.ErrorList{fault})
+	missing := field.Required(field.NewPath("spec", "image"), "image is required")
+	return apierrors.NewInvalid(kind, set.Name, field.ErrorList{missing})
 }
 
 func main() {
 	// controller-runtime registers --kubeconfig on the same flag set.
-	certs := flag.String("webhook-certs", "", "the folder with tls.crt and tls.key")
-	port := flag.Int("webhook-port", 9443, "where webhooks are served")
+	certs := flag.String("webhook-certs", "", "folder of tls.crt and tls.key")
+	port := flag.Int("webhook-port", 9443, "port of the webhook server")
 	flag.Parse()
 	ctrl.SetLogger(zap.New())
 	if err := run(*certs, *port); err != nil {
-		ctrl.Log.Error(err, "the operator ended")
+		ctrl.Log.Error(err, "the operator failed")
 		os.Exit(1)
 	}
 }

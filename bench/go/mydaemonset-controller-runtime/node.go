@@ -9,17 +9,17 @@ import (
 	"github.com/kubewright/kubewright/bench/go/mydaemonset-controller-runtime/api"
 )
 
-// role is what a node is to a set.
+// role is the role of a node for a set.
 type role int
 
 const (
 	runs role = iota
-	// keeps starts no Pod, and keeps the one that it has.
+	// keeps means that a running Pod stays on the node, and that no new one starts.
 	keeps
 	shuns
 )
 
-// tolerated is what a node may suffer from while its Pod starts and stays.
+// tolerated are the taints that every Pod tolerates, as those of a DaemonSet do.
 var tolerated = []corev1.Toleration{
 	{Key: corev1.TaintNodeNotReady, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
 	{Key: corev1.TaintNodeUnreachable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
@@ -66,7 +66,7 @@ func tolerates(t *corev1.Toleration, taint *corev1.Taint) bool {
 	return t.Operator == corev1.TolerationOpExists || t.Value == taint.Value
 }
 
-// selected tells whether selector and required affinity match the node's labels and name.
+// selected returns whether the node selector and the required affinity match the node.
 func selected(node *corev1.Node, set *api.MyDaemonSet) bool {
 	for key, value := range set.Spec.NodeSelector {
 		if found, ok := node.Labels[key]; !ok || found != value {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubewright/kubewright/bench/go/mydaemonset-controller-runtime/api"
 )
 
-// plan is what is missing, what is too much, and how things stand.
+// plan has the Pods to create and to delete, and the status of the set.
 type plan struct {
 	missing []*corev1.Pod
 	surplus []*corev1.Pod
@@ -21,7 +21,7 @@ type plan struct {
 	status  api.MyDaemonSetStatus
 }
 
-// newPlan compares the nodes that should run a Pod of the set with the Pods that it owns.
+// newPlan compares the nodes that should run a Pod of the set with the Pods that the set owns.
 func newPlan(set *api.MyDaemonSet, nodes []corev1.Node, pods []corev1.Pod, now time.Time) plan {
 	p := plan{status: api.MyDaemonSetStatus{ObservedGeneration: set.Generation}}
 	byNode := map[string][]*corev1.Pod{}
@@ -37,10 +37,10 @@ func newPlan(set *api.MyDaemonSet, nodes []corev1.Node, pods []corev1.Pod, now t
 		slices.SortFunc(present, func(a, b *corev1.Pod) int {
 			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 		})
-		outdated = append(outdated, p.tend(set, name, roleOf(&nodes[i], set), present, now)...)
+		outdated = append(outdated, p.planNode(set, name, roleOf(&nodes[i], set), present, now)...)
 	}
-	for _, homeless := range byNode {
-		for _, pod := range homeless {
+	for _, onUnknownNode := range byNode {
+		for _, pod := range onUnknownNode {
 			if pod.Spec.NodeName == "" {
 				p.discard(pod)
 			}
@@ -60,8 +60,8 @@ func newPlan(set *api.MyDaemonSet, nodes []corev1.Node, pods []corev1.Pod, now t
 	return p
 }
 
-// tend sees to one node and returns its Pods of a former spec.
-func (p *plan) tend(set *api.MyDaemonSet, node string, role role, present []*corev1.Pod, now time.Time) []*corev1.Pod {
+// planNode plans the Pods of a node. Returns the Pods with an earlier revision.
+func (p *plan) planNode(set *api.MyDaemonSet, node string, role role, present []*corev1.Pod, now time.Time) []*corev1.Pod {
 	if role == runs {
 		p.status.DesiredReplicas++
 		if len(present) == 0 {
@@ -113,22 +113,22 @@ func (p *plan) discard(pod *corev1.Pod) {
 }
 
 func unavailable(set *api.MyDaemonSet, nodes int) int {
-	one := intstr.FromInt32(1)
-	most, err := intstr.GetScaledValueFromIntOrPercent(cmp.Or(set.Spec.UpdateStrategy.MaxUnavailable, &one), nodes, true)
+	defaultMax := intstr.FromInt32(1)
+	most, err := intstr.GetScaledValueFromIntOrPercent(cmp.Or(set.Spec.UpdateStrategy.MaxUnavailable, &defaultMax), nodes, true)
 	if err != nil {
 		return 1
 	}
 	return max(1, most)
 }
 
-// report writes down how things stand.
+// report updates the status of the set.
 func (p *plan) report(status *api.MyDaemonSetStatus) {
 	conditions := status.Conditions
 	*status = p.status
 	status.Conditions = conditions
-	available := metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "AllNodesServe"}
+	available := metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "AllNodesAvailable"}
 	if status.UnavailableReplicas > 0 {
-		available.Status, available.Reason = metav1.ConditionFalse, "NodesWait"
+		available.Status, available.Reason = metav1.ConditionFalse, "NodesUnavailable"
 	}
 	progressing := metav1.Condition{Type: "Progressing", Status: metav1.ConditionTrue, Reason: "RollingOut"}
 	if status.UpdatedReplicas == status.DesiredReplicas && status.UnavailableReplicas == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubewright/kubewright/bench/go/mydaemonset-controller-runtime/api"
 )
 
-func TestEachNodeGetsOnePodAndThenNothingIsLeftToDo(t *testing.T) {
+func TestEachNodeHasOnePodAndTheSecondPlanIsEmpty(t *testing.T) {
 	set := &api.MyDaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "s", UID: "u"}, Spec: api.MyDaemonSetSpec{Image: "a:1"}}
 	nodes := make([]corev1.Node, 3)
 	for i, name := range []string{"a", "b", "c"} {
@@ -28,12 +28,12 @@ func TestEachNodeGetsOnePodAndThenNothingIsLeftToDo(t *testing.T) {
 	}
 	second := newPlan(set, nodes, pods, time.Now())
 	if len(second.missing)+len(second.surplus) != 0 || second.status.AvailableReplicas != 2 {
-		t.Errorf("at rest: %+v", second)
+		t.Errorf("second plan: %+v", second)
 	}
 	changed := set.DeepCopy()
 	changed.Spec.Image = "a:2"
 	third := newPlan(changed, nodes, pods, time.Now())
 	if len(third.surplus) != 1 || third.status.UpdatedReplicas != 0 {
-		t.Errorf("one node at a time: %+v", third)
+		t.Errorf("plan of a rollout: %+v", third)
 	}
 }

@@ -17,7 +17,7 @@ const (
 	revisionLabel = "controller-revision-hash"
 )
 
-// podFor is the Pod that the set wants on the named node.
+// podFor returns the Pod of the set for a node.
 func podFor(set *api.MyDaemonSet, node string) *corev1.Pod {
 	affinity := set.Spec.Affinity.DeepCopy()
 	if affinity == nil {
@@ -49,7 +49,7 @@ func podFor(set *api.MyDaemonSet, node string) *corev1.Pod {
 	}
 }
 
-// revision tells Pods of different specs apart.
+// revision returns a hash of the fields of the spec that determine the Pods.
 func revision(set *api.MyDaemonSet) string {
 	spec := &set.Spec
 	text, err := json.Marshal([]any{spec.Image, spec.NodeSelector, spec.Affinity, spec.Tolerations, spec.HostNetwork})
@@ -65,7 +65,7 @@ func hash(text string) string {
 	return fmt.Sprintf("%08x", sum.Sum32())
 }
 
-// nodeOf is the node that the Pod runs on, or is to run on.
+// nodeOf returns the node that the Pod runs on or is bound to by affinity.
 func nodeOf(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" {
 		return pod.Spec.NodeName
@@ -85,12 +85,13 @@ func nodeOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// untilAvailable is how long a ready Pod still has to be so; false when it is not ready.
+// untilAvailable returns how long a ready Pod must stay ready to be available; false if it is not
+// ready.
 func untilAvailable(pod *corev1.Pod, set *api.MyDaemonSet, now time.Time) (time.Duration, bool) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
-			wanted := time.Duration(set.Spec.MinReadySeconds) * time.Second
-			return max(0, wanted-now.Sub(condition.LastTransitionTime.Time)), true
+			minReady := time.Duration(set.Spec.MinReadySeconds) * time.Second
+			return max(0, minReady-now.Sub(condition.LastTransitionTime.Time)), true
 		}
 	}
 	return 0, false

@@ -15,29 +15,29 @@ import (
 
 const passes = 5
 
-// answerWriter keeps what the handler writes.
-type answerWriter struct {
+// responseRecorder stores the response of the handler.
+type responseRecorder struct {
 	header http.Header
 	body   bytes.Buffer
 }
 
-func (w *answerWriter) Header() http.Header            { return w.header }
-func (w *answerWriter) WriteHeader(int)                {}
-func (w *answerWriter) Write(text []byte) (int, error) { return w.body.Write(text) }
+func (w *responseRecorder) Header() http.Header            { return w.header }
+func (w *responseRecorder) WriteHeader(int)                {}
+func (w *responseRecorder) Write(text []byte) (int, error) { return w.body.Write(text) }
 
-// inject answers the same review again and again and reports the processor time of one answer.
-func inject(hook *admission.Webhook, review []byte, count int, last string) {
-	answer := ask(hook, review)
+// inject handles a review many times and reports the processor time of one response.
+func inject(hook *admission.Webhook, review []byte, count int, file string) {
+	response := handle(hook, review)
 	taken := make([]float64, passes)
 	for pass := range taken {
 		before := processorTime()
 		for range count {
-			answer = ask(hook, review)
+			response = handle(hook, review)
 		}
 		taken[pass] = float64((processorTime() - before).Nanoseconds()) / 1e3 / float64(count)
 	}
-	if err := os.WriteFile(last, answer, 0o600); err != nil {
-		fail("write %s: %v", last, err)
+	if err := os.WriteFile(file, response, 0o600); err != nil {
+		fail("write %s: %v", file, err)
 	}
 	slices.Sort(taken)
 	line, err := json.Marshal(map[string]any{"metric": "inject_us", "value": taken[passes/2]})
@@ -47,19 +47,19 @@ func inject(hook *admission.Webhook, review []byte, count int, last string) {
 	fmt.Println(string(line))
 }
 
-// ask calls the handler as an HTTP server would.
-func ask(hook *admission.Webhook, review []byte) []byte {
+// handle calls the handler as an HTTP server does.
+func handle(hook *admission.Webhook, review []byte) []byte {
 	request, err := http.NewRequest(http.MethodPost, "/mutate--v1-pod", bytes.NewReader(review))
 	if err != nil {
-		fail("make a request: %v", err)
+		fail("create a request: %v", err)
 	}
 	request.Header.Set("Content-Type", "application/json")
-	w := answerWriter{header: http.Header{}}
+	w := responseRecorder{header: http.Header{}}
 	hook.ServeHTTP(&w, request)
 	return w.body.Bytes()
 }
 
-// processorTime is what this process has used so far, all threads together.
+// processorTime returns the processor time of this process, all threads together.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

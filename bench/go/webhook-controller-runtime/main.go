@@ -1,9 +1,9 @@
-// Command webhook-controller-runtime is the Go side of the benchmarks "inject" and "webhook": a
-// mutating webhook for Pods on controller-runtime's own server and handler.
+// Command webhook-controller-runtime is the Go subject of the benchmarks "inject" and "webhook": a
+// mutating webhook for Pods with the server and handler of controller-runtime.
 //
-// With --reviews the review is answered so many times in this process; without, the webhook is
-// served over TLS until the process is ended. The protocol of the subjects stands in
-// bench/README.md.
+// With --reviews it handles that many copies of a review in this process. Otherwise it serves the
+// webhook over TLS until the process is stopped. bench/README.md describes the protocol of the
+// subjects.
 package main
 
 import (
@@ -23,12 +23,12 @@ import (
 )
 
 func main() {
-	sidecars := flag.String("sidecars", "", "what is put into Pods")
-	review := flag.String("review", "", "the review that is answered")
-	reviews := flag.Int("reviews", 0, "how often it is answered in each pass")
-	answer := flag.String("answer", "", "where the last answer goes")
-	certs := flag.String("certs", ".", "the folder with tls.crt and tls.key")
-	port := flag.Int("port", 0, "the port on loopback")
+	sidecars := flag.String("sidecars", "", "file with the containers and volumes to inject")
+	review := flag.String("review", "", "file with the review to handle")
+	reviews := flag.Int("reviews", 0, "how many times the review is handled in each pass")
+	response := flag.String("response", "", "file for the last response")
+	certs := flag.String("certs", ".", "folder of tls.crt and tls.key")
+	port := flag.Int("port", 0, "port on the loopback interface")
 	flag.Parse()
 	log.SetLogger(zap.New())
 
@@ -42,14 +42,14 @@ func main() {
 	}
 	hook := admission.WithDefaulter[*corev1.Pod](scheme, &set)
 	if *reviews > 0 {
-		inject(hook, read(*review), *reviews, *answer)
+		inject(hook, read(*review), *reviews, *response)
 		return
 	}
 	server := webhook.NewServer(webhook.Options{
 		Host:    "127.0.0.1",
 		Port:    *port,
 		CertDir: *certs,
-		// As kubebuilder's projects have it, and as the other subjects do.
+		// As in projects of kubebuilder and in the other subject.
 		TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }},
 	})
 	server.Register("/mutate--v1-pod", hook)
@@ -66,7 +66,7 @@ func read(path string) []byte {
 	return text
 }
 
-// fail ends the program with a message that says what was tried.
+// fail prints a message and exits with status 1.
 func fail(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "webhook-controller-runtime: "+format+"\n", args...)
 	os.Exit(1)

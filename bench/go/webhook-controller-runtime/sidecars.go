@@ -8,10 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// injected is the annotation that tells what was put into a Pod.
+// injected is the annotation with the names of the injected containers.
 const injected = "bench.kubewright.dev/injected"
 
-// Sidecars is what is put into Pods; the Rust subjects do the same.
+// Sidecars has the containers and volumes to inject. The Rust subject implements the same mutation.
 type Sidecars struct {
 	Name     string             `json:"name"`
 	Selector map[string]string  `json:"selector"`
@@ -20,7 +20,7 @@ type Sidecars struct {
 	Volumes  []corev1.Volume    `json:"volumes"`
 }
 
-// Default puts containers and volumes into the Pod; doing it twice is the same as doing it once.
+// Default adds the containers and volumes to the Pod. It is idempotent.
 func (s *Sidecars) Default(_ context.Context, pod *corev1.Pod) error {
 	for key, value := range s.Selector {
 		if found, ok := pod.Labels[key]; !ok || found != value {

@@ -1,6 +1,6 @@
-//! The benchmark `cache`: Pods in an API server, read through the caches of all subjects.
+//! The benchmark `cache`: Pods in an API server, read through the cache of each subject.
 
-mod load;
+mod load_pods;
 mod pods;
 mod random;
 mod run;

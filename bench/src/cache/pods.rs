@@ -1,20 +1,22 @@
+//! The Pods of the benchmark `cache`.
+
 use serde_json::{Value, json};
 
 use super::random::Random;
 use super::vocabulary::{APPS, TEAMS, VARIABLES};
 
-/// The namespace that all Pods are in.
+/// The namespace of all Pods.
 pub(super) const NAMESPACE: &str = "bench-cache";
 
 const TEMPLATES: u64 = 200;
-const VARIABLES_EACH: u64 = 12;
+const VARIABLES_PER_CONTAINER: u64 = 12;
 const SEED: u64 = 0x6b75_6265_7772_6967;
 
-/// Makes Pods as 200 Deployments would: those of one template differ in their names only, those
-/// of two in names, images, labels, variables and values.
+/// Generates Pods like those of 200 Deployments. Pods of one template differ only in their names,
+/// Pods of different templates also in images, labels, environment variables and values.
 ///
-/// Each has two containers with 12 variables, two ports, two probes and resources each, and one
-/// ConfigMap volume. The same index gives the same Pod in every run.
+/// A Pod has a ConfigMap volume and two containers, each with 12 variables, two ports, two probes and
+/// resources. An index has the same Pod in every run.
 #[derive(Clone, Debug)]
 pub(super) struct Pods {
     templates: Vec<Template>,
@@ -33,11 +35,13 @@ impl Pods {
         }
     }
 
-    /// The name of a Pod and the Pod.
+    /// Returns the Pod with an index, and its name.
     pub(super) fn pod(&self, index: u32) -> (String, Value) {
         let slot = usize::try_from(u64::from(index) % TEMPLATES).unwrap_or_default();
-        let template = self.templates.get(slot);
-        let template = template.expect("a remainder by the number of templates is one of them");
+        let template = self
+            .templates
+            .get(slot)
+            .expect("a remainder of the number of templates is a valid index");
         let suffix = Random::new(SEED ^ u64::from(index)).text(5);
         let name = format!("{}-{suffix}-{index}", template.name);
         let mut pod = template.pod.clone();
@@ -120,10 +124,10 @@ fn container(random: &mut Random, name: &str, image: &str, port: u64) -> Value {
     })
 }
 
-/// Neighbours in the vocabulary from a random start, so that no name comes twice.
+/// Returns consecutive names of the vocabulary from a random start, so that names are unique.
 fn variables(random: &mut Random) -> Vec<Value> {
     let start = usize::try_from(random.below(1000)).unwrap_or_default();
-    let count = usize::try_from(VARIABLES_EACH).unwrap_or_default();
+    let count = usize::try_from(VARIABLES_PER_CONTAINER).unwrap_or_default();
     let names = VARIABLES.iter().cycle().skip(start).take(count);
     names
         .map(|name| json!({"name": name, "value": value(random)}))
@@ -184,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn siblings_differ_in_their_name_only_and_templates_in_all_the_rest() {
+    fn pods_of_one_template_differ_only_in_their_names() {
         let pods = Pods::new();
         let (_, first) = pods.pod(3);
         let (name, mut sibling) = pods.pod(203);
@@ -198,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_has_the_shape_that_the_baselines_were_taken_with() {
+    fn pod_has_the_structure_of_the_published_results() {
         let (_, pod) = Pods::new().pod(0);
         let containers = pod["spec"]["containers"].as_array().unwrap();
         assert_eq!(containers.len(), 2);

@@ -1,4 +1,6 @@
-/// Numbers that look random and are the same in every run: SplitMix64.
+//! A deterministic generator of random numbers.
+
+/// SplitMix64, which generates the same numbers in every run.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
@@ -15,19 +17,19 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is not zero.
+    /// Returns a number below `bound`, which is not zero.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }
 
-    /// One of the words, of which there is at least one.
+    /// Returns one of the words. There is at least one.
     pub(super) fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
         let count = u64::try_from(words.len()).unwrap_or(u64::MAX);
         let index = usize::try_from(self.below(count)).unwrap_or_default();
         words.get(index).copied().unwrap_or_default()
     }
 
-    /// So many letters and digits.
+    /// Returns a text of `length` letters and digits.
     pub(super) fn text(&mut self, length: u64) -> String {
         const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
         let letter = |random: &mut Self| {
@@ -43,7 +45,7 @@ mod tests {
     use super::Random;
 
     #[test]
-    fn the_sequence_is_that_of_splitmix64() {
+    fn numbers_are_those_of_splitmix64() {
         let mut random = Random::new(1_234_567);
         let numbers = [random.next(), random.next(), random.next()];
         assert_eq!(

@@ -1,15 +1,19 @@
+//! Runs the benchmark `cache`.
+
 use kubewright_testing::Settings;
 
-use super::load::load;
+use super::load_pods::load_pods;
+use crate::bound::Bound;
 use crate::command::CacheOptions;
 use crate::error::Error;
-use crate::machine::{Machine, load_average};
-use crate::reading::{Bound, Readings, hold};
+use crate::machine::{LoadAverage, Machine};
+use crate::program::{Builder, Built, CacheArguments, run_cache};
+use crate::readings::Readings;
 use crate::results::{Run, Summary, json_lines, summarize, with_growth};
-use crate::server::Server;
-use crate::subject::{self, Builder, Built, Launch, Subject};
+use crate::server::ApiServer;
+use crate::subject::Subject;
 use crate::versions::Versions;
-use crate::{output, table};
+use crate::{output, promises, table};
 
 const NAME: &str = "cache";
 const PROMISED: [Bound; 7] = [
@@ -22,12 +26,12 @@ const PROMISED: [Bound; 7] = [
     Bound::ratio("list_ms", 1.0),
 ];
 
-/// Builds the subjects, fills an API server, runs the subjects in turn, prints the medians; once
-/// for each size.
+/// Builds the subjects. For each size, starts an API server with that many Pods, runs the subjects
+/// alternately and prints the medians.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends the subject under way and the API server.
+/// Dropping the future ends the running subject and the API server.
 pub(crate) async fn run(options: &CacheOptions) -> Result<(), Error> {
     let settings = Settings::from_environment()?;
     let builder = Builder::new(NAME, &settings);
@@ -35,53 +39,57 @@ pub(crate) async fn run(options: &CacheOptions) -> Result<(), Error> {
     for subject in options.subjects() {
         built.push(builder.build(subject).await?);
     }
-    let load_before = load_average();
+    let load_before = LoadAverage::current();
     let mut sizes = Vec::new();
     let mut versions = None;
     for objects in &options.objects {
-        let server = Server::start(options.server, &settings).await?;
+        let server = ApiServer::start(options.server, &settings).await?;
         let client = server.client().await?;
-        versions = Some(Versions::ask(&client, &settings.go).await?);
-        load(&client, *objects).await?;
+        versions = Some(Versions::read(&client, &settings.go).await?);
+        load_pods(&client, *objects).await?;
         let kubeconfig = server.kubeconfig();
-        let launch = Launch {
+        let arguments = CacheArguments {
             kubeconfig: &kubeconfig,
             objects: *objects,
             settle: options.settle,
         };
-        let runs = alternate(&built, options.runs, launch).await?;
+        let runs = run_alternately(&built, options.runs, arguments).await?;
         sizes.push(summarize(&runs, (*objects).into())?);
     }
     let sizes = with_growth(sizes);
     if options.json {
-        let lines: String = sizes.iter().map(|one| json_lines(NAME, one)).collect();
+        let lines: String = sizes.iter().map(|size| json_lines(NAME, size)).collect();
         output::result(&lines)?;
     } else {
-        let measured = Measured {
+        let conditions = Conditions {
             versions,
             load_before,
-            load_after: load_average(),
+            load_after: LoadAverage::current(),
         };
-        output::result(&report(options, &sizes, &measured))?;
+        output::result(&report(options, &sizes, &conditions))?;
     }
-    match options.hold {
-        true => sizes.iter().try_for_each(|size| held(size)),
-        false => Ok(()),
+    if options.hold {
+        sizes.iter().try_for_each(|size| check(size))?;
     }
+    Ok(())
 }
 
-/// Whether one size is within what was promised.
-fn held(size: &[Summary]) -> Result<(), Error> {
+/// Checks the results of one size against the promised bounds.
+fn check(size: &[Summary]) -> Result<(), Error> {
     let rows: Vec<Readings> = size.iter().map(Summary::readings).collect();
-    hold(&rows, &PROMISED)
+    promises::check(&rows, &PROMISED)
 }
 
-/// Each round runs every subject once, so that what changes on the machine meets all of them.
-async fn alternate(built: &[Built], rounds: u32, launch: Launch<'_>) -> Result<Vec<Run>, Error> {
+/// Runs every subject once per round, so that changes of the machine affect all of them.
+async fn run_alternately(
+    built: &[Built],
+    rounds: u32,
+    arguments: CacheArguments<'_>,
+) -> Result<Vec<Run>, Error> {
     let mut runs = Vec::new();
     for round in 1..=rounds {
         for subject in built {
-            let run = subject::run(subject, launch).await?;
+            let run = run_cache(subject, arguments).await?;
             output::note(&progress(round, rounds, &run));
             runs.push(run);
         }
@@ -102,18 +110,16 @@ fn progress(round: u32, rounds: u32, run: &Run) -> String {
     )
 }
 
-/// What stands below the table.
+/// The conditions of a measurement, printed below the table.
 #[derive(Clone, Debug)]
-struct Measured {
+struct Conditions {
     versions: Option<Versions>,
-    load_before: Option<f64>,
-    load_after: Option<f64>,
+    load_before: LoadAverage,
+    load_after: LoadAverage,
 }
 
-fn report(options: &CacheOptions, sizes: &[Vec<Summary>], measured: &Measured) -> String {
+fn report(options: &CacheOptions, sizes: &[Vec<Summary>], conditions: &Conditions) -> String {
     let runs = options.runs;
-    let load =
-        |average: Option<f64>| average.map_or("unknown".to_owned(), |one| format!("{one:.2}"));
     let mut text = String::new();
     for (objects, summaries) in options.objects.iter().zip(sizes) {
         let table = table::render(summaries);
@@ -122,24 +128,24 @@ fn report(options: &CacheOptions, sizes: &[Vec<Summary>], measured: &Measured) -
         ));
     }
     if options.subjects().contains(&Subject::ControllerRuntime) {
-        text.push_str("ratios: to controller-runtime\n");
+        text.push_str("ratios: relative to controller-runtime\n");
         let promised = PROMISED.map(|bound| bound.to_string());
         text.push_str(&format!("promised: {}\n", promised.join(", ")));
     }
     if options.objects.len() > 1 {
-        text.push_str("bytes_per_object: growth of settled_mb from the size before\n");
+        text.push_str("bytes_per_object: growth of settled_mb from the previous size\n");
     }
     text.push_str(&format!(
         "machine: {}\nload average: {} before the runs, {} after\n",
-        Machine::here(),
-        load(measured.load_before),
-        load(measured.load_after),
+        Machine::current(),
+        conditions.load_before,
+        conditions.load_after,
     ));
-    if let Some(versions) = &measured.versions {
+    if let Some(versions) = &conditions.versions {
         text.push_str(&format!("versions: {versions}\n"));
     }
     if runs < 3 || options.settle < 30.0 {
-        text.push_str("note: a result takes at least 3 runs and 30 seconds to settle\n");
+        text.push_str("note: meaningful results need at least 3 runs and --settle 30\n");
     }
     text
 }

@@ -1,4 +1,4 @@
-//! The words that made-up Pods are made of.
+//! The words in the generated Pods.
 
 pub(super) const APPS: &[&str] = &[
     "accounts", "basket", "billing", "catalog", "checkout", "delivery", "gateway", "identity",
@@ -9,7 +9,7 @@ pub(super) const TEAMS: &[&str] = &[
     "atlas", "borealis", "cobalt", "dune", "ember", "fjord", "granite", "harbor",
 ];
 
-/// At least twice as many as a container has variables.
+/// At least twice the number of variables of a container.
 pub(super) const VARIABLES: &[&str] = &[
     "API_ENDPOINT",
     "AUDIT_TOPIC",

@@ -1,9 +1,9 @@
-//! The benchmark `cluster`: the embedded API server as a process, beside the real one.
+//! The benchmark `cluster`: the embedded API server, as a process, compared with a real one.
 
-mod load;
 mod measure;
 mod report;
+mod requests;
 mod run;
-mod subject;
+mod running_server;
 
 pub(crate) use run::run;

@@ -1,22 +1,24 @@
-use kubewright_apiserver::{Server as Embedded, ServerOptions, User};
+//! Runs the benchmark `cluster`.
+
+use kubewright_apiserver::{Server, ServerOptions, User};
 use kubewright_testing::Settings;
 use kubewright_testing::control_plane::{ControlPlane, Release};
 use tokio::time::Instant;
 
 use super::measure::{measure, milliseconds};
-use super::report::{PROMISED, Runs, hold, json_lines, render};
-use super::subject::{Server, Started};
+use super::report::{PROMISED, ServerRuns, check, json_lines, render};
+use super::running_server::{Implementation, RunningServer};
 use crate::command::ClusterOptions;
 use crate::error::Error;
-use crate::machine::{Machine, load_average};
+use crate::machine::{LoadAverage, Machine};
 use crate::output;
-use crate::subject::Builder;
+use crate::program::Builder;
 
-/// Builds the command, starts each server in turn, measures it, prints the medians.
+/// Builds the command, starts and measures the servers alternately and prints the medians.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends the server under way.
+/// Dropping the future stops the running server.
 pub(crate) async fn run(options: &ClusterOptions) -> Result<(), Error> {
     let options = &options.resolved();
     let settings = Settings::from_environment()?;
@@ -25,61 +27,74 @@ pub(crate) async fn run(options: &ClusterOptions) -> Result<(), Error> {
         .await?;
     let programs = ControlPlane::locate(Release::current(), &settings).await?;
     let folder = std::env::temp_dir();
-    let before = load_average();
-    let (mut real, mut ours) = (Vec::new(), Vec::new());
+    let load_before = LoadAverage::current();
+    let (mut real, mut embedded) = (Vec::new(), Vec::new());
     for round in 1..=options.runs {
         output::note(&format!("run {round} of {}: kubernetes", options.runs));
-        let server = Started::kubernetes(&programs).await?;
+        let server = RunningServer::kubernetes(&programs).await?;
         real.push(measure(&server, options).await?);
         drop(server);
         output::note(&format!("run {round} of {}: kubewright", options.runs));
         let first = first_request().await?;
-        let server = Started::kubewright(&program, &folder).await?;
+        let server = RunningServer::kubewright(&program, &folder).await?;
         let mut figures = measure(&server, options).await?;
         figures.first_request_ms = Some(first);
-        ours.push(figures);
+        embedded.push(figures);
     }
-    let runs = vec![(Server::Kubernetes, real), (Server::Kubewright, ours)];
-    let text = match options.report.json {
-        true => json_lines(&runs),
-        false => table(options, &runs, before),
+    let servers = [
+        ServerRuns {
+            server: Implementation::Kubernetes,
+            figures: real,
+        },
+        ServerRuns {
+            server: Implementation::Kubewright,
+            figures: embedded,
+        },
+    ];
+    let text = if options.report.json {
+        json_lines(&servers)
+    } else {
+        table(options, &servers, load_before)
     };
     output::result(&text)?;
-    match options.report.hold {
-        true => hold(&runs),
-        false => Ok(()),
+    if options.report.hold {
+        check(&servers)?;
     }
+    Ok(())
 }
 
-fn table(options: &ClusterOptions, runs: &Runs, before: Option<f64>) -> String {
+fn table(options: &ClusterOptions, servers: &[ServerRuns], load_before: LoadAverage) -> String {
     let promised: Vec<String> = PROMISED.iter().map(ToString::to_string).collect();
-    let load = |load: Option<f64>| load.map_or("unknown".to_owned(), |load| format!("{load:.2}"));
     format!(
         "cluster: {} creates, {} Pods, median of {} alternating runs\n\n{}\n\
-         ratios: to kubernetes (etcd with --unsafe-no-fsync)\npromised: {}\nmachine: {}\n\
+         ratios: relative to kubernetes (etcd with --unsafe-no-fsync)\npromised: {}\nmachine: {}\n\
          load average: {} before the runs, {} after\n",
         options.creates,
         options.objects,
         options.runs,
-        render(runs),
+        render(servers),
         promised.join(", "),
-        Machine::here(),
-        load(before),
-        load(load_average()),
+        Machine::current(),
+        load_before,
+        LoadAverage::current(),
     )
 }
 
-/// From nothing to the answer of the first request, in this process.
+/// Returns the time from the creation of a server in this process to its first response.
 async fn first_request() -> Result<f64, Error> {
     let start = Instant::now();
-    let server = Embedded::new(ServerOptions::default());
+    let server = Server::new(ServerOptions::default());
     let client = kube::Client::new(server.service(User::admin()), "default");
-    let request = http::Request::get("/api/v1/namespaces").body(Vec::new());
-    let request = request.expect("a constant path is a valid request");
-    let answer = client.request_text(request).await;
-    answer.map_err(|source| Error::Request {
-        path: "/api/v1/namespaces".to_owned(),
-        source: Box::new(source),
-    })?;
+    let path = "/api/v1/namespaces";
+    let request = http::Request::get(path)
+        .body(Vec::new())
+        .expect("a constant path is a valid request");
+    client
+        .request_text(request)
+        .await
+        .map_err(|source| Error::Request {
+            path: path.to_owned(),
+            source: Box::new(source),
+        })?;
     Ok(milliseconds(start.elapsed()))
 }

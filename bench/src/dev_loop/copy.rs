@@ -1,25 +1,26 @@
+//! Copies a folder of sources.
+
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What a build makes, and what it does not read.
-const LEFT_OUT: [&str; 2] = ["target", ".git"];
+/// Folders that a build writes or does not read.
+const SKIPPED: [&str; 2] = ["target", ".git"];
 
-/// Copies a folder of sources, so that editing them touches nobody else's.
+/// Copies a folder of sources, so that edits do not change the original.
 pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let name = entry.file_name();
-        if LEFT_OUT.iter().any(|left| name == *left) {
+        if SKIPPED.iter().any(|skipped| name == *skipped) {
             continue;
         }
         let (source, copied) = (entry.path(), to.join(&name));
-        match entry.file_type()?.is_dir() {
-            true => copy(&source, &copied)?,
-            false => {
-                fs::copy(source, copied)?;
-            }
+        if entry.file_type()?.is_dir() {
+            copy(&source, &copied)?;
+        } else {
+            fs::copy(source, copied)?;
         }
     }
     Ok(())
@@ -32,7 +33,7 @@ mod tests {
     use super::copy;
 
     #[test]
-    fn sources_are_copied_and_what_was_built_is_not() {
+    fn sources_are_copied_without_build_results() {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("a"), folder.path().join("b"));
         fs::create_dir_all(from.join("src/deep")).unwrap();

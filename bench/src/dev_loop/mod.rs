@@ -1,8 +1,7 @@
-//! The benchmark `loop`: how long a developer waits for a build of MyDaemonSet, beside the same
-//! in Go.
+//! The benchmark `loop`: build times of MyDaemonSet, in Rust and in Go.
 
-mod build;
 mod copy;
+mod project;
 mod run;
 
 pub(crate) use run::run;

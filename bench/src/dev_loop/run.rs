@@ -1,15 +1,19 @@
+//! Runs the benchmark `loop`.
+
 use std::path::Path;
 
 use kubewright_bench_subject::median;
 use kubewright_testing::Settings;
 
-use super::build::Project;
+use super::project::Project;
+use crate::bound::Bound;
 use crate::command::LoopOptions;
 use crate::error::Error;
 use crate::output;
-use crate::reading::{Bound, Readings};
+use crate::program::Builder;
+use crate::readings::Readings;
 use crate::rounds::Rounds;
-use crate::subject::{Builder, Subject};
+use crate::subject::Subject;
 
 const NAME: &str = "loop";
 const PROMISED: [Bound; 3] = [
@@ -18,20 +22,20 @@ const PROMISED: [Bound; 3] = [
     Bound::ratio("binary_mb", 1.0),
 ];
 
-/// Builds each operator from nothing, then again and again.
+/// Builds each operator from scratch, then repeatedly without and after a change.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends the compiler under way.
+/// Dropping the future ends the running compiler.
 pub(crate) async fn run(options: &LoopOptions) -> Result<(), Error> {
     let settings = Settings::from_environment()?;
     let rounds = &options.rounds;
     let builder = Builder::new("mydaemonset", &settings);
     let folder = tempfile::tempdir().map_err(|source| Error::System {
-        tried: "make a folder for the builds".to_owned(),
+        operation: "create a folder for the builds".to_owned(),
         source,
     })?;
-    let title = format!("one build from nothing, {} others", rounds.runs());
+    let title = format!("one build from scratch, {} others", rounds.runs());
     let mut measured = Rounds::new(NAME, title, rounds, &PROMISED);
     for subject in &rounds.subjects {
         let readings = measure(*subject, &builder, folder.path(), rounds.runs()).await?;
@@ -47,7 +51,7 @@ async fn measure(
     runs: u32,
 ) -> Result<Readings, Error> {
     let project = Project::new(subject, builder, folder)?;
-    output::note(&format!("build {subject} from nothing"));
+    output::note(&format!("build {subject} from scratch"));
     let cold = project.build().await?;
     let (mut noop, mut edit) = (Vec::new(), Vec::new());
     for run in 1..=runs {
@@ -57,10 +61,13 @@ async fn measure(
     }
     let program = builder.operator(subject).await?.program;
     let size = std::fs::metadata(&program).map_err(|source| Error::System {
-        tried: format!("read the size of {}", program.display()),
+        operation: format!("read the size of {}", program.display()),
         source,
     })?;
-    #[expect(clippy::cast_precision_loss, reason = "programs are smaller than that")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a program is smaller than 2^53 bytes"
+    )]
     let binary = size.len() as f64 / 1e6;
     let values = [
         ("cold_s", cold.wall.as_secs_f64()),

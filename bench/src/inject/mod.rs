@@ -1,7 +1,7 @@
-//! The benchmark `inject`: an admission review answered in process, by all subjects.
+//! The benchmark `inject`: each subject handles an admission review in its process.
 
-mod patched;
+mod patched_pod;
 mod run;
 
-pub(crate) use patched::patched_checksum;
-pub(crate) use run::{material, run};
+pub(crate) use patched_pod::patched_checksum;
+pub(crate) use run::{fixture, run};

@@ -1,6 +1,6 @@
-//! The benchmark `latency`: how soon an object that was created is reconciled, by all subjects.
+//! The benchmark `latency`: the time from the creation of an object to its reconciliation.
 
-mod create;
+mod config_maps;
 mod run;
 
 pub(crate) use run::run;

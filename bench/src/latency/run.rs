@@ -1,3 +1,5 @@
+//! Runs the benchmark `latency`.
+
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -7,55 +9,57 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 use tokio::time::sleep;
 
-use super::create::{clean, create, prepare};
+use super::config_maps::{clean, create, prepare};
+use crate::bound::Bound;
 use crate::command::LatencyOptions;
 use crate::error::Error;
-use crate::reading::{Bound, Readings};
-use crate::rounds::{Rounds, in_turn};
-use crate::server::Server;
-use crate::subject::{Builder, Built};
+use crate::program::{Builder, Built};
+use crate::readings::Readings;
+use crate::rounds::{Rounds, alternate};
+use crate::server::ApiServer;
 
 const NAME: &str = "latency";
 const PROMISED: [Bound; 2] = [Bound::ratio("p50_ms", 1.0), Bound::value("event_us", 100.0)];
-/// Of the time that is compared nearly all is the server's, which varies by more than the subjects
-/// differ, and from one minute to the next: many short runs.
+/// The server takes most of the measured time, and its time varies from minute to minute by more
+/// than the subjects differ. Many short runs even that out.
 const RUNS: u32 = 15;
-/// Until what a start causes is over.
-const CALM: Duration = Duration::from_secs(1);
+/// The wait after the start of a subject, until its first requests are over.
+const START_DELAY: Duration = Duration::from_secs(1);
 
-/// Builds the subjects, starts an API server, creates objects while each subject runs in turn.
+/// Builds the subjects, starts an API server, runs the subjects alternately while objects are created
+/// and prints the medians.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends the subject under way and the API server.
+/// Dropping the future ends the running subject and the API server.
 pub(crate) async fn run(options: &LatencyOptions) -> Result<(), Error> {
     let settings = Settings::from_environment()?;
-    let rounds = &options.rounds.clone().usually(RUNS);
+    let rounds = &options.rounds.clone().or_runs(RUNS);
     let built = rounds.build(&Builder::new(NAME, &settings)).await?;
     let objects = rounds.size(options.objects, 20);
-    let server = Server::start(options.server, &settings).await?;
+    let server = ApiServer::start(options.server, &settings).await?;
     let client = server.client().await?;
     prepare(&client).await?;
     let mut measured = Rounds::new(NAME, format!("{objects} creates"), rounds, &PROMISED);
     for round in 1..=rounds.runs() {
-        for subject in in_turn(round, &built) {
+        for subject in alternate(round, &built) {
             let kubeconfig = format!("--kubeconfig={}", server.kubeconfig().display());
             let arguments = [kubeconfig, format!("--objects={objects}")];
             let name = format!("{}-{round}", subject.subject);
-            let creating = Creating {
+            let creation = Creation {
                 client: &client,
                 name: &name,
                 objects,
             };
-            measured.note(round, measure(subject, &arguments, creating).await?);
+            measured.note(round, measure(subject, &arguments, creation).await?);
         }
     }
     measured.report()
 }
 
-/// What is created while a subject runs.
+/// The objects that are created while a subject runs.
 #[derive(Clone, Copy)]
-struct Creating<'a> {
+struct Creation<'a> {
     client: &'a Client,
     name: &'a str,
     objects: u32,
@@ -64,9 +68,9 @@ struct Creating<'a> {
 async fn measure(
     built: &Built,
     arguments: &[String],
-    creating: Creating<'_>,
+    creation: Creation<'_>,
 ) -> Result<Readings, Error> {
-    let failed = |source| Error::Spawn {
+    let spawn_error = |source| Error::Spawn {
         command: built.program.display().to_string(),
         source,
     };
@@ -76,28 +80,28 @@ async fn measure(
         .stdout(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
-        .map_err(failed)?;
+        .map_err(spawn_error)?;
     let mut text = String::new();
     if let Some(stdout) = child.stdout.take() {
         let mut lines = BufReader::new(stdout).lines();
-        // The first line says that the subject is ready; one that ends early says why at the end.
-        if lines.next_line().await.map_err(failed)?.is_some() {
-            sleep(CALM).await;
-            create(creating.client, creating.name, creating.objects).await?;
+        // The first line means that the subject is ready. If it ends before, it has failed.
+        if lines.next_line().await.map_err(spawn_error)?.is_some() {
+            sleep(START_DELAY).await;
+            create(creation.client, creation.name, creation.objects).await?;
         }
-        while let Some(line) = lines.next_line().await.map_err(failed)? {
+        while let Some(line) = lines.next_line().await.map_err(spawn_error)? {
             text.push_str(&line);
             text.push('\n');
         }
     }
-    let status = child.wait().await.map_err(failed)?;
+    let status = child.wait().await.map_err(spawn_error)?;
     if !status.success() {
         return Err(Error::SubjectFailed {
             subject: built.subject,
             status,
-            tail: "what it said stands above".to_owned(),
+            tail: "its standard error is above".to_owned(),
         });
     }
-    clean(creating.client).await?;
+    clean(creation.client).await?;
     Readings::parse(built.subject, &text)
 }

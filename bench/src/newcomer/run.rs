@@ -1,3 +1,5 @@
+//! Runs the benchmark `newcomer`.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -6,18 +8,20 @@ use kubewright_testing::Settings;
 use tokio::process::Command;
 use tokio::time::Instant;
 
-use super::count::count;
+use super::project_size::project_size;
+use crate::bound::Bound;
 use crate::command::NewcomerOptions;
 use crate::error::Error;
 use crate::output;
-use crate::reading::{Bound, Readings};
+use crate::program::{Builder, remove_package_variables, tail};
+use crate::readings::Readings;
 use crate::rounds::Rounds;
-use crate::subject::{Builder, Subject, forget_this_package, tail};
+use crate::subject::Subject;
 
 const NAME: &str = "newcomer";
 const PROMISED: [Bound; 1] = [Bound::value("files", 12.0)];
 
-/// What a newcomer types, after `kubewright`.
+/// The commands of a new user, after `kubewright`.
 const COMMANDS: [&[&str]; 3] = [
     &["init", "--domain", "example.com", "--kubewright-path"],
     &[
@@ -40,22 +44,23 @@ const COMMANDS: [&[&str]; 3] = [
     ],
 ];
 
-/// kubebuilder v4 for one kind with both webhooks, counted and not run: `init`, `create api`,
-/// `create webhook`, `make generate manifests`, `make test`; lines without go.sum.
+/// The figures of kubebuilder v4 for one kind with both webhooks, counted once: `init`, `create api`,
+/// `create webhook`, `make generate manifests`, `make test`. Lines without go.sum.
 const KUBEBUILDER: [(&str, f64); 3] = [("commands", 5.0), ("files", 68.0), ("lines", 4252.0)];
 
-/// Does what a newcomer does, once for the dependencies and then on the clock.
+/// Runs the commands once to compile the dependencies, then for each measured run.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends the command under way.
+/// Dropping the future ends the running command.
 pub(crate) async fn run(options: &NewcomerOptions) -> Result<(), Error> {
     let settings = Settings::from_environment()?;
     let rounds = &options.rounds;
     let builder = Builder::new(NAME, &settings);
     let command = builder.program("kubewright-cli").await?;
-    let home = tempfile::tempdir().map_err(failed("make a folder"))?;
-    settle_in(&builder, home.path()).map_err(failed("write settings for cargo"))?;
+    let home = tempfile::tempdir().map_err(failed("create a folder"))?;
+    write_cargo_config(&builder, home.path())
+        .map_err(failed("write the configuration of cargo"))?;
     let newcomer = Newcomer {
         builder: &builder,
         command,
@@ -80,8 +85,8 @@ pub(crate) async fn run(options: &NewcomerOptions) -> Result<(), Error> {
     measured.report()
 }
 
-/// Cargo's settings: what is compiled already is not compiled again, and nothing is downloaded.
-fn settle_in(builder: &Builder, home: &Path) -> std::io::Result<()> {
+/// Configures cargo to reuse the compiled dependencies and to download nothing.
+fn write_cargo_config(builder: &Builder, home: &Path) -> std::io::Result<()> {
     let target = builder.target();
     let mut text = format!("[build]\ntarget-dir = {target:?}\n[net]\noffline = true\n");
     for (package, level) in [("serde_json", 2), ("miniz_oxide", 3), ("ring", 3)] {
@@ -91,9 +96,9 @@ fn settle_in(builder: &Builder, home: &Path) -> std::io::Result<()> {
     fs::write(home.join(".cargo/config.toml"), text)
 }
 
-fn failed(tried: &str) -> impl Fn(std::io::Error) -> Error {
+fn failed(operation: &str) -> impl Fn(std::io::Error) -> Error {
     move |source| Error::System {
-        tried: tried.to_owned(),
+        operation: operation.to_owned(),
         source,
     }
 }
@@ -107,7 +112,7 @@ struct Newcomer<'a> {
 impl Newcomer<'_> {
     async fn run(&self, name: &str) -> Result<Readings, Error> {
         let folder = self.home.join(name);
-        fs::create_dir(&folder).map_err(failed("make a folder"))?;
+        fs::create_dir(&folder).map_err(failed("create a folder"))?;
         let lock = self.builder.root.join("Cargo.lock");
         let start = Instant::now();
         for arguments in COMMANDS {
@@ -115,7 +120,7 @@ impl Newcomer<'_> {
             command.args(arguments);
             if arguments.first() == Some(&"init") {
                 command.arg(&self.builder.root);
-                // With the versions that are compiled already.
+                // The lock file selects the versions that are already compiled.
                 fs::copy(&lock, folder.join("Cargo.lock")).map_err(failed("copy Cargo.lock"))?;
             }
             finish(command, &folder).await?;
@@ -124,13 +129,13 @@ impl Newcomer<'_> {
         test.args(["test", "--quiet"]);
         finish(test, &folder).await?;
         let seconds = start.elapsed().as_secs_f64();
-        let counted = count(&folder).map_err(failed("count the files"))?;
+        let size = project_size(&folder).map_err(failed("count the files"))?;
         let commands = u32::try_from(COMMANDS.len() + 1).unwrap_or(u32::MAX);
         let values = [
             ("seconds", seconds),
             ("commands", f64::from(commands)),
-            ("files", f64::from(counted.files)),
-            ("lines", f64::from(counted.lines)),
+            ("files", f64::from(size.files)),
+            ("lines", f64::from(size.lines)),
         ];
         Ok(Readings {
             subject: Subject::Kubewright,
@@ -140,22 +145,22 @@ impl Newcomer<'_> {
 }
 
 async fn finish(mut command: Command, folder: &Path) -> Result<(), Error> {
-    forget_this_package(&mut command);
+    remove_package_variables(&mut command);
     command
         .current_dir(folder)
         .stdin(Stdio::null())
         .kill_on_drop(true);
-    let shown = format!("{:?}", command.as_std());
+    let command_line = format!("{:?}", command.as_std());
     let output = command.output().await.map_err(|source| Error::Spawn {
-        command: shown.clone(),
+        command: command_line.clone(),
         source,
     })?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(Error::Step {
-            command: shown,
-            status: output.status,
-            tail: tail(&String::from_utf8_lossy(&output.stderr)),
-        }),
+    if output.status.success() {
+        return Ok(());
     }
+    Err(Error::CommandFailed {
+        command: command_line,
+        status: output.status,
+        tail: tail(&output.stderr),
+    })
 }

@@ -1,4 +1,4 @@
-//! The benchmark `queue`: keys through the work queues of all subjects.
+//! The benchmark `queue`: the time per key in the work queue of each subject.
 
 mod run;
 

@@ -1,10 +1,12 @@
+//! Runs the benchmark `queue`.
+
 use kubewright_testing::Settings;
 
+use crate::bound::Bound;
 use crate::command::QueueOptions;
 use crate::error::Error;
-use crate::reading::{Bound, measure};
-use crate::rounds::{Rounds, in_turn};
-use crate::subject::Builder;
+use crate::program::{Builder, measure};
+use crate::rounds::{Rounds, alternate};
 
 const NAME: &str = "queue";
 const PROMISED: [Bound; 2] = [
@@ -12,11 +14,11 @@ const PROMISED: [Bound; 2] = [
     Bound::ratio("item_ns_8", 0.1),
 ];
 
-/// Builds the subjects, runs them in turn, prints the medians.
+/// Builds the subjects, runs them alternately and prints the medians.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends the subject under way.
+/// Dropping the future ends the running subject.
 pub(crate) async fn run(options: &QueueOptions) -> Result<(), Error> {
     let settings = Settings::from_environment()?;
     let rounds = &options.rounds;
@@ -24,7 +26,7 @@ pub(crate) async fn run(options: &QueueOptions) -> Result<(), Error> {
     let keys = rounds.size(options.keys, 10_000);
     let mut measured = Rounds::new(NAME, format!("{keys} keys"), rounds, &PROMISED);
     for round in 1..=rounds.runs() {
-        for subject in in_turn(round, &built) {
+        for subject in alternate(round, &built) {
             measured.note(round, measure(subject, &[format!("--keys={keys}")]).await?);
         }
     }

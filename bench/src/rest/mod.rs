@@ -1,6 +1,6 @@
-//! The benchmark `rest`: what MyDaemonSet costs while nothing happens, beside the same in Go.
+//! The benchmark `rest`: memory and processor time of MyDaemonSet while it is idle.
 
-mod objects;
 mod run;
+mod workload;
 
 pub(crate) use run::run;

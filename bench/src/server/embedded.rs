@@ -1,3 +1,5 @@
+//! The embedded API server on a port of the loopback interface.
+
 use std::path::PathBuf;
 
 use kube::Client;
@@ -11,21 +13,24 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::Error;
 
-/// The embedded API server on loopback, without controllers; dropped, it ends.
+/// The file name of the kubeconfig.
+const KUBECONFIG: &str = "kubeconfig";
+
+/// The embedded API server, without controllers. Dropping the value stops it.
 #[derive(Debug)]
-pub(crate) struct Embedded {
+pub(crate) struct EmbeddedServer {
     server: Server,
     folder: TempDir,
-    /// Ends with the value.
+    /// The serving task. It ends when the set is dropped.
     _serving: JoinSet<()>,
 }
 
-impl Embedded {
-    /// Starts it and writes its kubeconfig.
+impl EmbeddedServer {
+    /// Starts the server and writes its kubeconfig.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends what was started.
+    /// Dropping the future stops the server.
     pub(super) async fn start() -> Result<Self, Error> {
         let failed = |source: Box<dyn std::error::Error + Send + Sync>| Error::Embedded { source };
         let authority = Authority::new("kubewright-bench").map_err(|e| failed(e.into()))?;
@@ -46,8 +51,9 @@ impl Embedded {
             &["127.0.0.1", "localhost"],
         )?;
         let admin = issue("admin", Some("system:masters"), Usage::Client, &[])?;
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await;
-        let listener = listener.map_err(|error| failed(error.into()))?;
+        let listener = TcpListener::bind(("127.0.0.1", 0))
+            .await
+            .map_err(|error| failed(error.into()))?;
         let address = listener.local_addr().map_err(|e| failed(e.into()))?;
         let kubeconfig = Kubeconfig {
             server: format!("https://{address}"),
@@ -65,15 +71,15 @@ impl Embedded {
             key_pem: serving.key_pem,
             client_authority_pem: authority.certificate_pem(),
         };
-        let serve = server.clone();
+        let serving_server = server.clone();
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
-            // A server that ends early fails the subject, which says so.
-            let ended = serve
+            // If the server ends early, the subject fails and reports its error.
+            let ended = serving_server
                 .serve(listener, identity, CancellationToken::new())
                 .await;
             if let Err(error) = ended {
-                crate::output::note(&format!("the embedded API server ended: {error}"));
+                crate::output::note(&format!("the embedded API server failed: {error}"));
             }
         });
         Ok(Self {
@@ -91,5 +97,3 @@ impl Embedded {
         self.folder.path().join(KUBECONFIG)
     }
 }
-
-const KUBECONFIG: &str = "kubeconfig";

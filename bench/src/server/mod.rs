@@ -1,6 +1,6 @@
-//! API servers that benchmarks run against.
+//! The API servers that benchmarks run against.
 
+mod api_server;
 mod embedded;
-mod kind;
 
-pub(crate) use kind::Server;
+pub(crate) use api_server::ApiServer;

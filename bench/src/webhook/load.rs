@@ -1,3 +1,5 @@
+//! A constant load of reviews.
+
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -5,12 +7,13 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_rustls::TlsConnector;
 
-use super::client::Connection;
+use super::connection::Connection;
 
-/// Connections that take turns, so that one slow answer does not hold up the next question.
+/// The number of connections. Requests are distributed over them, so that a slow response does not
+/// delay the next request.
 pub(super) const CONNECTIONS: u32 = 8;
 
-/// Questions at a steady rate, whatever becomes of the answers.
+/// An open loop: requests are sent at a constant rate, even if responses are late.
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     pub(super) review: Bytes,
@@ -18,11 +21,11 @@ pub(super) struct Load {
     pub(super) count: u32,
 }
 
-/// Opens the connections and asks one question over each.
+/// Opens the connections and sends a request on each.
 ///
 /// # Cancel safety
 ///
-/// Dropped, the connections are closed.
+/// Dropping the future closes the connections.
 pub(super) async fn connections(
     connector: &TlsConnector,
     port: u16,
@@ -31,56 +34,56 @@ pub(super) async fn connections(
     let mut connections = Vec::new();
     for _ in 0..CONNECTIONS {
         let mut connection = Connection::open(connector, port).await?;
-        connection.ask(review.clone()).await?;
+        connection.send(review.clone()).await?;
         connections.push(connection);
     }
     Ok(connections)
 }
 
 impl Load {
-    /// How long each answer took, in microseconds; gives the connections back.
+    /// Sends the requests. Returns the connections, and the time of each response in microseconds.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, questions under way are given up.
+    /// Dropping the future aborts the requests in flight.
     pub(super) async fn run(
         &self,
         connections: Vec<Connection>,
     ) -> Result<(Vec<Connection>, Vec<f64>), String> {
         let start = Instant::now() + Duration::from_millis(10);
-        let every = Duration::from_secs(1) / self.per_second.max(1);
+        let interval = Duration::from_secs(1) / self.per_second.max(1);
         let mut workers = JoinSet::new();
         for (first, connection) in (0..self.count).zip(connections) {
             let numbers = (first..self.count).step_by(CONNECTIONS as usize);
-            let times: Vec<Instant> = numbers.map(|number| start + every * number).collect();
-            workers.spawn(ask_at(connection, self.review.clone(), times));
+            let times: Vec<Instant> = numbers.map(|number| start + interval * number).collect();
+            workers.spawn(send_at(connection, self.review.clone(), times));
         }
         let mut connections = Vec::new();
-        let mut times = Vec::new();
+        let mut all_latencies = Vec::new();
         while let Some(ended) = workers.join_next().await {
-            let (connection, taken) = ended.map_err(|error| error.to_string())??;
+            let (connection, latencies) = ended.map_err(|error| error.to_string())??;
             connections.push(connection);
-            times.extend(taken);
+            all_latencies.extend(latencies);
         }
-        Ok((connections, times))
+        Ok((connections, all_latencies))
     }
 }
 
-/// Asks at each of these times.
-async fn ask_at(
+/// Sends a request at each of the times.
+async fn send_at(
     mut connection: Connection,
     review: Bytes,
     times: Vec<Instant>,
 ) -> Result<(Connection, Vec<f64>), String> {
-    let mut taken = Vec::with_capacity(times.len());
+    let mut latencies = Vec::with_capacity(times.len());
     for time in times {
-        // A question that had to wait for the answer before it has waited since its time; one
-        // that the timer sent late, by up to a millisecond, has not.
+        // A request that waited for the previous response counts from its scheduled time. One that
+        // the timer delayed, by up to a millisecond, counts from the time it is sent.
         let is_late = Instant::now() > time;
         sleep_until(time).await;
-        let asked = if is_late { time } else { Instant::now() };
-        connection.ask(review.clone()).await?;
-        taken.push(asked.elapsed().as_secs_f64() * 1e6);
+        let sent = if is_late { time } else { Instant::now() };
+        connection.send(review.clone()).await?;
+        latencies.push(sent.elapsed().as_secs_f64() * 1e6);
     }
-    Ok((connection, taken))
+    Ok((connection, latencies))
 }

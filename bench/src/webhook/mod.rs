@@ -1,6 +1,6 @@
-//! The benchmark `webhook`: a mutating Pod webhook under a steady load, by all subjects.
+//! The benchmark `webhook`: a mutating webhook for Pods under a constant load.
 
-mod client;
+mod connection;
 mod load;
 mod process;
 mod run;

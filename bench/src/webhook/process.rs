@@ -1,3 +1,5 @@
+//! The process of a subject that serves a webhook.
+
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Stdio;
@@ -9,22 +11,22 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 use tokio_rustls::TlsConnector;
 
-use super::client::{Connection, trust};
+use super::connection::{Connection, tls_connector};
 use crate::error::Error;
-use crate::inject::material;
-use crate::subject::Built;
+use crate::inject::fixture;
+use crate::program::Built;
 
-const READY_WITHIN: Duration = Duration::from_secs(30);
-const POLL: Duration = Duration::from_millis(20);
+const READY_TIMEOUT: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The certificate that all subjects serve with, and who trusts it.
+/// The serving certificate of all subjects, and a connector that trusts it.
 pub(crate) struct Identity {
     folder: TempDir,
     pub(super) connector: TlsConnector,
 }
 
 impl Identity {
-    /// Makes an authority and a certificate for localhost (ECDSA P-256).
+    /// Creates a certificate authority and a certificate for localhost (ECDSA P-256).
     pub(crate) fn new() -> Result<Self, Error> {
         let failed = |error: Box<dyn std::error::Error + Send + Sync>| Error::Certificates(error);
         let authority = Authority::new("kubewright-bench").map_err(|e| failed(e.into()))?;
@@ -42,31 +44,32 @@ impl Identity {
         };
         write("tls.crt", &serving.certificate_pem)?;
         write("tls.key", &serving.key_pem)?;
-        let connector = trust(&authority.certificate_pem()).map_err(|why| failed(why.into()))?;
+        let connector =
+            tls_connector(&authority.certificate_pem()).map_err(|reason| failed(reason.into()))?;
         Ok(Self { folder, connector })
     }
 
-    /// Where tls.crt and tls.key are.
+    /// Returns the folder of tls.crt and tls.key.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 }
 
-/// A port on loopback that is free now, and most likely still free in a moment.
+/// Returns a free port on the loopback interface. Another process can take it before it is used.
 pub(crate) fn free_port() -> std::io::Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     Ok(listener.local_addr()?.port())
 }
 
-/// A subject that serves its webhook; dropped, it ends.
+/// A subject that serves its webhook. Dropping the value ends the process.
 #[derive(Debug)]
-pub(super) struct Serving {
+pub(super) struct ServingProcess {
     child: Child,
     pub(super) port: u16,
 }
 
-impl Serving {
-    /// Starts a subject and waits until it takes connections.
+impl ServingProcess {
+    /// Starts a subject and waits until it accepts connections.
     ///
     /// # Cancel safety
     ///
@@ -78,10 +81,7 @@ impl Serving {
         };
         let port = free_port().map_err(failed)?;
         let child = Command::new(&built.program)
-            .arg(format!(
-                "--sidecars={}",
-                material("sidecars.json").display()
-            ))
+            .arg(format!("--sidecars={}", fixture("sidecars.json").display()))
             .arg(format!("--certs={}", identity.folder().display()))
             .arg(format!("--port={port}"))
             .stdin(Stdio::null())
@@ -91,19 +91,19 @@ impl Serving {
             .spawn()
             .map_err(failed)?;
         let start = Instant::now();
-        while let Err(why) = Connection::open(&identity.connector, port).await {
-            if start.elapsed() > READY_WITHIN {
+        while let Err(reason) = Connection::open(&identity.connector, port).await {
+            if start.elapsed() > READY_TIMEOUT {
                 return Err(Error::Webhook {
                     subject: built.subject,
-                    why: format!("not ready after {READY_WITHIN:?}: {why}"),
+                    reason: format!("not ready after {READY_TIMEOUT:?}: {reason}"),
                 });
             }
-            sleep(POLL).await;
+            sleep(POLL_INTERVAL).await;
         }
         Ok(Self { child, port })
     }
 
-    /// The subject's process.
+    /// Returns the id of the process; none if it has ended.
     pub(super) fn processes(&self) -> Vec<u32> {
         self.child.id().into_iter().collect()
     }

@@ -1,3 +1,5 @@
+//! The command line of the subjects of the benchmark `cache`.
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -5,27 +7,27 @@ use clap::Parser;
 use jiff::Timestamp;
 use kubewright_core::Clock;
 
-/// What the harness hands to a subject.
+/// The arguments that the harness passes to a subject.
 #[derive(Clone, Debug, Parser)]
 pub struct Arguments {
-    /// The cluster to read; without it KUBECONFIG and the usual places are looked at.
+    /// The kubeconfig of the cluster. Default: KUBECONFIG, then the usual locations.
     #[arg(long)]
     pub kubeconfig: Option<PathBuf>,
-    /// How many objects the API server holds.
+    /// The number of objects in the API server.
     #[arg(long, value_parser = positive)]
     pub objects: usize,
-    /// Seconds to wait before settled memory is read.
+    /// Seconds to wait before the settled memory is read.
     #[arg(long, default_value = "30", value_parser = seconds)]
     pub settle: Duration,
-    /// When the process was started, in nanoseconds since 1970.
+    /// The start time of the process, in nanoseconds since 1970.
     #[arg(long, value_parser = nanoseconds)]
     pub started: Option<Timestamp>,
 }
 
 impl Arguments {
-    /// Reads the command line; wrong arguments end the program with their message.
+    /// Parses the command line. Invalid arguments end the program with an error message.
     ///
-    /// Called first thing in `main`: without `--started` this moment counts as the start.
+    /// Call it first in `main`: without `--started`, the time of this call is the start time.
     pub fn read() -> Self {
         let now = Clock::system().now();
         let mut arguments = Self::parse();
@@ -33,7 +35,7 @@ impl Arguments {
         arguments
     }
 
-    /// Seconds from the start of the process until now.
+    /// Returns the seconds since the start of the process.
     pub fn elapsed(&self) -> f64 {
         let now = Clock::system().now();
         now.duration_since(self.started.unwrap_or(now))
@@ -72,7 +74,7 @@ mod tests {
     use super::Arguments;
 
     #[test]
-    fn arguments_of_the_harness_are_understood() {
+    fn arguments_of_the_harness_are_parsed() {
         let arguments = Arguments::try_parse_from([
             "subject",
             "--kubeconfig=/k",
@@ -90,12 +92,12 @@ mod tests {
     }
 
     #[test]
-    fn no_objects_and_negative_waits_are_refused() {
-        for wrong in [
+    fn zero_objects_and_a_negative_wait_are_rejected() {
+        for invalid in [
             ["--objects=0", "--settle=1"],
             ["--objects=1", "--settle=-1"],
         ] {
-            assert!(Arguments::try_parse_from(["subject"].iter().chain(&wrong)).is_err());
+            assert!(Arguments::try_parse_from(["subject"].iter().chain(&invalid)).is_err());
         }
     }
 }

@@ -1,65 +1,54 @@
+//! The measurement of a cache that holds Pods.
+
 use std::fmt;
 use std::hint::black_box;
 use std::time::Duration;
 
-use crate::{Error, Measurement, Metric, median_seconds, peak_mb, resident_mb};
+use crate::error::Error;
+use crate::listed::Listed;
+use crate::measurement::Measurement;
+use crate::memory::{peak_mb, resident_mb};
+use crate::metric::Metric;
+use crate::timing::median_seconds;
 
 const GET_PASSES: usize = 3;
 const LIST_PASSES: usize = 5;
-/// So few that any cache that keeps objects warm keeps these.
+/// Few enough for every cache that keeps decoded objects to keep these.
 const HOT_KEYS: usize = 100;
-/// As many in each size: else a large one would be charged for what its keys take of the
-/// processor's caches, and not for the lookup.
+/// Equal for all sizes, because the lookup is measured, not the share of the processor's caches
+/// that the keys take.
 const FOUND_KEYS: usize = 1000;
 const FIND_PASSES: usize = 25;
 
-/// A cache that holds Pods and was read once by a reconciler.
+/// A cache of Pods that a reconciler has read once.
 pub trait CachedPods {
-    /// What names an object.
+    /// The key of an object.
     type Key: fmt::Display;
-    /// What a read hands out.
+    /// The result of a read.
     type Object;
 
     /// Reads one object as a user would.
     fn get(&self, key: &Self::Key) -> Result<Option<Self::Object>, Error>;
 
-    /// How many objects an index finds under the name of this one; none where the subject has no
-    /// such index.
+    /// Returns how many objects an index finds under the name of an object; `None` if the subject
+    /// has no such index.
     fn find(&self, _key: &Self::Key) -> Result<Option<usize>, Error> {
         Ok(None)
     }
 
-    /// Reads the seven fields of every object, typed, and drops each.
+    /// Lists all objects, typed, and reads the seven fields of each.
     fn list(&self) -> Result<Listed, Error>;
 }
 
-/// How many objects were read, and the sum over their seven fields.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Listed {
-    /// How many.
-    pub objects: usize,
-    /// The sum, within [`CHECKSUM_MASK`](crate::CHECKSUM_MASK).
-    pub checksum: u64,
-}
-
-impl fmt::Display for Listed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} objects with checksum {}",
-            self.objects, self.checksum
-        )
-    }
-}
-
-/// Prints what a cache costs once everything was reconciled: memory, reads, memory again.
+/// Measures a cache after all objects were reconciled, and prints the measurements.
 ///
-/// `keys` are those of all objects in order, `reconciled` is what the reconciler read. Peak memory
-/// is read before the reads, so that copies made by a list do not count as the cost of starting.
+/// `keys` are the keys of all objects in order; `reconciled` are the objects that the reconciler
+/// read. The peak memory is read before the reads of the cache: the copies that a list makes are no
+/// cost of the start.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future leaves the lines printed so far.
+/// If the future is dropped, only some of the measurements are printed.
 pub async fn measure_cache<C: CachedPods>(
     cache: &C,
     keys: &[C::Key],
@@ -73,10 +62,10 @@ pub async fn measure_cache<C: CachedPods>(
     let all = || keys.iter();
     let cold = median_seconds(GET_PASSES, || read_each(cache, all()))?;
     Measurement::cost(Metric::GetColdUs, micros_each(cold, keys.len()))?.print()?;
-    let hot = || all().take(HOT_KEYS).cycle().take(keys.len());
+    let hot_keys = || all().take(HOT_KEYS).cycle().take(keys.len());
     read_each(cache, all().take(HOT_KEYS))?;
-    let warm = median_seconds(GET_PASSES, || read_each(cache, hot()))?;
-    Measurement::cost(Metric::GetHotUs, micros_each(warm, keys.len()))?.print()?;
+    let hot = median_seconds(GET_PASSES, || read_each(cache, hot_keys()))?;
+    Measurement::cost(Metric::GetHotUs, micros_each(hot, keys.len()))?.print()?;
 
     let mut listed = Listed::default();
     let list = median_seconds(LIST_PASSES, || {

@@ -1,12 +1,14 @@
+//! The checksum of the Pod fields that every subject reads.
+
 use k8s_openapi::api::core::v1::Pod;
 
-/// Sums are cut to the 53 bits that every JSON reader keeps exactly.
+/// Checksums have 53 bits, because JSON parsers may read numbers as doubles.
 pub const CHECKSUM_MASK: u64 = (1 << 53) - 1;
 
-/// FNV-1a over the fields, each followed by a zero byte.
+/// Returns the FNV-1a hash of the fields, each followed by a zero byte.
 ///
-/// Sums over all objects do not depend on their order, and `bench/checksum.json` holds the cases
-/// that subjects in every language must meet: nobody wins by reading less.
+/// The sum over all objects does not depend on their order. The subjects in Rust and in Go are
+/// tested with the cases in `bench/checksum.json`, so that all of them read the same fields.
 pub fn checksum<'a>(fields: impl IntoIterator<Item = &'a str>) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
@@ -19,7 +21,7 @@ pub fn checksum<'a>(fields: impl IntoIterator<Item = &'a str>) -> u64 {
     hash & CHECKSUM_MASK
 }
 
-/// The checksum of the seven fields that every subject reads of a Pod.
+/// Returns the checksum of the seven Pod fields that every subject reads.
 pub fn pod_checksum(pod: &Pod) -> u64 {
     let metadata = &pod.metadata;
     let spec = pod.spec.as_ref();
@@ -65,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn checksum_meets_the_cases_shared_with_the_go_peers() {
+    fn checksum_matches_the_cases_shared_with_the_go_subjects() {
         let cases = shared_cases();
         assert!(!cases.is_empty());
         for case in cases {
@@ -75,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_is_summed_over_its_seven_fields_in_the_shared_order() {
+    fn pod_checksum_covers_seven_fields_in_the_shared_order() {
         let case = shared_cases()
             .into_iter()
             .find(|case| case.fields.contains(&"web-0".to_owned()))
@@ -91,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_pod_sums_like_seven_empty_fields() {
+    fn empty_pod_has_the_checksum_of_seven_empty_fields() {
         assert_eq!(pod_checksum(&Pod::default()), checksum([""; 7]));
     }
 }

@@ -1,61 +1,64 @@
-use crate::{Listed, Metric};
+//! The errors of a subject.
 
-/// Why a subject could not be measured.
+use crate::listed::Listed;
+use crate::metric::Metric;
+
+/// A measurement of a subject that failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system does not tell how much memory is used.
+    /// The memory usage of the process could not be read.
     #[error("read {line} from /proc/self/status: subjects are measured on Linux only")]
     Memory {
-        /// The line that was looked for.
+        /// The missing line.
         line: &'static str,
-        /// Why the file could not be read; none when it has no such line.
+        /// The error of the read; `None` if the file does not contain the line.
         #[source]
         source: Option<std::io::Error>,
     },
-    /// A measurement that JSON cannot hold.
+    /// A measurement that JSON cannot represent.
     #[error("print {metric}: {value} is not a finite number")]
     NotFinite {
-        /// What was measured.
+        /// The metric.
         metric: Metric,
-        /// The value that came out.
+        /// The measured value.
         value: f64,
     },
-    /// A line of measurement could not be printed.
+    /// A measurement could not be printed.
     #[error("print {metric} to standard output")]
     Print {
-        /// What was measured.
+        /// The metric.
         metric: Metric,
-        /// Why.
+        /// The error of standard output.
         #[source]
         source: std::io::Error,
     },
-    /// The cache refused a read.
+    /// A read of the cache failed.
     #[error("read {what} from the cache")]
     Read {
         /// The key, or `all Pods`.
         what: String,
-        /// What the cache said.
+        /// The error of the cache.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// An object that was reconciled is not in the cache.
-    #[error("read {key} from the cache: it was reconciled and is not there")]
+    /// A reconciled object is missing in the cache.
+    #[error("read {key} from the cache: the object was reconciled, but is not in the cache")]
     Missing {
         /// The object's key.
         key: String,
     },
-    /// The list of all objects is not what was reconciled.
-    #[error("list what was reconciled: reconciled {reconciled}, listed {listed}")]
+    /// The listed objects differ from the reconciled ones.
+    #[error("list all objects: reconciled {reconciled}, but listed {listed}")]
     Disagree {
-        /// What the reconciler read.
+        /// The objects that the reconciler read.
         reconciled: Listed,
-        /// What the list held.
+        /// The objects in the list.
         listed: Listed,
     },
 }
 
-/// The error and what caused it, on one line.
+/// Formats an error and its causes on one line.
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,11 +1,13 @@
-//! What every Rust subject of a benchmark shares: its arguments, its clockwork and the lines it prints.
+//! The shared parts of the Rust subjects of benchmarks: arguments, timers and output.
 //!
-//! `bench/README.md` has the protocol; the Go peers follow it with code of their own.
+//! `bench/README.md` describes the protocol. The Go subjects implement it on their own.
 
 mod arguments;
 mod cache;
 mod checksum;
 mod error;
+mod listed;
+mod measurement;
 mod memory;
 mod metric;
 mod processor;
@@ -15,11 +17,13 @@ mod tally;
 mod timing;
 
 pub use arguments::Arguments;
-pub use cache::{CachedPods, Listed, measure_cache};
+pub use cache::{CachedPods, measure_cache};
 pub use checksum::{CHECKSUM_MASK, checksum, pod_checksum};
 pub use error::{Error, chain};
+pub use listed::Listed;
+pub use measurement::Measurement;
 pub use memory::{peak_mb, resident_mb};
-pub use metric::{Measurement, Metric};
+pub use metric::Metric;
 pub use processor::processor_time;
 pub use reading::{percentile, print_reading};
 pub use sidecars::{Sidecars, injected_checksum};

@@ -1,11 +1,13 @@
-use crate::Error;
+//! The memory usage of the process.
 
-/// The most memory this process has held so far, in millions of bytes.
+use crate::error::Error;
+
+/// Returns the peak memory of this process, in millions of bytes.
 pub fn peak_mb() -> Result<f64, Error> {
     read("VmHWM")
 }
 
-/// The memory this process holds now, in millions of bytes.
+/// Returns the resident memory of this process, in millions of bytes.
 pub fn resident_mb() -> Result<f64, Error> {
     read("VmRSS")
 }
@@ -31,7 +33,7 @@ mod tests {
     use super::parse;
 
     #[test]
-    fn memory_is_read_in_millions_of_bytes() {
+    fn memory_is_parsed_in_millions_of_bytes() {
         let status = "Name:\tx\nVmHWM:\t   250000 kB\nVmRSS:\t   125000 kB\n";
         assert_eq!(parse(status, "VmHWM"), Some(256.0));
         assert_eq!(parse(status, "VmRSS"), Some(128.0));

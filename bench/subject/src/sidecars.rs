@@ -1,14 +1,17 @@
+//! The mutation of the benchmarks `inject` and `webhook`.
+
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{Container, EnvVar, Pod, Volume};
 use serde::Deserialize;
 
-use crate::checksum;
+use crate::checksum::checksum;
 
-/// The annotation that tells what was put into a Pod.
+/// The annotation with the names of the injected containers.
 const INJECTED: &str = "bench.kubewright.dev/injected";
 
-/// What the benchmarks `inject` and `webhook` put into Pods; the Go peers do the same.
+/// The containers and volumes that the subjects of `inject` and `webhook` add to Pods. The Go
+/// subjects implement the same mutation.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Sidecars {
     name: String,
@@ -19,7 +22,7 @@ pub struct Sidecars {
 }
 
 impl Sidecars {
-    /// The Pod with these containers and volumes; doing it twice is the same as doing it once.
+    /// Adds the containers and volumes to a Pod. Idempotent.
     pub fn inject(&self, mut pod: Pod) -> Pod {
         let labels = pod.metadata.labels.get_or_insert_default();
         let mut selector = self.selector.iter();
@@ -29,13 +32,13 @@ impl Sidecars {
             return pod;
         }
         let all = || self.before.iter().chain(&self.after);
-        let names: Vec<&str> = all().map(|one| one.name.as_str()).collect();
+        let names: Vec<&str> = all().map(|container| container.name.as_str()).collect();
         let text = format!("{}:{}", self.name, names.join(","));
         annotations.insert(INJECTED.to_owned(), text);
         let spec = pod.spec.get_or_insert_default();
-        let mut containers: Vec<Container> = self.before.iter().map(marked).collect();
+        let mut containers: Vec<Container> = self.before.iter().map(with_marker).collect();
         containers.append(&mut spec.containers);
-        containers.extend(self.after.iter().map(marked));
+        containers.extend(self.after.iter().map(with_marker));
         spec.containers = containers;
         let volumes = spec.volumes.get_or_insert_default();
         volumes.extend(self.volumes.iter().cloned());
@@ -43,7 +46,8 @@ impl Sidecars {
     }
 }
 
-fn marked(container: &Container) -> Container {
+/// Adds an environment variable to a container, as many injectors do.
+fn with_marker(container: &Container) -> Container {
     let mut container = container.clone();
     container.env.get_or_insert_default().push(EnvVar {
         name: "IS_INJECTED".to_owned(),
@@ -53,8 +57,8 @@ fn marked(container: &Container) -> Container {
     container
 }
 
-/// The checksum of what an injection may change: containers with their images, variables and
-/// mounts, volumes and annotations, in order.
+/// Returns the checksum of the fields that the mutation may change: containers with their images,
+/// environment variables and mounts, volumes and annotations, in order.
 pub fn injected_checksum(pod: &Pod) -> u64 {
     let mut fields: Vec<&str> = Vec::new();
     let spec = pod.spec.iter();
@@ -95,19 +99,22 @@ mod tests {
     }
 
     #[test]
-    fn sidecars_stand_around_the_containers_and_are_put_in_once() {
+    fn sidecars_are_added_once_before_and_after_the_containers() {
         let (sidecars, pod) = shared();
         let before = injected_checksum(&pod);
         let once = sidecars.inject(pod);
         let containers = &once.spec.as_ref().unwrap().containers;
-        let names: Vec<_> = containers.iter().map(|one| one.name.as_str()).collect();
+        let names: Vec<_> = containers
+            .iter()
+            .map(|container| container.name.as_str())
+            .collect();
         assert_eq!(names, ["proxy", "server", "worker", "logger"]);
         assert_ne!(injected_checksum(&once), before);
         assert_eq!(sidecars.inject(once.clone()), once);
     }
 
     #[test]
-    fn a_pod_without_the_label_stays_as_it_is() {
+    fn pod_without_the_label_is_unchanged() {
         let (sidecars, mut pod) = shared();
         pod.metadata.labels = Some([("app".to_owned(), "api".to_owned())].into());
         assert_eq!(sidecars.inject(pod.clone()), pod);

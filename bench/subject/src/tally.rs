@@ -1,12 +1,15 @@
+//! The objects that a reconciler has read.
+
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::hash::Hash;
 
 use k8s_openapi::api::core::v1::Pod;
 
-use crate::{CHECKSUM_MASK, Listed, pod_checksum};
+use crate::checksum::{CHECKSUM_MASK, pod_checksum};
+use crate::listed::Listed;
 
-/// What a reconciler has read so far, each object once.
+/// The objects that a reconciler has read so far, each counted once.
 #[derive(Debug)]
 pub struct Tally<K> {
     expected: usize,
@@ -15,7 +18,7 @@ pub struct Tally<K> {
 }
 
 impl<K: Eq + Hash + Display> Tally<K> {
-    /// Nothing read yet, of so many objects.
+    /// Creates an empty tally for `expected` objects.
     pub fn new(expected: usize) -> Self {
         Self {
             expected,
@@ -24,12 +27,12 @@ impl<K: Eq + Hash + Display> Tally<K> {
         }
     }
 
-    /// Notes that `pod` was read under `key`; true when it was the last one missing.
+    /// Records a Pod that was read. Returns whether it was the last of the expected objects.
     pub fn note(&mut self, key: K, pod: &Pod) -> bool {
         self.note_sum(key, pod_checksum(pod))
     }
 
-    /// As [`Tally::note`], of an object with this checksum.
+    /// Like [`Tally::note`], for an object with a known checksum.
     pub fn note_sum(&mut self, key: K, checksum: u64) -> bool {
         if !self.seen.insert(key) {
             return false;
@@ -38,7 +41,7 @@ impl<K: Eq + Hash + Display> Tally<K> {
         self.seen.len() == self.expected
     }
 
-    /// How many objects were read, and their sum.
+    /// Returns the number of objects read so far and the sum of their checksums.
     pub fn read(&self) -> Listed {
         Listed {
             objects: self.seen.len(),
@@ -46,7 +49,7 @@ impl<K: Eq + Hash + Display> Tally<K> {
         }
     }
 
-    /// The keys in order, and what was read.
+    /// Returns the keys in order, and the result of [`Tally::read`].
     pub fn finish(self) -> (Vec<K>, Listed) {
         let read = self.read();
         let mut keys: Vec<K> = self.seen.into_iter().collect();
@@ -63,7 +66,7 @@ mod tests {
     use crate::pod_checksum;
 
     #[test]
-    fn an_object_read_twice_counts_once() {
+    fn object_that_is_read_twice_counts_once() {
         let pod = Pod::default();
         let mut tally = Tally::new(2);
         assert!(!tally.note("b", &pod));

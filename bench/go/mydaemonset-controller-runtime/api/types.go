@@ -1,4 +1,4 @@
-// Package api has the kind MyDaemonSet: what a user asks for, and what is told about it.
+// Package api has the kind MyDaemonSet.
 package api
 
 import (
@@ -21,7 +21,7 @@ type MyDaemonSet struct {
 	Status MyDaemonSetStatus `json:"status,omitempty"`
 }
 
-// MyDaemonSetSpec is what a user asks for.
+// MyDaemonSetSpec is the desired state.
 type MyDaemonSetSpec struct {
 	Image           string              `json:"image"`
 	NodeSelector    map[string]string   `json:"nodeSelector,omitempty"`
@@ -37,7 +37,7 @@ type UpdateStrategy struct {
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
-// MyDaemonSetStatus tells how far the Pods are what the spec asks for.
+// MyDaemonSetStatus is the observed state.
 type MyDaemonSetStatus struct {
 	ObservedGeneration   int64              `json:"observedGeneration"`
 	DesiredReplicas      int32              `json:"desiredReplicas"`

@@ -1,7 +1,7 @@
-//! The benchmark `cache` on kube-runtime's Controller and store.
+//! The subject of the benchmark `cache` for kube-runtime: its Controller and its store.
 //!
-//! Everything stands at its default. A reconciler of kube is handed the object, so it reads that;
-//! reads of the store clone, because what they hand out is shared with the store.
+//! All options have their defaults. The reconciler reads the object that kube passes to it. Reads of
+//! the store clone the object, because it is shared with the store.
 
 use std::convert::Infallible;
 use std::process::ExitCode;
@@ -23,16 +23,16 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-const SYNC_LIMIT: Duration = Duration::from_secs(600);
+const SYNC_TIMEOUT: Duration = Duration::from_secs(600);
 
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error("read the kubeconfig: give --kubeconfig or KUBECONFIG")]
+    #[error("read the kubeconfig: set --kubeconfig or KUBECONFIG")]
     Kubeconfig(#[source] kube::config::KubeconfigError),
     #[error("build a client from the kubeconfig")]
     Client(#[source] kube::Error),
-    #[error("read {expected} Pods: after {SYNC_LIMIT:?} only {read} were read")]
-    Slow { expected: usize, read: Listed },
+    #[error("read {expected} Pods: read only {read} within {SYNC_TIMEOUT:?}")]
+    Timeout { expected: usize, read: Listed },
     #[error("measure the cache")]
     Measure(#[from] Error),
 }
@@ -97,12 +97,12 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut tasks = JoinSet::new();
     tasks.spawn(reconciled.for_each(|_| async {}));
 
-    let waited = tokio::time::timeout(SYNC_LIMIT, progress.complete.notified()).await;
+    let waited = tokio::time::timeout(SYNC_TIMEOUT, progress.complete.notified()).await;
     let seconds = arguments.elapsed();
     let tally = std::mem::replace(&mut *progress.tally.lock(), Tally::new(0));
     if waited.is_err() {
         let (expected, read) = (arguments.objects, tally.read());
-        return Err(Failure::Slow { expected, read });
+        return Err(Failure::Timeout { expected, read });
     }
     Measurement::cost(Metric::Seconds, seconds)?.print()?;
     let (keys, read) = tally.finish();
@@ -112,11 +112,11 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 async fn client(arguments: &Arguments) -> Result<Client, Failure> {
-    let kubeconfig = match &arguments.kubeconfig {
+    let read = match &arguments.kubeconfig {
         Some(path) => Kubeconfig::read_from(path),
         None => Kubeconfig::read(),
     };
-    let kubeconfig = kubeconfig.map_err(Failure::Kubeconfig)?;
+    let kubeconfig = read.map_err(Failure::Kubeconfig)?;
     let options = KubeConfigOptions::default();
     let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
     Client::try_from(config.map_err(Failure::Kubeconfig)?).map_err(Failure::Client)

@@ -1,7 +1,7 @@
-//! The benchmark `cache` on an informer that keeps seven fields of each object.
+//! The subject of the benchmark `cache` for a projection: an informer with seven fields per object.
 //!
-//! The struct below is all that there is to a projection. Everything else stands at its default,
-//! with the allocator that operators are advised to use.
+//! The struct below is the whole projection. All options have their defaults, and the allocator is
+//! the one recommended for operators.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ use serde::Deserialize;
 static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;
 
 const NAME: &str = "cache-kubewright-projection";
-const SYNC_LIMIT: Duration = Duration::from_secs(600);
+const SYNC_TIMEOUT: Duration = Duration::from_secs(600);
 
 #[derive(Deserialize)]
 struct Pod {
@@ -68,7 +68,7 @@ impl Pod {
             .spec
             .containers
             .first()
-            .and_then(|one| one.image.as_deref());
+            .and_then(|container| container.image.as_deref());
         let app = self.metadata.labels.get("app");
         checksum([
             self.metadata.namespace.as_str(),
@@ -84,10 +84,10 @@ impl Pod {
 
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error("reach the cluster")]
+    #[error("connect to the cluster")]
     Client(#[from] kubewright_runtime::Error),
-    #[error("read {expected} Pods: after {SYNC_LIMIT:?} only {read} were read")]
-    Slow { expected: usize, read: Listed },
+    #[error("read {expected} Pods: read only {read} within {SYNC_TIMEOUT:?}")]
+    Timeout { expected: usize, read: Listed },
     #[error("measure the cache")]
     Measure(#[from] Error),
 }
@@ -121,7 +121,7 @@ async fn main() -> ExitCode {
     match run(&arguments).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            complain(&chain(&failure));
+            report_error(&chain(&failure));
             ExitCode::FAILURE
         }
     }
@@ -136,11 +136,11 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut tally = Tally::new(arguments.objects);
     let mut changes = cache.0.informer().subscribe();
     let reading = read_all(&cache, &mut changes, &mut tally);
-    let waited = tokio::time::timeout(SYNC_LIMIT, reading).await;
+    let waited = tokio::time::timeout(SYNC_TIMEOUT, reading).await;
     let seconds = arguments.elapsed();
     if waited.is_err() {
         let (expected, read) = (arguments.objects, tally.read());
-        return Err(Failure::Slow { expected, read });
+        return Err(Failure::Timeout { expected, read });
     }
     Measurement::cost(Metric::Seconds, seconds)?.print()?;
     let (keys, read) = tally.finish();
@@ -149,13 +149,13 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads each object that is told of, until all were read.
+/// Reads the object of every event until all objects were read.
 async fn read_all(cache: &Cache, changes: &mut Subscription, tally: &mut Tally<ObjectKey>) {
-    while let Some(notice) = changes.next().await {
-        let Notification::Change(event) = notice else {
+    while let Some(notification) = changes.next().await {
+        let Notification::Change(event) = notification else {
             continue;
         };
-        // One that is not read is missed at the end.
+        // If the object is never read, the tally stays incomplete and the timeout ends the subject.
         let Ok(Some(pod)) = cache.get(&event.key) else {
             continue;
         };
@@ -167,8 +167,8 @@ async fn read_all(cache: &Cache, changes: &mut Subscription, tally: &mut Tally<O
 
 #[expect(
     clippy::print_stderr,
-    reason = "the harness shows it when the subject fails"
+    reason = "the harness prints it when the subject fails"
 )]
-fn complain(text: &str) {
+fn report_error(text: &str) {
     eprintln!("{NAME}: {text}");
 }

@@ -1,7 +1,7 @@
-//! The benchmark `cache` on an Operator with one controller.
+//! The subject of the benchmark `cache` for kubewright: an Operator with one controller.
 //!
-//! Everything stands at its default, with the allocator that operators are advised to use. Reads
-//! go through the context that a reconcile function is given.
+//! All options have their defaults, and the allocator is the one recommended for operators. Reads go
+//! through the context that is passed to a reconcile function.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,33 +22,33 @@ use tokio::sync::oneshot;
 static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;
 
 const NAME: &str = "cache-kubewright";
-/// An index by name, added once the cache has settled.
+/// The index by name. It is added after the objects were reconciled.
 const BY_NAME: &str = "name";
-const SYNC_LIMIT: Duration = Duration::from_secs(600);
+const SYNC_TIMEOUT: Duration = Duration::from_secs(600);
 
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error("reach the cluster")]
+    #[error("connect to the cluster")]
     Client(#[from] kubewright_runtime::Error),
     #[error("start the operator")]
     Start(#[from] kubewright::Error),
-    #[error("read {expected} Pods: after {SYNC_LIMIT:?} only {read} were read")]
-    Slow { expected: usize, read: Listed },
+    #[error("read {expected} Pods: read only {read} within {SYNC_TIMEOUT:?}")]
+    Timeout { expected: usize, read: Listed },
     #[error("measure the cache")]
     Measure(#[from] Error),
 }
 
-/// What the reconciler has read, and who waits for the last object.
+/// The objects that the reconciler has read, and the sender for the end.
 #[derive(Debug)]
 struct Progress {
     tally: Tally<ObjectKey>,
     complete: Option<oneshot::Sender<Context<Pod>>>,
 }
 
-type Shared = Mutex<Progress>;
+type SharedProgress = Mutex<Progress>;
 
 async fn reconcile(
-    progress: Arc<Shared>,
+    progress: Arc<SharedProgress>,
     pod: Arc<Pod>,
     cx: Context<Pod>,
 ) -> kubewright::Result<Outcome> {
@@ -56,13 +56,13 @@ async fn reconcile(
     if progress.tally.note(cx.key().clone(), &pod)
         && let Some(complete) = progress.complete.take()
     {
-        // Nobody waits any more when the time is up.
-        complete.send(cx).unwrap_or_default();
+        // The receiver is gone after the timeout.
+        complete.send(cx).ok();
     }
     Ok(Outcome::done())
 }
 
-/// The cache as a reconcile function sees it.
+/// The cache through the context of a reconcile function.
 struct Cache(Context<Pod>);
 
 impl CachedPods for Cache {
@@ -81,8 +81,10 @@ impl CachedPods for Cache {
             what: key.to_string(),
             source,
         };
-        let informer = self.0.informer::<Pod>();
-        let informer = informer.map_err(|error| failed(error.to_string().into()))?;
+        let informer = self
+            .0
+            .informer::<Pod>()
+            .map_err(|error| failed(error.to_string().into()))?;
         let found = informer.store().by_index(BY_NAME, key.name());
         Ok(Some(found.map_err(|error| failed(error.into()))?.len()))
     }
@@ -107,7 +109,7 @@ async fn main() -> ExitCode {
     match run(&arguments).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            complain(&chain(&failure));
+            report_error(&chain(&failure));
             ExitCode::FAILURE
         }
     }
@@ -117,7 +119,7 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = load_config(arguments.kubeconfig.as_deref()).await?;
     let client = connect(config, NAME)?;
     let (complete, completed) = oneshot::channel();
-    let progress = Arc::new(Shared::new(Progress {
+    let progress = Arc::new(SharedProgress::new(Progress {
         tally: Tally::new(arguments.objects),
         complete: Some(complete),
     }));
@@ -126,12 +128,12 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
         .controller(controller)
         .start(client, RunOptions::default())?;
 
-    let waited = tokio::time::timeout(SYNC_LIMIT, completed).await;
+    let waited = tokio::time::timeout(SYNC_TIMEOUT, completed).await;
     let seconds = arguments.elapsed();
     let tally = std::mem::replace(&mut progress.lock().tally, Tally::new(0));
     let Ok(Ok(cx)) = waited else {
         let (expected, read) = (arguments.objects, tally.read());
-        return Err(Failure::Slow { expected, read });
+        return Err(Failure::Timeout { expected, read });
     };
     Measurement::cost(Metric::Seconds, seconds)?.print()?;
     let (keys, read) = tally.finish();
@@ -146,8 +148,8 @@ async fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 #[expect(
     clippy::print_stderr,
-    reason = "the harness shows it when the subject fails"
+    reason = "the harness prints it when the subject fails"
 )]
-fn complain(text: &str) {
+fn report_error(text: &str) {
     eprintln!("{NAME}: {text}");
 }

@@ -1,7 +1,7 @@
-//! The benchmark `latency` on an Operator with one controller.
+//! The subject of the benchmark `latency` for kubewright: an Operator with one controller.
 //!
-//! Each object tells when it was sent; its reconciler tells how long ago that was, and how long
-//! ago the bytes of its event were read from the connection.
+//! Each object has an annotation with the time of its create request. The reconciler measures the
+//! time since then, and the time since the bytes of the event were read from the connection.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -30,30 +30,31 @@ static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;
 const NAME: &str = "latency-kubewright";
 const SENT: &str = "bench.kubewright.dev/sent";
 const NAMESPACE: &str = "bench-latency";
-const LIMIT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What the harness hands to this subject.
+/// The arguments that the harness passes to this subject.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// The cluster.
+    /// The kubeconfig of the cluster.
     #[arg(long)]
     kubeconfig: PathBuf,
-    /// How many objects are created.
+    /// The number of objects that are created.
     #[arg(long)]
     objects: usize,
 }
 
-/// How long each object took.
+/// The latencies of all objects.
 #[derive(Debug)]
 struct Timer {
     expected: usize,
     arrival: Arc<Mutex<Instant>>,
-    taken: Mutex<HashMap<ObjectKey, Taken>>,
+    latencies: Mutex<HashMap<ObjectKey, Latency>>,
     done: Mutex<Option<oneshot::Sender<()>>>,
 }
 
+/// The latencies of one object.
 #[derive(Clone, Copy, Debug)]
-struct Taken {
+struct Latency {
     create_ms: f64,
     event_us: f64,
 }
@@ -71,34 +72,34 @@ async fn reconcile(
     };
     let nanoseconds = u32::try_from(now.as_nanosecond() - sent).unwrap_or(u32::MAX);
     let event = called.saturating_duration_since(*timer.arrival.lock());
-    let mut taken = timer.taken.lock();
-    taken.entry(cx.key().clone()).or_insert(Taken {
+    let mut latencies = timer.latencies.lock();
+    latencies.entry(cx.key().clone()).or_insert(Latency {
         create_ms: f64::from(nanoseconds) / 1e6,
         event_us: event.as_secs_f64() * 1e6,
     });
-    if taken.len() == timer.expected
+    if latencies.len() == timer.expected
         && let Some(done) = timer.done.lock().take()
     {
-        // Nobody waits any more when the time is up.
-        done.send(()).unwrap_or_default();
+        // The receiver is gone after the timeout.
+        done.send(()).ok();
     }
     Ok(Outcome::done())
 }
 
-/// The client, with a note of when bytes came last.
-fn watched(client: Client, arrival: &Arc<Mutex<Instant>>) -> Client {
+/// Wraps a client: `arrival` becomes the time of the last bytes that were read.
+fn with_arrival(client: Client, arrival: &Arc<Mutex<Instant>>) -> Client {
     let arrival = Arc::clone(arrival);
     let service = service_fn(move |request: Request<Body>| {
         let (client, arrival) = (client.clone(), Arc::clone(&arrival));
         async move {
             let response = client.send(request).await?;
-            let noted = response.map(|body| {
+            let timed = response.map(|body| {
                 body.map_frame(move |frame| {
                     *arrival.lock() = Instant::now();
                     frame
                 })
             });
-            Ok::<_, kube::Error>(noted)
+            Ok::<_, kube::Error>(timed)
         }
     });
     Client::new(service, "default")
@@ -109,7 +110,7 @@ async fn main() -> ExitCode {
     match run(&Arguments::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&chain(&*error));
+            report_error(&chain(&*error));
             ExitCode::FAILURE
         }
     }
@@ -118,12 +119,12 @@ async fn main() -> ExitCode {
 async fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let config = load_config(Some(&arguments.kubeconfig)).await?;
     let arrival = Arc::new(Mutex::new(Instant::now()));
-    let client = watched(connect(config, NAME)?, &arrival);
+    let client = with_arrival(connect(config, NAME)?, &arrival);
     let (done, completed) = oneshot::channel();
     let timer = Arc::new(Timer {
         expected: arguments.objects,
         arrival,
-        taken: Mutex::default(),
+        latencies: Mutex::default(),
         done: Mutex::new(Some(done)),
     });
     let controller = Controller::with(Arc::clone(&timer), reconcile);
@@ -131,12 +132,12 @@ async fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         .controller(controller)
         .start(client, RunOptions::default())?;
     running.ready().await;
-    // The harness creates objects from now on.
+    // The harness creates the objects after this line.
     print_reading("ready", 1.0)?;
-    timeout(LIMIT, completed).await??;
-    let taken: Vec<Taken> = timer.taken.lock().values().copied().collect();
-    let of = |pick: fn(&Taken) -> f64| taken.iter().map(pick).collect::<Vec<f64>>();
-    let (create, event) = (of(|one| one.create_ms), of(|one| one.event_us));
+    timeout(TIMEOUT, completed).await??;
+    let latencies: Vec<Latency> = timer.latencies.lock().values().copied().collect();
+    let create: Vec<f64> = latencies.iter().map(|latency| latency.create_ms).collect();
+    let event: Vec<f64> = latencies.iter().map(|latency| latency.event_us).collect();
     for (metric, values, percent) in [
         ("p50_ms", &create, 50),
         ("p99_ms", &create, 99),
@@ -144,15 +145,15 @@ async fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     ] {
         print_reading(metric, percentile(values, percent).unwrap_or_default())?;
     }
-    print_reading("objects", f64::from(u32::try_from(taken.len())?))?;
+    print_reading("objects", f64::from(u32::try_from(latencies.len())?))?;
     running.stop().await;
     Ok(())
 }
 
 #[expect(
     clippy::print_stderr,
-    reason = "the harness shows it when the subject fails"
+    reason = "the harness prints it when the subject fails"
 )]
-fn complain(text: &str) {
+fn report_error(text: &str) {
     eprintln!("{NAME}: {text}");
 }

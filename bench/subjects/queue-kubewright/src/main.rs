@@ -1,6 +1,6 @@
-//! The benchmark `queue` on the queue of our controllers.
+//! The subject of the benchmark `queue` for kubewright: the work queue of its controllers.
 //!
-//! Everything stands at its default: metrics, priorities and ageing are always on.
+//! All options have their defaults: metrics, priorities and aging are always on.
 
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const PASSES: usize = 3;
 
 fn main() -> ExitCode {
-    let keys = std::env::args().find_map(|one| one.strip_prefix("--keys=")?.parse().ok());
+    let keys = std::env::args().find_map(|argument| argument.strip_prefix("--keys=")?.parse().ok());
     match run(keys.unwrap_or(400_000)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
@@ -30,27 +30,28 @@ fn run(count: usize) -> std::io::Result<()> {
         .collect();
     let mut done = 0;
     for producers in [1, 8] {
-        let mut passes = Vec::new();
+        let mut nanoseconds = Vec::new();
         for _ in 0..PASSES {
-            let pass = pass(&runtime, &keys, producers);
-            passes.push(pass.nanoseconds);
+            let pass = run_pass(&runtime, &keys, producers);
+            nanoseconds.push(pass.nanoseconds);
             done += pass.done;
         }
-        let nanoseconds = median(&passes).unwrap_or_default();
-        print_reading(&format!("item_ns_{producers}"), nanoseconds)?;
+        let median = median(&nanoseconds).unwrap_or_default();
+        print_reading(&format!("item_ns_{producers}"), median)?;
     }
     print_reading("objects", f64::from(done))
 }
 
-/// What one pass did, and what it took.
+/// The result of one pass.
 struct Pass {
-    /// A key.
+    /// Time per key.
     nanoseconds: f64,
+    /// The number of keys.
     done: u32,
 }
 
-/// Each key is added once, handed out once and done.
-fn pass(runtime: &Runtime, keys: &[ObjectKey], producers: usize) -> Pass {
+/// Adds each key once, gets it once and marks it as done.
+fn run_pass(runtime: &Runtime, keys: &[ObjectKey], producers: usize) -> Pass {
     let queue = Queue::new();
     let start = Instant::now();
     let done = std::thread::scope(|threads| {
@@ -67,8 +68,8 @@ fn pass(runtime: &Runtime, keys: &[ObjectKey], producers: usize) -> Pass {
     }
 }
 
-/// Takes so many keys, as the workers of our controllers do after runs that went well; how many
-/// were done.
+/// Processes `count` keys as the workers of the controllers do after successful reconciles. Returns
+/// how many were done.
 async fn work(queue: &Queue, count: usize) -> u32 {
     let mut done = 0;
     let mut next = queue.next().await;
@@ -85,12 +86,14 @@ async fn work(queue: &Queue, count: usize) -> u32 {
     done
 }
 
-/// Every fourth key is one of the start, the others are changes.
+/// Adds the keys: every fourth one with the priority of an initial list, the others with that of a
+/// change.
 fn produce(queue: &Queue, keys: &[ObjectKey]) {
     for (index, key) in keys.iter().enumerate() {
-        let priority = match index % 4 {
-            0 => Priority::INITIAL,
-            _ => Priority::NORMAL,
+        let priority = if index.is_multiple_of(4) {
+            Priority::INITIAL
+        } else {
+            Priority::NORMAL
         };
         let options = AddOptions {
             priority: Some(priority),

@@ -1,7 +1,7 @@
-//! The benchmarks `inject` and `webhook` on an Operator with one webhook.
+//! The subject of the benchmarks `inject` and `webhook` for kubewright: an Operator with one webhook.
 //!
-//! With `--reviews` the review is answered so many times in this process; without, the webhook is
-//! served over TLS until the process is ended.
+//! With `--reviews` it handles that many copies of a review in this process. Otherwise it serves the
+//! webhook over TLS until the process is stopped.
 
 use std::error::Error;
 use std::future::pending;
@@ -26,22 +26,22 @@ static ALLOCATOR: kubewright::Allocator = kubewright::Allocator;
 const NAME: &str = "webhook-kubewright";
 const PASSES: usize = 5;
 
-/// What the harness hands to this subject.
+/// The arguments that the harness passes to this subject.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// What is put into Pods.
+    /// The file with the containers and volumes to inject.
     #[arg(long)]
     sidecars: PathBuf,
-    /// The review that is answered.
+    /// The file with the review to handle.
     #[arg(long)]
     review: Option<PathBuf>,
-    /// How often it is answered in each pass.
-    #[arg(long, requires = "review", requires = "answer")]
+    /// How many times the review is handled in each pass.
+    #[arg(long, requires = "review", requires = "response")]
     reviews: Option<u32>,
-    /// Where the last answer goes.
+    /// The file for the last response.
     #[arg(long)]
-    answer: Option<PathBuf>,
-    /// The folder with tls.crt and tls.key.
+    response: Option<PathBuf>,
+    /// The folder of tls.crt and tls.key.
     #[arg(long, default_value = ".")]
     certs: PathBuf,
     /// The port on loopback.
@@ -54,7 +54,7 @@ async fn main() -> ExitCode {
     match run(&Arguments::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&chain(&*error));
+            report_error(&chain(&*error));
             ExitCode::FAILURE
         }
     }
@@ -63,9 +63,9 @@ async fn main() -> ExitCode {
 async fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let sidecars: Sidecars = serde_json::from_slice(&std::fs::read(&arguments.sidecars)?)?;
     let webhook = webhook(Arc::new(sidecars));
-    match (arguments.reviews, &arguments.review, &arguments.answer) {
-        (Some(count), Some(review), Some(answer)) => {
-            inject(&webhook, &std::fs::read(review)?, count, answer).await
+    match (arguments.reviews, &arguments.review, &arguments.response) {
+        (Some(count), Some(review), Some(response)) => {
+            inject(&webhook, &std::fs::read(review)?, count, response).await
         }
         _ => serve(webhook, arguments).await,
     }
@@ -79,24 +79,24 @@ fn webhook(sidecars: Arc<Sidecars>) -> Webhook {
     Webhook::mutates(mutate).on(Operation::Create)
 }
 
-/// Answers the same review again and again; the processor time of one answer.
+/// Handles a review many times and prints the processor time of one response.
 async fn inject(
     webhook: &Webhook,
     review: &[u8],
     count: u32,
-    last: &Path,
+    last_response: &Path,
 ) -> Result<(), Box<dyn Error>> {
-    let mut answer = webhook.answer(review).await;
+    let mut response = webhook.handle(review).await;
     let mut passes = Vec::new();
     for _ in 0..PASSES {
         let before = processor_time();
         for _ in 0..count {
-            answer = webhook.answer(review).await;
+            response = webhook.handle(review).await;
         }
         let used = processor_time().saturating_sub(before);
         passes.push(used.as_secs_f64() * 1e6 / f64::from(count));
     }
-    std::fs::write(last, answer)?;
+    std::fs::write(last_response, response)?;
     print_reading("inject_us", median(&passes).unwrap_or_default())?;
     Ok(())
 }
@@ -109,7 +109,7 @@ async fn serve(webhook: Webhook, arguments: &Arguments) -> Result<(), Box<dyn Er
         source: CertificateSource::Files(files),
         idempotence: Default::default(),
     };
-    // The webhook asks the API server nothing.
+    // The webhook sends no requests to the API server, so the address is unused.
     let config = kube::Config::new("http://127.0.0.1:1".parse()?);
     let client = connect(config, NAME)?;
     let options = RunOptions {
@@ -124,8 +124,8 @@ async fn serve(webhook: Webhook, arguments: &Arguments) -> Result<(), Box<dyn Er
 
 #[expect(
     clippy::print_stderr,
-    reason = "the harness shows it when the subject fails"
+    reason = "the harness prints it when the subject fails"
 )]
-fn complain(text: &str) {
+fn report_error(text: &str) {
     eprintln!("{NAME}: {text}");
 }

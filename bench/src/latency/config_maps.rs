@@ -1,3 +1,5 @@
+//! The objects of the benchmark `latency`.
+
 use std::time::Duration;
 
 use http::Request;
@@ -10,15 +12,16 @@ use tokio::time::{Instant, sleep_until};
 use crate::error::Error;
 
 const NAMESPACE: &str = "bench-latency";
+/// The annotation with the time of the create request.
 const SENT: &str = "bench.kubewright.dev/sent";
-/// So long that each object is alone on its way.
-const EVERY: Duration = Duration::from_millis(25);
+/// Long enough for an object to be reconciled before the next one is created.
+const INTERVAL: Duration = Duration::from_millis(25);
 
-/// Makes the namespace, where it is not there from an earlier run.
+/// Creates the namespace unless it exists from an earlier run.
 ///
 /// # Cancel safety
 ///
-/// Dropped, it may be there.
+/// If the future is dropped, the namespace may exist.
 pub(super) async fn prepare(client: &Client) -> Result<(), Error> {
     let namespace = json!({
         "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE},
@@ -31,16 +34,16 @@ pub(super) async fn prepare(client: &Client) -> Result<(), Error> {
     }
 }
 
-/// Creates so many objects, one after the other, each with the time at which it was sent.
+/// Creates `count` objects at intervals, each with the time of its create request.
 ///
 /// # Cancel safety
 ///
-/// Dropped, some of them are there.
+/// If the future is dropped, some of the objects exist.
 pub(super) async fn create(client: &Client, run: &str, count: u32) -> Result<(), Error> {
     let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
     let start = Instant::now();
     for number in 0..count {
-        sleep_until(start + EVERY * number).await;
+        sleep_until(start + INTERVAL * number).await;
         let now = Clock::system().now().as_nanosecond().to_string();
         let object = json!({
             "apiVersion": "v1", "kind": "ConfigMap",
@@ -52,17 +55,18 @@ pub(super) async fn create(client: &Client, run: &str, count: u32) -> Result<(),
     Ok(())
 }
 
-/// Removes what the run has created, so that the next one begins with as little.
+/// Deletes the objects of a run, so that the next run starts without objects.
 ///
 /// # Cancel safety
 ///
-/// Dropped, some may be left.
+/// If the future is dropped, some objects may be left.
 pub(super) async fn clean(client: &Client) -> Result<(), Error> {
     let path = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
-    let request = Request::delete(&path).body(Vec::new());
-    let request = request.expect("a path of letters and slashes is a valid request");
-    let answer = client.request::<IgnoredAny>(request).await;
-    answer.map(|_| ()).map_err(|source| failed(&path, source))
+    let request = Request::delete(&path)
+        .body(Vec::new())
+        .expect("a path of letters and slashes is a valid request");
+    let response = client.request::<IgnoredAny>(request).await;
+    response.map(drop).map_err(|source| failed(&path, source))
 }
 
 async fn send(client: &Client, path: &str, object: &Value) -> Result<(), Error> {
@@ -70,8 +74,8 @@ async fn send(client: &Client, path: &str, object: &Value) -> Result<(), Error> 
         .header("content-type", "application/json")
         .body(object.to_string().into_bytes())
         .expect("a path of letters and slashes is a valid request");
-    let answer = client.request::<IgnoredAny>(request).await;
-    answer.map(|_| ()).map_err(|source| failed(path, source))
+    let response = client.request::<IgnoredAny>(request).await;
+    response.map(drop).map_err(|source| failed(path, source))
 }
 
 fn failed(path: &str, source: kube::Error) -> Error {

@@ -1,3 +1,5 @@
+//! Client connections to a webhook.
+
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -14,23 +16,23 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-/// Where controller-runtime and we serve a mutating webhook for Pods.
+/// The path of a mutating webhook for Pods, the same in controller-runtime and kubewright.
 const PATH: &str = "/mutate--v1-pod?timeout=10s";
 
-/// One connection to a webhook that stays open, HTTP/1.1 over TLS as the API server has it.
+/// A persistent connection to a webhook: HTTP/1.1 over TLS, as the API server uses.
 #[derive(Debug)]
 pub(super) struct Connection {
     requests: SendRequest<Full<Bytes>>,
     host: String,
-    /// Ends with the value.
+    /// The connection's task. It ends when the set is dropped.
     _driver: JoinSet<()>,
 }
 
-/// Trusts the authority of the webhooks' certificate alone.
-pub(super) fn trust(authority_pem: &str) -> Result<TlsConnector, String> {
+/// Returns a connector that trusts only the given certificate authority.
+pub(super) fn tls_connector(authority_pem: &str) -> Result<TlsConnector, String> {
     let mut roots = RootCertStore::empty();
-    let certificate = CertificateDer::from_pem_slice(authority_pem.as_bytes());
-    let certificate = certificate.map_err(|error| error.to_string())?;
+    let certificate = CertificateDer::from_pem_slice(authority_pem.as_bytes())
+        .map_err(|error| error.to_string())?;
     roots.add(certificate).map_err(|error| error.to_string())?;
     let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
@@ -41,24 +43,27 @@ pub(super) fn trust(authority_pem: &str) -> Result<TlsConnector, String> {
 }
 
 impl Connection {
-    /// Connects to a webhook on loopback.
+    /// Connects to a webhook on the loopback interface.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, there is no connection.
+    /// Dropping the future closes the connection.
     pub(super) async fn open(connector: &TlsConnector, port: u16) -> Result<Self, String> {
-        let said = |error: std::io::Error| error.to_string();
-        let stream = TcpStream::connect(("127.0.0.1", port)).await;
-        let stream = stream.map_err(said)?;
-        stream.set_nodelay(true).map_err(said)?;
+        let message = |error: std::io::Error| error.to_string();
+        let tcp = TcpStream::connect(("127.0.0.1", port))
+            .await
+            .map_err(message)?;
+        tcp.set_nodelay(true).map_err(message)?;
         let name = ServerName::try_from("localhost").map_err(|error| error.to_string())?;
-        let stream = connector.connect(name, stream).await.map_err(said)?;
-        let (requests, connection) = handshake(TokioIo::new(stream))
+        let tls = connector.connect(name, tcp).await.map_err(message)?;
+        let (requests, connection) = handshake(TokioIo::new(tls))
             .await
             .map_err(|error| error.to_string())?;
         let mut driver = JoinSet::new();
-        // Whoever asks hears of a broken connection.
-        driver.spawn(async move { connection.await.unwrap_or_default() });
+        // A failed connection is reported by the next request.
+        driver.spawn(async move {
+            connection.await.ok();
+        });
         Ok(Self {
             requests,
             host: format!("localhost:{port}"),
@@ -66,23 +71,28 @@ impl Connection {
         })
     }
 
-    /// Sends one review and waits for the whole answer.
+    /// Sends a review and reads the response.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the connection cannot be used any more.
-    pub(super) async fn ask(&mut self, review: Bytes) -> Result<Bytes, String> {
+    /// If the future is dropped, the connection cannot be used again.
+    pub(super) async fn send(&mut self, review: Bytes) -> Result<Bytes, String> {
         let request = Request::post(PATH)
             .header(HOST, &self.host)
             .header(CONTENT_TYPE, "application/json")
             .body(Full::new(review))
             .map_err(|error| error.to_string())?;
-        let ready = self.requests.ready().await;
-        ready.map_err(|error| error.to_string())?;
-        let response = self.requests.send_request(request).await;
-        let response = response.map_err(|error| error.to_string())?;
+        self.requests
+            .ready()
+            .await
+            .map_err(|error| error.to_string())?;
+        let response = self
+            .requests
+            .send_request(request)
+            .await
+            .map_err(|error| error.to_string())?;
         if response.status() != StatusCode::OK {
-            return Err(format!("it answered {}", response.status()));
+            return Err(format!("the response has status {}", response.status()));
         }
         let body = response.into_body().collect().await;
         body.map(|body| body.to_bytes())

@@ -1,48 +1,50 @@
+//! The size of a generated project.
+
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// How much there is to read.
+/// The number of files and lines of a project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counted {
+pub(super) struct ProjectSize {
     pub(super) files: u32,
     pub(super) lines: u32,
 }
 
-/// What nobody writes or reads: what cargo makes.
-const LEFT_OUT: [&str; 2] = ["target", "Cargo.lock"];
+/// Files that cargo generates.
+const GENERATED: [&str; 2] = ["target", "Cargo.lock"];
 
 /// Counts the files of a project and their lines.
-pub(super) fn count(folder: &Path) -> io::Result<Counted> {
-    let mut counted = Counted::default();
+pub(super) fn project_size(folder: &Path) -> io::Result<ProjectSize> {
+    let mut size = ProjectSize::default();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if LEFT_OUT.iter().any(|left| entry.file_name() == *left) {
+        if GENERATED.iter().any(|name| entry.file_name() == *name) {
             continue;
         }
         let path = entry.path();
         if entry.file_type()?.is_dir() {
-            let inner = count(&path)?;
-            counted.files += inner.files;
-            counted.lines += inner.lines;
+            let inner = project_size(&path)?;
+            size.files += inner.files;
+            size.lines += inner.lines;
             continue;
         }
         let text = fs::read(&path)?;
         let lines = text.iter().filter(|byte| **byte == b'\n').count();
-        counted.files += 1;
-        counted.lines += u32::try_from(lines).unwrap_or(u32::MAX);
+        size.files += 1;
+        size.lines += u32::try_from(lines).unwrap_or(u32::MAX);
     }
-    Ok(counted)
+    Ok(size)
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use super::{Counted, count};
+    use super::{ProjectSize, project_size};
 
     #[test]
-    fn files_and_lines_are_counted_without_what_cargo_makes() {
+    fn files_generated_by_cargo_are_not_counted() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("src")).unwrap();
         fs::create_dir_all(folder.path().join("target")).unwrap();
@@ -54,7 +56,7 @@ mod tests {
         ] {
             fs::write(folder.path().join(name), text).unwrap();
         }
-        let counted = count(folder.path()).unwrap();
-        assert_eq!(counted, Counted { files: 2, lines: 3 });
+        let size = project_size(folder.path()).unwrap();
+        assert_eq!(size, ProjectSize { files: 2, lines: 3 });
     }
 }

@@ -1,3 +1,5 @@
+//! The API servers of the benchmark `cluster`.
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -12,19 +14,19 @@ use tokio::time::{Instant, sleep};
 
 use crate::error::Error;
 
-const POLL: Duration = Duration::from_millis(1);
-const READY_WITHIN: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Whose server is measured.
+/// The implementation of an API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Server {
-    /// kube-apiserver with etcd that does not wait for the disk.
+pub(crate) enum Implementation {
+    /// kube-apiserver with etcd, which runs without fsync.
     Kubernetes,
-    /// This project's.
+    /// The embedded API server of this project.
     Kubewright,
 }
 
-impl fmt::Display for Server {
+impl fmt::Display for Implementation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Kubernetes => "kubernetes",
@@ -33,24 +35,24 @@ impl fmt::Display for Server {
     }
 }
 
-/// A server that runs until this is dropped.
+/// A running API server. Dropping the value stops it.
 #[derive(Debug)]
-pub(super) struct Started {
+pub(super) struct RunningServer {
     kubeconfig: PathBuf,
     processes: Vec<u32>,
-    /// From the start of the process to the first answer that it is ready.
+    /// The time from the start of the process until `/readyz` succeeds.
     pub(super) ready: Duration,
-    _running: Running,
+    _running: Processes,
 }
 
 #[derive(Debug)]
-#[expect(dead_code, reason = "held so that what runs ends when this is dropped")]
-enum Running {
+#[expect(dead_code, reason = "the processes end when the value is dropped")]
+enum Processes {
     Real(Box<RealCluster>),
-    Ours(Child),
+    Embedded(Child),
 }
 
-impl Started {
+impl RunningServer {
     /// Starts a real control plane.
     pub(super) async fn kubernetes(programs: &ControlPlane) -> Result<Self, Error> {
         let start = Instant::now();
@@ -59,11 +61,11 @@ impl Started {
             ready: start.elapsed(),
             kubeconfig: cluster.kubeconfig(),
             processes: cluster.process_ids(),
-            _running: Running::Real(Box::new(cluster)),
+            _running: Processes::Real(Box::new(cluster)),
         })
     }
 
-    /// Starts the command `kubewright cluster`.
+    /// Starts `kubewright cluster`.
     pub(super) async fn kubewright(program: &Path, folder: &Path) -> Result<Self, Error> {
         let kubeconfig = folder.join(format!("kubeconfig-{}", std::process::id()));
         std::fs::remove_file(&kubeconfig).ok();
@@ -84,15 +86,15 @@ impl Started {
             kubeconfig,
             processes,
             ready: Duration::ZERO,
-            _running: Running::Ours(child),
+            _running: Processes::Embedded(child),
         };
         while !started.is_ready().await {
-            if start.elapsed() > READY_WITHIN {
-                return Err(Error::NeverReady {
-                    limit: READY_WITHIN,
+            if start.elapsed() > READY_TIMEOUT {
+                return Err(Error::NotReady {
+                    timeout: READY_TIMEOUT,
                 });
             }
-            sleep(POLL).await;
+            sleep(POLL_INTERVAL).await;
         }
         started.ready = start.elapsed();
         Ok(started)
@@ -102,16 +104,17 @@ impl Started {
         let Ok(client) = self.client().await else {
             return false;
         };
-        let request = http::Request::get("/readyz").body(Vec::new());
-        let request = request.expect("a constant path is a valid request");
+        let request = http::Request::get("/readyz")
+            .body(Vec::new())
+            .expect("a constant path is a valid request");
         client.request_text(request).await.is_ok()
     }
 
-    /// A client with a connection of its own, and a client certificate.
+    /// Returns a client with its own connection and a client certificate.
     pub(super) async fn client(&self) -> Result<Client, Error> {
-        let failed = |why: String| Error::Kubeconfig {
+        let failed = |reason: String| Error::Kubeconfig {
             path: self.kubeconfig.clone(),
-            why,
+            reason,
         };
         let kubeconfig =
             Kubeconfig::read_from(&self.kubeconfig).map_err(|error| failed(error.to_string()))?;
@@ -122,7 +125,7 @@ impl Started {
         Client::try_from(config).map_err(|error| failed(error.to_string()))
     }
 
-    /// The processes that make up the server.
+    /// Returns the ids of all processes of the server.
     pub(super) fn processes(&self) -> &[u32] {
         &self.processes
     }

@@ -1,9 +1,11 @@
+//! The subjects of the benchmarks.
+
 use std::fmt;
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-/// Who is measured.
+/// The library that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Subject {
@@ -13,15 +15,15 @@ pub(crate) enum Subject {
     Kube,
     /// This project.
     Kubewright,
-    /// This project, keeping seven fields of each object.
+    /// This project, with a cache of seven fields of each object.
     KubewrightProjection,
-    /// The command of the Go ecosystem, whose figures are counted and not run.
+    /// kubebuilder, in Go. Its figures are constants; it is not run.
     #[value(skip)]
     Kubebuilder,
 }
 
 impl Subject {
-    /// All that run, the baseline first.
+    /// All subjects that are run, the baseline first.
     pub(crate) const ALL: [Self; 4] = [
         Self::ControllerRuntime,
         Self::Kube,
@@ -29,7 +31,7 @@ impl Subject {
         Self::KubewrightProjection,
     ];
 
-    /// Whether ratios are taken to it.
+    /// Whether ratios are relative to this subject.
     pub(crate) const fn is_baseline(self) -> bool {
         matches!(self, Self::ControllerRuntime | Self::Kubebuilder)
     }
@@ -58,7 +60,7 @@ mod tests {
     use super::Subject;
 
     #[test]
-    fn a_subject_has_one_spelling_on_the_command_line_in_json_and_in_the_table() {
+    fn subject_has_the_same_name_on_the_command_line_in_json_and_in_the_table() {
         for subject in Subject::ALL {
             let typed = subject.to_possible_value().unwrap();
             assert_eq!(typed.get_name(), subject.to_string());

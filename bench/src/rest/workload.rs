@@ -1,3 +1,5 @@
+//! The objects of the benchmark `rest`.
+
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -15,14 +17,14 @@ const SETS: &str = "/apis/apps.kubewright.dev/v1beta1/namespaces/default/mydaemo
 const SET: &str = "/apis/apps.kubewright.dev/v1beta1/namespaces/default/mydaemonsets/sample";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-const LIMIT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(200);
 
-/// Adds nodes that are only objects, and the kind.
+/// Creates nodes without kubelets, and the custom resource definition.
 ///
 /// # Cancel safety
 ///
-/// Dropped, some of it is there.
+/// If the future is dropped, some of the objects exist.
 pub(super) async fn prepare(client: &Client, operator: &Path, nodes: usize) -> Result<(), Error> {
     for number in 1..=nodes {
         let name = format!("node-{number}");
@@ -36,13 +38,13 @@ pub(super) async fn prepare(client: &Client, operator: &Path, nodes: usize) -> R
     }
     let definition = definition(operator).await?;
     call(client, Method::POST, DEFINITIONS, &definition).await?;
-    until("the kind to be served", async || {
+    wait_until("the kind to be served", async || {
         call(client, Method::GET, SETS, &Value::Null).await.is_ok()
     })
     .await
 }
 
-/// The definition that the operator prints of its kind.
+/// Returns the custom resource definition that the operator prints.
 async fn definition(operator: &Path) -> Result<Value, Error> {
     let command = format!("{} manifests", operator.display());
     let output = Command::new(operator)
@@ -59,52 +61,52 @@ async fn definition(operator: &Path) -> Result<Value, Error> {
     let found = documents
         .into_iter()
         .find(|document| document["kind"] == "CustomResourceDefinition");
-    found.ok_or(Error::Step {
+    found.ok_or(Error::CommandFailed {
         command,
         status: output.status,
-        tail: "it printed no CustomResourceDefinition".to_owned(),
+        tail: "the output has no CustomResourceDefinition".to_owned(),
     })
 }
 
-/// Creates the set and waits until it has an available Pod on each node.
+/// Creates a MyDaemonSet and waits until it has an available Pod on each node.
 ///
 /// # Cancel safety
 ///
-/// Dropped, the set may be there.
+/// If the future is dropped, the set may exist.
 pub(super) async fn roll_out(client: &Client, nodes: usize) -> Result<(), Error> {
     let set = json!({
         "apiVersion": "apps.kubewright.dev/v1beta1", "kind": "MyDaemonSet",
         "metadata": {"name": "sample"}, "spec": {"image": "registry.k8s.io/pause:3.10"},
     });
     call(client, Method::POST, SETS, &set).await?;
-    until("an available Pod on each node", async || {
+    wait_until("an available Pod on each node", async || {
         let set = call(client, Method::GET, SET, &Value::Null).await;
         set.is_ok_and(|set| set["status"]["availableReplicas"] == nodes)
     })
     .await
 }
 
-/// Deletes the set and waits until its Pods are gone.
+/// Deletes the MyDaemonSet and waits until its Pods are deleted.
 ///
 /// # Cancel safety
 ///
-/// Dropped, some of it may be left.
+/// If the future is dropped, some objects may be left.
 pub(super) async fn clean(client: &Client) -> Result<(), Error> {
     call(client, Method::DELETE, SET, &Value::Null).await?;
-    until("the Pods to be gone", async || {
+    wait_until("the Pods to be deleted", async || {
         let pods = call(client, Method::GET, PODS, &Value::Null).await;
         pods.is_ok_and(|pods| pods["items"] == json!([]))
     })
     .await
 }
 
-async fn until(what: &str, is_so: impl AsyncFn() -> bool) -> Result<(), Error> {
+async fn wait_until(condition: &str, is_met: impl AsyncFn() -> bool) -> Result<(), Error> {
     let start = Instant::now();
-    while !is_so().await {
-        if start.elapsed() > LIMIT {
-            return Err(Error::Late {
-                what: what.to_owned(),
-                limit: LIMIT,
+    while !is_met().await {
+        if start.elapsed() > TIMEOUT {
+            return Err(Error::WaitTimeout {
+                condition: condition.to_owned(),
+                timeout: TIMEOUT,
             });
         }
         sleep(POLL).await;

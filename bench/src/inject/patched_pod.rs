@@ -1,24 +1,28 @@
+//! The Pod after the patch of a webhook.
+
 use k8s_openapi::api::core::v1::Pod;
 use kubewright_bench_subject::injected_checksum;
 use kubewright_wire::review::AdmissionReview;
 use serde_json::Value;
 
-/// The checksum of the Pod in `review` once the patch of `answer` is applied to it. Patches of
-/// different libraries look different; what counts is what they make of the Pod.
-pub(crate) fn patched_checksum(review: &[u8], answer: &[u8]) -> Result<f64, String> {
+/// Returns the checksum of the Pod in `review` after the patch in `response` is applied to it. The
+/// result is compared, not the patch, because libraries generate different patches.
+pub(crate) fn patched_checksum(review: &[u8], response: &[u8]) -> Result<f64, String> {
     let review: AdmissionReview = parse("review", review)?;
-    let answer: AdmissionReview = parse("answer", answer)?;
-    let request = review.request.ok_or("the review asks nothing")?;
-    let response = answer.response.ok_or("the answer has no response")?;
+    let reviewed: AdmissionReview = parse("response", response)?;
+    let request = review.request.ok_or("the review has no request")?;
+    let response = reviewed
+        .response
+        .ok_or("the returned review has no response")?;
     if !response.allowed || response.uid != request.uid {
-        return Err(format!("it answered {response:?}"));
+        return Err(format!("unexpected response {response:?}"));
     }
-    let patch = response.patch.ok_or("the answer has no patch")?;
+    let patch = response.patch.ok_or("the response has no patch")?;
     let operations: Vec<Value> = parse("patch", &patch.0)?;
     let mut pod = request.object;
     for operation in &operations {
-        let done = apply(&mut pod, operation);
-        done.ok_or_else(|| format!("its patch does not apply: {operation}"))?;
+        apply(&mut pod, operation)
+            .ok_or_else(|| format!("the patch cannot be applied: {operation}"))?;
     }
     let pod: Pod = serde_json::from_value(pod).map_err(|error| error.to_string())?;
     #[expect(clippy::cast_precision_loss, reason = "a checksum has 53 bits")]
@@ -26,34 +30,35 @@ pub(crate) fn patched_checksum(review: &[u8], answer: &[u8]) -> Result<f64, Stri
 }
 
 fn parse<T: serde::de::DeserializeOwned>(what: &str, bytes: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(bytes).map_err(|error| format!("read the {what}: {error}"))
+    serde_json::from_slice(bytes).map_err(|error| format!("parse the {what}: {error}"))
 }
 
-/// One operation of RFC 6902, of those that differences are made of; none when it does not fit.
+/// Applies an operation of RFC 6902. Returns `None` if it does not apply, or is an operation that no
+/// generated patch contains.
 fn apply(document: &mut Value, operation: &Value) -> Option<()> {
     let path = operation.get("path")?.as_str()?;
     let (parent, last) = path.rsplit_once('/')?;
-    let last = last.replace("~1", "/").replace("~0", "~");
+    let key = last.replace("~1", "/").replace("~0", "~");
     let value = operation.get("value").cloned();
     let kind = operation.get("op")?.as_str()?;
     match (document.pointer_mut(parent)?, kind) {
         (Value::Object(members), "add" | "replace") => {
-            members.insert(last, value?);
+            members.insert(key, value?);
         }
         (Value::Object(members), "remove") => {
-            members.remove(&last)?;
+            members.remove(&key)?;
         }
-        (Value::Array(items), "add") if last == "-" => items.push(value?),
+        (Value::Array(items), "add") if key == "-" => items.push(value?),
         (Value::Array(items), "add") => {
-            let at: usize = last.parse().ok()?;
-            (at <= items.len()).then_some(())?;
-            items.insert(at, value?);
+            let index: usize = key.parse().ok()?;
+            (index <= items.len()).then_some(())?;
+            items.insert(index, value?);
         }
-        (Value::Array(items), "replace") => *items.get_mut(last.parse::<usize>().ok()?)? = value?,
+        (Value::Array(items), "replace") => *items.get_mut(key.parse::<usize>().ok()?)? = value?,
         (Value::Array(items), "remove") => {
-            let at: usize = last.parse().ok()?;
-            items.get(at)?;
-            items.remove(at);
+            let index: usize = key.parse().ok()?;
+            items.get(index)?;
+            items.remove(index);
         }
         _ => return None,
     }
@@ -80,33 +85,37 @@ mod tests {
             assert_eq!(apply(&mut document, &operation), Some(()), "{operation}");
         }
         assert_eq!(document, json!({"a/b": [0, 9, 4], "d": {}}));
-        for wrong in [
+        for invalid in [
             json!({"op": "remove", "path": "/c"}),
             json!({"op": "add", "path": "/a~1b/9", "value": 0}),
             json!({"op": "move", "path": "/d"}),
         ] {
-            assert_eq!(apply(&mut document, &wrong), None, "{wrong}");
+            assert_eq!(apply(&mut document, &invalid), None, "{invalid}");
         }
     }
 
     #[test]
-    fn what_counts_is_the_pod_and_not_the_form_of_the_patch() {
+    fn different_patches_with_the_same_result_have_the_same_checksum() {
         let review = json!({"request": {"uid": "u", "operation": "CREATE", "object": {
             "metadata": {}, "spec": {"containers": [{"name": "app", "image": "a"}]},
         }}});
         let sum = |patch: serde_json::Value| {
             use base64::Engine as _;
             let bytes = base64::engine::general_purpose::STANDARD.encode(patch.to_string());
-            let answer = json!({"response": {"uid": "u", "allowed": true, "patch": bytes}});
-            patched_checksum(review.to_string().as_bytes(), answer.to_string().as_bytes())
+            let response = json!({"response": {"uid": "u", "allowed": true, "patch": bytes}});
+            patched_checksum(
+                review.to_string().as_bytes(),
+                response.to_string().as_bytes(),
+            )
         };
         let container = json!({"name": "side", "image": "s"});
-        let one = sum(json!([{"op": "add", "path": "/spec/containers/0", "value": container}]));
-        let whole = json!([container, {"name": "app", "image": "a"}]);
-        let other = sum(json!([{"op": "replace", "path": "/spec/containers", "value": whole}]));
-        assert_eq!(one, other);
+        let first = sum(json!([{"op": "add", "path": "/spec/containers/0", "value": container}]));
+        let containers = json!([container, {"name": "app", "image": "a"}]);
+        let other =
+            sum(json!([{"op": "replace", "path": "/spec/containers", "value": containers}]));
+        assert_eq!(first, other);
         let third = sum(json!([{"op": "add", "path": "/spec/containers/1", "value": container}]));
-        assert_ne!(one, third);
+        assert_ne!(first, third);
         assert!(sum(json!([{"op": "remove", "path": "/spec/x"}])).is_err());
     }
 }

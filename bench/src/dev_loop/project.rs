@@ -1,3 +1,5 @@
+//! An operator as a developer builds it.
+
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -8,7 +10,8 @@ use tokio::time::Instant;
 use super::copy::copy;
 use crate::error::Error;
 use crate::process::children_time;
-use crate::subject::{Builder, Subject, forget_this_package, tail};
+use crate::program::{Builder, remove_package_variables, tail};
+use crate::subject::Subject;
 
 /// A copy of an operator's sources with a build cache of its own.
 #[derive(Debug)]
@@ -19,15 +22,15 @@ pub(super) struct Project<'a> {
     cache: PathBuf,
 }
 
-/// What one build took.
+/// The cost of a build.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Taken {
+pub(super) struct BuildTime {
     pub(super) wall: Duration,
     pub(super) processor: Duration,
 }
 
 impl<'a> Project<'a> {
-    /// Copies the sources; nothing is compiled yet. Dependencies are downloaded already.
+    /// Copies the sources. The dependencies must be downloaded already.
     pub(super) fn new(
         subject: Subject,
         builder: &'a Builder,
@@ -44,57 +47,56 @@ impl<'a> Project<'a> {
             _ => builder.root.join("bench/go/mydaemonset-controller-runtime"),
         };
         copy(&sources, &project.folder).map_err(|source| Error::System {
-            tried: format!("copy {}", sources.display()),
+            operation: format!("copy {}", sources.display()),
             source,
         })?;
         Ok(project)
     }
 
-    /// Builds for a developer, not for a release.
+    /// Makes a debug build.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future ends the compiler.
-    pub(super) async fn build(&self) -> Result<Taken, Error> {
+    pub(super) async fn build(&self) -> Result<BuildTime, Error> {
         let mut command = self.command();
         command
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .kill_on_drop(true);
-        let words = command.as_std();
-        let shown = format!("{:?} in {}", words, self.folder.display());
+        let command_line = format!("{:?} in {}", command.as_std(), self.folder.display());
         let (start, used) = (Instant::now(), children_time());
         let output = command.output().await.map_err(|source| Error::Spawn {
-            command: shown.clone(),
+            command: command_line.clone(),
             source,
         })?;
-        let taken = Taken {
+        let time = BuildTime {
             wall: start.elapsed(),
             processor: children_time().saturating_sub(used),
         };
-        match output.status.success() {
-            true => Ok(taken),
-            false => Err(Error::Step {
-                command: shown,
-                status: output.status,
-                tail: tail(&String::from_utf8_lossy(&output.stderr)),
-            }),
+        if output.status.success() {
+            return Ok(time);
         }
+        Err(Error::CommandFailed {
+            command: command_line,
+            status: output.status,
+            tail: tail(&output.stderr),
+        })
     }
 
-    /// Changes what the reconcile function says when it has made a Pod.
+    /// Changes the message that the reconcile function logs after it has created a Pod.
     pub(super) fn edit(&self, number: u32) -> Result<(), Error> {
-        let (file, said) = match self.subject {
-            Subject::Kubewright => ("operators/mydaemonset/src/lib.rs", "made Pod"),
-            _ => ("controller.go", "made Pod"),
+        let (file, message) = match self.subject {
+            Subject::Kubewright => ("operators/mydaemonset/src/lib.rs", "created Pod"),
+            _ => ("controller.go", "created Pod"),
         };
         let path = self.folder.join(file);
         let failed = |source| Error::System {
-            tried: format!("edit {}", path.display()),
+            operation: format!("edit {}", path.display()),
             source,
         };
         let text = std::fs::read_to_string(&path).map_err(failed)?;
-        let edited = text.replacen(said, &format!("made Pod number {number},"), 1);
+        let edited = text.replacen(message, &format!("created Pod number {number},"), 1);
         if edited == text {
             return Err(failed(std::io::ErrorKind::InvalidData.into()));
         }
@@ -104,7 +106,7 @@ impl<'a> Project<'a> {
     fn command(&self) -> Command {
         if self.subject == Subject::Kubewright {
             let mut command = Command::new(&self.builder.cargo);
-            forget_this_package(&mut command);
+            remove_package_variables(&mut command);
             command
                 .args(["build", "--offline", "--locked", "--package", "mydaemonset"])
                 .arg("--target-dir")

@@ -1,3 +1,5 @@
+//! The write requests of the benchmark `cluster`.
+
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use http::Request;
 use kube::Client;
@@ -5,13 +7,13 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 
-/// The namespace that everything is in.
+/// The namespace of all objects.
 pub(super) const NAMESPACE: &str = "bench-cluster";
 
-/// What stands for the name of a Pod until it has one.
+/// The text in the template of a Pod that is replaced by its name.
 const PLACEHOLDER: &str = "pod-name";
 
-/// A Pod of about 6 KB.
+/// Returns a Pod of about 6 KB.
 pub(super) fn pod(name: &str) -> Value {
     let variable = |number: u32| {
         let value = format!("https://service-{number}.example.com/api/v1/endpoint");
@@ -39,7 +41,7 @@ pub(super) fn pod(name: &str) -> Value {
             "labels": {"app": "bench", "app.kubernetes.io/managed-by": "bench"},
         },
         "spec": {
-            // No scheduler looks for it: only the API server is measured.
+            // No scheduler has this name, so only the API server is measured.
             "schedulerName": "none",
             "automountServiceAccountToken": false,
             "containers": [container("server"), container("proxy")],
@@ -47,7 +49,7 @@ pub(super) fn pod(name: &str) -> Value {
     })
 }
 
-/// Makes the namespace, and the account that Pods of it run as.
+/// Creates the namespace and its default service account.
 pub(super) async fn prepare(client: &Client) -> Result<(), Error> {
     let namespace = json!({
         "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE},
@@ -57,7 +59,7 @@ pub(super) async fn prepare(client: &Client) -> Result<(), Error> {
     let account = json!({
         "apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"},
     });
-    // Where a controller makes it, it may be there first.
+    // A controller of the server may have created it already.
     match post(client, &path, &account).await {
         Err(Error::Request { source, .. }) if is_conflict(&source) => Ok(()),
         other => other,
@@ -68,28 +70,24 @@ fn is_conflict(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 409)
 }
 
-/// Creates Pods with numbers from a range, with all clients at once. They share the processors
-/// with the server, so that they do as little as they can.
+/// Creates the Pods with the numbers `from..to`, with all clients concurrently. The clients do little
+/// work of their own, because they share the processors with the server.
 pub(super) async fn create(clients: &[Client], from: u32, to: u32) -> Result<(), Error> {
     let path = format!("/api/v1/namespaces/{NAMESPACE}/pods");
     let text = pod(PLACEHOLDER).to_string();
-    let one = |(index, number): (usize, u32)| {
-        let client = clients.get(index % clients.len().max(1));
+    let requests = stream::iter((from..to).zip(clients.iter().cycle())).map(|(number, client)| {
         let (path, text) = (&path, &text);
         async move {
-            let Some(client) = client else {
-                return Ok(());
-            };
             let body = text.replacen(PLACEHOLDER, &format!("pod-{number}"), 1);
             send(client, path, body).await
         }
-    };
-    let requests = stream::iter((from..to).enumerate()).map(one);
-    let mut answers = requests.buffer_unordered(clients.len().max(1));
-    while answers.try_next().await?.is_some() {}
+    });
+    let mut responses = requests.buffer_unordered(clients.len().max(1));
+    while responses.try_next().await?.is_some() {}
     Ok(())
 }
 
+/// Creates an object.
 pub(super) async fn post(client: &Client, path: &str, object: &Value) -> Result<(), Error> {
     send(client, path, object.to_string()).await
 }
@@ -99,8 +97,8 @@ async fn send(client: &Client, path: &str, body: String) -> Result<(), Error> {
         .header("content-type", "application/json")
         .body(body.into_bytes())
         .expect("a path of letters and slashes is a valid request");
-    let answer = client.request_text(request).await;
-    answer.map(|_| ()).map_err(|source| Error::Request {
+    let response = client.request_text(request).await;
+    response.map(drop).map_err(|source| Error::Request {
         path: path.to_owned(),
         source: Box::new(source),
     })
@@ -111,7 +109,7 @@ mod tests {
     use super::pod;
 
     #[test]
-    fn a_pod_has_about_six_kilobytes() {
+    fn pod_has_about_six_kilobytes() {
         let size = pod("pod-1").to_string().len();
         assert!((5000..7000).contains(&size), "{size}");
     }

@@ -1,3 +1,5 @@
+//! Builds the programs of the subjects with cargo and Go.
+
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -6,11 +8,11 @@ use kubewright_testing::{Settings, package_variables};
 use serde::Deserialize;
 use tokio::process::Command;
 
-use super::Subject;
 use crate::error::Error;
 use crate::output;
+use crate::subject::Subject;
 
-/// A subject that can be run.
+/// A subject and its program.
 #[derive(Clone, Debug)]
 pub(crate) struct Built {
     pub(crate) subject: Subject,
@@ -21,16 +23,16 @@ pub(crate) struct Built {
 #[derive(Clone, Debug)]
 pub(crate) struct Builder {
     benchmark: &'static str,
-    /// The checkout.
+    /// The root of the repository.
     pub(crate) root: PathBuf,
     pub(crate) cargo: PathBuf,
     pub(crate) go: PathBuf,
-    /// Holds Go's caches.
+    /// The folder of Go's caches.
     pub(crate) cache: PathBuf,
 }
 
 impl Builder {
-    /// A builder for the subjects of the benchmark of that name.
+    /// Creates a builder for the subjects of a benchmark.
     pub(crate) fn new(benchmark: &'static str, settings: &Settings) -> Self {
         let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
         let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
@@ -43,11 +45,11 @@ impl Builder {
         }
     }
 
-    /// Builds one subject; what the compiler says goes to standard error.
+    /// Builds a subject. Messages of the compiler go to standard error.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends the compiler; the next build goes on from what it kept.
+    /// Dropping the future ends the compiler. The next build continues with its cached results.
     pub(crate) async fn build(&self, subject: Subject) -> Result<Built, Error> {
         output::note(&format!("build {subject}"));
         let package = format!("{}-{subject}", self.benchmark);
@@ -55,42 +57,43 @@ impl Builder {
             Subject::ControllerRuntime => self.go(subject, &package).await?,
             Subject::Kube => self.cargo_workspace(subject, &package).await?,
             Subject::Kubewright | Subject::KubewrightProjection | Subject::Kubebuilder => {
-                let mut command = Command::new(&self.cargo);
-                command.args(["build", "--release", "--package", &package]);
-                self.cargo(subject, command).await?
+                self.cargo_package(subject, &package).await?
             }
         };
         Ok(Built { subject, program })
     }
 
-    /// Builds the program of a package that is no subject of its own, such as an operator.
+    /// Builds the program of a package of the workspace, such as an operator.
     ///
     /// # Cancel safety
     ///
     /// As for [`Builder::build`].
     pub(crate) async fn program(&self, package: &str) -> Result<PathBuf, Error> {
         output::note(&format!("build {package}"));
-        let mut command = Command::new(&self.cargo);
-        command.args(["build", "--release", "--package", package]);
-        self.cargo(Subject::Kubewright, command).await
+        self.cargo_package(Subject::Kubewright, package).await
     }
 
-    /// Builds MyDaemonSet: ours is the operator itself.
+    /// Builds MyDaemonSet. The subject of kubewright is the operator itself.
     ///
     /// # Cancel safety
     ///
     /// As for [`Builder::build`].
     pub(crate) async fn operator(&self, subject: Subject) -> Result<Built, Error> {
-        match subject {
-            Subject::Kubewright => {
-                let program = self.program("mydaemonset").await?;
-                Ok(Built { subject, program })
-            }
-            _ => self.build(subject).await,
+        if subject != Subject::Kubewright {
+            return self.build(subject).await;
         }
+        let program = self.program("mydaemonset").await?;
+        Ok(Built { subject, program })
     }
 
-    /// A subject that is a workspace of its own shares the target folder, and so the dependencies.
+    async fn cargo_package(&self, subject: Subject, package: &str) -> Result<PathBuf, Error> {
+        let mut command = Command::new(&self.cargo);
+        command.args(["build", "--release", "--package", package]);
+        self.cargo(subject, command).await
+    }
+
+    /// Builds a subject that is a workspace of its own. It shares the target folder, so that its
+    /// dependencies are compiled once.
     async fn cargo_workspace(&self, subject: Subject, package: &str) -> Result<PathBuf, Error> {
         let mut command = Command::new(&self.cargo);
         let manifest = self.root.join("bench/subjects").join(package);
@@ -103,7 +106,7 @@ impl Builder {
     }
 
     async fn cargo(&self, subject: Subject, mut command: Command) -> Result<PathBuf, Error> {
-        forget_this_package(&mut command);
+        remove_package_variables(&mut command);
         command
             .arg("--message-format=json-render-diagnostics")
             .current_dir(&self.root)
@@ -111,7 +114,7 @@ impl Builder {
         let messages = finish(subject, &mut command).await?;
         executable(&messages).ok_or_else(|| Error::NoExecutable {
             subject,
-            command: shown(&command),
+            command: command_line(&command),
         })
     }
 
@@ -137,22 +140,22 @@ impl Builder {
         Ok(program)
     }
 
-    /// Where compiled things go.
+    /// Returns the target folder of cargo.
     pub(crate) fn target(&self) -> PathBuf {
         std::env::var_os("CARGO_TARGET_DIR")
             .map_or_else(|| self.root.join("target"), |folder| self.root.join(folder))
     }
 }
 
-/// What `cargo run` sets for this program is not meant for another build: build scripts that look
-/// at it would run again each time.
-pub(crate) fn forget_this_package(command: &mut Command) {
+/// Removes the environment variables that `cargo run` sets for this package. Build scripts that
+/// depend on them would run again for every build.
+pub(crate) fn remove_package_variables(command: &mut Command) {
     for name in package_variables() {
         command.env_remove(name);
     }
 }
 
-/// Runs a compiler to its end; its standard output.
+/// Runs a compiler to its end and returns its standard output.
 async fn finish(subject: Subject, command: &mut Command) -> Result<Vec<u8>, Error> {
     command.stdin(Stdio::null()).kill_on_drop(true);
     let child = command.spawn().map_err(|source| match source.kind() {
@@ -160,7 +163,7 @@ async fn finish(subject: Subject, command: &mut Command) -> Result<Vec<u8>, Erro
             Error::GoMissing { subject }
         }
         _ => Error::Spawn {
-            command: shown(command),
+            command: command_line(command),
             source,
         },
     })?;
@@ -168,20 +171,20 @@ async fn finish(subject: Subject, command: &mut Command) -> Result<Vec<u8>, Erro
         .wait_with_output()
         .await
         .map_err(|source| Error::Spawn {
-            command: shown(command),
+            command: command_line(command),
             source,
         })?;
     if !output.status.success() {
         return Err(Error::Build {
             subject,
-            command: shown(command),
+            command: command_line(command),
         });
     }
     Ok(output.stdout)
 }
 
-/// The command line as a person would type it.
-fn shown(command: &Command) -> String {
+/// Formats a command as a command line.
+fn command_line(command: &Command) -> String {
     let command = command.as_std();
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<String> = words.map(|word| word.display().to_string()).collect();
@@ -194,7 +197,7 @@ struct Message {
     executable: Option<PathBuf>,
 }
 
-/// The program that cargo's messages name.
+/// Returns the executable that the messages of cargo name.
 fn executable(messages: &[u8]) -> Option<PathBuf> {
     messages
         .split(|byte| *byte == b'\n')
@@ -213,7 +216,7 @@ mod tests {
     use crate::subject::Subject;
 
     #[test]
-    fn the_program_is_taken_from_cargos_messages() {
+    fn executable_is_read_from_the_messages_of_cargo() {
         let messages = br#"{"reason":"compiler-artifact","executable":null}
 {"reason":"compiler-artifact","executable":"/t/release/cache-kube"}
 {"reason":"build-finished","success":true}
@@ -226,7 +229,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_go_is_named_with_what_to_do() {
+    async fn error_about_a_missing_go_names_the_next_step() {
         let settings = Settings {
             go: "no-such-program-as-go".into(),
             ..Settings::default()
@@ -240,8 +243,8 @@ mod tests {
     }
 
     #[test]
-    fn a_subject_in_its_own_workspace_is_built_like_ours() {
-        // Which packages are made small is told of ours alone.
+    fn subject_in_its_own_workspace_has_the_release_profile_of_the_workspace() {
+        // Only the workspace has settings for single packages.
         let profile = |text: &str| {
             let manifest: toml::Table = text.parse().unwrap();
             let mut release = manifest["profile"]["release"].clone();
