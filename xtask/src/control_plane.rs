@@ -1,9 +1,11 @@
+//! `cargo xtask control-plane`: locates the programs of a real control plane.
+
 use std::path::PathBuf;
 
 use kubewright_testing::control_plane::{ControlPlane, Release};
 use kubewright_testing::{Error, Settings};
 
-/// Finds or builds the real control plane and answers its folder.
+/// Finds or builds the programs of a real control plane. Returns their folder.
 pub(crate) fn locate(version: Option<&str>) -> Result<PathBuf, Box<dyn std::error::Error>> {
     let settings = Settings::from_environment()?;
     let runtime = tokio::runtime::Builder::new_current_thread()

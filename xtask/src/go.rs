@@ -1,4 +1,4 @@
-//! Programs of ours that are linked to Kubernetes' own Go packages (`xtask/go`).
+//! Runs the programs in `xtask/go`, which use the Go packages of Kubernetes.
 
 use std::error::Error;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use kubewright_testing::Settings;
 
-/// Builds and runs the named program and answers what it prints.
+/// Builds and runs a program. Returns its standard output.
 pub(crate) fn run(program: &str, arguments: &[&Path]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut command = command()?;
     command
@@ -35,9 +35,9 @@ fn command() -> Result<Command, Box<dyn Error>> {
 fn output(command: &mut Command, what: &str) -> Result<Vec<u8>, Box<dyn Error>> {
     let output = command
         .output()
-        .map_err(|error| format!("start `go`, which {what} is written in: {error}"))?;
+        .map_err(|error| format!("start `go` for {what}: {error}"))?;
     if !output.status.success() {
-        return Err(format!("run `go` for {what}: it ended with {}", output.status).into());
+        return Err(format!("run `go` for {what}: it failed with {}", output.status).into());
     }
     Ok(output.stdout)
 }

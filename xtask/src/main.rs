@@ -1,4 +1,4 @@
-//! The project's own chores: the control plane, the tables, the promises.
+//! Development tasks: the control plane, tables, test vectors and promises.
 
 mod control_plane;
 mod go;
@@ -12,40 +12,40 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// The project's own chores.
+/// Development tasks.
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask")]
 struct Arguments {
     #[command(subcommand)]
-    chore: Chore,
+    task: Task,
 }
 
 #[derive(Debug, Subcommand)]
-enum Chore {
-    /// Find or build the programs of a real control plane, and print their folder.
+enum Task {
+    /// Find or build the programs of a real control plane and print their folder.
     ControlPlane {
-        /// The Kubernetes version; the newest known unless given.
+        /// The Kubernetes version. Default: the newest known version.
         #[arg(long)]
         version: Option<String>,
     },
-    /// Run what docs/promises.toml claims, and say what was kept.
+    /// Check the promises in docs/promises.toml and print the results.
     Promises {
-        /// Also those that take long.
+        /// Include the promises that take long.
         #[arg(long)]
         all: bool,
-        /// Only these, by their id.
-        only: Vec<String>,
+        /// The ids of the promises to check. Default: all quick ones.
+        ids: Vec<String>,
     },
-    /// Write the tables of Kubernetes' own kinds from a live API server.
+    /// Generate the tables of the built-in kinds from a running API server.
     Tables {
-        /// The server; a real control plane is started unless given.
+        /// The kubeconfig of the server. Default: a real control plane is started.
         #[arg(long)]
         kubeconfig: Option<PathBuf>,
-        /// Write nothing; fail when the tables differ from what the server says.
+        /// Write nothing; fail if the tables differ from the server.
         #[arg(long)]
         check: bool,
     },
-    /// Let Kubernetes' own code answer the scripts of server-side apply and of its own kinds.
+    /// Generate the test vectors with the code of Kubernetes.
     Vectors,
 }
 
@@ -60,27 +60,28 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    match arguments.chore {
-        Chore::ControlPlane { version } => {
+    match arguments.task {
+        Task::ControlPlane { version } => {
             let folder = control_plane::locate(version.as_deref())?;
             writeln!(std::io::stdout(), "{}", folder.display())?;
             Ok(ExitCode::SUCCESS)
         }
-        Chore::Promises { all, only } => {
-            let claims = promises::Promises::read(&root().join("docs/promises.toml"), &only)?;
-            let kept = promises::report(&claims, &root(), all, &only);
+        Task::Promises { all, ids } => {
+            let claims = promises::Promises::read(&root().join("docs/promises.toml"), &ids)?;
+            let selection = promises::Selection { all, ids };
+            let kept = promises::report(&claims, &root(), &selection);
             Ok(if kept {
                 ExitCode::SUCCESS
             } else {
                 ExitCode::FAILURE
             })
         }
-        Chore::Vectors => {
+        Task::Vectors => {
             let scripts = vectors::rewrite(&root())?;
-            writeln!(std::io::stdout(), "{scripts} scripts answered")?;
+            writeln!(std::io::stdout(), "{scripts} scripts rewritten")?;
             Ok(ExitCode::SUCCESS)
         }
-        Chore::Tables { kubeconfig, check } => {
+        Task::Tables { kubeconfig, check } => {
             let mode = if check {
                 tables::Mode::Check
             } else {
@@ -94,21 +95,18 @@ fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     }
 }
 
-/// The project's folder.
+/// Returns the root of the repository.
 fn root() -> PathBuf {
     let own = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     own.parent().map_or_else(|| own.clone(), PathBuf::from)
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "the last words of a command that failed"
-)]
+#[expect(clippy::print_stderr, reason = "the error of a failed command")]
 fn report_error(error: &dyn std::error::Error) {
     eprintln!("error: {error}");
     let mut cause = error.source();
     while let Some(error) = cause {
-        eprintln!("  because: {error}");
+        eprintln!("  caused by: {error}");
         cause = error.source();
     }
 }

@@ -1,9 +1,9 @@
-// Command defaults prints what Kubernetes fills into objects of its own kinds, found by probing
-// its scheme: for every struct that an object can hold, an object that holds only that is
-// defaulted, and what was added to the struct is written down.
+// Command defaults prints the default values of the built-in kinds of Kubernetes. It finds them by
+// probing the scheme: for every struct of a kind, it defaults an object that contains only that
+// struct, and prints the added fields.
 //
-// A field is conditional when its default changes as soon as one of its neighbours is set; those
-// are only named, and a server needs a rule of its own for them.
+// A default is conditional if it changes when another field of the struct is set. Conditional
+// defaults are only listed; a server needs a rule for each.
 package main
 
 import (
@@ -16,21 +16,21 @@ import (
 )
 
 type table struct {
-	// The first is no node.
+	// The first entry is unused.
 	Nodes []*node `json:"nodes"`
-	// Group, version, kind and place of the node.
+	// Group, version, kind and index of the node.
 	Kinds [][4]any `json:"kinds"`
 	// Kind and path of each conditional default.
 	Conditional []string `json:"conditional"`
 }
 
-// A node says what is filled into a struct, and where to go on from it.
+// A node has the defaults of a struct and the nodes of its fields.
 type node struct {
-	// Fields that are filled in where they are absent.
+	// Defaults of absent fields.
 	Absent map[string]any `json:"d,omitempty"`
-	// Fields that are filled in where they have the value that Go writes for an unset one.
+	// Defaults of fields that have the value that Go encodes for an unset field.
 	Zero map[string]any `json:"z,omitempty"`
-	// The nodes of fields, of the items of a list, of the entries of a map.
+	// The nodes of fields, of the items of a list and of the entries of a map.
 	Fields  map[string]int `json:"f,omitempty"`
 	Items   int            `json:"i,omitempty"`
 	Entries int            `json:"e,omitempty"`

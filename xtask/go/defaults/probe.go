@@ -8,7 +8,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// A path leads through Go values, and at the same time through their JSON.
+// A path leads to a struct in a Go value and in its JSON.
 type path struct {
 	steps []step
 	json  []any
@@ -35,7 +35,7 @@ func (p path) then(s step, json ...any) path {
 
 const entryKey = "x"
 
-// build makes a value of type t that holds what the steps lead to and nothing else.
+// build returns a value of type t that contains only what the steps lead to.
 func build(t reflect.Type, steps []step, tweak func(reflect.Value)) reflect.Value {
 	v := reflect.New(t).Elem()
 	if len(steps) == 0 {
@@ -63,7 +63,7 @@ func build(t reflect.Type, steps []step, tweak func(reflect.Value)) reflect.Valu
 	return v
 }
 
-// probe answers the struct at the path before and after defaulting, as JSON.
+// probe returns the struct at the path before and after defaulting, as JSON.
 func (w *walker) probe(p path, tweak func(reflect.Value)) (before, after map[string]any, err error) {
 	object := build(w.root, p.steps, tweak).Addr().Interface().(runtime.Object)
 	if before, err = at(object, p.json); err != nil {

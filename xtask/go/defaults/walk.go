@@ -16,7 +16,7 @@ type walker struct {
 	stack map[reflect.Type]bool
 }
 
-// A field of a struct as JSON sees it: those of embedded structs are its own.
+// A field of a struct in JSON, where fields of embedded structs belong to the struct.
 type field struct {
 	name string
 	path path
@@ -25,7 +25,7 @@ type field struct {
 
 var marshaler = reflect.TypeFor[json.Marshaler]()
 
-// walk answers the node for values of type t at the path; 0 where nothing is ever filled in.
+// walk returns the index of the node for values of type t at the path; 0 if there are no defaults.
 func (w *walker) walk(t reflect.Type, p path) (int, error) {
 	if reflect.PointerTo(t).Implements(marshaler) && t.Kind() == reflect.Struct {
 		return 0, nil
@@ -53,7 +53,7 @@ func (w *walker) walkStruct(t reflect.Type, p path) (int, error) {
 	w.stack[t] = true
 	defer delete(w.stack, t)
 	fields := fieldsOf(t, p)
-	n, err := w.filled(p, fields)
+	n, err := w.defaults(p, fields)
 	if err != nil {
 		return 0, err
 	}
@@ -93,8 +93,8 @@ func fieldsOf(t reflect.Type, p path) []field {
 	return fields
 }
 
-// filled finds what is filled into the struct at the path itself.
-func (w *walker) filled(p path, fields []field) (*node, error) {
+// defaults returns a node with the defaults of the struct at the path.
+func (w *walker) defaults(p path, fields []field) (*node, error) {
 	before, after, err := w.probe(p, nil)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (w *walker) filled(p path, fields []field) (*node, error) {
 	return n, nil
 }
 
-// isConditional tells whether the default of a field depends on the time or on a neighbour.
+// isConditional returns whether the default of a field depends on the time or on another field.
 func (w *walker) isConditional(p path, fields []field, name string, value any) (bool, error) {
 	if s, ok := value.(string); ok {
 		if _, err := time.Parse(time.RFC3339, s); err == nil {
@@ -148,7 +148,7 @@ func (w *walker) isConditional(p path, fields []field, name string, value any) (
 	return false, nil
 }
 
-// set puts a value into a struct, through the structs it embeds.
+// set assigns a field of a struct or of a struct that it embeds.
 func set(v reflect.Value, steps []step, given reflect.Value) {
 	for _, s := range steps {
 		v = v.Field(s.field)
@@ -156,7 +156,7 @@ func set(v reflect.Value, steps []step, given reflect.Value) {
 	v.Set(given)
 }
 
-// sample answers some value that is not the zero value.
+// sample returns a value that is not the zero value.
 func sample(t reflect.Type) (reflect.Value, bool) {
 	v := reflect.New(t).Elem()
 	switch t.Kind() {
@@ -176,7 +176,7 @@ func sample(t reflect.Type) (reflect.Value, bool) {
 	return v, true
 }
 
-// add answers the place of a node, that of an equal one where there is one.
+// add returns the index of a node. Equal nodes share an index.
 func (w *walker) add(n *node) int {
 	if n.Absent == nil && n.Zero == nil && n.Fields == nil && n.Items == 0 && n.Entries == 0 {
 		return 0

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// changed answers the object with each value put to where its JSON pointer leads.
+// changed returns the object with each value set at its JSON pointer.
 func changed(object, changes map[string]any) (map[string]any, error) {
-	var root any = runtime.DeepCopyJSONValue(normal(object))
+	var root any = runtime.DeepCopyJSONValue(normalize(object))
 	pointers := make([]string, 0, len(changes))
 	for pointer := range changes {
 		pointers = append(pointers, pointer)
@@ -20,24 +20,24 @@ func changed(object, changes map[string]any) (map[string]any, error) {
 	for _, pointer := range pointers {
 		var err error
 		parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-		if root, err = put(root, parts, normal(changes[pointer])); err != nil {
+		if root, err = put(root, parts, normalize(changes[pointer])); err != nil {
 			return nil, fmt.Errorf("%s: %w", pointer, err)
 		}
 	}
 	return root.(map[string]any), nil
 }
 
-// normal makes whole numbers of those that were read as fractions.
-func normal(value any) any {
+// normalize converts whole numbers, which were decoded as float64, to int64.
+func normalize(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for name, member := range value {
-			value[name] = normal(member)
+			value[name] = normalize(member)
 		}
 		return value
 	case []any:
 		for i, item := range value {
-			value[i] = normal(item)
+			value[i] = normalize(item)
 		}
 		return value
 	case float64:

@@ -12,14 +12,13 @@ import (
 	"github.com/kubewright/kubewright/xtask/go/internal/builtin"
 )
 
-// What becomes of an object between a request's body and the store, without its strategy.
+// defaulted is an object in a request and after decoding and defaulting.
 type defaulted struct {
 	Object map[string]any `json:"object"`
 	Result map[string]any `json:"result"`
 }
 
-// defaultAll answers two objects of every kind: an empty one, and one that holds one of
-// everything.
+// defaultAll returns two objects of every kind: an empty one, and one with every struct set.
 func defaultAll() ([]defaulted, error) {
 	var all []defaulted
 	for _, kind := range builtin.Kinds() {
@@ -48,7 +47,7 @@ func defaultAll() ([]defaulted, error) {
 	return all, nil
 }
 
-// fill gives a value one of everything that holds something; texts and numbers stay unset.
+// fill sets all structs of a value, with one item per list. Strings and numbers stay unset.
 func fill(v reflect.Value, above map[reflect.Type]bool) {
 	t := v.Type()
 	if above[t] || t.PkgPath() == "k8s.io/apimachinery/pkg/apis/meta/v1" && t.Name() != "LabelSelector" {
@@ -81,7 +80,7 @@ func fill(v reflect.Value, above map[reflect.Type]bool) {
 	}
 }
 
-// decode reads an object as the server does: defaulted, in the version it works with.
+// decode decodes an object as the server does: defaulted, and in the internal version.
 func decode(object map[string]any) (runtime.Object, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -90,7 +89,7 @@ func decode(object map[string]any) (runtime.Object, error) {
 	return runtime.Decode(legacyscheme.Codecs.UniversalDecoder(), text)
 }
 
-// encode writes an object as the server does.
+// encode encodes an object as the server does.
 func encode(internal runtime.Object, kind schema.GroupVersionKind) (map[string]any, error) {
 	external, err := legacyscheme.Scheme.ConvertToVersion(internal, kind.GroupVersion())
 	if err != nil {

@@ -1,8 +1,7 @@
-// Command kinds lets Kubernetes' own code create and update the objects of the given files, and
-// prints what became of them: the object that would be stored, or what is wrong with it.
+// Command kinds creates and updates the objects of the given files with the code of Kubernetes, and
+// prints the results: the object that would be stored, or the validation errors.
 //
-// Besides it answers, for every kind, what defaulting makes of an object that holds one of
-// everything.
+// It also prints, for every kind, the defaulted form of an object with every struct set.
 package main
 
 import (
@@ -12,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-type answers struct {
+type results struct {
 	Defaulted []defaulted `json:"defaulted"`
 	Written   []written   `json:"written"`
 }
@@ -25,7 +24,7 @@ func main() {
 }
 
 func run(files []string) error {
-	all := answers{}
+	all := results{}
 	var err error
 	if all.Defaulted, err = defaultAll(); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/rbac/rolebinding"
 )
 
-// What a server does with each kind between decoding and storing.
+// strategies are the steps of a server for each kind between decoding and storing.
 var strategies = map[schema.GroupKind]strategy{
 	{Kind: "ConfigMap"}:                           configmap.Strategy,
 	{Kind: "Event"}:                               event.Strategy,

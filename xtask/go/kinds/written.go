@@ -18,24 +18,24 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A script holds an object, and what is changed of it, by JSON pointer, before it is created, or
-// after it was created and before it is updated. Null removes.
+// A script has an object and changes of it by JSON pointer. Changes of Create apply before the object
+// is created, changes of Update after it was created and before it is updated. Null removes a field.
 type script struct {
 	Base   map[string]any            `json:"base"`
 	Create map[string]map[string]any `json:"create"`
 	Update map[string]map[string]any `json:"update"`
 }
 
-// What became of a write.
+// written is the result of a write.
 type written struct {
 	About  string         `json:"about"`
 	Object map[string]any `json:"object"`
 	Old    map[string]any `json:"old,omitempty"`
 	Result map[string]any `json:"result,omitempty"`
-	Error  *refusal       `json:"error,omitempty"`
+	Error  *rejection     `json:"error,omitempty"`
 }
 
-type refusal struct {
+type rejection struct {
 	Message string               `json:"message"`
 	Causes  []metav1.StatusCause `json:"causes"`
 }
@@ -55,7 +55,7 @@ func play(file string) ([]written, error) {
 	kind := base.GroupVersionKind()
 	strategy, ok := strategies[kind.GroupKind()]
 	if !ok {
-		return nil, fmt.Errorf("no strategy is known for %s", kind)
+		return nil, fmt.Errorf("no strategy for %s", kind)
 	}
 	w := writer{kind, strategy}
 	var all []written
@@ -64,20 +64,20 @@ func play(file string) ([]written, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", about, err)
 		}
-		answer, err := w.create(object)
+		result, err := w.create(object)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", about, err)
 		}
-		answer.About = about
-		all = append(all, answer)
+		result.About = about
+		all = append(all, result)
 	}
 	for _, about := range sorted(s.Update) {
-		answer, err := w.update(s.Base, s.Update[about])
+		result, err := w.update(s.Base, s.Update[about])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", about, err)
 		}
-		answer.About = about
-		all = append(all, answer)
+		result.About = about
+		all = append(all, result)
 	}
 	return all, nil
 }
@@ -104,17 +104,17 @@ func (w writer) context() context.Context {
 }
 
 func (w writer) create(object map[string]any) (written, error) {
-	answer := written{Object: object}
+	result := written{Object: object}
 	internal, err := decode(object)
 	if err != nil {
-		return answer, err
+		return result, err
 	}
 	metadata, err := meta.Accessor(internal)
 	if err != nil {
-		return answer, err
+		return result, err
 	}
 	rest.FillObjectMetaSystemFields(metadata)
-	return answer, w.tell(&answer, internal, rest.BeforeCreate(w.strategy, w.context(), internal))
+	return result, w.record(&result, internal, rest.BeforeCreate(w.strategy, w.context(), internal))
 }
 
 func (w writer) update(base, changes map[string]any) (written, error) {
@@ -127,43 +127,43 @@ func (w writer) update(base, changes map[string]any) (written, error) {
 	}
 	old := created.Result
 	object, err := changed(old, changes)
-	answer := written{Object: object, Old: old}
+	result := written{Object: object, Old: old}
 	if err != nil {
-		return answer, err
+		return result, err
 	}
 	oldInternal, err := decode(old)
 	if err != nil {
-		return answer, err
+		return result, err
 	}
 	internal, err := decode(object)
 	if err != nil {
-		return answer, err
+		return result, err
 	}
 	failed := rest.BeforeUpdate(w.strategy, w.context(), internal, oldInternal)
-	return answer, w.tell(&answer, internal, failed)
+	return result, w.record(&result, internal, failed)
 }
 
-// tell notes the object, or the refusal of it.
-func (w writer) tell(answer *written, internal runtime.Object, failed error) error {
+// record stores the object or its rejection in the result.
+func (w writer) record(result *written, internal runtime.Object, failed error) error {
 	var status apierrors.APIStatus
 	if errors.As(failed, &status) && status.Status().Details != nil {
-		answer.Error = &refusal{status.Status().Message, status.Status().Details.Causes}
+		result.Error = &rejection{status.Status().Message, status.Status().Details.Causes}
 		return nil
 	}
 	if failed != nil {
 		return failed
 	}
-	result, err := encode(internal, w.kind)
+	object, err := encode(internal, w.kind)
 	if err != nil {
 		return err
 	}
-	if metadata, ok := result["metadata"].(map[string]any); ok {
-		// One that the base names is kept, so that an update is one of the same object.
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		// Constants, so that the output does not change between runs.
 		metadata["uid"] = "11111111-2222-4333-8444-555555555555"
 		metadata["creationTimestamp"] = "2026-01-01T00:00:00Z"
 		metadata["resourceVersion"] = "1"
 	}
-	answer.Result = result
+	result.Result = object
 	return nil
 }
 

@@ -1,8 +1,7 @@
-// Command layouts prints how the objects of Kubernetes' own kinds are laid out in protobuf: for
-// every message its fields in the order in which Go writes them as JSON, with their numbers, and
-// when JSON has them.
+// Command layouts prints the protobuf layouts of the built-in kinds of Kubernetes: for every message
+// its fields in the order of Go's JSON, with their numbers, and when JSON contains them.
 //
-// The descriptions in .proto files tell neither the order nor what JSON leaves out.
+// The .proto files have neither that order nor the fields that JSON omits.
 package main
 
 import (
@@ -23,19 +22,19 @@ import (
 	"github.com/kubewright/kubewright/xtask/go/internal/served"
 )
 
-// When JSON has a field.
+// When JSON contains a field.
 const (
-	// When the message has it.
+	// If the message contains it.
 	whenPresent = "p"
-	// When its value is neither zero nor empty.
+	// If its value is neither zero nor empty.
 	whenNotZero = "z"
-	// Always, as null when the message does not have it.
+	// Always; null if the message does not contain it.
 	orNull = "n"
-	// Always, as its zero value when the message does not have it.
+	// Always; the zero value if the message does not contain it.
 	orZero = "v"
 )
 
-// What JSON writes otherwise than as an object of fields.
+// Structs whose JSON is not an object of their fields.
 var special = map[reflect.Type]string{
 	reflect.TypeFor[metav1.Time]():                                  "time",
 	reflect.TypeFor[metav1.MicroTime]():                             "microTime",
@@ -49,36 +48,36 @@ var special = map[reflect.Type]string{
 	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrStringArray](): "schemaOrTexts",
 }
 
-// A Table is what is printed.
+// A Table is the output.
 type Table struct {
 	Kinds    []Kind    `json:"kinds"`
 	Messages []Message `json:"messages"`
 }
 
-// A Kind is one whose objects are served or sent.
+// A Kind is a kind of objects in requests or responses.
 type Kind struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// The place of its message.
+	// The index of its message.
 	Message int `json:"message"`
 }
 
-// A Message has the fields of its embedded structs in their places.
+// A Message lists its fields, with the fields of embedded structs in place.
 type Message struct {
-	// The place of the kind that it is, plus one.
+	// The index of its kind plus one; zero if it is no kind.
 	Kind   int     `json:"kind"`
 	Fields []Field `json:"fields"`
 }
 
-// A Field is one of a message, or of an embedded struct of it.
+// A Field is a field of a message or of a struct that it embeds.
 type Field struct {
-	// 0 for the message's own fields; embedded structs are counted.
+	// 0 for the fields of the message, else the number of the embedded struct.
 	Part   int    `json:"part"`
 	Number int    `json:"number"`
 	Name   string `json:"name"`
-	// A scalar, something special, `message` or `part`.
+	// A scalar, a special type, `message` or `part`.
 	Type string `json:"type"`
-	// The place of the message, or the number of the part.
+	// The index of the message, or the number of the part.
 	Place   int    `json:"place"`
 	Shape   string `json:"shape"`
 	Written string `json:"written"`
@@ -135,7 +134,7 @@ func (w *walker) message(t reflect.Type) (int, error) {
 	return place, nil
 }
 
-// The fields of a message and of its embedded structs, in the order of JSON.
+// flattened has the fields of a message and of its embedded structs, in the order of JSON.
 type flattened struct {
 	walker  *walker
 	fields  []Field
@@ -162,7 +161,7 @@ func (f *flattened) add(t reflect.Type, part int) error {
 		name, options := options[0], options[1:]
 		if name == "" && field.Anonymous {
 			if field.Type.Kind() != reflect.Struct {
-				return fmt.Errorf("%s is embedded and no struct", field.Name)
+				return fmt.Errorf("%s is embedded, but is not a struct", field.Name)
 			}
 			f.parts++
 			inner := f.parts
@@ -172,10 +171,10 @@ func (f *flattened) add(t reflect.Type, part int) error {
 			}
 			continue
 		}
-		// Whether a struct is zero is told by its bytes only where zero has none.
+		// The reader can detect a zero struct only if its encoding is empty.
 		how := written(field.Type, options)
 		if how == whenNotZero && field.Type.Kind() == reflect.Struct && special[field.Type] != "time" {
-			return fmt.Errorf("%s is left out when it is zero", field.Name)
+			return fmt.Errorf("%s is omitted if it is zero", field.Name)
 		}
 		described := Field{Part: part, Number: number, Name: name, Written: how}
 		if err := f.describe(&described, field.Type); err != nil {
@@ -209,7 +208,7 @@ func (f *flattened) describe(field *Field, t reflect.Type) error {
 		return err
 	}
 	field.Type = name
-	// What is special about schemas is where they stand.
+	// The special types of schemas contain messages.
 	if strings.HasPrefix(name, "schema") {
 		t, name = reflect.TypeFor[apiextensionsv1.JSONSchemaProps](), "message"
 	}
@@ -224,7 +223,7 @@ func (f *flattened) typeOf(t reflect.Type) (string, error) {
 		return name, nil
 	}
 	if _, ok := reflect.New(t).Interface().(json.Marshaler); ok {
-		return "", fmt.Errorf("%v writes its own JSON, in a way that is not known here", t)
+		return "", fmt.Errorf("%v has a custom JSON encoding that is not supported", t)
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -245,7 +244,7 @@ func (f *flattened) typeOf(t reflect.Type) (string, error) {
 			return "texts", nil
 		}
 	}
-	return "", fmt.Errorf("a %v is not known here", t)
+	return "", fmt.Errorf("the type %v is not supported", t)
 }
 
 func written(t reflect.Type, options []string) string {

@@ -1,6 +1,6 @@
-// Command objects prints objects of every kind that an API server sends, as JSON and as protobuf:
-// with nothing in them, with something in every field, and with zero values wherever these are
-// told apart from nothing.
+// Command objects prints objects of every kind of an API server as JSON and as protobuf: without
+// fields, with a value in every field, and with explicit zero values where these differ from absent
+// ones.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/kubewright/kubewright/xtask/go/internal/served"
 )
 
-// An Object is one in both forms.
+// An Object is an object in both formats.
 type Object struct {
 	Group    string          `json:"group"`
 	Version  string          `json:"version"`
@@ -66,7 +66,7 @@ func run() error {
 	return json.NewEncoder(os.Stdout).Encode(objects)
 }
 
-// A server has its objects from its storage, where they are in protobuf.
+// write encodes a value like a server, which decodes its objects from protobuf in storage.
 func write(kind served.Kind, value reflect.Value, typed map[reflect.Type]metav1.TypeMeta) (Object, error) {
 	stored, err := value.Interface().(message).Marshal()
 	if err != nil {
@@ -85,7 +85,7 @@ func write(kind served.Kind, value reflect.Value, typed map[reflect.Type]metav1.
 	return Object{kind.Group, kind.Version, kind.Kind, bytes.TrimSpace(text.Bytes()), sent}, err
 }
 
-// The kind of an object inside of another is not stored; a server fills it in.
+// setKinds sets the kinds of nested objects. They are not stored; a server sets them.
 func setKinds(v reflect.Value, typed map[reflect.Type]metav1.TypeMeta) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -108,15 +108,15 @@ func setKinds(v reflect.Value, typed map[reflect.Type]metav1.TypeMeta) {
 	}
 }
 
-// What is put into the fields.
+// The values of the fields.
 const (
 	nothing = iota
 	something
 	zeros
 )
 
-// Schemas hold schemas.
-const deepest = 24
+// The maximum depth, because schemas contain schemas.
+const maxDepth = 24
 
 type filler struct {
 	fill  int
@@ -125,7 +125,7 @@ type filler struct {
 }
 
 func (f *filler) value(v reflect.Value, depth int) {
-	if f.fill == nothing || depth > deepest {
+	if f.fill == nothing || depth > maxDepth {
 		return
 	}
 	f.count++
@@ -187,7 +187,7 @@ func (f *filler) scalar(v reflect.Value) {
 	}
 }
 
-// What is no plain struct.
+// special sets a value of a type with a custom encoding. Returns false for other types.
 func (f *filler) special(v reflect.Value, depth int) bool {
 	isZero := f.fill == zeros
 	if !v.CanAddr() {
@@ -250,7 +250,7 @@ func (f *filler) special(v reflect.Value, depth int) bool {
 			value.Schema = &apiextensionsv1.JSONSchemaProps{Title: "t"}
 		}
 	case *apiextensionsv1.JSONSchemaProps:
-		// One level of schemas in schemas tells as much as ten.
+		// Nested schemas all have the same encoding.
 		if depth > 10 {
 			return true
 		}

@@ -15,15 +15,15 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// A testCase is a script: writes to one object, one after the other.
+// A testCase is a script: a sequence of writes to an object.
 type testCase struct {
 	About string `json:"about"`
-	// The schema of a custom resource; none for kinds of Kubernetes.
+	// The schema of a custom resource; absent for built-in kinds.
 	Schema object `json:"schema,omitempty"`
 	Steps  []step `json:"steps"`
 }
 
-// A step is one write: exactly one of Apply and Update is set.
+// A step is a write. Exactly one of Apply and Update is set.
 type step struct {
 	Apply       object `json:"apply,omitempty"`
 	Update      object `json:"update,omitempty"`
@@ -32,12 +32,12 @@ type step struct {
 	Subresource string `json:"subresource,omitempty"`
 	// Top-level fields that the write cannot change.
 	Reset []string `json:"reset,omitempty"`
-	// What the library answers.
+	// The result of the library.
 	Object object   `json:"object,omitempty"`
 	Error  *failure `json:"error,omitempty"`
 }
 
-// An object reads whole numbers as such, as the server does.
+// An object decodes whole numbers as integers, as the server does.
 type object map[string]interface{}
 
 func (o *object) UnmarshalJSON(text []byte) error {
@@ -47,7 +47,7 @@ func (o *object) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// A failure is what a client would read.
+// A failure is the error in the response to a client.
 type failure struct {
 	Code    int32                `json:"code"`
 	Message string               `json:"message"`
@@ -72,7 +72,7 @@ func (c *testCase) run() error {
 			s.Error = describe(err)
 			continue
 		}
-		if next, err = settle(next, i); err != nil {
+		if next, err = setConstants(next, i); err != nil {
 			return fmt.Errorf("step %d: %w", i, err)
 		}
 		if s.Object, err = toMap(next); err != nil {
@@ -103,21 +103,21 @@ func (s *step) write(w *world, live runtime.Object) (runtime.Object, error) {
 		return nil, err
 	}
 	if live != nil {
-		uid(sent, live)
+		copyUID(sent, live)
 	}
 	return fm.UpdateNoErrors(base, sent, s.Manager), nil
 }
 
-// The server fills in the uid before the object is stored, and keeps it.
-func uid(sent, live runtime.Object) {
+// copyUID sets the uid of a written object, as the server does before it stores the object.
+func copyUID(sent, live runtime.Object) {
 	to, _ := meta.Accessor(sent)
 	from, _ := meta.Accessor(live)
 	to.SetUID(from.GetUID())
 }
 
-// The step's own time stands in every entry that the step touched: the library takes it from the
-// clock, which is long after these.
-func settle(next runtime.Object, index int) (runtime.Object, error) {
+// setConstants sets the uid, and the time of every entry that the step changed, to constants. Entries
+// of the step have the current time, which is later than those constants.
+func setConstants(next runtime.Object, index int) (runtime.Object, error) {
 	accessor, err := meta.Accessor(next)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func describe(err error) *failure {
 	if status.Status().Details != nil {
 		f.Causes = status.Status().Details.Causes
 	}
-	// The library walks the managers in no order.
+	// The library iterates over the managers in random order.
 	sort.SliceStable(f.Causes, func(i, j int) bool { return f.Causes[i].Message < f.Causes[j].Message })
 	return f
 }

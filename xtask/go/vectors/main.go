@@ -1,5 +1,5 @@
-// Command vectors runs the scripted cases of server-side apply through Kubernetes' own library
-// and writes what it answers beside each step.
+// Command vectors runs the scripted cases of server-side apply with the library of Kubernetes, and
+// writes its results into each step.
 //
 // Usage: vectors FILE...
 package main

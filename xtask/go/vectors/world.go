@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// A world is what the library needs to know of one kind.
+// A world has the types and converters that the library needs for a kind.
 type world struct {
 	kind    schema.GroupVersionKind
 	types   managedfields.TypeConverter
@@ -43,7 +43,8 @@ func newWorld(object, openAPI map[string]interface{}) (*world, error) {
 	return &world{kind: kind, types: types, creater: customCreater{}, convert: customConverter{}, custom: true}, nil
 }
 
-// A script may apply a version that is not served; the request still goes to the one that is.
+// builtinVersion returns the served version. A script can apply the version v99, which is not
+// served, in a request to v1.
 func builtinVersion(apiVersion string) string {
 	return strings.Replace(apiVersion, "v99", "v1", 1)
 }
@@ -92,7 +93,8 @@ func (w *world) fieldManager(subresource string, reset []string) (*managedfields
 	return build(w.types, w.convert, noDefaults{}, w.creater, w.kind, w.kind.GroupVersion(), subresource, filters)
 }
 
-// decode reads an object as the server does: into its Go type, or as it is for custom resources.
+// decode decodes an object as the server does: into its Go type, or unstructured for custom
+// resources.
 func (w *world) decode(object map[string]interface{}) (runtime.Object, error) {
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(object)}
 	if w.custom {

@@ -1,7 +1,7 @@
-// Command written prints, for every struct of Kubernetes' API, which of its JSON fields Go writes
-// although they were never set, and which it leaves out when they are zero.
+// Command written prints, for every struct of the Kubernetes API, which JSON fields Go encodes even if
+// they are unset, and which it omits if they are zero.
 //
-// OpenAPI documents do not tell: they know neither `omitempty` nor pointers.
+// OpenAPI documents do not contain this: they have neither `omitempty` nor pointers.
 package main
 
 import (
@@ -17,13 +17,13 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
-// How a field is written.
+// How Go encodes a field.
 const (
-	// Left out when empty, zero or false.
+	// Omitted if empty, zero or false.
 	whenNotZero = "z"
-	// Always, as null when it was never set.
+	// Always; null if it is unset.
 	alwaysNull = "n"
-	// Always, as its zero value when it was never set.
+	// Always; the zero value if it is unset.
 	alwaysZero = "v"
 )
 

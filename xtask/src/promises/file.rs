@@ -1,106 +1,108 @@
+//! The file `docs/promises.toml`.
+
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// The claims of the project, in the order of `docs/promises.toml`.
+/// The promises, in the order of the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Promises {
-    /// One claim each.
+    /// The entries.
     #[serde(rename = "promise")]
     pub promises: Vec<Promise>,
 }
 
-/// A claim, the command that proves it and the bound that holds for it.
+/// A claim, the command that checks it and its bound.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Promise {
-    /// A short name to select it by.
+    /// The id, which selects the promise on the command line.
     pub id: String,
-    /// What is claimed, in a sentence.
+    /// The claim, a sentence.
     pub claim: String,
-    /// The command that proves it, run by `sh` in the project's folder.
+    /// The command that checks the claim, run by `sh` in the root of the repository.
     pub command: String,
-    /// A command run before, whose time does not count: usually the build.
+    /// A command that runs before, usually a build. Its time does not count.
     #[serde(default)]
     pub prepare: Option<String>,
-    /// What must hold besides exit code 0.
+    /// The bound on the output and the duration, in addition to exit code 0.
     #[serde(default)]
     pub bound: Bound,
-    /// Whether it is part of every run of the checks, or only of `--all`.
+    /// Whether the promise is checked by default, not only with `--all`.
     #[serde(default)]
     pub quick: bool,
-    /// A program without which the claim cannot be tried here.
+    /// A program that the command needs. Without it the promise is not checked.
     #[serde(default)]
     pub needs: Option<String>,
-    /// What was found when the claim was last looked at by a person.
+    /// The state that a person recorded after the last check.
     pub state: State,
 }
 
-/// What a proof's output must satisfy.
+/// The bound on the output and the duration of a command.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bound {
-    /// Most seconds from start to exit.
+    /// Maximum seconds from start to exit.
     #[serde(default)]
     pub seconds: Option<f64>,
-    /// Most seconds that the test runners of the command report as their own run time, in all.
+    /// Maximum of the sum of the run times that the test runners report, in seconds.
     #[serde(default)]
     pub test_seconds: Option<f64>,
-    /// Fewest tests that pass.
+    /// Minimum number of passing tests.
     #[serde(default)]
     pub tests: Option<usize>,
-    /// Texts that the output holds.
+    /// Texts that the output contains.
     #[serde(default)]
     pub prints: Vec<String>,
 }
 
-/// Whether a promise has been kept so far; one that was kept must not break.
+/// The recorded state of a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
-    /// It held; a run that finds it broken fails.
+    /// The claim holds. A check that finds it broken fails.
     Kept,
-    /// It is known not to hold yet; a run reports it and goes on.
+    /// The claim is known not to hold. A check only reports it.
     Broken,
 }
 
-/// Why the promises could not be read.
+/// An error in the promises.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PromisesError {
-    /// The file is not there or not readable.
-    #[error("read the promises from {path}: is this the project's folder?")]
+    /// The file cannot be read.
+    #[error("read the promises from {path}: is this the root of the repository?")]
     Read {
-        /// Where it was looked for.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
-    /// The file is not what it should be.
-    #[error("understand the promises in {path}: mend the entry that the cause names")]
+    /// The file is invalid.
+    #[error("parse the promises in {path}: fix the entry that the cause names")]
     Parse {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// The position and the reason.
         #[source]
         source: toml::de::Error,
     },
-    /// There is no promise of that name.
+    /// No promise has this id.
     #[error("find the promise {id:?} in {path}: its ids are {known}")]
     Unknown {
-        /// What was asked for.
+        /// The requested id.
         id: String,
         /// The file.
         path: PathBuf,
-        /// What there is.
+        /// The existing ids.
         known: String,
     },
 }
 
 impl Promises {
-    /// Reads the file, which must hold each of the promises asked for.
-    pub(crate) fn read(path: &Path, asked: &[String]) -> Result<Self, PromisesError> {
+    /// Reads the file. Fails if it lacks one of the requested ids.
+    pub(crate) fn read(path: &Path, ids: &[String]) -> Result<Self, PromisesError> {
         let text = std::fs::read_to_string(path).map_err(|source| PromisesError::Read {
             path: path.to_owned(),
             source,
@@ -112,15 +114,15 @@ impl Promises {
         let known: Vec<&str> = promises
             .promises
             .iter()
-            .map(|one| one.id.as_str())
+            .map(|promise| promise.id.as_str())
             .collect();
-        match asked.iter().find(|id| !known.contains(&id.as_str())) {
-            Some(id) => Err(PromisesError::Unknown {
+        if let Some(id) = ids.iter().find(|id| !known.contains(&id.as_str())) {
+            return Err(PromisesError::Unknown {
                 id: id.clone(),
                 path: path.to_owned(),
                 known: known.join(", "),
-            }),
-            None => Ok(promises),
+            });
         }
+        Ok(promises)
     }
 }

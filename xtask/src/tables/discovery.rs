@@ -1,3 +1,5 @@
+//! The table of resources, from discovery.
+
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -7,10 +9,10 @@ use serde_json::Value;
 use super::server::Server;
 use super::write;
 
-/// Every resource that the server offers.
+/// All resources of the server.
 #[derive(Serialize)]
 struct Table {
-    /// In the order of discovery, the core group first; versions with the preferred one first.
+    /// In the order of discovery, the core group first. The first version is the preferred one.
     groups: Vec<Group>,
     resources: Vec<Resource>,
 }
@@ -37,7 +39,7 @@ struct Resource {
     subresources: Vec<Subresource>,
 }
 
-/// Its kind may belong to another group version than its parent's.
+/// A subresource. Its kind can have another group and version than the kind of the resource.
 #[derive(Serialize)]
 struct Subresource {
     name: String,
@@ -47,7 +49,7 @@ struct Subresource {
     verbs: Vec<String>,
 }
 
-/// The resources of all group versions, from discovery.
+/// Reads the resources of all group versions.
 pub(super) async fn read(server: &Server) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut table = Table {
         groups: vec![Group {

@@ -1,3 +1,5 @@
+//! The table of protobuf layouts.
+
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -5,7 +7,7 @@ use serde::Deserialize;
 
 use crate::go;
 
-/// What the program that knows Kubernetes' Go types prints.
+/// The output of the Go program `layouts`.
 #[derive(Deserialize)]
 struct Table {
     kinds: Vec<Kind>,
@@ -37,7 +39,7 @@ struct Field {
     written: String,
 }
 
-/// The types of fields in the order of their numbers; parts have none.
+/// The types of fields, in the order of their codes. Parts have no code.
 const TYPES: [&str; 15] = [
     "text",
     "bytes",
@@ -58,8 +60,8 @@ const TYPES: [&str; 15] = [
 const SHAPES: [&str; 4] = ["one", "part", "list", "map"];
 const PRESENCES: [&str; 4] = ["p", "z", "n", "v"];
 
-/// The layouts of every kind that is served or sent, in the form that
-/// `kubewright_wire::protobuf::Layouts` reads in place.
+/// Returns the layouts of all kinds in responses and requests, in the format that
+/// `kubewright_wire::protobuf::Layouts` reads without parsing.
 pub(super) fn pack() -> Result<Vec<u8>, Box<dyn Error>> {
     let table: Table = serde_json::from_slice(&go::run("layouts", &[])?)?;
     let mut texts = Texts::default();
@@ -93,16 +95,17 @@ pub(super) fn pack() -> Result<Vec<u8>, Box<dyn Error>> {
 
 fn entry(field: &Field, texts: &mut Texts) -> Result<[u8; 8], Box<dyn Error>> {
     let is_part = field.r#type == "part";
-    let (code, shape) = match is_part {
-        true => (0, "part"),
-        false => (place_in(&TYPES, &field.r#type)?, field.shape.as_str()),
+    let (code, shape) = if is_part {
+        (0, "part")
+    } else {
+        (index_in(&TYPES, &field.r#type)?, field.shape.as_str())
     };
     if field.place >= 1 << 11 {
-        return Err(format!("there is no room for message {}", field.place).into());
+        return Err(format!("the index of message {} has more than 11 bits", field.place).into());
     }
     let name = texts.add(&field.name)?.to_le_bytes();
     let packed = u16::try_from(code << 11 | field.place)?.to_le_bytes();
-    let flags = place_in(&SHAPES, shape)? | place_in(&PRESENCES, &field.written)? << 2;
+    let flags = index_in(&SHAPES, shape)? | index_in(&PRESENCES, &field.written)? << 2;
     Ok([
         u8::try_from(field.number)?,
         u8::try_from(field.part)?,
@@ -115,12 +118,12 @@ fn entry(field: &Field, texts: &mut Texts) -> Result<[u8; 8], Box<dyn Error>> {
     ])
 }
 
-fn place_in(words: &[&str], word: &str) -> Result<usize, Box<dyn Error>> {
-    let found = words.iter().position(|one| *one == word);
-    found.ok_or_else(|| format!("{word} is none of {words:?}").into())
+fn index_in(words: &[&str], word: &str) -> Result<usize, Box<dyn Error>> {
+    let found = words.iter().position(|known| *known == word);
+    found.ok_or_else(|| format!("{word} is not in {words:?}").into())
 }
 
-/// Texts, each stored once.
+/// Strings, each stored once.
 #[derive(Default)]
 struct Texts {
     bytes: Vec<u8>,

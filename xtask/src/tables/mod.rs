@@ -1,5 +1,5 @@
-//! Writes the tables that say what Kubernetes' own kinds look like, from a live API server and
-//! from Kubernetes' Go packages.
+//! `cargo xtask tables`: generates the tables of the built-in kinds from a running API server and from
+//! the Go packages of Kubernetes.
 
 mod discovery;
 mod layouts;
@@ -16,9 +16,9 @@ pub(crate) use write::{Mode, Verdict, pack};
 
 use crate::go;
 
-/// Writes the tables below `root`, or compares them with what is there.
+/// Writes the tables below `root`, or compares them with the existing ones.
 ///
-/// The server is the one that `kubeconfig` names, or a real control plane started for this.
+/// The server is that of `kubeconfig`, or else of a real control plane that is started.
 pub(crate) fn run(
     root: &Path,
     kubeconfig: Option<PathBuf>,

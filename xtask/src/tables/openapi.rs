@@ -1,3 +1,5 @@
+//! The table of OpenAPI schemas.
+
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -6,10 +8,10 @@ use serde_json::Value;
 use super::server::Server;
 use super::write;
 
-/// Every schema of the OpenAPI documents of all group versions, by name.
+/// The schemas in the OpenAPI documents of all group versions, by name.
 pub(super) type Definitions = BTreeMap<String, Value>;
 
-/// Reads the documents.
+/// Reads the documents from the server.
 pub(super) async fn read(server: &Server) -> Result<Definitions, Box<dyn Error>> {
     let index = server.read("/openapi/v3").await?;
     let paths = index["paths"]
@@ -34,29 +36,29 @@ pub(super) async fn read(server: &Server) -> Result<Definitions, Box<dyn Error>>
     Ok(definitions)
 }
 
-/// The schemas without their prose, as the embedded server publishes them.
+/// Returns the schemas without descriptions, as the embedded server publishes them.
 pub(super) fn pack(definitions: &Definitions) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut definitions = definitions.clone();
-    definitions.values_mut().for_each(drop_prose);
+    definitions.values_mut().for_each(drop_descriptions);
     write::pack(&serde_json::to_vec(&definitions)?)
 }
 
-/// A property may itself be called `description`; it is then no text.
-fn drop_prose(value: &mut Value) {
+/// Removes descriptions, but not a property with the name `description`, whose value is no string.
+fn drop_descriptions(value: &mut Value) {
     match value {
         Value::Object(members) => {
             members.retain(|name, member| name != "description" || !member.is_string());
-            members.values_mut().for_each(drop_prose);
+            members.values_mut().for_each(drop_descriptions);
         }
-        Value::Array(items) => items.iter_mut().for_each(drop_prose),
+        Value::Array(items) => items.iter_mut().for_each(drop_descriptions),
         _ => {}
     }
 }
 
 const KINDS: &str = "x-kubernetes-group-version-kind";
 
-/// A type that several documents hold, such as `DeleteOptions`, lists in each of them only the
-/// kinds of that document; all else must be equal.
+/// Merges the kinds of a type that several documents contain, such as `DeleteOptions`. Each document
+/// lists only its own kinds. Everything else must be equal.
 fn merge_kinds(known: &mut Value, other: &Value) -> Result<(), Box<dyn Error>> {
     let mut rest = other.clone();
     let more = rest.as_object_mut().and_then(|rest| rest.remove(KINDS));
@@ -66,13 +68,15 @@ fn merge_kinds(known: &mut Value, other: &Value) -> Result<(), Box<dyn Error>> {
     }
     let mut all: Vec<Value> = Vec::new();
     for kind in [kinds, more].into_iter().flatten() {
-        for one in kind.as_array().cloned().unwrap_or_default() {
-            if !all.contains(&one) {
-                all.push(one);
+        for entry in kind.as_array().into_iter().flatten() {
+            if !all.contains(entry) {
+                all.push(entry.clone());
             }
         }
     }
-    if let (false, Some(known)) = (all.is_empty(), known.as_object_mut()) {
+    if !all.is_empty()
+        && let Some(known) = known.as_object_mut()
+    {
         known.insert(KINDS.to_owned(), Value::Array(all));
     }
     Ok(())

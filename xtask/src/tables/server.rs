@@ -1,3 +1,5 @@
+//! The API server that the tables are read from.
+
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -12,17 +14,17 @@ use serde_json::Value;
 /// The API server that the tables are read from.
 pub(super) struct Server {
     client: Client,
-    /// Runs until this is dropped; none where the server is the caller's.
+    /// The control plane, if it was started here. It stops when it is dropped.
     _started: Option<RealCluster>,
 }
 
 impl Server {
-    /// Reaches the server that a kubeconfig names, or starts one.
+    /// Connects to the server of a kubeconfig, or starts one.
     pub(super) async fn connect(kubeconfig: Option<PathBuf>) -> Result<Self, Box<dyn Error>> {
         if let Some(path) = kubeconfig {
-            let config = Kubeconfig::read_from(path)?;
+            let kubeconfig = Kubeconfig::read_from(path)?;
             let options = KubeConfigOptions::default();
-            let config = Config::from_custom_kubeconfig(config, &options).await?;
+            let config = Config::from_custom_kubeconfig(kubeconfig, &options).await?;
             return Ok(Self {
                 client: Client::try_from(config)?,
                 _started: None,
@@ -37,7 +39,7 @@ impl Server {
         })
     }
 
-    /// The JSON document at a path.
+    /// Reads the JSON document at a path.
     pub(super) async fn read(&self, path: &str) -> Result<Value, Box<dyn Error>> {
         let request = Request::get(path).body(Vec::new())?;
         let text = self.client.request_text(request).await?;

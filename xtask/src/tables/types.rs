@@ -1,3 +1,5 @@
+//! The table of types.
+
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -6,8 +8,8 @@ use kubewright_wire::schema::{Written, from_openapi};
 use super::openapi::Definitions;
 use crate::go;
 
-/// The types of every kind, from the OpenAPI documents of all group versions and, for what these
-/// do not tell, from Kubernetes' Go types.
+/// Returns the types of all kinds, from the OpenAPI documents and, for properties that these do not
+/// contain, from the Go types of Kubernetes.
 pub(super) fn pack(definitions: &Definitions) -> Result<Vec<u8>, Box<dyn Error>> {
     let written: BTreeMap<String, BTreeMap<String, Written>> =
         serde_json::from_slice(&go::run("written", &[])?)?;

@@ -1,28 +1,30 @@
+//! Writes tables or compares them with the existing ones.
+
 use std::error::Error;
 use std::io::Write as _;
 use std::path::Path;
 
 use flate2::{Compression, GzBuilder};
 
-/// What to do with the tables.
+/// Whether to write or to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Write them.
+    /// Write the tables.
     Write,
-    /// Say whether those that are there are still true.
+    /// Compare them with the existing ones.
     Check,
 }
 
-/// Whether the tables are true now.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// They are.
+    /// The tables match the server.
     UpToDate,
-    /// They differ from what the server says.
+    /// The tables differ from the server.
     Drifted,
 }
 
-/// Compresses a text so that equal texts give equal bytes.
+/// Compresses a text. Equal texts have equal results.
 pub(crate) fn pack(text: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut packed = GzBuilder::new()
         .mtime(0)
@@ -31,7 +33,7 @@ pub(crate) fn pack(text: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(packed.finish()?)
 }
 
-/// Writes or compares every table and prints one line for each.
+/// Writes or compares all tables. Prints a line for each.
 pub(super) fn all(
     root: &Path,
     tables: &[(&str, Vec<u8>)],

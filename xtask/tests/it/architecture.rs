@@ -1,11 +1,11 @@
-//! The ranks of the crates hold, and `docs/ARCHITECTURE.md` lists them truly.
+//! Dependencies between crates, and their table in `docs/ARCHITECTURE.md`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::{cargo, metadata, packages, root};
 
-/// The rows of the first table of the page: crate, rank, sentence.
+/// Returns the rows of the crate table of the page: rank and description by crate.
 fn table() -> BTreeMap<String, (u32, String)> {
     let page = std::fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("the page");
     page.lines()
@@ -22,7 +22,7 @@ fn table() -> BTreeMap<String, (u32, String)> {
 }
 
 #[test]
-fn every_crate_is_listed_with_its_own_sentence() {
+fn crate_table_lists_every_crate_with_its_description() {
     let table = table();
     let described: BTreeMap<_, _> = packages()
         .iter()
@@ -46,13 +46,13 @@ fn every_crate_is_listed_with_its_own_sentence() {
 }
 
 #[test]
-fn the_first_line_of_each_crate_is_its_sentence() {
+fn crate_documentation_starts_with_its_description() {
     for package in packages() {
         let name = package["name"].as_str().expect("a name");
         let description = package["description"].as_str().unwrap_or_default();
         let folder = Path::new(package["manifest_path"].as_str().expect("a path"))
             .parent()
-            .expect("a manifest lies in a folder");
+            .expect("a manifest is in a folder");
         let source = ["src/lib.rs", "src/main.rs"]
             .iter()
             .find_map(|file| std::fs::read_to_string(folder.join(file)).ok())
@@ -70,7 +70,7 @@ fn the_first_line_of_each_crate_is_its_sentence() {
 const RANKS: u32 = 8;
 
 #[test]
-fn no_crate_depends_on_its_own_rank_or_above() {
+fn crates_depend_on_lower_ranks_only() {
     let table = table();
     assert!(
         table.values().all(|(rank, _)| *rank < RANKS),
@@ -95,15 +95,15 @@ fn no_crate_depends_on_its_own_rank_or_above() {
     }
     assert!(
         upward.is_empty(),
-        "dependencies that do not point downward: {upward:#?}"
+        "dependencies on the same or a higher rank: {upward:#?}"
     );
 }
 
-/// How many crates the tree holds in more than one version; may only fall.
+/// How many dependencies have more than one version. It may only decrease.
 const DUPLICATES: usize = 12;
 
 #[test]
-fn crates_in_several_versions_do_not_grow_in_number() {
+fn number_of_dependencies_with_several_versions_does_not_grow() {
     let metadata = metadata(&[
         "--all-features",
         "--filter-platform",
@@ -120,13 +120,13 @@ fn crates_in_several_versions_do_not_grow_in_number() {
     versions.retain(|_, versions| versions.len() > 1);
     assert!(
         versions.len() <= DUPLICATES,
-        "{} crates in several versions, at most {DUPLICATES}: {versions:#?}",
+        "{} dependencies have several versions, at most {DUPLICATES}: {versions:#?}",
         versions.len()
     );
 }
 
 #[test]
-fn the_embedded_server_and_an_operator_stay_apart() {
+fn operator_and_embedded_server_do_not_depend_on_each_other() {
     let tree = |package: &str| {
         let tree = ["tree", "--edges", "normal", "--prefix", "none"];
         let tree = cargo(&[&tree, ["--package", package].as_slice()].concat());
@@ -137,17 +137,20 @@ fn the_embedded_server_and_an_operator_stay_apart() {
             .any(|line| line.split(' ').next() == Some(name))
     };
     let operator = tree("mydaemonset");
-    assert!(holds(&operator, "kubewright-runtime"), "the tree was read");
+    assert!(
+        holds(&operator, "kubewright-runtime"),
+        "cargo tree was parsed"
+    );
     assert!(
         !holds(&operator, "kubewright-apiserver"),
-        "an operator ships no API server"
+        "an operator contains no API server"
     );
     let server = tree("kubewright-apiserver");
-    assert!(holds(&server, "kubewright-wire"), "the tree was read");
+    assert!(holds(&server, "kubewright-wire"), "cargo tree was parsed");
     for client in ["kube", "k8s-openapi"] {
         assert!(
             !holds(&server, client),
-            "the API server does without {client}"
+            "the API server depends on {client}"
         );
     }
 }

@@ -78,7 +78,10 @@ fn built_in_kinds_are_named_in_kubewright_kinds_alone() {
     }
     let line = format!("files of the server that name a built-in kind: {found:?}");
     writeln!(std::io::stderr(), "{line}").expect("standard error is open");
-    let expected: BTreeSet<_> = EXPECTED.iter().map(|(file, _)| (*file).to_owned()).collect();
+    let expected: BTreeSet<_> = EXPECTED
+        .iter()
+        .map(|(file, _)| (*file).to_owned())
+        .collect();
     let found: BTreeSet<_> = found.into_keys().collect();
     assert_eq!(found, expected, "move what is new to kubewright-kinds");
 }

@@ -1,10 +1,11 @@
-//! What the layout of the workspace promises.
+//! Rules of the workspace that lints cannot check.
 
 mod architecture;
 mod features;
 mod kind_literals;
 mod map;
 mod module_graph;
+mod test_filters;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -12,21 +13,22 @@ use std::process::Command;
 
 use serde_json::Value;
 
+/// Returns the root of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
-        .expect("xtask lies in the workspace")
+        .expect("xtask is in the workspace")
         .to_owned()
 }
 
-/// What cargo prints in the workspace.
+/// Returns the output of cargo in the workspace.
 fn cargo(arguments: &[&str]) -> Vec<u8> {
     let output = Command::new(env!("CARGO"))
         .args(arguments)
         .arg("--locked")
         .current_dir(root())
         .output()
-        .expect("cargo runs");
+        .expect("cargo can be started");
     assert!(
         output.status.success(),
         "{}",
@@ -35,12 +37,13 @@ fn cargo(arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
+/// Returns the output of `cargo metadata`.
 fn metadata(arguments: &[&str]) -> Value {
     let metadata = cargo(&[&["metadata", "--format-version", "1"], arguments].concat());
     serde_json::from_slice(&metadata).expect("cargo metadata prints JSON")
 }
 
-/// The packages of the workspace.
+/// Returns the packages of the workspace.
 fn packages() -> Vec<Value> {
     let metadata = metadata(&["--no-deps"]);
     metadata["packages"]

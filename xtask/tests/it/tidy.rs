@@ -1,4 +1,4 @@
-//! House rules that lints cannot check: sizes of crates, opening lines of files, words.
+//! Style rules that lints cannot check: sizes of crates, `//!` lines, words in comments.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -9,10 +9,10 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use crate::{packages, root};
 
-/// The largest crate, in lines of `src` without tests, comments and blank lines.
+/// The maximum size of a crate, in lines of `src` without tests, comments and blank lines.
 const MAX_LINES: usize = 30_000;
 
-/// The Rust files below a folder.
+/// Returns the Rust files below a folder.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -37,7 +37,7 @@ pub(crate) fn read(file: &Path) -> String {
     std::fs::read_to_string(file).expect("a source file")
 }
 
-/// The folders of all packages of the workspace, by name.
+/// Returns the folders of all packages of the workspace, by name.
 fn folders() -> BTreeMap<String, PathBuf> {
     packages()
         .iter()
@@ -49,14 +49,14 @@ fn folders() -> BTreeMap<String, PathBuf> {
         .collect()
 }
 
-/// The tokens of a file without items for tests.
+/// Returns the tokens of a file without items for tests.
 pub(crate) fn code(source: &str) -> Vec<TokenTree> {
     let tokens = TokenStream::from_str(source).expect("a source file has tokens");
     without_tests(tokens)
 }
 
 pub(crate) fn without_tests(stream: TokenStream) -> Vec<TokenTree> {
-    let mut kept = Vec::new();
+    let mut remaining = Vec::new();
     let mut tokens = stream.into_iter().peekable();
     while let Some(token) = tokens.next() {
         let is_attribute = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '#');
@@ -66,7 +66,7 @@ pub(crate) fn without_tests(stream: TokenStream) -> Vec<TokenTree> {
                 text.starts_with("[cfg(test") || text.starts_with("[cfg(all(test")
             });
         if !is_test {
-            kept.push(token);
+            remaining.push(token);
             continue;
         }
         tokens.next();
@@ -79,10 +79,10 @@ pub(crate) fn without_tests(stream: TokenStream) -> Vec<TokenTree> {
             }
         }
     }
-    kept
+    remaining
 }
 
-/// The lines that have a token, in a file and in its groups.
+/// Collects the lines with a token, including tokens in groups.
 fn lines(tokens: &[TokenTree], found: &mut std::collections::BTreeSet<usize>) {
     for token in tokens {
         match token {
@@ -97,7 +97,7 @@ fn lines(tokens: &[TokenTree], found: &mut std::collections::BTreeSet<usize>) {
 }
 
 #[test]
-fn no_crate_is_too_large() {
+fn every_crate_has_at_most_30000_lines() {
     let mut sizes = Vec::new();
     for (name, folder) in folders() {
         let size: usize = files(&folder.join("src"))
@@ -131,7 +131,7 @@ fn no_crate_is_too_large() {
         .collect();
     writeln!(std::io::stderr(), "largest crates: {}", largest.join(", ")).expect("stderr");
     let (size, name) = sizes.last().expect("there are crates");
-    assert!(*size > 5_000, "nothing was counted");
+    assert!(*size > 5_000, "the sources were not read");
     assert!(
         *size <= MAX_LINES,
         "{name} has {size} lines, at most {MAX_LINES}"
@@ -139,8 +139,8 @@ fn no_crate_is_too_large() {
 }
 
 #[test]
-fn every_file_opens_with_what_it_holds() {
-    let mut silent = Vec::new();
+fn every_file_starts_with_a_description() {
+    let mut undescribed = Vec::new();
     for folder in folders().values() {
         for part in ["src", "tests/it", "examples", "benches"] {
             for file in files(&folder.join(part)) {
@@ -148,22 +148,26 @@ fn every_file_opens_with_what_it_holds() {
                 let mut lines = source.lines().filter(|line| !line.is_empty());
                 let first = lines.find(|line| !line.starts_with("#!["));
                 if !first.is_some_and(|line| line.starts_with("//! ")) {
-                    silent.push(file.display().to_string());
+                    undescribed.push(file.display().to_string());
                 }
             }
         }
     }
-    assert!(silent.is_empty(), "no `//!` line:\n{}", silent.join("\n"));
+    assert!(
+        undescribed.is_empty(),
+        "no `//!` line:\n{}",
+        undescribed.join("\n")
+    );
 }
 
-/// Words that the code base does not use, with what replaces them in CONTRIBUTING.md.
-const DIALECT: [&str; 6] = ["answer", "ask", "tell", "nobody", "somebody", "refus"];
+/// Word stems that comments do not use. CONTRIBUTING.md lists their replacements.
+const AVOIDED: [&str; 6] = ["answer", "ask", "tell", "nobody", "somebody", "refus"];
 
-/// Whether a word is a form of the dialect.
-fn is_dialect(word: &str) -> bool {
+/// Whether a word is a form of an avoided stem.
+fn is_avoided(word: &str) -> bool {
     let word = word.to_lowercase();
     word == "told"
-        || DIALECT.iter().any(|root| {
+        || AVOIDED.iter().any(|root| {
             let rest = word.strip_prefix(root);
             rest.is_some_and(|rest| match *root {
                 "ask" => matches!(rest, "" | "s" | "ed" | "ing" | "er"),
@@ -174,7 +178,7 @@ fn is_dialect(word: &str) -> bool {
         })
 }
 
-/// The text of the comments of a file.
+/// Returns the text of the comments of a file.
 fn comments(source: &str) -> String {
     let comments = source.lines().filter_map(|line| {
         let line = line.trim_start();
@@ -185,7 +189,7 @@ fn comments(source: &str) -> String {
 }
 
 #[test]
-fn comments_use_the_words_of_the_field() {
+fn comments_avoid_words_outside_of_the_vocabulary() {
     let (mut words, mut found) = (0, BTreeMap::<String, usize>::new());
     for file in files(&root().join("crates")) {
         let is_source = file.components().any(|part| part.as_os_str() == "src");
@@ -198,7 +202,7 @@ fn comments_use_the_words_of_the_field() {
             .filter(|word| !word.is_empty())
         {
             words += 1;
-            if is_dialect(word) {
+            if is_avoided(word) {
                 *found.entry(word.to_lowercase()).or_default() += 1;
             }
         }
@@ -206,6 +210,6 @@ fn comments_use_the_words_of_the_field() {
     let count: usize = found.values().sum();
     let line = format!("{count} of {words} words of comments: {found:?}");
     writeln!(std::io::stderr(), "{line}").expect("stderr");
-    assert!(words > 50_000, "too few were read: {line}");
+    assert!(words > 50_000, "the comments were not read: {line}");
     assert!(count * 1000 < words, "more than 10 in 10,000: {line}");
 }

@@ -1,4 +1,4 @@
-// Package builtin knows the kinds that an API server of Kubernetes serves by itself.
+// Package builtin lists the built-in kinds of an API server of Kubernetes.
 package builtin
 
 import (
@@ -29,13 +29,13 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
 )
 
-// A Kind is one that is served in the default configuration.
+// A Kind is a kind that is served in the default configuration.
 type Kind struct {
 	schema.GroupVersionKind
 	Type reflect.Type
 }
 
-// Kinds answers all of them, sorted.
+// Kinds returns all kinds, sorted.
 func Kinds() []Kind {
 	var kinds []Kind
 	for gvk, t := range legacyscheme.Scheme.AllKnownTypes() {

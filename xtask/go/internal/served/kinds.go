@@ -1,4 +1,4 @@
-// Package served knows the kinds whose objects an API server sends, or reads from requests.
+// Package served lists the kinds of the objects in responses and requests of an API server.
 package served
 
 import (
@@ -13,13 +13,13 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
-// A Kind is one that is served in the default configuration.
+// A Kind is a kind that is served in the default configuration.
 type Kind struct {
 	schema.GroupVersionKind
 	Type reflect.Type
 }
 
-// sent are the kinds that clients send and no list has: what subresources and reviews take.
+// sent are the kinds of requests to subresources and of reviews. They have no lists.
 var sent = []schema.GroupVersionKind{
 	{Group: "", Version: "v1", Kind: "Binding"},
 	{Group: "authentication.k8s.io", Version: "v1", Kind: "SelfSubjectReview"},
@@ -33,8 +33,8 @@ var sent = []schema.GroupVersionKind{
 	{Group: "policy", Version: "v1", Kind: "Eviction"},
 }
 
-// Kinds returns those that have a list, those that clients send, and what comes in place of an
-// object, sorted.
+// Kinds returns the kinds that have a list, those that only requests contain, and those of other
+// responses such as Status, sorted.
 func Kinds() ([]Kind, error) {
 	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, apiregistrationv1.AddToScheme} {
 		if err := add(scheme.Scheme); err != nil {

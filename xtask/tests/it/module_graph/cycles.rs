@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::resolve::{Graph, Module};
 
-/// The cycles among siblings, at every level of the module tree. Each is one way around.
+/// Returns the cycles among siblings at every level of the module tree, one path per cycle.
 pub(super) fn sibling_cycles(graph: &Graph) -> Vec<String> {
     let mut levels: BTreeMap<Module, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
     for (from, targets) in graph {
@@ -32,28 +32,28 @@ pub(super) fn sibling_cycles(graph: &Graph) -> Vec<String> {
     cycles.collect()
 }
 
-/// One cycle through each node that is on one and on no cycle found before.
+/// Returns cycles that together contain every node that is on a cycle.
 fn cycles(edges: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
     let mut found: Vec<Vec<String>> = Vec::new();
     for start in edges.keys() {
         let is_known = found.iter().any(|cycle| cycle.contains(start));
-        if !is_known && let Some(cycle) = way_back(edges, start) {
+        if !is_known && let Some(cycle) = shortest_cycle(edges, start) {
             found.push(cycle);
         }
     }
     found
 }
 
-/// The shortest way from a node back to itself.
-fn way_back(edges: &BTreeMap<String, BTreeSet<String>>, start: &str) -> Option<Vec<String>> {
-    let mut ways = vec![vec![start.to_owned()]];
+/// Returns the shortest path from a node back to itself.
+fn shortest_cycle(edges: &BTreeMap<String, BTreeSet<String>>, start: &str) -> Option<Vec<String>> {
+    let mut paths = vec![vec![start.to_owned()]];
     let mut seen = BTreeSet::new();
-    while !ways.is_empty() {
+    while !paths.is_empty() {
         let mut longer = Vec::new();
-        for way in ways {
-            let last = way.last().expect("a way has a start");
+        for path in paths {
+            let last = path.last().expect("a path has a start");
             for next in edges.get(last).into_iter().flatten() {
-                let extended = [way.as_slice(), std::slice::from_ref(next)].concat();
+                let extended = [path.as_slice(), std::slice::from_ref(next)].concat();
                 if next == start {
                     return Some(extended);
                 }
@@ -62,7 +62,7 @@ fn way_back(edges: &BTreeMap<String, BTreeSet<String>>, start: &str) -> Option<V
                 }
             }
         }
-        ways = longer;
+        paths = longer;
     }
     None
 }

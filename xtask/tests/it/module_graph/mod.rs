@@ -1,4 +1,4 @@
-//! No two modules of a crate depend on each other in a circle, at any level of its module tree.
+//! Module cycles: at no level of the module tree of a crate do modules depend on each other.
 
 mod cycles;
 mod parse;
@@ -12,8 +12,8 @@ use crate::packages;
 use cycles::sibling_cycles;
 use resolve::ModuleTree;
 
-/// The sources of a crate by module path, without files that only tests compile.
-fn sources(src: &Path) -> BTreeMap<Vec<String>, String> {
+/// Returns the sources of a crate by module path.
+pub(crate) fn sources(src: &Path) -> BTreeMap<Vec<String>, String> {
     let mut sources = BTreeMap::new();
     let mut folders = vec![src.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -30,7 +30,7 @@ fn sources(src: &Path) -> BTreeMap<Vec<String>, String> {
     sources
 }
 
-/// The module path of a file: `request/steps/write.rs` is `request::steps::write`.
+/// Returns the module path of a file: `request/steps/write.rs` is `request::steps::write`.
 fn module_of(src: &Path, file: &Path) -> Vec<String> {
     let relative = file.strip_prefix(src).expect("a file of the crate");
     let mut parts: Vec<String> = relative
@@ -67,11 +67,14 @@ fn no_crate_has_a_module_cycle() {
     }
     let line = format!("module graph: {modules} modules, {edges} edges");
     writeln!(std::io::stderr(), "{line}").expect("standard error is open");
-    assert!(modules > 800 && edges > 2000, "too few were read: {line}");
+    assert!(
+        modules > 800 && edges > 2000,
+        "the sources were not read: {line}"
+    );
     assert!(found.is_empty(), "module cycles:\n{}", found.join("\n"));
 }
 
-/// A tree of modules from pairs of path and source.
+/// Returns a module tree of pairs of path and source.
 fn tree(files: &[(&str, &str)]) -> ModuleTree {
     let files = files.iter().map(|(path, text)| {
         let parts = path.split("::").filter(|part| !part.is_empty());
@@ -81,7 +84,7 @@ fn tree(files: &[(&str, &str)]) -> ModuleTree {
 }
 
 #[test]
-fn planted_cycle_is_found_at_every_level() {
+fn cycle_is_found_at_every_level() {
     let plain = [
         ("", "mod a; mod b; pub use a::A;"),
         ("a", "mod x; mod y; pub use x::A; pub(crate) use y::Y;"),
@@ -103,7 +106,7 @@ fn planted_cycle_is_found_at_every_level() {
 }
 
 #[test]
-fn tests_strings_and_comments_are_no_edges() {
+fn tests_strings_and_comments_have_no_edges() {
     let files = [
         ("", "mod a; mod b;"),
         ("a", "use crate::b::B; pub struct A(B);"),

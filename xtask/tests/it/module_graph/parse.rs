@@ -8,21 +8,21 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// A path as it is written: `crate::a::B`.
 pub(super) type Path = Vec<String>;
 
-/// What a file says about other modules.
+/// The paths in a file.
 #[derive(Debug, Default)]
 pub(super) struct FileUses {
-    /// Imports by the name that they have in this file.
+    /// Imports, by their names in the file.
     pub(super) imports: BTreeMap<String, Path>,
     /// Modules that are imported with `*`.
     pub(super) globs: Vec<Path>,
-    /// Paths in the rest of the file, and imports that are no re-exports.
+    /// Paths outside of `use`, and imports that are not re-exported.
     pub(super) paths: Vec<Path>,
     /// Child modules that only tests compile.
     pub(super) test_modules: Vec<String>,
 }
 
 impl FileUses {
-    /// Reads a file. Items for tests are left out.
+    /// Parses a file. Items for tests are skipped.
     pub(super) fn parse(source: &str) -> Self {
         let tokens = TokenStream::from_str(source).expect("a source file has tokens");
         let mut uses = Self::default();
@@ -54,7 +54,7 @@ impl FileUses {
         }
     }
 
-    /// Skips the item behind `#[cfg(test)]`, and returns where the next one begins.
+    /// Skips the item after `#[cfg(test)]`. Returns the index of the next one.
     fn skip_test_item(&mut self, tokens: &[TokenTree], start: usize) -> usize {
         let is_end = |token: &TokenTree| {
             let is_block = matches!(token, TokenTree::Group(group)
@@ -89,7 +89,7 @@ impl FileUses {
     }
 }
 
-/// The paths of a `use` tree with the names that they bring into scope.
+/// Returns the paths of a `use` tree with the names that they introduce.
 fn flatten(tree: &[TokenTree], prefix: &[String]) -> Vec<(Path, String)> {
     let mut path = prefix.to_vec();
     let mut name = None;
@@ -123,7 +123,7 @@ fn flatten(tree: &[TokenTree], prefix: &[String]) -> Vec<(Path, String)> {
     found
 }
 
-/// A path that begins at a token: `a`, or `a::b::C`.
+/// Reads the path that begins at a token: `a` or `a::b::C`.
 fn read_path(tokens: &[TokenTree], start: usize) -> Option<(Path, usize)> {
     let TokenTree::Ident(first) = &tokens[start] else {
         return None;

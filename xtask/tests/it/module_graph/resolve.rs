@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::parse::{FileUses, Path};
 
-/// How many re-exports are followed.
+/// The maximum number of re-exports in a path.
 const MAX_DEPTH: usize = 12;
 
-/// A module of a crate: the names from the root to it.
+/// A module of a crate: the names from the root.
 pub(super) type Module = Vec<String>;
 
-/// The edges from each module to those that it uses.
+/// The edges from each module to the modules that it uses.
 pub(super) type Graph = BTreeMap<Module, BTreeSet<Module>>;
 
 /// The modules of a crate, one for each file.
@@ -53,7 +53,7 @@ impl ModuleTree {
         graph
     }
 
-    /// The module that defines what a path names; none for other crates and local names.
+    /// Returns the module that defines the item at a path; `None` for other crates and local names.
     fn resolve(&self, module: &Module, path: &Path, depth: usize) -> Option<Module> {
         if depth > MAX_DEPTH {
             return None;

@@ -46,7 +46,7 @@ struct VectorError {
 }
 
 fn vectors() -> Vectors {
-    let packed = include_bytes!("../../../tests/kinds/answers.json.gz");
+    let packed = include_bytes!("../../../tests/kinds/results.json.gz");
     serde_json::from_reader(GzDecoder::new(packed.as_slice())).unwrap()
 }
 
