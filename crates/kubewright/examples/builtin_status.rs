@@ -1,4 +1,4 @@
-//! The status of a built-in kind: each Service that asks for a load balancer gets an address.
+//! The status of a built-in kind: each Service of type LoadBalancer gets an address.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ async fn reconcile(service: Arc<Service>, cx: Context<Service>) -> Result<Outcom
     Ok(Outcome::done())
 }
 
-/// Always the same for one Service, out of a network for examples (RFC 5737).
+/// Returns an address of a network for examples (RFC 5737), always the same for one Service.
 fn address_of(uid: &str) -> String {
     let mut hasher = DefaultHasher::new();
     uid.hash(&mut hasher);

@@ -1,4 +1,5 @@
-//! A closure: every Namespace with the label `welcome` gets a ConfigMap that greets it.
+//! A closure as reconcile function: every Namespace with the label `welcome` gets a ConfigMap with a
+//! greeting.
 
 use std::process::ExitCode;
 
@@ -7,8 +8,8 @@ use kubewright::prelude::*;
 
 pub(crate) fn operator() -> Operator {
     let greet = |namespace: Arc<Namespace>, cx: Context<Namespace>| async move {
-        let is_going = namespace.metadata.deletion_timestamp.is_some();
-        if is_going || !namespace.labels().contains_key("welcome") {
+        let is_deleted = namespace.metadata.deletion_timestamp.is_some();
+        if is_deleted || !namespace.labels().contains_key("welcome") {
             return Ok(Outcome::done());
         }
         let text = format!("Welcome to {}!", namespace.name_any());

@@ -56,16 +56,16 @@ pub(crate) async fn open_and_close(client: Client, name: &str) -> Result<ConfigM
     Ok(created)
 }
 
-/// Adds to the balance of an account, again when another client has changed it in between.
+/// Adds to the balance of an account, and retries if another client changed it in between.
 pub(crate) async fn pay_in(client: Client, name: &str, amount: u64) -> Result<u64> {
     let accounts: Api<ConfigMap> = Api::default_namespaced(client);
     let balance = retry_on_conflict(RetryPolicy::backoff(), || async {
         let mut account = accounts.get(name).await?;
         let data = account.data.get_or_insert_default();
-        let former = data.get("balance").and_then(|text| text.parse().ok());
-        let balance = former.unwrap_or(0_u64) + amount;
+        let current = data.get("balance").and_then(|text| text.parse().ok());
+        let balance = current.unwrap_or(0_u64) + amount;
         data.insert("balance".to_owned(), balance.to_string());
-        // A conflict when the account has changed since it was read.
+        // Fails with a conflict if the account has changed since it was read.
         let post = PostParams::default();
         accounts.replace(name, &post, &account).await?;
         Ok::<_, kubewright::kube::Error>(balance)

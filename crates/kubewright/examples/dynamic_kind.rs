@@ -1,5 +1,5 @@
-//! A kind that is known only when the program runs: every object of it is annotated with the
-//! number of objects there are.
+//! A kind that is known only at run time: each of its objects is annotated with the number of objects
+//! in its namespace.
 
 use std::process::ExitCode;
 
@@ -24,10 +24,10 @@ pub(crate) fn operator(counted: Resource) -> Operator {
 
 async fn annotate(resource: &Resource, cx: &Context<DynamicObject>) -> Result<Outcome> {
     let objects = cx.of(resource).list()?;
-    let neighbours = objects
+    let in_namespace = objects
         .iter()
-        .filter(|one| one.namespace().as_deref() == cx.key().namespace());
-    let count = neighbours.count().to_string();
+        .filter(|object| object.namespace().as_deref() == cx.key().namespace());
+    let count = in_namespace.count().to_string();
     let annotated = DynamicObject {
         types: None,
         metadata: ObjectMeta {

@@ -1,4 +1,4 @@
-//! An error type of its own: each error says when another try makes sense.
+//! An error type of the user, whose variants determine when to retry.
 
 use std::process::ExitCode;
 
@@ -21,13 +21,12 @@ pub(crate) struct ShareStatus {
 enum ShareError {
     #[error("a share of nothing; set spec.gigabytes")]
     Empty,
-    #[error("{asked} GB asked for, {free} GB are free")]
-    Full { asked: u32, free: u32 },
+    #[error("{requested} GB requested, {free} GB are free")]
+    Full { requested: u32, free: u32 },
 }
 
 impl ShareError {
-    /// Only a change of the object helps against the one; for the other, somebody else may make
-    /// room.
+    /// `Empty` needs a change of the object. `Full` is retried: other shares can free space.
     fn into_failure(self) -> Failure {
         match self {
             Self::Empty => Failure::terminal(self),
@@ -36,20 +35,20 @@ impl ShareError {
     }
 }
 
-fn grant(asked: u32, taken: u32) -> Result<u32, ShareError> {
+fn grant(requested: u32, taken: u32) -> Result<u32, ShareError> {
     let free = 100_u32.saturating_sub(taken);
-    match asked {
+    match requested {
         0 => Err(ShareError::Empty),
-        _ if asked > free => Err(ShareError::Full { asked, free }),
-        _ => Ok(asked),
+        _ if requested > free => Err(ShareError::Full { requested, free }),
+        _ => Ok(requested),
     }
 }
 
 async fn reconcile(share: Arc<Share>, cx: Context<Share>) -> Result<Outcome> {
     let shares = cx.list::<Share>()?;
-    let others = shares.iter().filter(|one| one.uid() != share.uid());
+    let others = shares.iter().filter(|other| other.uid() != share.uid());
     let taken = others
-        .filter_map(|one| Some(one.status.as_ref()?.granted))
+        .filter_map(|other| Some(other.status.as_ref()?.granted))
         .sum();
     let granted = grant(share.spec.gigabytes, taken).map_err(ShareError::into_failure)?;
     cx.status(|status| status.granted = granted).await?;

@@ -1,4 +1,4 @@
-//! An external source: an HTTP request to `/NAMESPACE/NAME` rings a bell.
+//! An external source: an HTTP request to `/NAMESPACE/NAME` enqueues a bell.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::Sender;
 
-/// A bell that counts how often it was rung.
+/// A bell that counts its rings.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "examples.kubewright.dev", version = "v1", kind = "Bell")]
 #[kube(namespaced, status = "BellStatus")]
@@ -31,7 +31,7 @@ async fn reconcile(rings: Arc<Rings>, _: Arc<Bell>, cx: Context<Bell>) -> Result
     Ok(Outcome::done())
 }
 
-/// Answers one request after the other until the operator stops.
+/// Serves one request after the other.
 async fn serve(address: String, rings: Arc<Rings>, bell: Sender<ObjectKey>) -> Result<()> {
     let listener = TcpListener::bind(address).await?;
     loop {
@@ -43,7 +43,7 @@ async fn serve(address: String, rings: Arc<Rings>, bell: Sender<ObjectKey>) -> R
             .split(' ')
             .nth(1)
             .and_then(|path| path.strip_prefix('/'));
-        let answer = match path.and_then(|path| path.split_once('/')) {
+        let status = match path.and_then(|path| path.split_once('/')) {
             Some((namespace, name)) => {
                 let key = ObjectKey::namespaced(namespace, name);
                 *rings.lock().entry(key.clone()).or_default() += 1;
@@ -52,24 +52,25 @@ async fn serve(address: String, rings: Arc<Rings>, bell: Sender<ObjectKey>) -> R
             }
             None => "404 Not Found",
         };
-        let answer = format!("HTTP/1.1 {answer}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
-        stream.write_all(answer.as_bytes()).await?;
+        let response =
+            format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+        stream.write_all(response.as_bytes()).await?;
     }
 }
 
 pub(crate) fn operator(address: &str) -> Operator {
     let address = address.to_owned();
     let rings = Arc::new(Rings::default());
-    let (bell, rung) = sources::channel(16);
+    let (bell, keys) = sources::channel(16);
     let controller = Controller::with(Arc::clone(&rings), reconcile);
     Operator::new("bells")
-        .controller(controller.source("web", rung, enqueue::itself()))
+        .controller(controller.source("web", keys, enqueue::itself()))
         .task("web", move |cx: TaskContext| {
             let serve = serve(address.clone(), Arc::clone(&rings), bell.clone());
             async move {
                 tokio::select! {
                     () = cx.stopping() => Ok(()),
-                    served = serve => served,
+                    result = serve => result,
                 }
             }
         })

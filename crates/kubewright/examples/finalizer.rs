@@ -1,12 +1,12 @@
-//! A finalizer: what is made in another namespace has no owner there, so it is deleted before the
-//! object goes.
+//! A finalizer: an object in another namespace cannot have an owner, so the controller deletes it
+//! before the API server removes the reconciled object.
 
 use std::process::ExitCode;
 
 use kubewright::prelude::*;
 use kubewright::{ObjectKey, Verb};
 
-/// Where notices are shown.
+/// The namespace of the board.
 const BOARD: &str = "default";
 
 /// A notice on the board of the cluster.

@@ -1,5 +1,5 @@
-//! Guestbook, whose kind is that of kubebuilder's quick start: Pods that read their configuration
-//! from a ConfigMap, of which one is active and the others stand by.
+//! Guestbook, the kind of kubebuilder's quick start: Pods that read their configuration from a
+//! ConfigMap; one is active and the others are standbys.
 
 use std::process::ExitCode;
 
@@ -12,13 +12,13 @@ use serde_json::json;
 #[kube(namespaced, status = "GuestbookStatus")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GuestbookSpec {
-    /// How many Pods there are.
+    /// The number of Pods.
     #[schemars(range(min = 1, max = 10))]
     pub(crate) size: usize,
-    /// Where their configuration is.
+    /// The ConfigMap with their configuration.
     #[schemars(length(min = 1, max = 15))]
     pub(crate) config_map_name: String,
-    /// What guests are known by.
+    /// The identity of guests.
     pub(crate) alias: Alias,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Alias {
 pub(crate) struct GuestbookStatus {
     /// The Pod that guests write to.
     pub(crate) active: String,
-    /// Those that take its place.
+    /// The Pods that can replace it.
     pub(crate) standby: Vec<String>,
 }
 

@@ -1,36 +1,44 @@
-//! Leader election alone, without an operator: who holds a Lease works, and stops before another
-//! can have it.
+//! Leader election without an operator: the holder of a Lease works, and stops before another candidate
+//! can acquire it.
 
 use kubewright::Clock;
+use kubewright::client::{connect, load_config};
 use kubewright::election::ElectionTimes;
 use kubewright::kube::Client;
 use kubewright::prelude::*;
-use kubewright_runtime::client::{connect, load_config};
 use kubewright_runtime::election::{Candidate, Elector, Leadership};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// Says when it leads and when it no longer does.
-async fn work(name: &str, leadership: &Leadership, to: &mpsc::Sender<String>) {
+/// Sends a line when leadership begins and when it ends. Sending fails if the receiver is dropped, which
+/// does not matter here.
+async fn work(name: &str, leadership: &Leadership, lines: &mpsc::Sender<String>) {
     loop {
         let term = leadership.gained().await;
-        to.send(format!("{name} leads")).await.unwrap_or_default();
-        // What is done meanwhile ends with the term: `select!` on this one.
+        lines.send(format!("{name} leads")).await.ok();
+        // Use `select!` to end the work of the leader with its term.
         leadership.lost(term).await;
-        to.send(format!("{name} stopped")).await.unwrap_or_default();
+        lines.send(format!("{name} stopped")).await.ok();
     }
 }
 
-/// Stands for election until `stop`, and then gives the Lease back.
-pub(crate) async fn stand(
-    (client, clock): (Client, Clock),
-    namespace: &str,
+/// A client, and the clock of its cluster.
+pub(crate) struct Connection {
+    pub(crate) client: Client,
+    pub(crate) clock: Clock,
+}
+
+/// Takes part in the election in the client's default namespace until `stop` is cancelled, and then
+/// releases the Lease.
+pub(crate) async fn run_candidate(
+    connection: Connection,
     name: &str,
-    to: mpsc::Sender<String>,
+    lines: mpsc::Sender<String>,
     stop: CancellationToken,
 ) -> Result<()> {
+    let Connection { client, clock } = connection;
     let candidate = Candidate {
-        namespace: namespace.to_owned(),
+        namespace: client.default_namespace().to_owned(),
         lease: "example".to_owned(),
         identity: name.to_owned(),
         times: ElectionTimes::default(),
@@ -38,7 +46,7 @@ pub(crate) async fn stand(
     let (elector, leadership) = Elector::new(client, clock, candidate)?;
     tokio::select! {
         () = elector.run(stop) => {}
-        () = work(name, &leadership, &to) => {}
+        () = work(name, &leadership, &lines) => {}
     }
     Ok(())
 }
@@ -47,16 +55,16 @@ pub(crate) async fn stand(
 #[expect(clippy::print_stdout, reason = "what the example shows")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let client = connect(load_config(None).await?, "leader-example")?;
-    let namespace = client.default_namespace().to_owned();
     let name = Candidate::identity_on("example");
-    let (to, mut lines) = mpsc::channel(16);
+    let (sender, mut lines) = mpsc::channel(16);
     let stop = CancellationToken::new();
-    let tell = async {
+    let print = async {
         while let Some(line) = lines.recv().await {
             println!("{line}");
         }
     };
-    let standing = stand((client, Clock::system()), &namespace, &name, to, stop);
-    let (stood, ()) = tokio::join!(standing, tell);
-    stood.map_err(|one| one.to_string().into())
+    let clock = Clock::system();
+    let candidate = run_candidate(Connection { client, clock }, &name, sender, stop);
+    let (result, ()) = tokio::join!(candidate, print);
+    result.map_err(|error| error.to_string().into())
 }

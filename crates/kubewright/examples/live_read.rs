@@ -1,10 +1,10 @@
-//! A read past the cache: numbers must be unique, so the newest state decides.
+//! A read past the cache: numbers must be unique, so only the current state is correct.
 
 use std::process::ExitCode;
 
 use kubewright::prelude::*;
 
-/// A ticket with a number of its own.
+/// A ticket with a unique number.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "examples.kubewright.dev", version = "v1", kind = "Ticket")]
 #[kube(namespaced, status = "TicketStatus")]
@@ -20,7 +20,7 @@ async fn reconcile(ticket: Arc<Ticket>, cx: Context<Ticket>) -> Result<Outcome> 
     if has_number(&ticket).is_some() {
         return Ok(Outcome::done());
     }
-    // One worker, so nobody chooses at the same time.
+    // There is one worker, so no two tickets get a number at the same time.
     let tickets = cx.live().list::<Ticket>().await?;
     let last = tickets.iter().filter_map(has_number).max();
     let next = last.unwrap_or_default() + 1;

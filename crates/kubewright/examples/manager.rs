@@ -1,5 +1,4 @@
-//! What a manager does beside its controllers: several copies of which one works, probes, metrics
-//! and tasks of its own.
+//! An operator with leader election, probes, metrics and a task.
 //!
 //! ```text
 //! manager --leader-elect --health-probe-bind-address=:8081 --metrics-bind-address=:8443
@@ -26,7 +25,7 @@ pub(crate) struct LampStatus {
     pub(crate) lit: bool,
 }
 
-/// What the metrics tell.
+/// The values of the metrics.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     switches: AtomicU64,
@@ -41,7 +40,7 @@ async fn switch(counters: Arc<Counters>, lamp: Arc<Lamp>, cx: Context<Lamp>) -> 
     Ok(Outcome::done())
 }
 
-/// The leader walks by once a minute.
+/// Counts a round each minute, on the leader.
 async fn walk(counters: Arc<Counters>, cx: TaskContext) -> Result<()> {
     loop {
         counters.rounds.fetch_add(1, Ordering::Relaxed);
@@ -54,17 +53,21 @@ async fn walk(counters: Arc<Counters>, cx: TaskContext) -> Result<()> {
 
 pub(crate) fn operator() -> Operator {
     let counters = Arc::new(Counters::default());
-    let (walked, written) = (Arc::clone(&counters), Arc::clone(&counters));
+    let (in_task, in_metrics) = (Arc::clone(&counters), Arc::clone(&counters));
     Operator::new("lamplighter")
         .controller(Controller::with(counters, switch))
         .leader_election(LeaderElection::default())
-        .leader_task("walk", move |cx| walk(Arc::clone(&walked), cx))
+        .leader_task("walk", move |cx| walk(Arc::clone(&in_task), cx))
         .healthz("ladder", || async { Ok(()) })
         .readyz("oil", || async { Ok(()) })
         .metrics(move |page: &mut Exposition| {
             for (name, help, count) in [
-                ("lamps_switched_total", "Lamps switched.", &written.switches),
-                ("rounds_total", "Rounds walked.", &written.rounds),
+                (
+                    "lamps_switched_total",
+                    "Lamps switched.",
+                    &in_metrics.switches,
+                ),
+                ("rounds_total", "Rounds walked.", &in_metrics.rounds),
             ] {
                 let count = count.load(Ordering::Relaxed);
                 page.family(name, help, MetricKind::Counter)

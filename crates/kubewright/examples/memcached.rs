@@ -1,5 +1,5 @@
-//! Memcached, as the tutorial of the Operator SDK has it: a Deployment of as many replicas as the
-//! object asks for, and a condition that says whether they serve.
+//! Memcached, the kind of the Operator SDK's tutorial: a Deployment with the number of replicas in the
+//! spec, and a condition whether they are available.
 
 use std::process::ExitCode;
 
@@ -8,25 +8,25 @@ use kubewright::prelude::*;
 use kubewright::{condition, set_condition};
 use serde_json::json;
 
-/// A memcached of some replicas.
+/// A memcached with several replicas.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "cache.example.com", version = "v1alpha1", kind = "Memcached")]
 #[kube(namespaced, status = "MemcachedStatus")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MemcachedSpec {
-    /// How many replicas there are.
+    /// The number of replicas.
     #[schemars(range(min = 1, max = 3))]
     pub(crate) size: i32,
-    /// The port that they serve on.
-    #[serde(default = "usual_port")]
+    /// The port of the replicas.
+    #[serde(default = "default_port")]
     pub(crate) container_port: i32,
 }
 
-pub(crate) fn usual_port() -> i32 {
+pub(crate) fn default_port() -> i32 {
     11211
 }
 
-/// Whether the replicas serve.
+/// Whether the replicas are available.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct MemcachedStatus {
@@ -36,21 +36,21 @@ pub(crate) struct MemcachedStatus {
 
 async fn reconcile(cache: Arc<Memcached>, cx: Context<Memcached>) -> Result<Outcome> {
     cx.apply(&deployment(&cache)?).await?;
-    let serving = cx
+    let available = cx
         .get::<Deployment>(cx.key().name())?
         .and_then(|deployment| deployment.status.as_ref()?.available_replicas)
         .unwrap_or_default();
     let size = cache.spec.size;
     cx.status(|status| {
-        let message = format!("{serving} of {size} serve");
-        let available = condition("Available", serving == size, "Reconciling", message);
-        set_condition(&mut status.conditions, available);
+        let message = format!("{available} of {size} are available");
+        let condition = condition("Available", available == size, "Reconciling", message);
+        set_condition(&mut status.conditions, condition);
     })
     .await?;
     Ok(Outcome::done())
 }
 
-/// What there should be for the object.
+/// Returns the Deployment of the object.
 fn deployment(cache: &Memcached) -> Result<Deployment> {
     let labels = json!({"app.kubernetes.io/name": "memcached", "cache": cache.name_any()});
     let deployment = json!({

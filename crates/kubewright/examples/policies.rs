@@ -1,5 +1,5 @@
-//! Rules that the API server follows by itself: they hold while the operator is down, and need no
-//! certificate. Webhooks stand in for them where a cluster serves no policies.
+//! Admission policies: rules that the API server evaluates itself, also while the operator is down, and
+//! without a certificate. Fallback webhooks replace them in clusters without policies.
 
 use std::process::ExitCode;
 
@@ -7,14 +7,14 @@ use kubewright::Policy;
 use kubewright::prelude::*;
 use kubewright::webhook::{Change, Findings, Operation};
 
-/// A ConfigMap with the label `guarded` names its team, and is not changed any more.
+/// A ConfigMap with the label `guarded` must have the label `team`, and is immutable.
 pub(crate) fn operator() -> Operator {
     Operator::new("guard")
         .policy(
             Policy::validates::<ConfigMap>("labelled")
                 .objects("guarded")
                 .rule("'team' in object.metadata.labels", "name the team")
-                .stand_in(Webhook::validates(check)),
+                .fallback(Webhook::validates(check)),
         )
         .policy(
             Policy::mutates::<ConfigMap>("kept")
@@ -22,7 +22,7 @@ pub(crate) fn operator() -> Operator {
                 .on(Operation::Create)
                 .when("undecided", "!has(object.immutable)")
                 .patch(r#"[JSONPatch{op: "add", path: "/immutable", value: true}]"#)
-                .stand_in(Webhook::defaults(keep)),
+                .fallback(Webhook::defaults(set_immutable)),
         )
 }
 
@@ -33,7 +33,7 @@ fn check(change: &Change<ConfigMap>, findings: &mut Findings) {
     }
 }
 
-fn keep(map: &mut ConfigMap) {
+fn set_immutable(map: &mut ConfigMap) {
     map.immutable.get_or_insert(true);
 }
 

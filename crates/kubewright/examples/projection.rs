@@ -1,5 +1,5 @@
-//! A cache of parts: of each ConfigMap only the fields of a struct of one's own are kept, and the
-//! controller is for some of its objects alone.
+//! A projection: the cache holds only the fields of a struct for each ConfigMap. The controller
+//! reconciles only some of its objects.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use kubewright::controller::projection;
 use kubewright::kube;
 use kubewright::prelude::*;
 
-/// Lists the colors that there is paint of.
+/// Lists the colors of all paints.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "examples.kubewright.dev", version = "v1", kind = "Palette")]
 #[kube(namespaced, status = "PaletteStatus")]
@@ -19,7 +19,7 @@ pub(crate) struct PaletteStatus {
     pub(crate) colors: Vec<String>,
 }
 
-/// Of a ConfigMap, its color; whatever else is in it is not even kept.
+/// The color of a ConfigMap; the cache has no other fields of it.
 #[derive(kube::Resource, Clone, Debug, Serialize, Deserialize)]
 #[resource(inherit = "ConfigMap")]
 struct Paint {
@@ -34,8 +34,10 @@ struct Color {
 
 async fn reconcile(_: Arc<Palette>, cx: Context<Palette>) -> Result<Outcome> {
     let paints = cx.list::<Paint>()?;
-    let colors = paints.iter().filter_map(|paint| paint.data.clone()?.color);
-    let mut colors: Vec<_> = colors.collect();
+    let mut colors: Vec<_> = paints
+        .iter()
+        .filter_map(|paint| paint.data.clone()?.color)
+        .collect();
     colors.sort();
     colors.dedup();
     cx.status(|status| status.colors = colors).await?;

@@ -1,4 +1,4 @@
-//! Rules of a kind of one's own, in its definition: the API server follows them by itself, also
+//! Validation rules in the definition of a custom resource: the API server evaluates them itself, also
 //! while the operator is down.
 
 use std::process::ExitCode;
@@ -17,19 +17,19 @@ use kubewright::prelude::*;
 )]
 #[x_kube(validation = Rule::new("self.low <= self.high").message("low must not be above high"))]
 pub(crate) struct LadderSpec {
-    /// Where it begins.
+    /// The lower end.
     pub(crate) low: i32,
-    /// Where it ends.
+    /// The upper end.
     pub(crate) high: i32,
-    /// What it is made of, for ever.
+    /// The material, which is immutable.
     #[x_kube(validation = Rule::new("self == oldSelf").message("the material cannot be changed"))]
     pub(crate) material: String,
 }
 
-/// What is known of a ladder.
+/// The status of a ladder.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub(crate) struct LadderStatus {
-    /// How long it is.
+    /// The length.
     pub(crate) length: i32,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn operator() -> Operator {
     Operator::new("ladders").controller(Controller::new(reconcile))
 }
 
-/// It need not ask whether the rules hold.
+/// Relies on the rules: the API server has evaluated them.
 async fn reconcile(ladder: Arc<Ladder>, cx: Context<Ladder>) -> Result<Outcome> {
     let length = ladder.spec.high - ladder.spec.low;
     cx.status(|status| status.length = length).await?;

@@ -1,5 +1,4 @@
-//! Types by kind and kinds by type: objects that are known only by what is written in them, in
-//! several versions.
+//! A scheme: decodes objects by the kind in their text, in several versions.
 
 use k8s_openapi::api::autoscaling::{v1, v2};
 use kubewright::prelude::*;
@@ -13,25 +12,25 @@ fn scheme() -> Scheme {
         .with::<v2::HorizontalPodAutoscaler>()
 }
 
-/// What each document is, by its type.
+/// Returns a description of each document by its type.
 pub(crate) fn sort(documents: Vec<Value>) -> Result<Vec<String>> {
     let scheme = scheme();
     let mut sorted = Vec::new();
     for document in documents {
         let object = scheme.decode(document)?;
         sorted.push(if let Some(map) = object.downcast_ref::<ConfigMap>() {
-            format!("a map {}", map.name_any())
+            format!("map {}", map.name_any())
         } else if let Some(scaler) = object.downcast_ref::<v2::HorizontalPodAutoscaler>() {
             let metrics = scaler.spec.metrics.as_ref();
-            format!("a scaler by {} metrics", metrics.map_or(0, Vec::len))
+            format!("v2 autoscaler with {} metrics", metrics.map_or(0, Vec::len))
         } else {
-            "an old scaler".to_owned()
+            "v1 autoscaler".to_owned()
         });
     }
     Ok(sorted)
 }
 
-/// Which of the two versions a type is.
+/// Returns the kinds of the two types.
 pub(crate) fn versions() -> [Option<Kind>; 2] {
     let scheme = scheme();
     [

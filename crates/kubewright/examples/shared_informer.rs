@@ -1,16 +1,16 @@
-//! One watch for many: an informer with an index, two handlers of which one comes late, and a
+//! A shared informer: one watch with an index, two subscriptions, one of which starts late, and a
 //! replay.
 
+use kubewright::client::{connect, load_config};
 use kubewright::controller::resource_of;
 use kubewright::kube::Client;
 use kubewright::prelude::*;
 use kubewright_runtime::cache::View;
-use kubewright_runtime::client::{connect, load_config};
 use kubewright_runtime::informer::{InformerSpec, Informers, Notification, Subscription};
 
-/// What the handlers have heard, and what the index has found.
+/// The events of the subscriptions, and the result of the index.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct Received {
     pub(crate) first: Vec<String>,
     pub(crate) late: Vec<String>,
     pub(crate) replayed: usize,
@@ -18,21 +18,21 @@ pub(crate) struct Heard {
     pub(crate) is_shared: bool,
 }
 
-/// Hears of changes up to the end of the first state.
-async fn first_state(subscription: &mut Subscription) -> Vec<String> {
-    let mut heard = Vec::new();
-    while let Some(notice) = subscription.next().await {
-        match notice {
-            Notification::Change(event) => heard.push(event.key.name().to_owned()),
+/// Returns the names of the initial objects.
+async fn initial_names(subscription: &mut Subscription) -> Vec<String> {
+    let mut names = Vec::new();
+    while let Some(notification) = subscription.next().await {
+        match notification {
+            Notification::Change(event) => names.push(event.key.name().to_owned()),
             _ => break,
         }
     }
-    heard.sort();
-    heard
+    names.sort();
+    names
 }
 
-/// Follows the ConfigMaps of a namespace that carry the label `color`.
-pub(crate) async fn listen(client: Client, namespace: &str) -> Result<Heard> {
+/// Subscribes to the ConfigMaps of a namespace that have the label `color`.
+pub(crate) async fn subscribe(client: Client, namespace: &str) -> Result<Received> {
     let informers = Informers::new(client, Default::default());
     let spec = InformerSpec {
         namespace: Some(namespace.to_owned()),
@@ -43,22 +43,22 @@ pub(crate) async fn listen(client: Client, namespace: &str) -> Result<Heard> {
     view.add_index("color", |map| {
         map.labels().get("color").cloned().into_iter().collect()
     });
-    let mut heard = Heard::default();
+    let mut received = Received::default();
     let mut subscription = view.informer().subscribe();
-    heard.first = first_state(&mut subscription).await;
-    // Who asks for the same shares the watch; who comes late hears of what is there.
+    received.first = initial_names(&mut subscription).await;
+    // An equal spec shares the watch; a late subscription starts with the existing objects.
     let again = informers.get(&spec);
-    heard.is_shared = informers.all().len() == 1;
-    heard.late = first_state(&mut again.subscribe()).await;
+    received.is_shared = informers.all().len() == 1;
+    received.late = initial_names(&mut again.subscribe()).await;
     subscription.replay();
-    while heard.replayed < heard.first.len() && subscription.next().await.is_some() {
-        heard.replayed += 1;
+    while received.replayed < received.first.len() && subscription.next().await.is_some() {
+        received.replayed += 1;
     }
     let red = view.by_index("color", "red")?;
-    heard.red = red.iter().map(|map| map.name_any()).collect();
+    received.red = red.iter().map(|map| map.name_any()).collect();
     view.informer().store().remove_index("color");
     informers.shutdown().await;
-    Ok(heard)
+    Ok(received)
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -68,9 +68,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let namespace = client.default_namespace().to_owned();
     println!(
         "{:?}",
-        listen(client, &namespace)
+        subscribe(client, &namespace)
             .await
-            .map_err(|one| one.to_string())?
+            .map_err(|error| error.to_string())?
     );
     Ok(())
 }

@@ -1,12 +1,12 @@
-//! An operator that is restricted to some namespaces, which can change while it runs: it reads
-//! each for itself, and needs a Role in each instead of a ClusterRole.
+//! An operator that is restricted to some namespaces, which can change while it runs. It reads each
+//! namespace separately, and needs a Role in each instead of a ClusterRole.
 
 use std::process::ExitCode;
 
 use kubewright::NamespaceSet;
 use kubewright::prelude::*;
 
-/// Something that is to be stamped.
+/// A form to be stamped.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "examples.kubewright.dev", version = "v1", kind = "Form")]
 #[kube(namespaced, status = "FormStatus")]
@@ -14,7 +14,7 @@ pub(crate) struct FormSpec {}
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FormStatus {
-    /// How many forms the office knew when it stamped this one.
+    /// The number of known forms when this one was stamped.
     pub(crate) known: usize,
 }
 

@@ -1,5 +1,5 @@
-//! A controller with state of its own: each greeting gets a number, which is kept in memory and
-//! forgotten with its object.
+//! A controller with state: each greeting has a number in memory, which is released when the object is
+//! deleted.
 
 use std::collections::HashMap;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use kubewright::ObjectKey;
 use kubewright::prelude::*;
 use parking_lot::Mutex;
 
-/// A greeting for somebody.
+/// A greeting.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "examples.kubewright.dev", version = "v1", kind = "Greeting")]
 #[kube(namespaced, status = "GreetingStatus")]
@@ -52,10 +52,10 @@ pub(crate) fn operator() -> Operator {
         word: "Welcome",
         numbers: Mutex::default(),
     });
-    let forgetful = Arc::clone(&greeter);
+    let on_deleted = Arc::clone(&greeter);
     Operator::new("greeter").controller(Controller::with(greeter, Greeter::reconcile).on_deleted(
         move |key| {
-            forgetful.numbers.lock().remove(&key);
+            on_deleted.numbers.lock().remove(&key);
             async { Ok(()) }
         },
     ))

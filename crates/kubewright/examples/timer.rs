@@ -1,5 +1,4 @@
-//! A reconcile that a timer triggers: each clock is looked at once a minute, whether anything has
-//! changed or not.
+//! A timer as source: each clock is reconciled once a minute, also without a change.
 
 use std::process::ExitCode;
 
@@ -28,7 +27,7 @@ pub(crate) fn operator() -> Operator {
     let minute = Duration::from_secs(60);
     Operator::new("clocks").controller(
         Controller::new(reconcile)
-            // Its own status wakes nobody.
+            // Changes of the status enqueue nothing.
             .when(changed::generation())
             .source("minute", sources::every(minute), enqueue::all()),
     )

@@ -1,10 +1,10 @@
-//! Two kinds in one operator: a fleet makes ships, and each ship writes its log.
+//! Two kinds in one operator: a fleet creates ships, and each ship creates its log.
 
 use std::process::ExitCode;
 
 use kubewright::prelude::*;
 
-/// So many ships.
+/// A number of ships.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "examples.kubewright.dev", version = "v1", kind = "Fleet")]
 #[kube(namespaced, status = "FleetStatus")]
@@ -26,17 +26,17 @@ pub(crate) struct ShipSpec {
 }
 
 async fn launch(fleet: Arc<Fleet>, cx: Context<Fleet>) -> Result<Outcome> {
-    let wanted: Vec<String> = (1..=fleet.spec.ships)
+    let expected: Vec<String> = (1..=fleet.spec.ships)
         .map(|number| format!("{}-{number}", fleet.name_any()))
         .collect();
     let spec = ShipSpec {
         fleet: fleet.name_any(),
     };
-    for name in &wanted {
+    for name in &expected {
         cx.apply(&Ship::new(name, spec.clone())).await?;
     }
     for ship in &cx.owned::<Ship>()? {
-        if !wanted.contains(&ship.name_any()) {
+        if !expected.contains(&ship.name_any()) {
             cx.delete(&ship).await?;
         }
     }

@@ -1,14 +1,14 @@
-//! Every built-in kind by its type: get, list, create, update, four patches, apply, delete,
+//! A typed client of built-in kinds: get, list, create, update, four types of patches, apply, delete,
 //! watch, subresources.
 
 use futures_util::StreamExt as _;
 use k8s_openapi::api::apps::v1::ReplicaSet;
+use kubewright::client::{connect, load_config};
 use kubewright::kube::Client;
 use kubewright::kube::api::{
     Api, DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams,
 };
 use kubewright::prelude::*;
-use kubewright_runtime::client::{connect, load_config};
 use serde_json::json;
 
 fn letter(name: &str, text: &str) -> ConfigMap {
@@ -19,13 +19,13 @@ fn letter(name: &str, text: &str) -> ConfigMap {
     serde_json::from_value(letter).unwrap_or_default()
 }
 
-/// Does all of it in `namespace`, and says what was seen.
+/// Sends all types of requests in `namespace`, and returns their results.
 pub(crate) async fn work(client: Client, namespace: &str) -> Result<Vec<String>> {
     let letters: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
-    let mut seen = Vec::new();
+    let mut results = Vec::new();
     let post = PostParams::default();
-    let made = letters.create(&post, &letter("a", "one")).await?;
-    seen.push(format!("created {}", made.name_any()));
+    let created = letters.create(&post, &letter("a", "one")).await?;
+    results.push(format!("created {}", created.name_any()));
     let mut changed = letters.get("a").await?;
     changed
         .data
@@ -40,7 +40,7 @@ pub(crate) async fn work(client: Client, namespace: &str) -> Result<Vec<String>>
         .patch("a", &params, &Patch::Strategic(&strategic))
         .await?;
     let steps = json!([{"op": "add", "path": "/data/json", "value": "3"}]);
-    // A JSON patch goes by path: kube has it behind a feature.
+    // A JSON patch needs a feature of kube, so it is sent by path.
     let path = format!("/api/v1/namespaces/{namespace}/configmaps/a");
     let request = http::Request::patch(path)
         .header("content-type", "application/json-patch+json")
@@ -52,7 +52,7 @@ pub(crate) async fn work(client: Client, namespace: &str) -> Result<Vec<String>>
     let apply = PatchParams::apply("example").force();
     let all = letters.patch("a", &apply, &Patch::Apply(&applied)).await?;
     let keys: Vec<String> = all.data.unwrap_or_default().into_keys().collect();
-    seen.push(format!("patched {}", keys.join(",")));
+    results.push(format!("patched {}", keys.join(",")));
     letters
         .create(
             &PostParams {
@@ -64,7 +64,7 @@ pub(crate) async fn work(client: Client, namespace: &str) -> Result<Vec<String>>
         .await?;
     let selected = ListParams::default().labels("kind=letter");
     let list = letters.list(&selected).await?;
-    seen.push(format!("listed {}", list.items.len()));
+    results.push(format!("listed {}", list.items.len()));
     let version = list.metadata.resource_version.unwrap_or_default();
     let watch = letters
         .watch(&WatchParams::default().labels("kind=letter"), &version)
@@ -73,7 +73,7 @@ pub(crate) async fn work(client: Client, namespace: &str) -> Result<Vec<String>>
     letters.create(&post, &letter("b", "later")).await?;
     while let Some(event) = watch.next().await {
         if let WatchEvent::Added(letter) = event? {
-            seen.push(format!("watched {}", letter.name_any()));
+            results.push(format!("watched {}", letter.name_any()));
             break;
         }
     }
@@ -81,15 +81,15 @@ pub(crate) async fn work(client: Client, namespace: &str) -> Result<Vec<String>>
     letters
         .delete_collection(&DeleteParams::default(), &selected)
         .await?;
-    seen.push(format!(
-        "left {}",
+    results.push(format!(
+        "remaining {}",
         letters.list(&selected).await?.items.len()
     ));
-    seen.push(scale(client, namespace).await?);
-    Ok(seen)
+    results.push(scale(client, namespace).await?);
+    Ok(results)
 }
 
-/// The subresource `scale` of whatever has one.
+/// Reads and writes the subresource `scale`.
 async fn scale(client: Client, namespace: &str) -> Result<String> {
     let sets: Api<ReplicaSet> = Api::namespaced(client, namespace);
     let set = json!({
@@ -125,9 +125,9 @@ async fn scale(client: Client, namespace: &str) -> Result<String> {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let client = connect(load_config(None).await?, "typed-client-example")?;
     let namespace = client.default_namespace().to_owned();
-    let seen = work(client, &namespace)
+    let results = work(client, &namespace)
         .await
-        .map_err(|one| one.to_string())?;
-    println!("{}", seen.join("\n"));
+        .map_err(|error| error.to_string())?;
+    println!("{}", results.join("\n"));
     Ok(())
 }

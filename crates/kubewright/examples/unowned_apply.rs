@@ -1,5 +1,5 @@
-//! Apply without an owner: a team puts its label on the namespace it lives in, beside whatever
-//! others have put there.
+//! An apply without an owner: a team sets its label on its namespace, in addition to the labels of other
+//! field managers.
 
 use std::process::ExitCode;
 
@@ -32,7 +32,7 @@ async fn reconcile(team: Arc<Team>, cx: Context<Team>) -> Result<Outcome> {
 pub(crate) fn operator() -> Operator {
     Operator::new("teams").controller(
         Controller::new(reconcile)
-            // Somebody may take the label away.
+            // Another client can remove the label.
             .watches(
                 kind::<Namespace>().when(changed::labels().or(changed::annotations())),
                 enqueue::all(),

@@ -5,4 +5,4 @@ pub use kubewright_runtime::RateLimit;
 #[doc(inline)]
 pub use kubewright_runtime::client::*;
 
-pub use crate::permission::Permissions;
+pub use crate::permissions::Permissions;

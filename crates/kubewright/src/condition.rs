@@ -1,14 +1,16 @@
+//! Conditions of a status.
+
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
-/// What a condition says.
+/// The status of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConditionStatus {
-    /// It holds.
+    /// The condition holds.
     True,
-    /// It does not hold.
+    /// The condition does not hold.
     False,
-    /// Nobody can tell.
+    /// It is not known whether the condition holds.
     Unknown,
 }
 
@@ -18,8 +20,8 @@ impl From<bool> for ConditionStatus {
     }
 }
 
-/// A condition for `cx.status`, which fills in the time of its last transition and the generation
-/// of the object that it tells of.
+/// Returns a condition for `cx.status`, which sets the time of the last transition and the observed
+/// generation.
 ///
 /// ```
 /// use kubewright::condition;
@@ -48,19 +50,20 @@ pub fn condition(
     }
 }
 
-/// Puts a condition in the place of the one of its type, or at the end; all others stay.
+/// Replaces the condition of the same type, or appends the condition.
 ///
 /// ```
 /// use kubewright::{condition, set_condition};
 ///
 /// let mut all = vec![condition("Ready", false, "Starting", ""), condition("Other", true, "X", "")];
 /// set_condition(&mut all, condition("Ready", true, "AllServe", "2 of 2 serve"));
-/// let statuses: Vec<_> = all.iter().map(|one| one.status.as_str()).collect();
+/// let statuses: Vec<_> = all.iter().map(|condition| condition.status.as_str()).collect();
 /// assert_eq!(statuses, ["True", "True"]);
 /// ```
 pub fn set_condition(conditions: &mut Vec<Condition>, new: Condition) {
-    match conditions.iter_mut().find(|one| one.type_ == new.type_) {
-        Some(former) => *former = new,
+    let same_type = |condition: &&mut Condition| condition.type_ == new.type_;
+    match conditions.iter_mut().find(same_type) {
+        Some(condition) => *condition = new,
         None => conditions.push(new),
     }
 }

@@ -1,30 +1,32 @@
+//! The errors of an operator's registrations, start and run.
+
 use kubewright_core::ParseSelectorError;
 use kubewright_runtime::controller::Failure;
 
-/// What a reconcile function returns; `?` turns any error into a [`Failure`].
+/// The result of a reconcile function; `?` converts any error into a [`Failure`].
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// Why an operator could not be built, started or go on.
+/// An error of building, starting or running an operator.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operator's or a controller's name cannot name Kubernetes objects.
+    /// The name of the operator or a controller is invalid for Kubernetes objects.
     #[error(
         "name {what} {name:?}: use lower-case letters, digits and '-', at most {longest}, \
          beginning and ending with a letter or digit"
     )]
     Name {
-        /// What was to be named.
+        /// The kind of name.
         what: &'static str,
-        /// The name that was given.
+        /// The name.
         name: String,
-        /// How many characters it may have.
+        /// The maximum number of characters.
         longest: usize,
     },
     /// Two controllers of one operator have the same name.
     #[error("register controller {name:?} twice: give one of them another name with .named(..)")]
     DuplicateController {
-        /// The name that both have.
+        /// The name of both.
         name: String,
     },
     /// A label selector does not parse.
@@ -32,11 +34,11 @@ pub enum Error {
     Selector {
         /// The controller that registers the kind.
         controller: String,
-        /// The kind that is selected.
+        /// The selected kind.
         kind: String,
-        /// The selector as it was given.
+        /// The selector.
         text: String,
-        /// What is wrong with it.
+        /// Why it does not parse.
         #[source]
         source: ParseSelectorError,
     },
@@ -51,7 +53,7 @@ pub enum Error {
         /// The kind.
         kind: String,
     },
-    /// A registration says something that it has no use for.
+    /// An option of a registration has no effect.
     #[error(
         "register {kind} in controller {controller:?}: {option} has no effect on {registration}; \
          leave it out"
@@ -61,12 +63,12 @@ pub enum Error {
         controller: String,
         /// The kind.
         kind: String,
-        /// What has no effect.
+        /// The option.
         option: &'static str,
-        /// On what.
+        /// The registration.
         registration: &'static str,
     },
-    /// A controller reads a kind that it has not registered.
+    /// A controller reads a kind that is not registered.
     #[error(
         "read {kind} in controller {controller:?}: the kind is not registered; add \
          .reads({selection}) to the controller, or .owns(..) or .watches(..)"
@@ -76,10 +78,10 @@ pub enum Error {
         controller: String,
         /// The kind.
         kind: String,
-        /// How the kind is registered.
+        /// The selection that registers the kind.
         selection: String,
     },
-    /// A controller looks objects up by an index that it has not registered.
+    /// A controller looks objects up by an index that is not registered.
     #[error(
         "look {kind} up by {name:?} in controller {controller:?}: add .index({name:?}, ..) to its \
          {selection}"
@@ -89,25 +91,25 @@ pub enum Error {
         controller: String,
         /// The kind.
         kind: String,
-        /// The index that was asked for.
+        /// The index.
         name: String,
-        /// How the kind is registered.
+        /// The selection that registers the kind.
         selection: String,
     },
-    /// An object has a controller, which is another one.
+    /// Another object controls the object.
     #[error(
-        "make {owner} the controller of {what}: {controller} is, and an object has one at most; \
-         choose another name, or let that one give it up"
+        "make {owner} the controller of {object}: {controller} is its controller, and an object has \
+         at most one; choose another name, or remove that owner first"
     )]
     AlreadyControlled {
         /// The object.
-        what: String,
-        /// Who was to control it.
+        object: String,
+        /// The new controller.
         owner: String,
-        /// Who does.
+        /// The existing controller.
         controller: String,
     },
-    /// A finalizer's name is not one that the API server takes, or there are two of them.
+    /// The name of a finalizer is invalid, or a controller has two finalizers.
     #[error("give controller {controller:?} the finalizer {name:?}: {why}")]
     Finalizer {
         /// The controller.
@@ -118,72 +120,72 @@ pub enum Error {
         why: &'static str,
     },
     /// Two webhooks of one operator have the same path.
-    #[error("register webhook {path} twice: join the functions, or give one another .path(..)")]
+    #[error("register webhook {path} twice: join the functions, or set .path(..) of one of them")]
     DuplicateWebhook {
-        /// The path that both have.
+        /// The path of both.
         path: String,
     },
-    /// A kind that a webhook reads is selected by something that it has no use for.
+    /// An option of a kind that a webhook reads has no effect.
     #[error(
         "read {kind} in webhook {path}: {option} has no effect on {registration}; leave it out"
     )]
-    WebhookPointless {
-        /// Where the webhook is served.
+    UnusedWebhookOption {
+        /// The path of the webhook.
         path: String,
         /// The kind.
         kind: String,
-        /// What has no effect.
+        /// The option.
         option: &'static str,
-        /// On what.
+        /// The registration.
         registration: &'static str,
     },
     /// A label selector of a webhook does not parse.
     #[error("select by {text:?} in webhook {path}")]
     WebhookSelector {
-        /// Where the webhook is served.
+        /// The path of the webhook.
         path: String,
-        /// The selector as it was given.
+        /// The selector.
         text: String,
-        /// What is wrong with it.
+        /// Why it does not parse.
         #[source]
         source: ParseSelectorError,
     },
-    /// A webhook's path is none.
+    /// The path of a webhook is invalid.
     #[error("serve a webhook under {path:?}: begin with '/' and use letters, digits, '-' and '_'")]
     WebhookPath {
-        /// The path that was given.
+        /// The path.
         path: String,
     },
-    /// A condition of a webhook is not one that the API server takes.
+    /// A match condition of a webhook is invalid.
     #[error("register webhook {path}: {why}")]
     WebhookCondition {
-        /// Where the webhook is served.
+        /// The path of the webhook.
         path: String,
         /// The reason and the next step.
         why: &'static str,
     },
-    /// A webhook's time limit is not one that the API server takes.
-    #[error("wait {timeout:?} for webhook {path}: use 1 to 30 seconds")]
+    /// The timeout of a webhook is invalid.
+    #[error("set timeout {timeout:?} of webhook {path}: use 1 to 30 seconds")]
     WebhookTimeout {
-        /// Where the webhook is served.
+        /// The path of the webhook.
         path: String,
-        /// The time that was given.
+        /// The timeout.
         timeout: std::time::Duration,
     },
-    /// A webhook would keep every Pod of the cluster from starting while the operator is down.
+    /// A webhook would prevent all Pods of the cluster from starting while the operator is down.
     #[error(
         "register webhook {path} for the Pods of all namespaces with FailurePolicy::Fail: while the \
          operator is down no Pod could start, not even its own; leave .exempt(..) out, choose Pods \
          with .objects(..) or .namespaces(..), or use .on_failure(FailurePolicy::Ignore)"
     )]
-    WebhookWidth {
-        /// Where the webhook is served.
+    WebhookTooBroad {
+        /// The path of the webhook.
         path: String,
     },
     /// Two policies of one operator have the same name.
     #[error("register policy {name:?} twice: give one of them another name")]
     DuplicatePolicy {
-        /// The name that both have.
+        /// The name of both.
         name: String,
     },
     /// A label selector of a policy does not parse.
@@ -191,24 +193,24 @@ pub enum Error {
     PolicySelector {
         /// The policy.
         policy: String,
-        /// The selector as it was given.
+        /// The selector.
         text: String,
-        /// What is wrong with it.
+        /// Why it does not parse.
         #[source]
         source: ParseSelectorError,
     },
-    /// A policy could keep every Pod of the cluster from starting.
+    /// A policy could prevent all Pods of the cluster from starting.
     #[error(
         "register policy {policy:?} for the Pods of all namespaces with FailurePolicy::Fail: where \
          an expression has no value no Pod could start, not even the operator's own; leave \
          .exempt(..) out, choose Pods with .objects(..) or .namespaces(..), or use \
          .on_failure(FailurePolicy::Ignore)"
     )]
-    PolicyWidth {
+    PolicyTooBroad {
         /// The policy.
         policy: String,
     },
-    /// The API server would not take a policy.
+    /// A policy is invalid.
     #[error("register policy {policy:?}: {why}")]
     Policy {
         /// The policy.
@@ -216,127 +218,127 @@ pub enum Error {
         /// The reason and the next step.
         why: &'static str,
     },
-    /// Nothing does the work of a policy where a cluster serves none.
+    /// A policy has no fallback for clusters that serve no policies.
     #[error(
-        "do without policy {policy:?}: no webhook stands in for it; add .stand_in(Webhook::..) to \
+        "replace policy {policy:?} by a webhook: it has no fallback; add .fallback(Webhook::..) to \
          it, or leave --no-policies out"
     )]
-    NoStandIn {
+    NoFallback {
         /// The policy.
         policy: String,
     },
-    /// The cluster does not know policies of that kind.
+    /// The cluster does not serve policies of that kind.
     #[error(
-        "run with policy {policy:?}: the cluster serves no {kind}, which Kubernetes does since \
-         1.{since}; install and run the operator with --no-policies, so that webhooks stand in, or \
-         upgrade the cluster"
+        "run with policy {policy:?}: the cluster does not serve {kind}, which Kubernetes has since \
+         1.{since}; install and run the operator with --no-policies, which uses the fallback \
+         webhooks, or upgrade the cluster"
     )]
     PolicyNotServed {
         /// The policy.
         policy: String,
-        /// Its kind.
+        /// The kind of the policy.
         kind: &'static str,
         /// The first minor version that serves it.
         since: u32,
     },
-    /// Two versions cannot be converted into each other like this.
+    /// A conversion between two versions is invalid.
     #[error("convert {from} to {to}: {why}")]
     Conversion {
-        /// The version that is converted.
+        /// The converted version.
         from: String,
-        /// The hub.
+        /// The hub version.
         to: String,
         /// The reason and the next step.
         why: &'static str,
     },
-    /// The webhooks cannot be served.
+    /// Webhooks could not be served.
     #[error(transparent)]
     Webhook(#[from] kubewright_webhook::Error),
-    /// The address of the webhooks is taken or not this machine's.
+    /// The address of the webhooks is in use or not local.
     #[error("listen on {address} for webhooks: choose another with --webhook-address")]
     WebhookAddress {
         /// The address.
         address: std::net::SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
-    /// A file that the command line names cannot be read.
+    /// A file of the command line could not be read.
     #[error("read {path}", path = path.display())]
     File {
-        /// The file.
+        /// The path of the file.
         path: std::path::PathBuf,
-        /// Why not.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
-    /// A request that the operator's role does not allow.
+    /// The operator's role does not grant a request.
     #[error("{verb} {resource}: the operator's role does not grant it; {registration}")]
     NotPermitted {
-        /// The verb, as roles spell it.
+        /// The verb, as in roles.
         verb: String,
         /// The resource, with its group and subresource.
         resource: String,
-        /// The next step: the line to add.
+        /// The line to add.
         registration: String,
     },
-    /// The object may not be applied or deleted like this.
+    /// A call is invalid for its object, and nothing was sent.
     #[error("{what}: {why}")]
-    Refused {
-        /// What was tried, on what.
+    Invalid {
+        /// The action and its object.
         what: String,
         /// The reason and the next step.
         why: &'static str,
     },
-    /// The API server did not answer a read past the cache, or said no.
+    /// A read past the cache failed.
     #[error("read {what} from the API server")]
     Live {
-        /// What was to be read.
+        /// The objects that were read.
         what: String,
-        /// What went wrong.
+        /// The error of the client.
         #[source]
         source: Box<kube::Error>,
     },
-    /// An object is not what its kind says.
-    #[error("{what}: it does not fit its type")]
+    /// An object does not decode as its type.
+    #[error("{what}: the object does not match its type")]
     Decode {
-        /// What was decoded.
+        /// The action and its object.
         what: String,
-        /// Where it differs.
+        /// Where the object differs.
         #[source]
         source: serde_json::Error,
     },
-    /// An operator shall take part in an election that it has not registered.
+    /// An operator without a registered election was started with election options.
     #[error(
-        "elect a leader of {operator}: it has no Lease and no right to one; add \
+        "elect a leader of {operator}: it registers no Lease; add \
          .leader_election(LeaderElection::default()) to the operator"
     )]
     NoElection {
         /// The operator.
         operator: String,
     },
-    /// A port could not be listened on.
+    /// A listener could not be opened.
     #[error("serve {what} on {address}: choose another address with {flag}, or 0 for none")]
     Address {
-        /// What was to be served.
+        /// The service.
         what: &'static str,
-        /// Where.
+        /// The address.
         address: String,
-        /// The flag that says where.
+        /// The flag that sets the address.
         flag: &'static str,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
-    /// No cluster is known, or no client could be made for it.
+    /// The configuration of a cluster or a client for it could not be loaded.
     #[error(transparent)]
     Connect(#[from] kubewright_runtime::Error),
-    /// Threads or signal handlers could not be had.
+    /// Threads or signal handlers could not be created.
     #[error("start the process: the system denied {what}")]
     System {
-        /// What was asked for.
+        /// The resource.
         what: &'static str,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },

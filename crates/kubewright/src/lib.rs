@@ -1,7 +1,7 @@
 //! The facade a user depends on: `Operator`, `Controller`, `Webhook`, `prelude`.
 //!
-//! An operator is one value. What it registers decides what it watches, what it may do, and what
-//! `manifests` prints:
+//! An operator is one value. Its registrations determine what it watches, its permissions, and the
+//! manifests that `manifests` prints:
 //!
 //! ```
 //! use kubewright::prelude::*;
@@ -33,8 +33,12 @@
 //! The derives of kube and schemars expand to paths of `kube`, `k8s_openapi`, `schemars`, `serde`
 //! and `serde_json`, so a user's `Cargo.toml` lists these beside `kubewright`.
 //!
-//! Two features are off unless asked for: `mimalloc` has an allocator for `main.rs`, and with
-//! `http2` webhooks are answered over HTTP/2 too, which makes the program 0.6 MB larger.
+//! The root has the names of a first program; every other name is in the module of its subject:
+//! [`client`], [`context`], [`controller`], [`queue`], [`metrics`], [`webhook`], [`policy`],
+//! [`election`], [`events`] and [`description`].
+//!
+//! Two features are off by default: `mimalloc` adds an allocator for `main.rs`, and `http2` serves
+//! webhooks over HTTP/2 too, which makes the program 0.6 MB larger.
 
 pub mod client;
 mod condition;
@@ -45,11 +49,12 @@ pub mod election;
 mod endpoint;
 mod error;
 pub mod events;
+mod kinds;
 pub mod marker;
 pub mod metrics;
 mod operator;
 pub mod owner;
-mod permission;
+mod permissions;
 pub mod policy;
 pub mod prelude;
 pub mod queue;
@@ -61,9 +66,9 @@ pub mod webhook;
 pub use condition::{ConditionStatus, condition, set_condition};
 pub use context::Context;
 pub use controller::Controller;
-pub use controller::selection::{kind, kind_of};
 pub use error::{Error, Result};
 pub use events::Event;
+pub use kinds::{kind, kind_of};
 pub use operator::{Operator, RunOptions, Running, TaskContext};
 pub use policy::Policy;
 pub use scheme::Scheme;

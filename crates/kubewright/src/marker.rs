@@ -1,18 +1,17 @@
-//! Types that tell apart the ways in which a trait is implemented. The compiler finds the right
-//! one; nobody writes them.
+//! Marker types that distinguish implementations of a trait. The compiler infers them.
 
-/// A custom resource, in [`ControllerKind`](crate::controller::ControllerKind).
+/// A custom resource, for [`ControllerKind`](crate::controller::ControllerKind).
 #[derive(Clone, Copy, Debug)]
 pub enum Custom {}
 
-/// A kind that Kubernetes has, in [`ControllerKind`](crate::controller::ControllerKind).
+/// A built-in kind, for [`ControllerKind`](crate::controller::ControllerKind).
 #[derive(Clone, Copy, Debug)]
 pub enum BuiltIn {}
 
-/// The object itself, in [`Object`](crate::context::Object).
+/// A reference to the object, for [`Object`](crate::context::Object).
 #[derive(Clone, Copy, Debug)]
 pub enum Plain {}
 
-/// An `Arc` of the object, in [`Object`](crate::context::Object).
+/// A reference to an `Arc` of the object, for [`Object`](crate::context::Object).
 #[derive(Clone, Copy, Debug)]
 pub enum Shared {}

@@ -1,22 +1,22 @@
-//! Owner references by hand, for objects that are written in another way than by
+//! Owner references, for objects that are not written by
 //! [`Context::apply`](crate::Context::apply), which sets them.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::ResourceExt as _;
 use kubewright_core::GroupVersion;
 
-use crate::controller::{AnyKind, TypedKind};
+use crate::kinds::{AnyKind, TypedKind};
 use crate::{Error, Result};
 
-/// Makes `owner` the one controller of `object`: the object goes with it, and
-/// [`owns`](crate::Controller::owns) finds it. A reference that is there is renewed.
+/// Makes `owner` the controller of `object`: the object is deleted with it, and
+/// [`owns`](crate::Controller::owns) finds it. An existing reference is replaced.
 ///
-/// An object that something else controls is refused, and so is one outside the owner's namespace:
-/// Kubernetes would delete it.
+/// It is an error if another object controls `object`, or if `object` is outside the owner's
+/// namespace: Kubernetes would delete it.
 ///
 /// ```
-/// use kubewright::prelude::*;
 /// use kubewright::owner;
+/// use kubewright::prelude::*;
 ///
 /// let object = |name: &str, uid: &str| ConfigMap {
 ///     metadata: ObjectMeta {
@@ -29,7 +29,7 @@ use crate::{Error, Result};
 /// };
 /// let (site, other, mut page) = (object("site", "1"), object("other", "2"), object("page", "3"));
 /// owner::set_controller(&site, &mut page)?;
-/// assert_eq!(owner::controller_of(&page).map(|one| one.name.as_str()), Some("site"));
+/// assert_eq!(owner::controller_of(&page).map(|reference| reference.name.as_str()), Some("site"));
 /// assert!(owner::set_controller(&other, &mut page).is_err());
 /// # Ok::<(), kubewright::Error>(())
 /// ```
@@ -43,32 +43,32 @@ where
         block_owner_deletion: Some(true),
         ..reference(owner, object)?
     };
-    if let Some(other) = controller_of(object).filter(|one| !is_same(one, &reference)) {
+    if let Some(other) = controller_of(object).filter(|other| !is_same(other, &reference)) {
         return Err(Error::AlreadyControlled {
-            what: object.name_any(),
-            owner: named(&reference),
-            controller: named(other),
+            object: object.name_any(),
+            owner: qualified_name(&reference),
+            controller: qualified_name(other),
         });
     }
-    put(object, reference);
+    insert(object, reference);
     Ok(())
 }
 
-/// Makes `owner` one of the owners of `object`, which goes when the last of them has gone. A
-/// reference that is there is replaced.
+/// Makes `owner` one of the owners of `object`, which is deleted after the last of its owners. An
+/// existing reference is replaced.
 ///
-/// An object outside the owner's namespace is refused.
+/// It is an error if `object` is outside the owner's namespace.
 pub fn set_owner<O, D>(owner: &O, object: &mut D) -> Result<(), Error>
 where
     O: TypedKind,
     D: AnyKind,
 {
     let reference = reference(owner, object)?;
-    put(object, reference);
+    insert(object, reference);
     Ok(())
 }
 
-/// Takes `owner` out of the owners of `object`, its controller or not; whether it was one.
+/// Removes `owner` from the owners of `object`, and returns whether it was one.
 pub fn remove<O, D>(owner: &O, object: &mut D) -> bool
 where
     O: TypedKind,
@@ -81,17 +81,17 @@ where
         return false;
     };
     let before = owners.len();
-    owners.retain(|one| !is_same(one, &reference));
+    owners.retain(|existing| !is_same(existing, &reference));
     owners.len() < before
 }
 
-/// The reference to what controls the object.
+/// Returns the reference to the controller of the object.
 pub fn controller_of<D: AnyKind>(object: &D) -> Option<&OwnerReference> {
     let mut owners = object.meta().owner_references.iter().flatten();
-    owners.find(|one| one.controller == Some(true))
+    owners.find(|reference| reference.controller == Some(true))
 }
 
-/// Whether `owner` is among the owners of `object`: the very one, not a former one of its name.
+/// Whether `owner` is among the owners of `object`, by uid.
 pub fn is_owner<O, D>(owner: &O, object: &D) -> bool
 where
     O: TypedKind,
@@ -99,46 +99,51 @@ where
 {
     let uid = owner.meta().uid.as_deref();
     let mut owners = object.meta().owner_references.iter().flatten();
-    uid.is_some_and(|uid| owners.any(|one| one.uid == uid))
+    uid.is_some_and(|uid| owners.any(|reference| reference.uid == uid))
 }
 
 fn reference<O: TypedKind, D: AnyKind>(owner: &O, object: &D) -> Result<OwnerReference, Error> {
-    let refused = |why| Error::Refused {
+    let invalid = |why| Error::Invalid {
         what: format!("own {}", object.name_any()),
         why,
     };
-    let reference = owner.owner_ref(&()).ok_or_else(|| refused(NOT_READ))?;
+    let reference = owner.owner_ref(&()).ok_or_else(|| invalid(NOT_READ))?;
     match (
         owner.meta().namespace.as_deref(),
         object.meta().namespace.as_deref(),
     ) {
-        (Some(one), Some(other)) if one != other => Err(refused(ELSEWHERE)),
-        (Some(_), None) => Err(refused(NOWHERE)),
+        (Some(owner), Some(object)) if owner != object => Err(invalid(OTHER_NAMESPACE)),
+        (Some(_), None) => Err(invalid(NO_NAMESPACE)),
         _ => Ok(reference),
     }
 }
 
-const NOT_READ: &str = "the owner has no uid; take one that was read from the cluster";
-const ELSEWHERE: &str = "an object in a namespace owns only objects of that namespace; use a \
-                         finalizer instead";
-const NOWHERE: &str = "the owner is in a namespace and the object names none; name the owner's, or \
-                       use a finalizer where the kind is in none";
+const NOT_READ: &str = "the owner has no uid; use an owner that was read from the cluster";
+const OTHER_NAMESPACE: &str = "an object in a namespace owns only objects of that namespace; use a \
+                               finalizer instead";
+const NO_NAMESPACE: &str = "the owner is in a namespace and the object has none; set that of the \
+                            owner, or use a finalizer if the kind is cluster-scoped";
 
-fn put<D: AnyKind>(object: &mut D, reference: OwnerReference) {
+fn insert<D: AnyKind>(object: &mut D, reference: OwnerReference) {
     let owners = object.owner_references_mut();
-    match owners.iter_mut().find(|one| is_same(one, &reference)) {
-        Some(former) => *former = reference,
+    let existing = owners
+        .iter_mut()
+        .find(|existing| is_same(existing, &reference));
+    match existing {
+        Some(existing) => *existing = reference,
         None => owners.push(reference),
     }
 }
 
-/// By group, kind and name, as controllerutil has it: a former object of the name is replaced.
-fn is_same(one: &OwnerReference, other: &OwnerReference) -> bool {
-    let group = |one: &OwnerReference| GroupVersion::from_api_version(&one.api_version).group;
-    one.kind == other.kind && one.name == other.name && group(one) == group(other)
+/// Compares group, kind and name, as controllerutil does: the reference to an earlier object of the
+/// same name is replaced.
+fn is_same(left: &OwnerReference, right: &OwnerReference) -> bool {
+    let group =
+        |reference: &OwnerReference| GroupVersion::from_api_version(&reference.api_version).group;
+    left.kind == right.kind && left.name == right.name && group(left) == group(right)
 }
 
-fn named(reference: &OwnerReference) -> String {
+fn qualified_name(reference: &OwnerReference) -> String {
     format!("{} {}", reference.kind, reference.name)
 }
 
@@ -162,12 +167,12 @@ mod tests {
     fn owners(secret: &Secret) -> Vec<String> {
         let owners = secret.metadata.owner_references.iter().flatten();
         owners
-            .map(|one| format!("{} {} {:?}", one.name, one.uid, one.controller))
+            .map(|owner| format!("{} {} {:?}", owner.name, owner.uid, owner.controller))
             .collect()
     }
 
     #[test]
-    fn an_object_has_one_controller_and_any_number_of_owners() {
+    fn object_has_one_controller_and_any_number_of_owners() {
         let (a, b) = (map("a", "web", "1"), map("b", "web", "2"));
         let mut secret = secret(Some("web"));
         set_controller(&a, &mut secret).unwrap();
@@ -175,7 +180,7 @@ mod tests {
         assert_eq!(owners(&secret), ["a 1 Some(true)", "b 2 None"]);
         let error = set_controller(&b, &mut secret).unwrap_err().to_string();
         assert!(error.contains("ConfigMap a is"), "{error}");
-        // The next of that name takes the place of the former.
+        // A later object of the same name replaces the earlier one.
         set_controller(&map("a", "web", "9"), &mut secret).unwrap();
         assert_eq!(owners(&secret), ["a 9 Some(true)", "b 2 None"]);
         assert!(!is_owner(&a, &secret));
@@ -187,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_reaches_no_further_than_its_namespace() {
+    fn owner_and_object_must_be_in_one_namespace() {
         let owner = map("a", "web", "1");
         for namespace in [Some("shop"), None] {
             set_controller(&owner, &mut secret(namespace)).unwrap_err();

@@ -1,3 +1,5 @@
+//! Types by kind: decodes objects whose kind is known only from their text.
+
 use std::any::{Any, TypeId, type_name};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -5,11 +7,11 @@ use std::fmt;
 use kubewright_core::{Kind, Resource};
 use serde_json::Value;
 
-use crate::controller::{TypedKind, resource_of};
+use crate::kinds::{TypedKind, resource_of};
 use crate::{Error, Result};
 
-/// Types by kind and kinds by type, for programs that meet objects of which they know only the
-/// `apiVersion` and `kind` that are written in them.
+/// Maps kinds to types and types to kinds, for programs that decode objects by the `apiVersion` and
+/// `kind` in their text.
 ///
 /// ```
 /// use kubewright::prelude::*;
@@ -27,59 +29,61 @@ use crate::{Error, Result};
 /// ```
 #[derive(Clone, Default)]
 pub struct Scheme {
-    known: BTreeMap<Kind, Entry>,
+    entries: BTreeMap<Kind, Entry>,
 }
 
 #[derive(Clone)]
 struct Entry {
     resource: Resource,
-    of: TypeId,
+    type_id: TypeId,
     name: &'static str,
     decode: fn(Value) -> Result<Box<dyn Any + Send + Sync>, serde_json::Error>,
 }
 
 impl Scheme {
-    /// The same with one more type. Several versions of a kind are several types.
+    /// Adds a type. Each version of a kind has a type of its own.
     #[must_use]
     pub fn with<K: TypedKind>(mut self) -> Self {
         let resource = resource_of::<K>();
         let entry = Entry {
-            of: TypeId::of::<K>(),
+            type_id: TypeId::of::<K>(),
             name: type_name::<K>(),
             decode: |value| Ok(Box::new(serde_json::from_value::<K>(value)?)),
             resource: resource.clone(),
         };
-        self.known.insert(resource.kind, entry);
+        self.entries.insert(resource.kind, entry);
         self
     }
 
-    /// The kind of a type.
+    /// Returns the kind of a type.
     pub fn kind_of<K: TypedKind>(&self) -> Option<&Kind> {
-        let mut known = self.known.iter();
-        let found = known.find(|(_, entry)| entry.of == TypeId::of::<K>());
-        found.map(|(kind, _)| kind)
+        let mut entries = self.entries.iter();
+        let entry = entries.find(|(_, entry)| entry.type_id == TypeId::of::<K>());
+        entry.map(|(kind, _)| kind)
     }
 
-    /// How a kind is served.
+    /// Returns the resource of a kind.
     pub fn resource(&self, kind: &Kind) -> Option<&Resource> {
-        self.known.get(kind).map(|entry| &entry.resource)
+        self.entries.get(kind).map(|entry| &entry.resource)
     }
 
-    /// The versions of a kind that are known, in their order.
+    /// Returns the versions of a kind that have a type, in order.
     pub fn versions(&self, group: &str, kind: &str) -> Vec<&str> {
-        let known = self.known.keys();
-        let meant = known.filter(|one| one.group() == group && one.kind == kind);
-        meant.map(Kind::version).collect()
+        let kinds = self.entries.keys();
+        kinds
+            .filter(|known| known.group() == group && known.kind == kind)
+            .map(Kind::version)
+            .collect()
     }
 
-    /// The object as a value of the type that is registered for its kind; `downcast` it.
+    /// Decodes an object as the type of its kind; `downcast` the result.
     pub fn decode(&self, object: Value) -> Result<Box<dyn Any + Send + Sync>, Error> {
         let text = |field: &str| object[field].as_str().unwrap_or_default().to_owned();
         let what = format!("decode {} {}", text("apiVersion"), text("kind"));
         let version = kubewright_core::GroupVersion::from_api_version(&text("apiVersion"));
         let kind = Kind::new(version.group, version.version, text("kind"));
-        let Some(entry) = self.known.get(&kind) else {
-            return Err(Error::Refused {
+        let Some(entry) = self.entries.get(&kind) else {
+            return Err(Error::Invalid {
                 what,
                 why: "no type is registered for the kind; add it with Scheme::with",
             });
@@ -90,9 +94,10 @@ impl Scheme {
 
 impl fmt::Debug for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = self.known.iter();
-        let known = known.map(|(kind, entry)| (kind, entry.name));
-        f.debug_map().entries(known).finish()
+        let entries = self.entries.iter();
+        f.debug_map()
+            .entries(entries.map(|(kind, entry)| (kind, entry.name)))
+            .finish()
     }
 }
 
@@ -110,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn each_version_of_a_kind_has_its_type() {
+    fn each_version_of_a_kind_has_a_type() {
         let scheme = scheme();
         let versions = scheme.versions("autoscaling", "HorizontalPodAutoscaler");
         assert_eq!(versions, ["v1", "v2"]);
@@ -120,17 +125,17 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_registered_and_what_does_not_decode_say_so() {
+    fn unregistered_kind_and_undecodable_object_are_errors() {
         let missing = json!({"apiVersion": "v1", "kind": "Pod"});
         let error = scheme().decode(missing).unwrap_err().to_string();
         assert!(error.contains("Scheme::with"), "{error}");
-        let broken = json!({
+        let invalid = json!({
             "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "spec": 7,
         });
-        let error = scheme().decode(broken).unwrap_err().to_string();
+        let error = scheme().decode(invalid).unwrap_err().to_string();
         assert_eq!(
             error,
-            "decode autoscaling/v2 HorizontalPodAutoscaler: it does not fit its type"
+            "decode autoscaling/v2 HorizontalPodAutoscaler: the object does not match its type"
         );
     }
 }

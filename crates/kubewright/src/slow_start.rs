@@ -1,30 +1,32 @@
+//! Batches of growing size, which stop when the API server rejects a write.
+
 use futures_util::future::join_all;
 use kubewright_runtime::write::WriteError;
 
 use crate::{Failure, Result};
 
-/// Does `work` for each item: for one first, then for two at once, for four, and so on.
+/// Calls `work` for each item: for one first, then for two at once, for four, and so on.
 ///
-/// When the API server refuses one, the rest of its batch is still done and no further batch
-/// begins: what it refuses once, such as for a quota, it would refuse again a hundred times. A
-/// failure of another kind, such as a name that is taken, is about one item and holds up no other.
-/// The first failure is the answer.
+/// When the API server rejects a write, the rest of its batch still runs and no further batch
+/// starts: the server would reject the other items for the same reason, such as a quota. Another
+/// failure, such as a name that is taken, concerns one item and stops no other. Returns the first
+/// failure.
 ///
 /// ```
 /// # async fn example() {
 /// use kubewright::slow_start;
 ///
-/// let done = slow_start(0..100, |number| async move {
+/// let result = slow_start(0..100, |number| async move {
 ///     if number == 5 { Err("the sixth is broken".into()) } else { Ok(()) }
 /// })
 /// .await;
-/// assert!(done.is_err());
+/// assert!(result.is_err());
 /// # }
 /// ```
 ///
 /// # Cancel safety
 ///
-/// Dropped, the batch under way ends where it is and no further one begins.
+/// If the future is dropped, the current batch is cancelled and no further one starts.
 pub async fn slow_start<T, F, Fut>(items: impl IntoIterator<Item = T>, work: F) -> Result<()>
 where
     F: Fn(T) -> Fut,
@@ -32,23 +34,23 @@ where
 {
     let mut items = items.into_iter().peekable();
     let mut size = 1;
-    let mut done = Ok(());
+    let mut result = Ok(());
     while items.peek().is_some() {
         let batch = items.by_ref().take(size).map(&work);
         let results = join_all(batch).await;
-        let is_refused = results
+        let is_rejected = results
             .iter()
-            .any(|result| result.as_ref().is_err_and(is_write));
-        done = results.into_iter().fold(done, Result::and);
-        if is_refused {
+            .any(|result| result.as_ref().is_err_and(is_rejected_write));
+        result = results.into_iter().fold(result, Result::and);
+        if is_rejected {
             break;
         }
         size *= 2;
     }
-    done
+    result
 }
 
-fn is_write(failure: &Failure) -> bool {
+fn is_rejected_write(failure: &Failure) -> bool {
     failure.cause().is::<WriteError>()
 }
 
@@ -61,7 +63,7 @@ mod tests {
     use super::slow_start;
     use crate::Result;
 
-    fn refusal() -> Result<()> {
+    fn rejected() -> Result<()> {
         Err(WriteError::Invalid {
             what: "apply".to_owned(),
             why: "no quota".to_owned(),
@@ -70,12 +72,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn batches_double() {
-        let (under_way, sizes) = (Cell::new(0), RefCell::new(Vec::new()));
+    async fn batches_double_in_size() {
+        let (running, sizes) = (Cell::new(0), RefCell::new(Vec::new()));
         slow_start(0..10, |_| async {
-            under_way.set(under_way.get() + 1);
+            running.set(running.get() + 1);
             tokio::task::yield_now().await;
-            sizes.borrow_mut().push(under_way.replace(0));
+            sizes.borrow_mut().push(running.replace(0));
             Ok(())
         })
         .await
@@ -86,18 +88,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_ends_it_after_its_batch_and_other_failures_do_not() {
-        let tried = RefCell::new(Vec::new());
-        let done = slow_start(0..10, |number| {
-            tried.borrow_mut().push(number);
+    async fn rejected_write_stops_after_its_batch_and_other_failures_do_not() {
+        let started = RefCell::new(Vec::new());
+        let result = slow_start(0..10, |number| {
+            started.borrow_mut().push(number);
             std::future::ready(match number {
                 0 => Err("taken".into()),
-                3 => refusal(),
+                3 => rejected(),
                 _ => Ok(()),
             })
         })
         .await;
-        assert_eq!(done.unwrap_err().to_string(), "taken");
-        assert_eq!(*tried.borrow(), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(result.unwrap_err().to_string(), "taken");
+        assert_eq!(*started.borrow(), [0, 1, 2, 3, 4, 5, 6]);
     }
 }

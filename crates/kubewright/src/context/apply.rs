@@ -1,3 +1,5 @@
+//! Server-side apply of an object, with its owner.
+
 use std::fmt;
 use std::future::IntoFuture;
 use std::marker::PhantomData;
@@ -9,26 +11,27 @@ use kubewright_core::{OwnerReference, Resource};
 use kubewright_runtime::write::{Intent, Target, WriteError};
 use kubewright_wire::record::Record;
 
-use super::{Live, Shared};
-use crate::controller::{AnyKind, ViewId};
+use super::environment::ReconcileEnvironment;
+use super::live::Live;
+use crate::kinds::{AnyKind, ViewId};
 use crate::{Error, Metadata, Result};
 
-/// The kind that is written, and the view that learns of it.
+/// A kind that is written, and the view that shows its objects.
 #[derive(Clone, Debug)]
-pub(super) struct Written {
+pub(super) struct WrittenKind {
     pub(super) resource: Resource,
     pub(super) view: ViewId,
 }
 
-/// An apply that is done when it is awaited; made by [`Context::apply`](super::Context::apply).
+/// A server-side apply, sent when awaited; from [`Context::apply`](super::Context::apply).
 ///
 /// # Cancel safety
 ///
-/// Dropped before its end, the object may or may not have been written; trying again is safe.
+/// If it is dropped, the object may or may not have been written; a retry is safe.
 #[must_use = "an apply does nothing until it is awaited"]
 pub struct Apply<W> {
-    shared: Arc<Shared>,
-    written: Written,
+    environment: Arc<ReconcileEnvironment>,
+    written: WrittenKind,
     intent: Result<Intent, WriteError>,
     owner: Option<OwnerReference>,
     namespace: Option<String>,
@@ -37,14 +40,14 @@ pub struct Apply<W> {
 
 impl<W: AnyKind> Apply<W> {
     pub(super) fn new(
-        shared: Arc<Shared>,
-        written: Written,
+        environment: Arc<ReconcileEnvironment>,
+        written: WrittenKind,
         object: &W,
         namespace: Option<&str>,
         owner: OwnerReference,
     ) -> Self {
         Self {
-            shared,
+            environment,
             intent: Intent::new(&written.resource, object, namespace),
             written,
             owner: Some(owner),
@@ -53,97 +56,101 @@ impl<W: AnyKind> Apply<W> {
         }
     }
 
-    /// Leaves the owner out: the object stays when the reconciled one goes.
+    /// Applies without an owner: the object stays when the reconciled object is deleted.
     pub fn unowned(mut self) -> Self {
         self.owner = None;
         self
     }
 
     async fn send(mut self) -> Result<Arc<W>> {
-        let shared = Arc::clone(&self.shared);
-        let Written { resource, view } = &self.written;
+        let environment = Arc::clone(&self.environment);
+        let WrittenKind { resource, view } = &self.written;
         let target = Target {
             resource,
-            store: shared.views.store(view, resource),
+            store: environment.views.store(view, resource),
         };
         let owner = self.owner.take();
         let namespace = self.namespace.take();
         let mut intent = self.intent?;
         let present = target.store.and_then(|store| store.get(intent.key()));
-        let refusal = match &owner {
-            Some(_) if !shared.views.owns(resource) => Some(NOT_REGISTERED),
-            // Kubernetes' garbage collector deletes dependents whose owner it cannot see.
+        let invalid = match &owner {
+            Some(_) if !environment.views.owns(resource) => Some(NOT_REGISTERED),
+            // Kubernetes' garbage collector deletes dependents whose owner is in another namespace.
             Some(_) if namespace.is_some() && namespace.as_deref() != intent.key().namespace() => {
-                Some(ELSEWHERE)
+                Some(OTHER_NAMESPACE)
             }
             Some(owner) => {
-                let foreign = is_foreign(&shared, &self.written, &intent, owner);
+                let foreign = is_foreign(&environment, &self.written, &intent, owner);
                 foreign.await?.then_some(FOREIGN)
             }
-            None => loses_owner(&shared.resource, present, &intent).then_some(LOST),
+            None => loses_owner(&environment.resource, present, &intent).then_some(LOSES_OWNER),
         };
-        if let Some(why) = refusal {
+        if let Some(why) = invalid {
             let what = format!("apply {} {}", resource.qualified_name(), intent.key());
-            return Err(Error::Refused { what, why }.into());
+            return Err(Error::Invalid { what, why }.into());
         }
         if let Some(owner) = &owner {
             intent = intent.owned_by(owner);
         }
-        let record = shared.writer.apply(target, &intent).await?;
+        let record = environment.writer.apply(target, &intent).await?;
         Ok(Arc::new(record.decode()?))
     }
 }
 
-const NOT_REGISTERED: &str = "the controller does not own this kind, so it would not see whose the \
-                              object is; add .owns(kind::<..>()), or apply it with .unowned()";
-const FOREIGN: &str = "an object of that name is there and the reconciled one does not control it; \
-                       choose another name or delete that object; one that no object of this \
+const NOT_REGISTERED: &str = "the controller does not own this kind, so it cannot see the owners of \
+                              the object; add .owns(kind::<..>()), or apply it with .unowned()";
+const FOREIGN: &str = "an object of that name exists and the reconciled one does not control it; \
+                       choose another name or delete that object; an object that no object of this \
                        operator owns can be shared with .unowned()";
-const ELSEWHERE: &str = "an object in a namespace owns only objects of that namespace; apply it with \
-                         .unowned() and delete it with a finalizer";
-const LOST: &str = "this operator made it with an owner, which .unowned() would take away; apply it \
-                    without .unowned(), or choose another name";
+const OTHER_NAMESPACE: &str = "an object in a namespace owns only objects of that namespace; apply it \
+                               with .unowned() and delete it with a finalizer";
+const LOSES_OWNER: &str = "this operator created it with an owner, which .unowned() would remove; \
+                           apply it without .unowned(), or choose another name";
 
-/// Whether an object of that name is there that `owner` does not control.
+/// Whether an object of that name exists that `owner` does not control.
 async fn is_foreign(
-    shared: &Shared,
-    written: &Written,
+    environment: &ReconcileEnvironment,
+    written: &WrittenKind,
     intent: &Intent,
     owner: &OwnerReference,
 ) -> Result<bool> {
-    let store = shared.views.store(&written.view, &written.resource);
+    let views = &environment.views;
+    let store = views.store(&written.view, &written.resource);
     if let Some(record) = store.and_then(|store| store.get(intent.key())) {
         let owners = record.owner_references().unwrap_or_default();
-        let mut controllers = owners.iter().filter(|one| one.is_controller());
-        return Ok(!controllers.any(|one| one.uid == owner.uid));
+        let mut controllers = owners.iter().filter(|reference| reference.is_controller());
+        return Ok(!controllers.any(|reference| reference.uid == owner.uid));
     }
-    if !shared.views.is_partial(&written.view, &written.resource) {
+    if !views.is_partial(&written.view, &written.resource) {
         return Ok(false);
     }
-    // It may be there all the same: the view's selector hides it. The same type for all kinds, so
-    // that none is compiled for one more source of serde's.
-    let live = Live::new(shared.client.clone(), None, None);
+    // The object may exist although the view's selector hides it. It is read as the same type for
+    // all kinds, so that no kind's deserializer is compiled once more.
+    let live = Live::new(environment.client.clone(), None, None);
     let found = live.get_of::<Metadata<DynamicObject>>(&written.resource, intent.key());
     Ok(found.await?.is_some_and(|object| {
         let mut owners = object.metadata.owner_references.iter().flatten();
-        !owners.any(|one| one.controller == Some(true) && one.uid == owner.uid)
+        !owners.any(|reference| reference.controller == Some(true) && reference.uid == owner.uid)
     }))
 }
 
-/// Whether the object has an owner of the controller's kind by an apply of ours, which an intent
-/// without it would take back.
+/// Whether an earlier apply of this operator gave the object an owner of the controller's kind that
+/// the intent lacks: the apply would remove it.
 fn loses_owner(kind: &Resource, present: Option<Record>, intent: &Intent) -> bool {
     let Some(record) = present.filter(|record| record.field_hash().is_some()) else {
         return false;
     };
     let metadata = intent.body().get("metadata");
-    let named = metadata.and_then(|metadata| metadata["ownerReferences"].as_array());
-    let is_named = |uid: &str| named.is_some_and(|all| all.iter().any(|one| one["uid"] == uid));
+    let intended = metadata.and_then(|metadata| metadata["ownerReferences"].as_array());
+    let is_intended = |uid: &str| {
+        let mut references = intended.into_iter().flatten();
+        references.any(|reference| reference["uid"] == uid)
+    };
     let owners = record.owner_references().unwrap_or_default();
-    owners.iter().any(|one| {
-        let owner = one.owner_kind();
-        let is_ours = owner.group() == kind.kind.group() && owner.kind == kind.kind.kind;
-        is_ours && one.is_controller() && !is_named(&one.uid)
+    owners.iter().any(|reference| {
+        let owner = reference.owner_kind();
+        let is_own_kind = owner.group() == kind.kind.group() && owner.kind == kind.kind.kind;
+        is_own_kind && reference.is_controller() && !is_intended(&reference.uid)
     })
 }
 
@@ -184,24 +191,25 @@ mod tests {
     use parking_lot::Mutex;
     use serde_json::{Value, json};
 
-    use super::{Apply, Shared, Written};
-    use crate::controller::{AnyView, ViewId, Views, resource_of};
+    use super::{Apply, ReconcileEnvironment, WrittenKind};
+    use crate::kinds::{AnyView, ViewId, Views, resource_of};
 
-    type Seen = Arc<Mutex<Vec<String>>>;
+    /// Requests as method and path.
+    type Requests = Arc<Mutex<Vec<String>>>;
 
-    /// A client whose API server has one ConfigMap that nobody owns, and what it was asked.
-    fn client() -> (Client, Seen) {
-        let seen = Seen::default();
-        let kept = Arc::clone(&seen);
+    /// Returns a client whose API server has one ConfigMap without owners, and its requests.
+    fn client() -> (Client, Requests) {
+        let requests = Requests::default();
+        let log = Arc::clone(&requests);
         let service = tower::service_fn(move |request: Request<Body>| {
-            kept.lock()
+            log.lock()
                 .push(format!("{} {}", request.method(), request.uri().path()));
-            let found = config_map(&json!([]), "other").to_string();
+            let body = config_map(&json!([]), "other").to_string();
             async move {
-                Ok::<_, std::convert::Infallible>(Response::new(Body::from(found.into_bytes())))
+                Ok::<_, std::convert::Infallible>(Response::new(Body::from(body.into_bytes())))
             }
         });
-        (Client::new(service, "default"), seen)
+        (Client::new(service, "default"), requests)
     }
 
     fn config_map(owners: &Value, manager: &str) -> Value {
@@ -213,10 +221,22 @@ mod tests {
         }})
     }
 
-    /// What a controller of nodes shares that sees `cached` among the selected ConfigMaps.
-    fn shared(labels: &str, owns: bool, cached: Option<Value>) -> (Arc<Shared>, Informers, Seen) {
-        let (client, seen) = client();
-        // Its own client: what it asks is not counted.
+    /// How a controller of nodes registers ConfigMaps.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Registered {
+        Owns,
+        Reads,
+    }
+
+    /// Returns the environment of a controller of nodes whose cache has `cached` among the selected
+    /// ConfigMaps, and the requests of its client.
+    fn environment(
+        labels: &str,
+        registered: Registered,
+        cached: Option<Value>,
+    ) -> (Arc<ReconcileEnvironment>, Informers, Requests) {
+        let (client, requests) = client();
+        // A client of its own, so that its requests are not recorded.
         let informers = Informers::new(self::client().0, Default::default());
         let informer = informers.get(&InformerSpec {
             labels: labels.parse().unwrap(),
@@ -230,9 +250,12 @@ mod tests {
         informer.store().apply(cached.map(Delta::Applied));
         let kind = ViewId::of::<ConfigMap>();
         let views = HashMap::from([(kind, AnyView::indexed::<ConfigMap>("test", &[], informer))]);
-        let owned = owns.then(resource_of::<ConfigMap>);
-        let owned: HashSet<_> = owned.into_iter().collect();
-        let shared = Shared {
+        let is_owned = registered == Registered::Owns;
+        let owned: HashSet<_> = is_owned
+            .then(resource_of::<ConfigMap>)
+            .into_iter()
+            .collect();
+        let environment = ReconcileEnvironment {
             resource: resource_of::<Node>(),
             own: ViewId::of::<Node>(),
             views: Views::new("test", views, owned),
@@ -245,7 +268,7 @@ mod tests {
             clock: Clock::system(),
             controller: Handle::new("test", Default::default()),
         };
-        (Arc::new(shared), informers, seen)
+        (Arc::new(environment), informers, requests)
     }
 
     fn reporter() -> Reporter {
@@ -255,48 +278,53 @@ mod tests {
         }
     }
 
-    fn apply(shared: &Arc<Shared>) -> Apply<ConfigMap> {
+    fn apply(environment: &Arc<ReconcileEnvironment>) -> Apply<ConfigMap> {
         let mut object = ConfigMap::default();
         object.metadata.name = Some("a".to_owned());
         object.metadata.namespace = Some("web".to_owned());
-        let owner = OwnerReference::controller(&shared.resource.kind, "n", "7");
-        let written = Written {
+        let owner = OwnerReference::controller(&environment.resource.kind, "n", "7");
+        let written = WrittenKind {
             resource: resource_of::<ConfigMap>(),
             view: ViewId::of::<ConfigMap>(),
         };
-        Apply::new(Arc::clone(shared), written, &object, None, owner)
+        Apply::new(Arc::clone(environment), written, &object, None, owner)
     }
 
-    async fn refusal(apply: Apply<ConfigMap>) -> String {
+    async fn error_of(apply: Apply<ConfigMap>) -> String {
         apply.await.map(drop).unwrap_err().to_string()
     }
 
     #[tokio::test]
-    async fn an_owned_apply_of_a_kind_that_is_not_owned_is_refused() {
-        let (shared, _informers, seen) = shared("", false, None);
-        let error = refusal(apply(&shared)).await;
+    async fn apply_with_owner_fails_for_a_kind_that_is_not_registered_as_owned() {
+        let (environment, _informers, requests) = environment("", Registered::Reads, None);
+        let error = error_of(apply(&environment)).await;
         assert!(error.contains("add .owns(kind::<..>())"), "{error}");
-        assert!(seen.lock().is_empty());
-        apply(&shared).unowned().await.unwrap();
+        assert!(requests.lock().is_empty());
+        apply(&environment).unowned().await.unwrap();
     }
 
     #[tokio::test]
-    async fn an_object_that_the_selector_hides_is_not_adopted() {
-        let (shared, _informers, seen) = shared("app=web", true, None);
-        let error = refusal(apply(&shared)).await;
+    async fn object_that_the_selector_hides_is_not_adopted() {
+        let (environment, _informers, requests) = environment("app=web", Registered::Owns, None);
+        let error = error_of(apply(&environment)).await;
         assert!(error.contains("does not control it"), "{error}");
-        assert_eq!(*seen.lock(), ["GET /api/v1/namespaces/web/configmaps/a"]);
+        assert_eq!(
+            *requests.lock(),
+            ["GET /api/v1/namespaces/web/configmaps/a"]
+        );
     }
 
     #[tokio::test]
-    async fn unowned_does_not_take_an_owner_away() {
+    async fn unowned_apply_does_not_remove_an_owner() {
         let owners = json!([{"apiVersion": "v1", "kind": "Node", "name": "m", "uid": "6",
                              "controller": true}]);
-        let (ours, _informers, seen) = shared("", true, Some(config_map(&owners, "us")));
-        let error = refusal(apply(&ours).unowned()).await;
-        assert!(error.contains("would take away"), "{error}");
-        assert!(seen.lock().is_empty());
-        let (others, _informers, _) = shared("", true, Some(config_map(&owners, "other")));
+        let cached = config_map(&owners, "us");
+        let (ours, _informers, requests) = environment("", Registered::Owns, Some(cached));
+        let error = error_of(apply(&ours).unowned()).await;
+        assert!(error.contains("would remove"), "{error}");
+        assert!(requests.lock().is_empty());
+        let cached = config_map(&owners, "other");
+        let (others, _informers, _) = environment("", Registered::Owns, Some(cached));
         apply(&others).unowned().await.unwrap();
     }
 }

@@ -1,99 +1,113 @@
+//! Completes the conditions of a status: transition times and observed generations.
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// What a condition's time is when nobody has set it; see `condition`.
+/// The transition time of a condition that [`condition`](crate::condition()) returns.
 const UNSET: &str = "1970-01-01T00:00:00Z";
 
-/// When the conditions were found, and in which object.
+/// When and of which object the conditions were observed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct Observation {
     pub(super) now: Timestamp,
-    /// That of the object which was reconciled; some kinds have none.
+    /// The generation of the reconciled object; some kinds have none.
     pub(super) generation: Option<i64>,
 }
 
-/// Fills in what `condition` leaves open: each condition of `new` that has no time gets the one of
-/// `old` while its `status` is the same, else `now`, and one without a generation that of the
-/// object whose state it tells.
+/// Sets the fields that [`condition`](crate::condition()) leaves open. A condition of `new` without
+/// a transition time gets that of `old` if its `status` is the same, else `now`. One without an
+/// observed generation gets that of the reconciled object.
 ///
-/// Only those conditions are touched that were made anew: what others have put there, or was there
-/// before, is not of this generation by being kept.
-pub(super) fn complete_conditions(new: &mut Value, old: &Value, seen: Seen) {
+/// Conditions that have a time are left alone: other controllers set them, or they are copies of
+/// older ones, and so they do not describe this generation.
+pub(super) fn complete_conditions(new: &mut Value, old: &Value, observation: Observation) {
     let Some(conditions) = new.get_mut("conditions").and_then(Value::as_array_mut) else {
         return;
     };
-    let former = old.get("conditions").and_then(Value::as_array);
+    let old_conditions = old.get("conditions").and_then(Value::as_array);
     for condition in conditions {
         let time = condition.get("lastTransitionTime").and_then(Value::as_str);
         if time.is_some_and(|time| time != UNSET) {
             continue;
         }
-        let mut former = former.into_iter().flatten();
-        let former = former.find(|one| one["type"] == condition["type"]);
-        if let Some(generation) = seen
+        let previous = old_conditions
+            .into_iter()
+            .flatten()
+            .find(|old| old["type"] == condition["type"]);
+        if let Some(generation) = observation
             .generation
-            .filter(|_| tells_generation(former, condition))
+            .filter(|_| needs_generation(previous, condition))
         {
             condition["observedGeneration"] = json!(generation);
         }
-        let same = former.filter(|one| one["status"] == condition["status"]);
-        let time = match same.and_then(|one| one.get("lastTransitionTime")) {
+        let unchanged = previous.filter(|previous| previous["status"] == condition["status"]);
+        let time = match unchanged.and_then(|previous| previous.get("lastTransitionTime")) {
             Some(time) => time.clone(),
-            None => json!(seen.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()),
+            None => json!(observation.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()),
         };
         condition["lastTransitionTime"] = time;
     }
 }
 
-/// Whether the condition is to say of which generation it is, and does not say it yet.
+/// Whether the condition lacks an observed generation and should have one.
 ///
-/// One that was stored without, and is the same otherwise, may be of a type that has no room for
-/// it: it would be written in vain each time.
-fn tells_generation(former: Option<&Value>, condition: &Value) -> bool {
-    let is_told = |one: &Value| one["observedGeneration"].is_i64();
-    let is_same = |one: &Value| {
+/// A condition that was stored without one and is the same otherwise may be of a kind whose schema
+/// has no such field. The API server would drop it, and each reconcile would write it again.
+fn needs_generation(previous: Option<&Value>, condition: &Value) -> bool {
+    let has_generation = |condition: &Value| condition["observedGeneration"].is_i64();
+    let is_same = |previous: &Value| {
         let fields = ["status", "reason", "message"];
-        fields.iter().all(|field| one[*field] == condition[*field])
+        fields
+            .iter()
+            .all(|field| previous[*field] == condition[*field])
     };
-    !is_told(condition) && former.is_none_or(|one| is_told(one) || !is_same(one))
+    !has_generation(condition)
+        && previous.is_none_or(|previous| has_generation(previous) || !is_same(previous))
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Seen, complete_conditions};
+    use super::{Observation, complete_conditions};
 
-    fn seen(now: &str, generation: Option<i64>) -> Seen {
+    fn observation(now: &str, generation: Option<i64>) -> Observation {
         let now = now.parse().unwrap();
-        Seen { now, generation }
+        Observation { now, generation }
     }
 
-    fn settled(old: &str, new: &str, time: &str) -> Value {
+    /// Returns the transition time of a condition after it is completed.
+    fn completed_time(old: &str, new: &str, time: &str) -> Value {
         let old = json!({"conditions": [
             {"type": "Ready", "status": old, "lastTransitionTime": "2026-01-01T00:00:00Z"},
         ]});
         let mut new = json!({"conditions": [
             {"type": "Ready", "status": new, "lastTransitionTime": time},
         ]});
-        complete_conditions(&mut new, &old, seen("2026-02-02T00:00:00.5Z", None));
+        complete_conditions(&mut new, &old, observation("2026-02-02T00:00:00.5Z", None));
         new["conditions"][0]["lastTransitionTime"].clone()
     }
 
     #[test]
-    fn the_time_moves_only_when_the_status_does() {
+    fn transition_time_changes_only_with_the_status() {
         let unset = "1970-01-01T00:00:00Z";
-        assert_eq!(settled("True", "True", unset), "2026-01-01T00:00:00Z");
-        assert_eq!(settled("True", "False", unset), "2026-02-02T00:00:00Z");
+        assert_eq!(
+            completed_time("True", "True", unset),
+            "2026-01-01T00:00:00Z"
+        );
+        assert_eq!(
+            completed_time("True", "False", unset),
+            "2026-02-02T00:00:00Z"
+        );
         let given = "2025-05-05T00:00:00Z";
-        assert_eq!(settled("True", "False", given), given);
+        assert_eq!(completed_time("True", "False", given), given);
     }
 
     #[test]
-    fn a_first_condition_begins_now() {
+    fn new_condition_has_the_current_time() {
         let mut new = json!({"conditions": [{"type": "Ready", "status": "True"}]});
-        let seen = seen("2026-02-02T00:00:00Z", None);
-        complete_conditions(&mut new, &Value::Null, seen);
+        let observation = observation("2026-02-02T00:00:00Z", None);
+        complete_conditions(&mut new, &Value::Null, observation);
         assert_eq!(
             new["conditions"][0]["lastTransitionTime"],
             "2026-02-02T00:00:00Z"
@@ -101,30 +115,30 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_that_is_made_anew_is_of_the_generation_that_was_seen() {
+    fn condition_without_a_time_gets_the_observed_generation() {
         let unset = "1970-01-01T00:00:00Z";
-        let kept = "2026-01-01T00:00:00Z";
+        let stored = "2026-01-01T00:00:00Z";
         let mut new = json!({"conditions": [
             {"type": "Ready", "status": "True", "lastTransitionTime": unset},
-            {"type": "Told", "status": "True", "lastTransitionTime": unset,
+            {"type": "Explicit", "status": "True", "lastTransitionTime": unset,
              "observedGeneration": 2},
-            {"type": "Foreign", "status": "True", "lastTransitionTime": kept},
-            {"type": "Kept", "status": "True", "lastTransitionTime": kept,
+            {"type": "Foreign", "status": "True", "lastTransitionTime": stored},
+            {"type": "Copied", "status": "True", "lastTransitionTime": stored,
              "observedGeneration": 3},
         ]});
         let mut old = new.clone();
         old["conditions"][0]["observedGeneration"] = json!(6);
-        complete_conditions(&mut new, &old, seen("2026-02-02T00:00:00Z", Some(7)));
+        complete_conditions(&mut new, &old, observation("2026-02-02T00:00:00Z", Some(7)));
         let conditions = new["conditions"].as_array().unwrap();
         let generations: Vec<_> = conditions
             .iter()
-            .map(|one| one.get("observedGeneration").and_then(Value::as_i64))
+            .map(|condition| condition.get("observedGeneration").and_then(Value::as_i64))
             .collect();
         assert_eq!(generations, [Some(7), Some(2), None, Some(3)]);
     }
 
     #[test]
-    fn a_condition_without_room_for_a_generation_is_not_written_again_for_it() {
+    fn condition_stored_without_a_generation_is_not_written_again_for_it() {
         let unset = "1970-01-01T00:00:00Z";
         let condition = |message: &str| {
             json!({"type": "Ready", "status": "True",
@@ -133,17 +147,17 @@ mod tests {
         let old = json!({"conditions": [condition("2 of 2")]});
         for (message, expected) in [("2 of 2", None), ("3 of 3", Some(7))] {
             let mut new = json!({"conditions": [condition(message)]});
-            complete_conditions(&mut new, &old, seen("2026-02-02T00:00:00Z", Some(7)));
-            let told = new["conditions"][0].get("observedGeneration");
-            assert_eq!(told.and_then(Value::as_i64), expected, "{message}");
+            complete_conditions(&mut new, &old, observation("2026-02-02T00:00:00Z", Some(7)));
+            let generation = new["conditions"][0].get("observedGeneration");
+            assert_eq!(generation.and_then(Value::as_i64), expected, "{message}");
         }
     }
 
     #[test]
-    fn a_kind_without_generations_gets_none() {
+    fn kind_without_generations_gets_no_observed_generation() {
         let mut new = json!({"conditions": [{"type": "Ready", "status": "True"}]});
-        let seen = seen("2026-02-02T00:00:00Z", None);
-        complete_conditions(&mut new, &Value::Null, seen);
+        let observation = observation("2026-02-02T00:00:00Z", None);
+        complete_conditions(&mut new, &Value::Null, observation);
         assert_eq!(new["conditions"][0].get("observedGeneration"), None);
     }
 }

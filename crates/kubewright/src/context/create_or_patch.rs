@@ -1,32 +1,33 @@
+//! Read-modify-write of an object: create or patch.
+
 use kubewright_core::{ObjectKey, Scope};
 use kubewright_runtime::write::{Target, WriteResult};
 
 use super::{Context, Object};
-use crate::controller::{AnyKind, ViewId, resource_of};
+use crate::kinds::{AnyKind, ViewId, resource_of};
 use crate::{Error, Result};
 
 impl<K: AnyKind> Context<K> {
-    /// Makes an object what `change` makes of it: of the one that is there, else of `object`, which
-    /// is then created.
+    /// Calls `change` with the existing object and patches it, or with `object` and creates that.
     ///
-    /// For what depends on the object's present state; where it does not, [`apply`](Self::apply) is
-    /// simpler, and sends nothing when nothing changed. The object is read past the cache, and only
-    /// what `change` has changed is written, while the object is still the one that was read: when
-    /// somebody else was first, `change` is called again with what is there then. What the type
-    /// does not know stays as it is, also in the items of a list; a list is sent as a whole.
+    /// For changes that depend on the current state of the object; for others
+    /// [`apply`](Self::apply) is simpler, and sends nothing without a change. The object is read
+    /// past the cache. Only the fields that `change` changed are written, and only if the object is
+    /// still in the state that was read: on a conflict `change` is called again with the new state.
+    /// Fields that the type lacks are preserved, also in the items of a list; a list is sent whole.
     ///
     /// The kind is registered by [`owns`](crate::Controller::owns), or by
     /// [`writes`](crate::Controller::writes) with get, create and patch. A status that `change`
-    /// sets is written by a request of its own, which neither of them grants: add
-    /// [`may`](crate::Controller::may) with a rule for patch of `PLURAL/status`.
+    /// sets is written by a second request, which neither of them grants: add
+    /// [`grants`](crate::Controller::grants) with a rule for patch of `PLURAL/status`.
     ///
-    /// `object` needs a name; the reconciled object lends its namespace if none is set. Nobody
-    /// becomes its owner unless `change` says so, by
+    /// `object` needs a name; its namespace defaults to that of the reconciled object. It gets no
+    /// owner unless `change` sets one by
     /// [`owner::set_controller`](crate::owner::set_controller).
     ///
     /// ```
-    /// use kubewright::prelude::*;
     /// use kubewright::owner;
+    /// use kubewright::prelude::*;
     ///
     /// async fn reconcile(site: Arc<ConfigMap>, cx: Context<ConfigMap>) -> Result<Outcome> {
     ///     let metadata = ObjectMeta { name: Some("visits".to_owned()), ..ObjectMeta::default() };
@@ -45,7 +46,7 @@ impl<K: AnyKind> Context<K> {
     ///
     /// # Cancel safety
     ///
-    /// Dropped before its end, the object may or may not have been written; trying again is safe.
+    /// If the future is dropped, the object may or may not have been written; a retry is safe.
     pub async fn create_or_patch<O, M, F>(
         &self,
         object: &O,
@@ -56,32 +57,34 @@ impl<K: AnyKind> Context<K> {
         F: Fn(&mut O::Kind) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
     {
         let resource = resource_of::<O::Kind>();
-        let lent = self.key.namespace();
-        let lent = lent.filter(|_| resource.scope == Scope::Namespaced);
-        let object = placed(object.object().clone(), lent);
+        let namespace = match resource.scope {
+            Scope::Namespaced => self.key.namespace(),
+            Scope::Cluster => None,
+        };
+        let object = with_namespace(object.object().clone(), namespace);
         let view = ViewId::of::<O::Kind>();
         let target = Target {
             resource: &resource,
-            store: self.shared.views.store(&view, &resource),
+            store: self.environment.views.store(&view, &resource),
         };
-        let writer = &self.shared.writer;
+        let writer = &self.environment.writer;
         Ok(writer.create_or_patch(target, &object, change).await?)
     }
 
-    /// Changes an object that was read, which may belong to somebody else: only what `change` has
-    /// changed is written, to that very object. None when it is gone.
+    /// Patches an object that was read and that another owner may have: only the fields that
+    /// `change` changed are written, and only to the object with that uid. Returns `None` if it no
+    /// longer exists.
     ///
-    /// `change` is called with the object as it is now, read past the cache, and again when somebody
-    /// else was first. The kind is registered by [`owns`](crate::Controller::owns), or by
-    /// [`writes`](crate::Controller::writes) with get and patch; a status needs a rule of its own,
-    /// as in [`create_or_patch`](Self::create_or_patch).
+    /// `change` is called with the current state of the object, read past the cache, and again on a
+    /// conflict. The kind is registered by [`owns`](crate::Controller::owns), or by
+    /// [`writes`](crate::Controller::writes) with get and patch; a status needs a rule, as in
+    /// [`create_or_patch`](Self::create_or_patch).
     ///
-    /// `object` must have a uid. One without a namespace is looked for in that of the reconciled
-    /// object.
+    /// `object` must have a uid. Its namespace defaults to that of the reconciled object.
     ///
     /// # Cancel safety
     ///
-    /// As [`create_or_patch`](Self::create_or_patch).
+    /// Like [`create_or_patch`](Self::create_or_patch).
     pub async fn patch<O, M, F>(
         &self,
         object: &O,
@@ -93,20 +96,21 @@ impl<K: AnyKind> Context<K> {
     {
         let resource = resource_of::<O::Kind>();
         let (key, uid) = self.identity(object.object(), resource.scope);
-        let uid = uid.ok_or_else(|| Error::Refused {
+        let uid = uid.ok_or_else(|| Error::Invalid {
             what: format!("patch {} {key}", resource.qualified_name()),
             why: "it has no uid; patch objects that were read, such as those of cx.list()",
         })?;
         let view = ViewId::of::<O::Kind>();
         let target = Target {
             resource: &resource,
-            store: self.shared.views.store(&view, &resource),
+            store: self.environment.views.store(&view, &resource),
         };
-        let writer = &self.shared.writer;
+        let writer = &self.environment.writer;
         Ok(writer.patch(target, &key, Some(&uid), change).await?)
     }
 
-    /// Which object is meant; the reconciled one lends its namespace.
+    /// Returns the key and uid of an object. Its namespace defaults to that of the reconciled
+    /// object.
     fn identity<W: AnyKind>(&self, object: &W, scope: Scope) -> (ObjectKey, Option<String>) {
         let meta = object.meta();
         let name = meta.name.as_deref().unwrap_or_default();
@@ -121,11 +125,11 @@ impl<K: AnyKind> Context<K> {
     }
 }
 
-/// The object, in that namespace if it names none.
-fn placed<W: AnyKind>(mut object: W, lent: Option<&str>) -> W {
+/// Returns the object with that namespace if it has none.
+fn with_namespace<W: AnyKind>(mut object: W, default: Option<&str>) -> W {
     let namespace = &mut object.meta_mut().namespace;
     if namespace.is_none() {
-        *namespace = lent.map(str::to_owned);
+        *namespace = default.map(str::to_owned);
     }
     object
 }

@@ -1,3 +1,5 @@
+//! Reads and writes of a kind that is known only at run time.
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,73 +9,81 @@ use kubewright_core::Resource;
 use kubewright_runtime::cache::List;
 use kubewright_runtime::informer::Informer;
 
-use super::apply::Written;
+use super::apply::WrittenKind;
 use super::{Apply, Context, Name};
 use crate::Result;
-use crate::controller::{AnyKind, ViewId};
+use crate::kinds::{AnyKind, ViewId};
 
-/// The objects of a kind that is known only at run time; made by [`Context::of`].
+/// The objects of a kind that is known only at run time; from [`Context::of`].
 pub struct Dynamic<'c, K> {
     cx: &'c Context<K>,
     resource: &'c Resource,
 }
 
+impl<K: AnyKind> Context<K> {
+    /// Returns the objects of a kind that is known only at run time and registered by
+    /// [`kind_of`](crate::kind_of), for reads and writes.
+    pub fn of<'c>(&'c self, resource: &'c Resource) -> Dynamic<'c, K> {
+        Dynamic { cx: self, resource }
+    }
+}
+
 impl<'c, K: AnyKind> Dynamic<'c, K> {
-    pub(super) fn new(cx: &'c Context<K>, resource: &'c Resource) -> Self {
-        Self { cx, resource }
-    }
-
-    /// As [`Context::list`].
+    /// Like [`Context::list`].
     pub fn list(&self) -> Result<List<DynamicObject>> {
-        Ok(self.cx.shared.views.view_of(self.resource)?.list())
+        Ok(self.cx.environment.views.view_of(self.resource)?.list())
     }
 
-    /// As [`Context::owned`].
+    /// Like [`Context::owned`].
     pub fn owned(&self) -> Result<List<DynamicObject>> {
-        let view = self.cx.shared.views.view_of(self.resource)?;
+        let view = self.cx.environment.views.view_of(self.resource)?;
         Ok(view.by_owner(self.cx.uid()))
     }
 
-    /// As [`Context::matching`].
+    /// Like [`Context::matching`].
     pub fn matching(&self, labels: &str) -> Result<List<DynamicObject>> {
-        Ok(self.cx.shared.views.matching_of(self.resource, labels)?)
+        Ok(self
+            .cx
+            .environment
+            .views
+            .matching_of(self.resource, labels)?)
     }
 
-    /// As [`Context::by_index`].
+    /// Like [`Context::by_index`].
     pub fn by_index(&self, name: &str, value: &str) -> Result<List<DynamicObject>> {
-        let views = &self.cx.shared.views;
+        let views = &self.cx.environment.views;
         Ok(views.by_index_of(self.resource, name, value)?)
     }
 
-    /// As [`Context::get`].
+    /// Like [`Context::get`].
     pub fn get<'n>(&self, name: impl Into<Name<'n>>) -> Result<Option<Arc<DynamicObject>>> {
-        let view = self.cx.shared.views.view_of(self.resource)?;
-        let key = name.into();
-        let key = key.key(self.resource.scope, self.cx.key.namespace());
+        let view = self.cx.environment.views.view_of(self.resource)?;
+        let name = name.into();
+        let key = name.key(self.resource.scope, self.cx.key.namespace());
         Ok(view.get(&key)?)
     }
 
-    /// As [`Context::informer`].
+    /// Like [`Context::informer`].
     pub fn informer(&self) -> Result<&'c Informer> {
-        Ok(self.cx.shared.views.view_of(self.resource)?.informer())
+        Ok(self.cx.environment.views.view_of(self.resource)?.informer())
     }
 
-    /// As [`Context::apply`]; the object's kind need not be set.
+    /// Like [`Context::apply`]; the object's kind need not be set.
     pub fn apply(&self, object: &DynamicObject) -> Apply<DynamicObject> {
         self.cx.apply_to(self.written(), object)
     }
 
-    /// As [`Context::delete`].
+    /// Like [`Context::delete`].
     ///
     /// # Cancel safety
     ///
-    /// As [`Context::delete`].
+    /// Like [`Context::delete`].
     pub fn delete(&self, object: &DynamicObject) -> BoxFuture<'static, Result<()>> {
         self.cx.delete_from(self.written(), object)
     }
 
-    fn written(&self) -> Written {
-        Written {
+    fn written(&self) -> WrittenKind {
+        WrittenKind {
             resource: self.resource.clone(),
             view: ViewId::Dynamic(self.resource.clone()),
         }

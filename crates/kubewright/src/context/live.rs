@@ -1,3 +1,5 @@
+//! Reads past the cache.
+
 use std::fmt;
 
 use kube::Client;
@@ -7,38 +9,38 @@ use kubewright_core::{ObjectKey, Resource, Scope};
 use kubewright_runtime::NamespaceSet;
 
 use super::Name;
-use crate::controller::{AnyKind, TypedKind, resource_of};
+use crate::kinds::{AnyKind, TypedKind, resource_of};
 use crate::{Error, Result};
 
-/// Reads past the cache; made by [`Context::live`](super::Context::live).
+/// Reads from the API server, past the cache; from [`Context::live`](super::Context::live).
 ///
-/// Each call is a request. Use it where the newest state decides and a retry would be wrong.
+/// Each call sends a request. Use it where only the newest state is correct and a retry is not.
 #[derive(Clone)]
 pub struct Live {
     client: Client,
     namespace: Option<String>,
-    /// What the operator is restricted to.
-    within: Option<NamespaceSet>,
+    /// The namespaces that the operator is restricted to.
+    namespaces: Option<NamespaceSet>,
 }
 
 impl Live {
     pub(super) fn new(
         client: Client,
         namespace: Option<&str>,
-        within: Option<NamespaceSet>,
+        namespaces: Option<NamespaceSet>,
     ) -> Self {
         Self {
             client,
-            within,
+            namespaces,
             namespace: namespace.map(str::to_owned),
         }
     }
 
-    /// One object as it is now; none when there is no such object.
+    /// Returns the current state of an object, or `None` if it does not exist.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost when it is dropped.
+    /// Dropping the future has no effect.
     pub async fn get<'n, W: TypedKind>(&self, name: impl Into<Name<'n>>) -> Result<Option<W>> {
         let resource = resource_of::<W>();
         let key = name.into().key(resource.scope, self.namespace.as_deref());
@@ -50,34 +52,39 @@ impl Live {
         resource: &Resource,
         key: &ObjectKey,
     ) -> Result<Option<W>> {
-        let what = || format!("{} {key}", resource.qualified_name());
+        let failed = |source| Error::Live {
+            what: format!("{} {key}", resource.qualified_name()),
+            source: Box::new(source),
+        };
         let request = Request::new(resource.path(key.namespace()))
             .get(key.name(), &Default::default())
-            .map_err(|error| live(what(), kube::Error::BuildRequest(error)))?;
+            .map_err(|error| failed(kube::Error::BuildRequest(error)))?;
         match self.client.request::<W>(request).await {
             Ok(object) => Ok(Some(object)),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
-            Err(error) => Err(live(what(), error).into()),
+            Err(error) => Err(failed(error).into()),
         }
     }
 
-    /// All objects of a kind as they are now, in all namespaces that the operator looks at.
+    /// Returns the current state of all objects of a kind, in all namespaces of the operator.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost when it is dropped.
+    /// Dropping the future has no effect.
     pub async fn list<W: TypedKind>(&self) -> Result<Vec<W>> {
         let resource = resource_of::<W>();
-        let within = self.within.as_ref();
-        let within = within.filter(|_| resource.scope == Scope::Namespaced);
-        let Some(within) = within else {
+        let Some(namespaces) = self
+            .namespaces
+            .as_ref()
+            .filter(|_| resource.scope == Scope::Namespaced)
+        else {
             return self.list_in(&resource, None).await;
         };
-        let mut all = Vec::new();
-        for namespace in within.names() {
-            all.extend(self.list_in(&resource, Some(&namespace)).await?);
+        let mut objects = Vec::new();
+        for namespace in namespaces.names() {
+            objects.extend(self.list_in(&resource, Some(&namespace)).await?);
         }
-        Ok(all)
+        Ok(objects)
     }
 
     async fn list_in<W: TypedKind>(
@@ -85,19 +92,15 @@ impl Live {
         resource: &Resource,
         namespace: Option<&str>,
     ) -> Result<Vec<W>> {
+        let failed = |source| Error::Live {
+            what: resource.qualified_name(),
+            source: Box::new(source),
+        };
         let request = Request::new(resource.path(namespace))
             .list(&ListParams::default())
-            .map_err(|error| live(resource.qualified_name(), kube::Error::BuildRequest(error)))?;
+            .map_err(|error| failed(kube::Error::BuildRequest(error)))?;
         let list = self.client.request::<ObjectList<W>>(request).await;
-        let list = list.map_err(|error| live(resource.qualified_name(), error))?;
-        Ok(list.items)
-    }
-}
-
-fn live(what: String, source: kube::Error) -> Error {
-    Error::Live {
-        what,
-        source: Box::new(source),
+        Ok(list.map_err(failed)?.items)
     }
 }
 

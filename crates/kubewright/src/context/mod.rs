@@ -1,9 +1,10 @@
-//! What a reconcile function works with: reads from the cache, writes that change something.
+//! The context of a reconcile function: reads from the cache, writes, events and live reads.
 
 mod apply;
 mod conditions;
 mod create_or_patch;
 mod dynamic;
+mod environment;
 mod live;
 mod name;
 mod object;
@@ -13,11 +14,11 @@ mod watch;
 
 pub use apply::Apply;
 pub use dynamic::Dynamic;
+pub(crate) use environment::ReconcileEnvironment;
 pub use live::Live;
 pub use name::Name;
 pub use object::Object;
 pub use reconcile::Context;
-pub(crate) use reconcile::Shared;
 pub use status::{StatusWrite, WithStatus};
 pub use watch::Watch;
 

@@ -1,6 +1,8 @@
+//! The name of an object in a call of the context.
+
 use kubewright_core::{ObjectKey, Scope};
 
-/// Which object is meant: `"name"` in the reconciled object's own namespace,
+/// The name of an object: `"name"` in the namespace of the reconciled object,
 /// `("namespace", "name")`, or an [`ObjectKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name<'a> {
@@ -9,7 +11,7 @@ pub struct Name<'a> {
 }
 
 impl Name<'_> {
-    /// The key; a name without a namespace is looked for in `own`.
+    /// Returns the key. `own` is the namespace of a name without one.
     pub(super) fn key(self, scope: Scope, own: Option<&str>) -> ObjectKey {
         match scope {
             Scope::Cluster => ObjectKey::cluster_scoped(self.name),

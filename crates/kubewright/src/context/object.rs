@@ -1,21 +1,23 @@
+//! The arguments of calls that take an object.
+
 use std::sync::Arc;
 
-use crate::controller::TypedKind;
+use crate::kinds::TypedKind;
 use crate::marker::{Plain, Shared};
 
-/// What calls that take an object accept: `&K` and `&Arc<K>`.
+/// An argument of calls that take an object: `&K` or `&Arc<K>`.
 ///
-/// The parameter says which of the two; the compiler finds it.
+/// The compiler infers the parameter, which distinguishes the two.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a Kubernetes object",
     label = "expected `&K` or `&Arc<K>`, where `K` is a kind",
     note = "pass the object itself: a type of `k8s_openapi::api`, or the struct that `#[derive(CustomResource)]` makes; for several objects call it for each"
 )]
 pub trait Object<M> {
-    /// Its kind.
+    /// The kind of the object.
     type Kind: TypedKind;
 
-    /// The object.
+    /// Returns the object.
     fn object(&self) -> &Self::Kind;
 }
 

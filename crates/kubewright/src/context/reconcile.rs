@@ -1,123 +1,105 @@
+//! [`Context`]: reads from the cache, writes and events of one run.
+
 use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use kube::Client;
 use kubewright_core::{Clock, ObjectKey, OwnerReference, Resource};
-use kubewright_runtime::NamespaceSet;
 use kubewright_runtime::cache::List;
-use kubewright_runtime::controller::{Handle, Run};
-use kubewright_runtime::events::{Event, EventRecorder, Regarding};
-use kubewright_runtime::informer::{Informer, Informers};
-use kubewright_runtime::write::{Target, Writer};
+use kubewright_runtime::controller::Run;
+use kubewright_runtime::events::{Event, Regarding};
+use kubewright_runtime::informer::Informer;
+use kubewright_runtime::write::Target;
 use serde::Serialize;
 
-use super::apply::Written;
-use super::{Apply, Dynamic, Live, Name, Object};
-use crate::controller::{AnyKind, TypedKind, ViewId, Views, resource_of};
+use super::apply::{Apply, WrittenKind};
+use super::environment::ReconcileEnvironment;
+use super::live::Live;
+use super::name::Name;
+use super::object::Object;
+use crate::kinds::{AnyKind, TypedKind, ViewId, resource_of};
 use crate::{Error, Result};
 
-/// What a reconcile function works with.
+/// The context of one run of a reconcile function.
 ///
-/// Reads come from the cache: they never wait, and they see the operator's own writes. Reading a
-/// kind that the controller has not registered is an error that names the line to add.
+/// Reads come from the cache: they do not wait, and they include the operator's own writes. Reading
+/// a kind that the controller has not registered is an error that names the line to add.
 pub struct Context<K> {
-    pub(super) shared: Arc<Shared>,
+    pub(super) environment: Arc<ReconcileEnvironment>,
     pub(super) key: ObjectKey,
     pub(super) object: Arc<K>,
     run: u64,
 }
 
-/// What all runs of one controller share.
-pub(crate) struct Shared {
-    pub(crate) resource: Resource,
-    /// The view of the controller's own kind.
-    pub(crate) own: ViewId,
-    pub(crate) views: Views,
-    pub(crate) writer: Writer,
-    pub(crate) informers: Informers,
-    pub(crate) client: Client,
-    pub(crate) clock: Clock,
-    pub(crate) namespaces: Option<NamespaceSet>,
-    pub(crate) own_namespace: Arc<str>,
-    pub(crate) controller: Handle,
-    pub(crate) events: EventRecorder,
-}
-
 impl<K: AnyKind> Context<K> {
-    pub(crate) fn new(shared: Arc<Shared>, run: Run, object: Arc<K>) -> Self {
+    pub(crate) fn new(environment: Arc<ReconcileEnvironment>, run: Run, object: Arc<K>) -> Self {
         Self {
-            shared,
+            environment,
             key: run.key,
             object,
             run: run.id,
         }
     }
 
-    /// All objects of a kind, in all namespaces that the operator looks at, in the order of their
-    /// keys.
+    /// Returns all objects of a kind, in all namespaces of the operator, ordered by key.
     pub fn list<W: TypedKind>(&self) -> Result<List<W>> {
-        Ok(self.shared.views.view::<W>()?.list())
+        Ok(self.environment.views.view::<W>()?.list())
     }
 
-    /// The objects of a kind that have the reconciled object among their owners.
+    /// Returns the objects of a kind that have the reconciled object among their owners.
     pub fn owned<W: TypedKind>(&self) -> Result<List<W>> {
-        let view = self.shared.views.view::<W>()?;
+        let view = self.environment.views.view::<W>()?;
         Ok(view.by_owner(self.uid()))
     }
 
-    /// The objects of a kind whose labels match, such as `app=web,tier in (a, b)`, in all
-    /// namespaces that the operator looks at, as [`list`](Self::list). Only these are decoded.
+    /// Returns the objects of a kind whose labels match, such as `app=web,tier in (a, b)`, in all
+    /// namespaces of the operator. Only these are decoded.
     ///
-    /// For those of one namespace leave the others out, or have an index by namespace
+    /// For the objects of one namespace, filter the result or register an index by namespace
     /// ([`Selection::index`](crate::controller::Selection::index)).
     pub fn matching<W: TypedKind>(&self, labels: &str) -> Result<List<W>> {
-        Ok(self.shared.views.matching(labels)?)
+        Ok(self.environment.views.matching(labels)?)
     }
 
-    /// The objects of a kind that have the value in an index, which the registration of the kind
-    /// names ([`Selection::index`](crate::controller::Selection::index)).
+    /// Returns the objects of a kind that have the value in an index of the kind's registration
+    /// ([`Selection::index`](crate::controller::Selection::index)).
     pub fn by_index<W: TypedKind>(&self, name: &str, value: &str) -> Result<List<W>> {
-        Ok(self.shared.views.by_index(name, value)?)
+        Ok(self.environment.views.by_index(name, value)?)
     }
 
-    /// One object: `cx.get::<ConfigMap>("settings")?` in the reconciled object's own namespace,
-    /// `("namespace", "name")` or a key anywhere.
+    /// Returns an object: `cx.get::<ConfigMap>("settings")?` reads from the namespace of the
+    /// reconciled object, `("namespace", "name")` or a key from any namespace.
     pub fn get<'n, W: TypedKind>(&self, name: impl Into<Name<'n>>) -> Result<Option<Arc<W>>> {
-        let view = self.shared.views.view::<W>()?;
+        let view = self.environment.views.view::<W>()?;
         let scope = view.informer().spec().resource.scope;
         let key = name.into().key(scope, self.key.namespace());
         Ok(view.get(&key)?)
     }
 
-    /// A kind that is known only at run time and was registered by
-    /// [`kind_of`](crate::kind_of): its objects, and writing them.
-    pub fn of<'c>(&'c self, resource: &'c Resource) -> Dynamic<'c, K> {
-        Dynamic::new(self, resource)
-    }
-
-    /// The informer behind the reads of a kind: its store, its state, its events.
+    /// Returns the informer behind the reads of a kind: its store, its state, its events.
     pub fn informer<W: TypedKind>(&self) -> Result<&Informer> {
-        Ok(self.shared.views.view::<W>()?.informer())
+        Ok(self.environment.views.view::<W>()?.informer())
     }
 
-    /// Makes an object as given, by server-side apply: only the fields that are set are touched.
+    /// Applies an object by server-side apply: only the fields that are set are written.
     ///
     /// The reconciled object becomes its owner, for which the kind must be registered by
-    /// [`owns`](crate::Controller::owns), and lends its namespace if none is set. Nothing is
-    /// sent when nothing would change. Give it objects that are built anew each time; one that was
-    /// read is refused. A status is not applied. Awaiting it gives the object as it then is.
+    /// [`owns`](crate::Controller::owns). The namespace defaults to that of the reconciled object.
+    /// Nothing is sent if the apply changes nothing. Build the object anew each time: an object
+    /// that was read is an error. The status is not applied. The future returns the object after
+    /// the apply.
     pub fn apply<O: Object<M>, M>(&self, object: &O) -> Apply<O::Kind> {
-        let written = Written {
+        let written = WrittenKind {
             resource: resource_of::<O::Kind>(),
             view: ViewId::of::<O::Kind>(),
         };
         self.apply_to(written, object.object())
     }
 
-    pub(super) fn apply_to<W: AnyKind>(&self, written: Written, object: &W) -> Apply<W> {
+    pub(super) fn apply_to<W: AnyKind>(&self, written: WrittenKind, object: &W) -> Apply<W> {
         Apply::new(
-            Arc::clone(&self.shared),
+            Arc::clone(&self.environment),
             written,
             object,
             self.key.namespace(),
@@ -125,15 +107,16 @@ impl<K: AnyKind> Context<K> {
         )
     }
 
-    /// Deletes an object that was read: that very one, and not a later one of the same name.
+    /// Deletes an object that was read, with its uid as precondition: a later object of the same
+    /// name stays.
     ///
-    /// One that is gone already is no error.
+    /// It is not an error if the object no longer exists.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before its end, the object may or may not have been deleted; trying again is safe.
+    /// If the future is dropped, the object may or may not have been deleted; a retry is safe.
     pub fn delete<O: Object<M>, M>(&self, object: &O) -> BoxFuture<'static, Result<()>> {
-        let written = Written {
+        let written = WrittenKind {
             resource: resource_of::<O::Kind>(),
             view: ViewId::of::<O::Kind>(),
         };
@@ -142,92 +125,98 @@ impl<K: AnyKind> Context<K> {
 
     pub(super) fn delete_from<W: AnyKind>(
         &self,
-        written: Written,
+        written: WrittenKind,
         object: &W,
     ) -> BoxFuture<'static, Result<()>> {
         let meta = object.meta();
         let name = meta.name.clone().unwrap_or_default();
         let key = ObjectKey::new(meta.namespace.as_deref(), &name);
         let uid = meta.uid.clone();
-        let shared = Arc::clone(&self.shared);
+        let environment = Arc::clone(&self.environment);
         Box::pin(async move {
-            let uid = uid.ok_or_else(|| Error::Refused {
+            let uid = uid.ok_or_else(|| Error::Invalid {
                 what: format!("delete {} {key}", written.resource.qualified_name()),
                 why: "it has no uid; delete objects that were read, such as those of cx.list()",
             })?;
             let target = Target {
                 resource: &written.resource,
-                store: shared.views.store(&written.view, &written.resource),
+                store: environment.views.store(&written.view, &written.resource),
             };
-            Ok(shared.writer.delete(target, &key, &uid).await?)
+            Ok(environment.writer.delete(target, &key, &uid).await?)
         })
     }
 
-    /// Makes the given fields of the reconciled object's status what they say, by server-side
-    /// apply: for kinds without kube's `HasStatus`, such as the built-in ones.
+    /// Applies fields of the reconciled object's status by server-side apply: for kinds without
+    /// kube's `HasStatus`, such as the built-in ones.
     ///
-    /// `status` is what stands below `.status`. Fields that an earlier call gave and this one does
-    /// not are removed.
+    /// `status` is the value of `.status`. Fields that an earlier call set and this one does not
+    /// are removed.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before its end, the status may or may not have been written; trying again is safe.
+    /// If the future is dropped, the status may or may not have been written; a retry is safe.
     pub fn apply_status(&self, status: &impl Serialize) -> BoxFuture<'static, Result<()>> {
         let status = serde_json::to_value(status);
-        let (shared, key) = (Arc::clone(&self.shared), self.key.clone());
+        let (environment, key) = (Arc::clone(&self.environment), self.key.clone());
         Box::pin(async move {
-            let target = shared.own_target();
-            shared.writer.apply_status(target, &key, status?).await?;
+            let target = environment.own_target();
+            environment
+                .writer
+                .apply_status(target, &key, status?)
+                .await?;
             Ok(())
         })
     }
 
-    /// Tells the users of the reconciled object what happened to it; `kubectl describe` shows it.
+    /// Records an event about the reconciled object; `kubectl describe` shows it.
     ///
-    /// It never waits and never fails. Events that repeat become a series, and an object that
-    /// tells too many loses some. The controller must say so with
+    /// The call does not wait and does not fail. Repeated events become a series, and events beyond
+    /// the rate limit of an object are dropped. The controller must be registered with
     /// [`events`](crate::Controller::events).
     pub fn event(&self, event: Event) {
-        let regarding = Regarding::new(&self.shared.resource.kind, &self.key, self.uid());
-        self.shared.events.record(regarding, event);
+        let regarding = Regarding::new(&self.environment.resource.kind, &self.key, self.uid());
+        self.environment.events.record(regarding, event);
     }
 
-    /// The same about another object that was read, such as one that it owns.
+    /// Records an event about another object that was read, such as an owned one.
     pub fn event_about<O: Object<M>, M>(&self, object: &O, event: Event) {
         let resource = resource_of::<O::Kind>();
         let regarding = regarding(&resource, object.object());
-        self.shared.events.record(regarding, event);
+        self.environment.events.record(regarding, event);
     }
 
-    /// Reads past the cache.
+    /// Returns reads from the API server, past the cache.
     pub fn live(&self) -> Live {
-        let namespaces = self.shared.namespaces.clone();
-        Live::new(self.shared.client.clone(), self.key.namespace(), namespaces)
+        let namespaces = self.environment.namespaces.clone();
+        Live::new(
+            self.environment.client.clone(),
+            self.key.namespace(),
+            namespaces,
+        )
     }
 
-    /// A client for everything else; it is held to the operator's role like all others.
+    /// Returns a client for other requests, limited to the operator's role.
     pub fn client(&self) -> &Client {
-        &self.shared.client
+        &self.environment.client
     }
 
-    /// The clock of the process; tests may have set it.
+    /// Returns the clock of the process, which tests can set.
     pub fn clock(&self) -> &Clock {
-        &self.shared.clock
+        &self.environment.clock
     }
 
-    /// The namespace that the operator itself runs in, for what belongs to no namespace of its
-    /// users: that of its Pod, `--namespace`, or `NAME-system`, where its manifests put it.
+    /// Returns the namespace that the operator itself runs in: that of its Pod, `--namespace`, or
+    /// `NAME-system`, as in its manifests. For objects that belong to no namespace of its users.
     pub fn own_namespace(&self) -> &str {
-        &self.shared.own_namespace
+        &self.environment.own_namespace
     }
 
-    /// The number of this run, different for all runs of the process; the log calls it
-    /// `reconcile_id`.
+    /// Returns the number of this run, unique within the process; `reconcile_id` in the log.
     pub fn reconcile_id(&self) -> u64 {
         self.run
     }
 
-    /// The key of the reconciled object.
+    /// Returns the key of the reconciled object.
     pub fn key(&self) -> &ObjectKey {
         &self.key
     }
@@ -237,7 +226,7 @@ impl<K: AnyKind> Context<K> {
     }
 
     fn owner_reference(&self) -> OwnerReference {
-        OwnerReference::controller(&self.shared.resource.kind, self.key.name(), self.uid())
+        OwnerReference::controller(&self.environment.resource.kind, self.key.name(), self.uid())
     }
 }
 
@@ -252,19 +241,10 @@ fn regarding<W: AnyKind>(resource: &Resource, object: &W) -> Regarding {
     )
 }
 
-impl Shared {
-    pub(super) fn own_target(&self) -> Target<'_> {
-        Target {
-            resource: &self.resource,
-            store: self.views.store(&self.own, &self.resource),
-        }
-    }
-}
-
 impl<K> Clone for Context<K> {
     fn clone(&self) -> Self {
         Self {
-            shared: Arc::clone(&self.shared),
+            environment: Arc::clone(&self.environment),
             key: self.key.clone(),
             object: Arc::clone(&self.object),
             run: self.run,

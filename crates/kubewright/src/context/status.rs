@@ -1,3 +1,5 @@
+//! Writes of the reconciled object's status.
+
 use std::fmt;
 use std::pin::Pin;
 use std::task::{self, Poll};
@@ -9,9 +11,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Context;
-use super::conditions::{Seen, complete_conditions};
+use super::conditions::{Observation, complete_conditions};
 use crate::Result;
-use crate::controller::TypedKind;
+use crate::kinds::TypedKind;
 
 /// A kind whose status has a Rust type.
 #[diagnostic::on_unimplemented(
@@ -20,10 +22,10 @@ use crate::controller::TypedKind;
     note = "give the kind one with `#[kube(status = \"..\")]`, where the type is `Default`, `Clone`, `Serialize` and `Deserialize`; for a built-in kind use `cx.apply_status(&partial)`"
 )]
 pub trait WithStatus: TypedKind {
-    /// The type of its status.
+    /// The type of the status.
     type Status: Default + Clone + Serialize;
 
-    /// Its status, when there is one.
+    /// Returns the status, if the object has one.
     fn current_status(&self) -> Option<&Self::Status>;
 }
 
@@ -39,25 +41,26 @@ where
     }
 }
 
-/// A status on its way; made by [`Context::status`].
+/// A write of the status, sent when awaited; from [`Context::status`].
 ///
 /// # Cancel safety
 ///
-/// Dropped before its end, the status may or may not have been written; trying again is safe.
+/// If it is dropped, the status may or may not have been written; a retry is safe.
 #[must_use = "a status is not written until it is awaited"]
 pub struct StatusWrite {
     write: BoxFuture<'static, Result<()>>,
 }
 
 impl<K: TypedKind> Context<K> {
-    /// Changes the reconciled object's status; it is written only when it differs.
+    /// Changes the status of the reconciled object. Nothing is sent if the status does not differ.
     ///
-    /// The function is called at once, with the status as it is now. Of conditions that it makes
-    /// with [`condition`](crate::condition), the `lastTransitionTime` is the one at which their
-    /// `status` changed, and `observedGeneration` that of the reconciled object.
+    /// The function is called immediately, with the current status. Conditions that it sets with
+    /// [`condition`](crate::condition()) get the `lastTransitionTime` at which their `status`
+    /// changed, and the generation of the reconciled object as `observedGeneration`.
     ///
-    /// Only what differs is sent, and only to the object as it was read. When somebody else has
-    /// changed that since, the write fails with a conflict and the object comes again soon.
+    /// Only the fields that differ are sent, and only to the state of the object that was read. If
+    /// another client changed the object since, the write fails with a conflict and the object is
+    /// retried soon.
     pub fn status(&self, change: impl FnOnce(&mut <K as WithStatus>::Status)) -> StatusWrite
     where
         K: WithStatus,
@@ -73,13 +76,13 @@ impl<K: TypedKind> Context<K> {
     fn changed_status(
         &self,
         change: impl FnOnce(&mut <K as WithStatus>::Status),
-    ) -> Result<Changed, serde_json::Error>
+    ) -> Result<ChangedStatus, serde_json::Error>
     where
         K: WithStatus,
     {
-        // The newest that is known, own writes included.
-        let newest = self.shared.views.view::<K>().ok();
-        let newest = newest.and_then(|view| view.get(&self.key).ok().flatten());
+        // The newest state in the cache, which includes own writes.
+        let view = self.environment.views.view::<K>().ok();
+        let newest = view.and_then(|view| view.get(&self.key).ok().flatten());
         let current = match &newest {
             Some(newest) if newest.meta().uid == self.object.meta().uid => newest,
             _ => &self.object,
@@ -87,31 +90,31 @@ impl<K: TypedKind> Context<K> {
         let old = current.current_status();
         let mut new = old.cloned().unwrap_or_default();
         change(&mut new);
-        let old = serde_json::to_value(old)?;
-        let mut new = serde_json::to_value(new)?;
-        let seen = Seen {
-            now: self.shared.clock.now(),
-            // What the function looked at, not what has come since.
+        let old_value = serde_json::to_value(old)?;
+        let mut new_value = serde_json::to_value(new)?;
+        let observation = Observation {
+            now: self.environment.clock.now(),
+            // The generation that the function saw, not a newer one of the cache.
             generation: self.object.meta().generation,
         };
-        complete_conditions(&mut new, &old, seen);
+        complete_conditions(&mut new_value, &old_value, observation);
         let resource_version = current.meta().resource_version.clone();
-        Ok(Changed {
+        Ok(ChangedStatus {
             resource_version: resource_version.unwrap_or_default(),
-            old,
-            new,
+            old: old_value,
+            new: new_value,
         })
     }
 }
 
-/// A status before and after, and the object that it was read from.
-struct Changed {
+/// A status before and after the change, and the version of the object that it was read from.
+struct ChangedStatus {
     resource_version: String,
     old: Value,
     new: Value,
 }
 
-impl Changed {
+impl ChangedStatus {
     async fn write<K: TypedKind>(self, cx: Context<K>) -> Result<()> {
         let change = StatusChange {
             key: &cx.key,
@@ -119,8 +122,8 @@ impl Changed {
             old: &self.old,
             new: &self.new,
         };
-        let target = cx.shared.own_target();
-        cx.shared.writer.patch_status(target, change).await?;
+        let target = cx.environment.own_target();
+        cx.environment.writer.patch_status(target, change).await?;
         Ok(())
     }
 }

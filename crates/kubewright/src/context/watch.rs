@@ -1,3 +1,5 @@
+//! Watches that a reconcile function starts for kinds that follow from the objects.
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,23 +10,23 @@ use kubewright_runtime::controller::{self as runtime, Failure, Source};
 use kubewright_runtime::store::Store;
 
 use super::Context;
-use crate::controller::{AnyKind, Cache, Selection, Wanted, add_indexes, by_mapper, index_name};
+use crate::kinds::{AnyKind, Cache, Selection, SelectionIndex, add_indexes, by_mapper, index_name};
 use crate::{Error, Result};
 
-/// A kind that wakes the controller from now on, and its objects; made by [`Context::watch`].
+/// A watch of one more kind, and the objects of that kind; from [`Context::watch`].
 ///
-/// Dropped, it wakes nobody any more.
+/// Dropping it ends the watch.
 #[must_use = "dropped, the watch ends"]
 pub struct Watch<W> {
     view: View<W>,
     watch: runtime::RunningSource,
-    indexes: Indexes,
+    indexes: WatchIndexes,
 }
 
-/// The indexes of one watch, which end with it.
-struct Indexes {
+/// The indexes of one watch, removed when it is dropped.
+struct WatchIndexes {
     controller: String,
-    /// Which watch of which controller: two of them may share an informer.
+    /// Identifies the watch: several watches of a controller may share an informer.
     owner: String,
     names: Vec<String>,
     store: Store,
@@ -32,8 +34,8 @@ struct Indexes {
 
 static WATCHES: AtomicU64 = AtomicU64::new(1);
 
-impl Indexes {
-    fn add<W: AnyKind>(controller: &str, view: &View<W>, indexes: &[Wanted<W>]) -> Self {
+impl WatchIndexes {
+    fn add<W: AnyKind>(controller: &str, view: &View<W>, indexes: &[SelectionIndex<W>]) -> Self {
         let number = WATCHES.fetch_add(1, Ordering::Relaxed);
         let owner = format!("{controller}#{number}");
         add_indexes(view, &owner, indexes);
@@ -42,14 +44,14 @@ impl Indexes {
             owner,
             names: indexes
                 .iter()
-                .filter_map(|one| one.name().map(str::to_owned))
+                .filter_map(|index| index.name().map(str::to_owned))
                 .collect(),
             store: view.informer().store().clone(),
         }
     }
 }
 
-impl Drop for Indexes {
+impl Drop for WatchIndexes {
     fn drop(&mut self) {
         for name in &self.names {
             self.store.remove_index(&index_name(&self.owner, name));
@@ -58,37 +60,39 @@ impl Drop for Indexes {
 }
 
 impl<K: AnyKind> Context<K> {
-    /// Lets changes of one more kind wake the controller, from now until what is returned is
-    /// dropped: for kinds that follow from the objects themselves.
+    /// Watches one more kind until the returned value is dropped, and enqueues the keys that
+    /// `mapper` returns: for kinds that follow from the objects themselves.
     ///
-    /// Keep it in the controller's state, where the next run finds it. Reading and watching the
-    /// kind must be granted, by [`may`](crate::Controller::may) where it is not registered.
+    /// Store the value in the controller's state for the next runs. Reading and watching the kind
+    /// must be granted, by [`grants`](crate::Controller::grants) if it is not registered.
     pub fn watch<W, F, I>(&self, kind: Selection<W>, mapper: F) -> Result<Watch<W>>
     where
         W: AnyKind,
         F: Fn(&W, &Cache<K>) -> I + Send + Sync + 'static,
         I: IntoIterator<Item = ObjectKey>,
     {
-        let shared = &self.shared;
-        let own = shared.views.find::<K>(&shared.own);
-        let own = own.ok_or_else(|| Error::Refused {
-            what: format!("watch {}", kind.resource.qualified_name()),
-            why: "the controller does not read its own kind, which is a bug; please report it",
-        })?;
-        let controller = shared.controller.name();
-        if let Some((option, registration)) = kind.misplaced() {
+        let environment = &self.environment;
+        let own = environment
+            .views
+            .find::<K>(&environment.own)
+            .ok_or_else(|| Error::Invalid {
+                what: format!("watch {}", kind.resource.qualified_name()),
+                why: "the controller does not read its own kind, which is a bug; please report it",
+            })?;
+        let controller = environment.controller.name();
+        if let Some(unused) = kind.needless_namespace() {
             return Err(Failure::from(Error::UnusedOption {
                 controller: controller.to_owned(),
                 kind: kind.resource.kind.kind,
-                option,
-                registration,
+                option: unused.option,
+                registration: unused.registration,
             }));
         }
-        let spec = kind.extent.spec(controller, &kind.resource)?;
-        let informer = shared.informers.get(&spec.with_content(kind.content));
+        let spec = kind.filter.spec(controller, &kind.resource)?;
+        let informer = environment.informers.get(&spec.with_content(kind.content));
         let store = own.informer().store().clone();
         let view = View::new(informer.clone());
-        let indexes = Indexes::add(controller, &view, &kind.indexes);
+        let indexes = WatchIndexes::add(controller, &view, &kind.indexes);
         let cache = Cache::new(own.clone());
         let mapper = by_mapper(kind.predicate, view.clone(), cache, mapper);
         let source = Source::new(informer, mapper)
@@ -97,29 +101,28 @@ impl<K: AnyKind> Context<K> {
             .debounce(kind.debounce);
         Ok(Watch {
             view,
-            watch: shared.controller.add_source(source),
+            watch: environment.controller.add_source(source),
             indexes,
         })
     }
 }
 
 impl<W: AnyKind> Watch<W> {
-    /// Returns when all objects that were there at the beginning are known; false when the
-    /// operator stops before.
+    /// Waits for the initial list of objects. Returns false if the operator stops first.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost when it is dropped; call it again to wait on.
+    /// Dropping the future has no effect; call it again to continue waiting.
     pub async fn synced(&mut self) -> bool {
         self.watch.synced().await
     }
 
-    /// All objects that are known, decoded as they are walked.
+    /// Returns all objects; each is decoded when the iteration reaches it.
     pub fn list(&self) -> List<W> {
         self.view.list()
     }
 
-    /// The objects that have the value in an index of the selection
+    /// Returns the objects that have the value in an index of the selection
     /// ([`Selection::index`](crate::controller::Selection::index)).
     pub fn by_index(&self, name: &str, value: &str) -> Result<List<W>> {
         let index = index_name(&self.indexes.owner, name);
@@ -134,7 +137,7 @@ impl<W: AnyKind> Watch<W> {
             })?)
     }
 
-    /// One object.
+    /// Returns an object, or `None` if it does not exist.
     pub fn get(&self, key: &ObjectKey) -> Result<Option<Arc<W>>> {
         Ok(self.view.get(key)?)
     }

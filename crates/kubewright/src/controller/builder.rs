@@ -1,47 +1,46 @@
+//! [`Controller`]: registers what a controller reconciles, watches, owns, reads and writes.
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use futures_util::{Stream, StreamExt as _};
 use kube::core::DynamicObject;
 use kubewright_core::{ObjectKey, PolicyRule, Resource, Use, Verb};
 use kubewright_runtime::cache::View;
 use kubewright_runtime::controller::{self as runtime, Outcome, Source};
-use kubewright_runtime::queue::{Priority, QueueOptions};
+use kubewright_runtime::queue::QueueOptions;
 use serde_json::Value;
 
-use super::build::{Registration, Wake};
-use super::erased::Registered as _;
+use super::any_controller::AnyController as _;
+use super::controller_kind::ControllerKind;
 use super::finalizer::Finalizer;
-use super::reconciler::Deleted;
-use super::selection::{kind, kind_of};
-use super::wake::{by_mapper, passes};
-use super::{AnyKind, Cache, ControllerKind, Predicate, Selection, TypedKind};
+use super::functions::{DeletedFn, ReconcileFn};
+use super::registration::{MapperFactory, Registration};
 use crate::Result;
 use crate::context::Context;
+use crate::kinds::{
+    AnyKind, Cache, Predicate, Selection, TypedKind, by_mapper, kind, kind_of, passes,
+};
 
-pub(super) type Reconcile<K> =
-    Arc<dyn Fn(Arc<K>, Context<K>) -> BoxFuture<'static, Result<Outcome>> + Send + Sync>;
+/// Creates an external source once the controller's own objects can be looked up.
+type SourceFactory<K> = Box<dyn FnOnce(Cache<K>) -> Source + Send>;
 
-/// Makes an external source once the controller's own objects can be looked up.
-type External<K> = Box<dyn FnOnce(Cache<K>) -> Source + Send>;
-
-/// Keeps the world as objects of kind `K` say, by calling one function for each that may need it.
+/// Reconciles the objects of kind `K`: calls one function for each object that may need work.
 ///
-/// What it registers is what it may do: [`owns`](Self::owns), [`watches`](Self::watches),
-/// [`reads`](Self::reads), [`writes`](Self::writes).
+/// Its registrations also determine the operator's permissions: [`owns`](Self::owns),
+/// [`watches`](Self::watches), [`reads`](Self::reads), [`writes`](Self::writes).
 pub struct Controller<K: AnyKind> {
     pub(super) name: String,
     pub(super) resource: Resource,
-    /// Which of its objects, and which changes of them, it is for.
+    /// The objects that it reconciles, and the changes of them that trigger it.
     pub(super) own: Selection<K>,
     pub(super) definition: fn() -> Option<Value>,
-    pub(super) reconcile: Reconcile<K>,
+    pub(super) reconcile: ReconcileFn<K>,
     pub(super) finalizers: Vec<Finalizer<K>>,
-    pub(super) deleted: Option<Deleted>,
+    pub(super) deleted: Option<DeletedFn>,
     pub(super) uses: Vec<Registration<K>>,
-    pub(super) external: Vec<External<K>>,
+    pub(super) external: Vec<SourceFactory<K>>,
     pub(super) rules: Vec<PolicyRule>,
     pub(super) workers: usize,
     pub(super) limit: Option<Duration>,
@@ -49,7 +48,7 @@ pub struct Controller<K: AnyKind> {
     pub(super) replicas: Replicas,
 }
 
-/// Which copies of the operator a controller works on, where a leader is elected.
+/// The copies of the operator that a controller works on, if a leader is elected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Replicas {
     Leader,
@@ -57,12 +56,12 @@ pub(super) enum Replicas {
 }
 
 impl<K: TypedKind> Controller<K> {
-    /// The controller that calls `reconcile` for each object of the kind that its first argument
-    /// names.
+    /// Creates a controller that calls `reconcile` for each object of the kind of its first
+    /// argument.
     ///
-    /// It is called for every object at the start and whenever something that is registered
-    /// changes, never twice at once for one object. It is not told what changed: it looks at the
-    /// world and does what is missing.
+    /// It is called for every object at the start, and whenever a registered object changes, but
+    /// never twice at once for one object. It does not learn what changed: it compares the desired
+    /// state with the observed state and makes up the difference.
     pub fn new<F, Fut, M>(reconcile: F) -> Self
     where
         K: ControllerKind<M>,
@@ -78,7 +77,7 @@ impl<K: TypedKind> Controller<K> {
         }
     }
 
-    /// The same with state of its own: `Controller::with(State::new(), State::reconcile)`, where
+    /// Creates a controller with state: `Controller::with(State::new(), State::reconcile)`, where
     /// `async fn reconcile(self: Arc<Self>, object: Arc<K>, cx: Context<K>) -> Result<Outcome>`.
     pub fn with<S, F, Fut, M>(state: impl Into<Arc<S>>, reconcile: F) -> Self
     where
@@ -93,10 +92,9 @@ impl<K: TypedKind> Controller<K> {
 }
 
 impl Controller<DynamicObject> {
-    /// The controller for a kind that is known only when the program runs.
+    /// Creates a controller for a kind that is known only at run time.
     ///
-    /// The kind must be served when the operator starts, or be served some time later: until then
-    /// the operator is not ready.
+    /// The operator is not ready until the cluster serves the kind.
     pub fn of<F, Fut>(resource: Resource, reconcile: F) -> Self
     where
         F: Fn(Arc<DynamicObject>, Context<DynamicObject>) -> Fut + Send + Sync + 'static,
@@ -110,7 +108,7 @@ impl Controller<DynamicObject> {
 }
 
 impl<K: AnyKind> Controller<K> {
-    fn build_for(own: Selection<K>, reconcile: Reconcile<K>) -> Self {
+    fn build_for(own: Selection<K>, reconcile: ReconcileFn<K>) -> Self {
         Self {
             name: own.resource.kind.kind.to_lowercase(),
             resource: own.resource.clone(),
@@ -129,31 +127,35 @@ impl<K: AnyKind> Controller<K> {
         }
     }
 
-    /// Another name than the lower-case kind, for logs and as the last part of the field manager.
+    /// Sets the name, by default the lower-case kind. It appears in logs, and as the last part of
+    /// the field manager.
     ///
-    /// What a controller has applied stays applied under its former name: choose it once.
+    /// Fields that a controller applied under a previous name stay owned by that name: choose the
+    /// name once.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Is called only for changes of its own objects that matter; creation and deletion always do.
+    /// Filters changes of the controller's own objects. Creation and deletion pass unless the
+    /// predicate is one of [`only`](super::only).
     #[must_use]
     pub fn when(mut self, predicate: Predicate<K>) -> Self {
         self.own = self.own.when(predicate);
         self
     }
 
-    /// Is for these of its objects alone, as `.select(kind::<Site>().labels("tier=web"))`: others
-    /// are neither read nor reconciled, and `cx` does not show them either.
+    /// Restricts the controller to some of its objects, such as
+    /// `.select(kind::<Site>().labels("tier=web"))`: others are neither read nor reconciled, and
+    /// `cx` does not return them.
     ///
-    /// For the controller an object that no longer matches is gone. Then
-    /// [`on_deleted`](Self::on_deleted) is called, and a [`finalizer`](Self::finalizer) stays
-    /// where it is until the object matches again: select by what objects keep for life.
+    /// To the controller an object that no longer matches is deleted: it calls
+    /// [`on_deleted`](Self::on_deleted), and a [`finalizer`](Self::finalizer) stays until the
+    /// object matches again. Select by properties that do not change.
     ///
     /// Indexes, [`priority`](Selection::priority) and [`when`](Selection::when) of the selection
-    /// count as well. The last call says which objects; all predicates have to agree.
+    /// apply too. The last call determines the objects; an event must pass all predicates.
     ///
     /// ```
     /// use kubewright::prelude::*;
@@ -167,34 +169,38 @@ impl<K: AnyKind> Controller<K> {
     #[must_use]
     pub fn select(mut self, own: Selection<K>) -> Self {
         self.own = match self.own.predicate.take() {
-            Some(former) => own.when(former),
+            Some(previous) => own.when(previous),
             None => own,
         };
         self
     }
 
-    /// Makes objects of this kind that belong to its own: a change of one wakes its owner, and the
-    /// controller may create, patch and delete them.
+    /// Registers a kind whose objects the controller's own objects own: a change of one enqueues
+    /// its owner, and the controller may create, patch and delete them.
     #[must_use]
     pub fn owns<W: AnyKind>(mut self, kind: Selection<W>) -> Self {
         let predicate = kind.predicate.clone();
-        let wake: Wake<K> = Box::new(move |own, _| {
+        let create_mapper: MapperFactory<K> = Box::new(move |own, _| {
             let mapper = runtime::owner_mapper(own.resource.clone(), own.informer.store().clone());
-            Box::new(move |event| match passes(&predicate, event) {
-                true => mapper(event),
-                false => Vec::new(),
+            Box::new(move |event| {
+                if passes(&predicate, event) {
+                    mapper(event)
+                } else {
+                    Vec::new()
+                }
             })
         });
         self.uses
-            .push(Registration::read(kind, Use::Owns, Some(wake)));
+            .push(Registration::read(kind, Use::Owns, Some(create_mapper)));
         self
     }
 
-    /// Is woken by changes of this kind; `mapper` names the objects to look at again.
+    /// Registers a kind whose changes enqueue the keys that `mapper` returns.
     ///
-    /// It is called with the object before and with the object after a change, and both answers
-    /// count. An object that does not decode is logged and wakes all, and so does a mapper that
-    /// panics. It must not block. [`enqueue`](super::enqueue) has the usual ones.
+    /// `mapper` is called with the object before a change and with the object after it; the keys of
+    /// both calls are enqueued. An object that does not decode is logged and enqueues all keys, and
+    /// so does a panic of the mapper. The mapper must not block. [`enqueue`](super::enqueue) has
+    /// the usual mappers.
     #[must_use]
     pub fn watches<W, F, I>(mut self, kind: Selection<W>, mapper: F) -> Self
     where
@@ -203,24 +209,24 @@ impl<K: AnyKind> Controller<K> {
         I: IntoIterator<Item = ObjectKey>,
     {
         let predicate = kind.predicate.clone();
-        let wake: Wake<K> = Box::new(move |own, informer| {
+        let create_mapper: MapperFactory<K> = Box::new(move |own, informer| {
             let cache = Cache::new(own.view.clone());
             by_mapper(predicate, View::new(informer.clone()), cache, mapper)
         });
         self.uses
-            .push(Registration::read(kind, Use::Watches, Some(wake)));
+            .push(Registration::read(kind, Use::Watches, Some(create_mapper)));
         self
     }
 
-    /// Is woken by what comes from elsewhere; `mapper` names the objects to look at again for each
-    /// item of the stream. It must not block.
+    /// Registers a stream whose items enqueue the keys that `mapper` returns. The mapper must not
+    /// block.
     ///
-    /// [`sources`](super::sources) has timers and channels; any other stream will do. `name` is
-    /// for the log. A stream that panics ends, and wakes all once more.
+    /// [`sources`](super::sources) has timers and channels; any other stream works too. `name` is
+    /// for the log. A stream that panics ends, and enqueues all keys once.
     ///
     /// ```
-    /// use kubewright::prelude::*;
     /// use kubewright::controller::sources;
+    /// use kubewright::prelude::*;
     ///
     /// async fn reconcile(_: Arc<ConfigMap>, _: Context<ConfigMap>) -> Result<Outcome> {
     ///     Ok(Outcome::done())
@@ -245,21 +251,22 @@ impl<K: AnyKind> Controller<K> {
         self
     }
 
-    /// Reads this kind without being woken by it.
+    /// Registers a kind that is read, and whose changes enqueue nothing.
     #[must_use]
     pub fn reads<W: AnyKind>(mut self, kind: Selection<W>) -> Self {
         self.uses.push(Registration {
-            unused_option: kind.unused_by_a_reader(),
+            unused_option: kind.unused_by_reads(),
             ..Registration::read(kind, Use::Reads, None)
         });
         self
     }
 
-    /// Writes objects of this kind that belong to nobody or to others, with these verbs.
+    /// Registers a kind whose objects are written with these verbs, and that the controller's own
+    /// objects do not own.
     ///
-    /// [`Context::apply`] with [`unowned`](crate::context::Apply::unowned) needs [`Verb::Create`] and
-    /// [`Verb::Patch`]. Subresources, such as the status, need a rule of their own:
-    /// [`may`](Self::may).
+    /// [`Context::apply`] with [`unowned`](crate::context::Apply::unowned) needs [`Verb::Create`]
+    /// and [`Verb::Patch`]. Subresources, such as the status, need a rule:
+    /// [`grants`](Self::grants).
     #[must_use]
     pub fn writes<W: AnyKind>(
         mut self,
@@ -267,54 +274,50 @@ impl<K: AnyKind> Controller<K> {
         verbs: impl IntoIterator<Item = Verb>,
     ) -> Self {
         let usage = Use::Writes(verbs.into_iter().collect());
-        let unused_option = kind.predicate.is_some()
-            || !kind.extent.is_everything()
-            || !kind.indexes.is_empty()
-            || kind.priority != Priority::NORMAL
-            || !kind.debounce.is_zero();
         self.uses.push(Registration {
             view: None,
-            unused_option: unused_option
-                .then_some(("a selection", ".writes(..), which reads nothing")),
+            unused_option: kind.unused_by_writes(),
             ..Registration::read(kind, usage, None)
         });
         self
     }
 
-    /// May do what the rule says; for subresources and what has no type here.
+    /// Adds a rule to the operator's role, for subresources and for requests of other kinds.
     #[must_use]
     pub fn grants(mut self, rule: PolicyRule) -> Self {
         self.rules.push(rule);
         self
     }
 
-    /// Cleans up before an object may go.
+    /// Calls `cleanup` before the API server removes a deleted object.
     ///
-    /// Each object gets the finalizer before `reconcile` is called for it the first time. Once
-    /// somebody deletes it, `cleanup` is called in place of `reconcile`, again after each failure.
-    /// [`Outcome::done`] says that all is cleaned up: the finalizer is removed, and the object goes.
-    /// [`Outcome::requeue_after`] keeps it and calls `cleanup` again, then or when something
-    /// changes.
+    /// Each object gets the finalizer before the first call of `reconcile` for it. Once the object
+    /// is deleted, `cleanup` is called in place of `reconcile`, and retried after each failure.
+    /// When it returns [`Outcome::done`], the finalizer is removed and with it the object. When it
+    /// returns [`Outcome::requeue_after`], the object stays and `cleanup` is called again after
+    /// that time or when something changes.
     ///
-    /// The name is qualified, such as `ex.io/bucket`. A controller has at most one. Remove it from
-    /// the program only when no object carries it any more: nobody else would.
+    /// The name is qualified, such as `ex.io/bucket`. A controller has at most one finalizer.
+    /// Remove it from the program only once no object has it: such objects could not be deleted any
+    /// more.
     #[must_use]
     pub fn finalizer<F, Fut>(mut self, name: impl Into<String>, cleanup: F) -> Self
     where
         F: Fn(Arc<K>, Context<K>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Outcome>> + Send + 'static,
     {
-        self.finalizers.push(Finalizer::new(
-            name.into(),
-            Arc::new(move |object, cx| Box::pin(cleanup(object, cx))),
-        ));
+        self.finalizers.push(Finalizer {
+            name: name.into(),
+            cleanup: Arc::new(move |object, cx| Box::pin(cleanup(object, cx))),
+        });
         self
     }
 
-    /// Calls the function for a key whose object is gone, to forget what is kept in memory for it.
+    /// Calls the function for the key of an object that no longer exists, to release what the
+    /// controller holds in memory for it.
     ///
-    /// It may be called more than once, and is not called for objects that went while the operator
-    /// did not run: what is kept elsewhere needs a [`finalizer`](Self::finalizer).
+    /// It may be called more than once, and is not called for objects that were deleted while the
+    /// operator was down: anything outside the process needs a [`finalizer`](Self::finalizer).
     #[must_use]
     pub fn on_deleted<F, Fut>(mut self, deleted: F) -> Self
     where
@@ -325,7 +328,7 @@ impl<K: AnyKind> Controller<K> {
         self
     }
 
-    /// Tells of what happens with [`Context::event`].
+    /// Permits the controller to record events with [`Context::event`].
     #[must_use]
     pub fn events(self) -> Self {
         self.grants(PolicyRule {
@@ -336,30 +339,30 @@ impl<K: AnyKind> Controller<K> {
         })
     }
 
-    /// Works on every copy of the operator, not on the leader's alone: for controllers that fill
-    /// something in their own process and write nothing that another copy writes too.
+    /// Runs the controller on every copy of the operator, not only on the leader: for controllers
+    /// that fill a cache of their own process, and write nothing that another copy writes too.
     #[must_use]
     pub fn on_every_replica(mut self) -> Self {
         self.replicas = Replicas::Every;
         self
     }
 
-    /// How many objects are worked on at once; 1 unless said otherwise.
+    /// Sets how many objects are reconciled at once; the default is 1.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers.max(1);
         self
     }
 
-    /// Stops a run that takes longer; it counts as failed and is tried again. Without it a run
-    /// may take as long as it likes.
+    /// Sets the timeout of a run. A run that takes longer is stopped, counts as failed and is
+    /// retried. By default a run has no timeout.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// How keys wait for a worker: backoff, limits, ageing, fairness between namespaces.
+    /// Sets the options of the work queue: backoff, limits, aging, fairness between namespaces.
     #[must_use]
     pub fn queue(mut self, options: QueueOptions) -> Self {
         self.queue = options;

@@ -1,29 +1,30 @@
+//! The kinds that a controller can reconcile.
+
 use kube::CustomResourceExt;
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use super::TypedKind;
-use super::definition::definition;
+use crate::kinds::{TypedKind, custom_resource_definition};
 use crate::marker::{BuiltIn, Custom};
 
-/// A kind that a controller can be for: a custom resource, whose definition the operator then
-/// brings along, or a kind that Kubernetes has.
+/// A kind that a controller can reconcile: a custom resource, whose definition the operator then
+/// installs, or a built-in kind.
 ///
-/// The parameter says which of the two; the compiler finds it.
+/// The compiler infers the parameter, which distinguishes the two.
 #[diagnostic::on_unimplemented(
     message = "a controller cannot be for `{Self}`",
     label = "neither a custom resource nor a built-in kind",
     note = "the first argument of the reconcile function is `Arc<K>`, where `K` is a type of `k8s_openapi::api` or the struct that `#[derive(CustomResource)]` makes (named by `kind = \"..\"`, not the spec)"
 )]
 pub trait ControllerKind<M>: TypedKind {
-    /// The kind's definition, when the operator brings it along.
+    /// Returns the definition of the kind, if the operator installs it.
     fn definition() -> Option<Value>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<K: TypedKind + CustomResourceExt + JsonSchema> ControllerKind<Custom> for K {
     fn definition() -> Option<Value> {
-        definition::<K>()
+        custom_resource_definition::<K>()
     }
 }
 

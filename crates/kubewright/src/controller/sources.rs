@@ -1,4 +1,4 @@
-//! Streams that wake a controller beside the objects it watches: the second argument of
+//! Streams that enqueue keys in addition to watched objects: the second argument of
 //! [`Controller::source`](crate::Controller::source).
 
 use std::time::Duration;
@@ -8,15 +8,15 @@ use futures_util::stream::unfold;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-/// An item each time so much time has passed.
+/// Returns a stream with an item per period.
 ///
-/// With [`enqueue::all`](super::enqueue::all) every object is looked at again that often, also
-/// when nothing changes. Times that were missed are not made up for.
+/// With [`enqueue::all`](super::enqueue::all) every object is reconciled that often, also without a
+/// change. Missed ticks are not repeated.
 pub fn every(period: Duration) -> impl Stream<Item = ()> + Send {
-    // An interval takes no zero.
+    // An interval of zero would panic.
     let period = period.max(Duration::from_millis(1));
     unfold(None, move |timer| async move {
-        // Made when the controller runs, so that the operator can be described anywhere.
+        // Created when the controller runs: an operator is described outside of a runtime too.
         let mut timer = timer.unwrap_or_else(|| {
             let mut timer = interval_at(Instant::now() + period, period);
             timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -27,14 +27,15 @@ pub fn every(period: Duration) -> impl Stream<Item = ()> + Send {
     })
 }
 
-/// Where a task of the operator's own sends what is to wake a controller, and the stream of it.
+/// Returns a channel from a task of the operator to a controller: the sender, and the stream of its
+/// items.
 ///
-/// At most `capacity` items wait; then `send` waits and `try_send` fails. The stream ends with the
-/// last sender.
+/// At most `capacity` items are buffered; beyond that `send` waits and `try_send` fails. The stream
+/// ends when the last sender is dropped.
 ///
 /// # Panics
 ///
-/// With a capacity of 0.
+/// If `capacity` is 0.
 pub fn channel<T: Send + 'static>(
     capacity: usize,
 ) -> (mpsc::Sender<T>, impl Stream<Item = T> + Send) {
@@ -56,7 +57,7 @@ mod tests {
     use super::{channel, every};
 
     #[tokio::test(start_paused = true)]
-    async fn a_timer_ticks_from_one_period_after_the_start() {
+    async fn timer_first_ticks_one_period_after_the_start() {
         let mut ticks = pin!(every(Duration::from_secs(60)));
         let start = Instant::now();
         ticks.next().await;
@@ -65,7 +66,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_channel_ends_with_its_last_sender() {
+    async fn channel_ends_with_its_last_sender() {
         let (sender, items) = channel(2);
         let mut items = pin!(items);
         sender.send(7).await.unwrap();

@@ -1,3 +1,5 @@
+//! The server of `/metrics`.
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,64 +18,64 @@ use kubewright_runtime::metrics::{
 use kubewright_runtime::prometheus::{Exposition, MetricKind};
 use kubewright_webhook::{CertificateFiles, Certificates, Incoming, WebhookMetrics};
 
-use super::Access;
+use super::reviews::ReviewClient;
 use super::server::{Handler, text, typed};
 use crate::webhook::write_webhooks;
 
-/// Where metrics are served, and to whom.
+/// How an operator's metrics are served.
 #[derive(Debug)]
 pub struct MetricsServing {
-    /// Where scrapers connect to.
+    /// The connections of scrapers.
     pub incoming: Incoming,
-    /// Who may read them.
+    /// The access control.
     pub access: MetricsAccess,
 }
 
-/// Who may read an operator's metrics.
+/// The access control of an operator's metrics.
 #[derive(Debug)]
 pub enum MetricsAccess {
-    /// Whoever reaches the port, over plain HTTP.
+    /// Any client that reaches the port, over plain HTTP.
     Anyone,
-    /// Whom the API server knows by their token (TokenReview) and lets `get` the path `/metrics`
-    /// (SubjectAccessReview), over HTTPS.
+    /// Users whom the API server authenticates by their token (TokenReview) and authorizes to `get`
+    /// the path `/metrics` (SubjectAccessReview), over HTTPS.
     Reviewed {
-        /// What scrapers are shown.
+        /// The certificate that is served.
         certificates: Certificates,
-        /// The files that the certificate came from, when changes of these are to be followed.
+        /// The files of the certificate, if it is reloaded when they change.
         files: Option<CertificateFiles>,
     },
 }
 
-/// Writes metrics of the user's own.
+/// Writes metrics of the user.
 pub(crate) type ExtraMetrics = Arc<dyn Fn(&mut Exposition) + Send + Sync>;
 
-/// All that the metrics of an operator are made of.
+/// The sources of an operator's metrics.
 pub(crate) struct MetricsPage {
     pub(crate) controllers: Vec<Handle>,
     pub(crate) informers: Informers,
     pub(crate) requests: RequestMetrics,
     pub(crate) webhooks: WebhookMetrics,
     pub(crate) events: EventRecorder,
-    /// The Lease's name, where a leader is elected.
+    /// The name of the Lease, if a leader is elected.
     pub(crate) lease: Option<String>,
     pub(crate) leadership: Leadership,
     pub(crate) extra: Vec<ExtraMetrics>,
 }
 
 impl MetricsPage {
-    /// Answers `/metrics`, to those whom `access` lets pass.
-    pub(crate) fn handler(self: Arc<Self>, access: Option<Access>) -> Handler {
+    /// Returns the handler of `/metrics`. With `reviews`, each request is checked.
+    pub(crate) fn handler(self: Arc<Self>, reviews: Option<ReviewClient>) -> Handler {
         Arc::new(move |head| {
-            let (page, access) = (Arc::clone(&self), access.clone());
-            Box::pin(async move { page.answer(&head, access).await })
+            let (page, reviews) = (Arc::clone(&self), reviews.clone());
+            Box::pin(async move { page.respond(&head, reviews).await })
         })
     }
 
-    async fn answer(&self, head: &Parts, access: Option<Access>) -> Response<Full<Bytes>> {
-        if let Some(access) = access
-            && let Err(refusal) = access.check(head).await
+    async fn respond(&self, head: &Parts, reviews: Option<ReviewClient>) -> Response<Full<Bytes>> {
+        if let Some(reviews) = reviews
+            && let Err(response) = reviews.check(head).await
         {
-            return refusal;
+            return response;
         }
         if head.uri.path() != "/metrics" {
             return text(StatusCode::NOT_FOUND, "404 page not found\n");
@@ -97,7 +99,7 @@ impl MetricsPage {
         }
         page.family(
             "kubewright_events_lost_total",
-            "Events that came faster than they could be written",
+            "Events that were dropped because they could not be written fast enough",
             MetricKind::Counter,
         )
         .count(&[], self.events.lost());

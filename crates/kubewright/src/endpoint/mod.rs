@@ -1,14 +1,14 @@
-//! What a running operator answers to those who look after it: probes and metrics.
+//! The HTTP endpoints of a running operator: probes and metrics.
 
-mod access;
 mod checks;
 mod metrics;
 mod probes;
+mod reviews;
 mod server;
 
-pub(crate) use access::Access;
 pub(crate) use checks::{Check, Checks};
 pub(crate) use metrics::{ExtraMetrics, MetricsPage};
 pub use metrics::{MetricsAccess, MetricsServing};
 pub(crate) use probes::Probes;
+pub(crate) use reviews::ReviewClient;
 pub(crate) use server::Endpoint;

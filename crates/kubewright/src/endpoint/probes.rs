@@ -1,3 +1,5 @@
+//! The probes of the kubelet: `/healthz` and `/readyz`.
+
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,7 +10,7 @@ use http_body_util::Full;
 use super::Checks;
 use super::server::{Handler, text};
 
-/// What a kubelet asks: whether the process lives, and whether it can do its work.
+/// The checks of `/healthz`, whether the process works, and of `/readyz`, whether it is ready.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Probes {
     pub(crate) healthz: Checks,
@@ -19,25 +21,25 @@ impl Probes {
     pub(crate) fn handler(self: Arc<Self>) -> Handler {
         Arc::new(move |head| {
             let probes = Arc::clone(&self);
-            Box::pin(async move { probes.answer(&head).await })
+            Box::pin(async move { probes.respond(&head).await })
         })
     }
 
-    async fn answer(&self, head: &Parts) -> Response<Full<Bytes>> {
+    async fn respond(&self, head: &Parts) -> Response<Full<Bytes>> {
         let path = head.uri.path().trim_end_matches('/');
-        let asked = [("/healthz", &self.healthz), ("/readyz", &self.readyz)]
+        let probe = [("/healthz", &self.healthz), ("/readyz", &self.readyz)]
             .into_iter()
             .find_map(|(root, checks)| Some((checks, path.strip_prefix(root)?)));
-        let verdict = match asked {
-            Some((checks, "")) => Some(checks.all(head.uri.query()).await),
+        let response = match probe {
+            Some((checks, "")) => Some(checks.run_all(head.uri.query()).await),
             Some((checks, rest)) => match rest.strip_prefix('/') {
-                Some(name) => checks.one(name).await,
+                Some(name) => checks.run_named(name).await,
                 None => None,
             },
             None => None,
         };
-        match verdict {
-            Some(verdict) => text(verdict.code, verdict.text),
+        match response {
+            Some(response) => text(response.code, response.text),
             None => text(StatusCode::NOT_FOUND, "404 page not found\n"),
         }
     }
@@ -52,7 +54,7 @@ mod tests {
 
     use super::Probes;
 
-    async fn ask(probes: &Probes, path: &str) -> (u16, String) {
+    async fn get(probes: &Probes, path: &str) -> (u16, String) {
         let (head, ()) = Request::get(path).body(()).unwrap().into_parts();
         let response = Arc::new(probes.clone()).handler()(head).await;
         let code = response.status().as_u16();
@@ -61,17 +63,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_process_that_is_not_ready_lives_all_the_same() {
+    async fn process_that_is_not_ready_is_still_healthy() {
         let mut probes = Probes::default();
         probes
             .readyz
-            .add_known("caches", || Some("empty".to_owned()));
-        assert_eq!(ask(&probes, "/healthz").await, (200, "ok".to_owned()));
-        assert_eq!(ask(&probes, "/readyz/").await.0, 500);
-        let named = ask(&probes, "/readyz/caches").await;
+            .add_sync("caches", || Some("empty".to_owned()));
+        assert_eq!(get(&probes, "/healthz").await, (200, "ok".to_owned()));
+        assert_eq!(get(&probes, "/readyz/").await.0, 500);
+        let named = get(&probes, "/readyz/caches").await;
         assert_eq!(named, (500, "internal server error: empty\n".to_owned()));
         for path in ["/", "/readyzz", "/readyz/no", "/metrics"] {
-            assert_eq!(ask(&probes, path).await.0, 404, "{path}");
+            assert_eq!(get(&probes, path).await.0, 404, "{path}");
         }
     }
 }

@@ -1,3 +1,5 @@
+//! A small HTTP server for probes and metrics.
+
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
@@ -15,34 +17,33 @@ use kubewright_http::{Activity, Http, Incoming, Limits, Peer, Serving, serve};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-/// The most connections at once: a kubelet and a few scrapers. Every Pod can reach these servers,
-/// so connections that only wait are closed for new ones.
+/// The maximum number of connections: a kubelet and a few scrapers. Every Pod can reach these
+/// servers, so idle connections are closed in favor of new ones.
 const LIMITS: Limits = Limits {
     open: 64,
     untrusted: 32,
 };
-/// How long a client may take for the handshake, or for the head of a request; as
-/// controller-runtime has it.
+/// The timeout of a handshake and of the head of a request, as in controller-runtime.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(32);
-/// The most that the head of a request may take, in bytes.
+/// The maximum size of the head of a request, in bytes.
 const HEADER_BYTES: u32 = 64 * 1024;
-/// How long responses under way may take once the server stops.
+/// The timeout of responses in progress when the server stops.
 const DRAIN: Duration = Duration::from_secs(30);
 
-/// Answers a request by its head; bodies are of no interest here.
+/// Handles a request by its head; bodies are ignored.
 pub(crate) type Handler =
     Arc<dyn Fn(Parts) -> BoxFuture<'static, Response<Full<Bytes>>> + Send + Sync>;
 
 /// A small HTTP server.
 pub(crate) struct Endpoint {
     pub(crate) incoming: Incoming,
-    /// Without it, plain HTTP is spoken.
+    /// Without TLS the server is plain HTTP.
     pub(crate) tls: Option<TlsAcceptor>,
     pub(crate) handler: Handler,
 }
 
 impl Endpoint {
-    /// Serves until `stop`; responses under way are finished.
+    /// Serves until `stop` is cancelled, and completes responses in progress.
     pub(crate) async fn serve(self, stop: CancellationToken) {
         let serving = Serving {
             incoming: self.incoming,
@@ -69,8 +70,8 @@ impl Endpoint {
     }
 }
 
-/// Waits for a response. While it is computed, the connection is not closed for another; a client
-/// that gets what it asks for is known.
+/// Returns the response. Meanwhile the connection counts as active and is not closed in favor of
+/// another. A successful response marks the client as trusted.
 async fn respond(
     response: impl Future<Output = Response<Full<Bytes>>>,
     activity: Activity,
@@ -92,12 +93,12 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// A text as an answer.
+/// Returns a response with plain text.
 pub(super) fn text(code: StatusCode, text: impl Into<String>) -> Response<Full<Bytes>> {
     typed(code, "text/plain; charset=utf-8", text.into())
 }
 
-/// A text of that media type as an answer, which no browser may take for something else.
+/// Returns a response with text of that media type, which browsers must not guess otherwise.
 pub(super) fn typed(
     code: StatusCode,
     media_type: &'static str,

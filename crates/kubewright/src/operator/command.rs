@@ -1,3 +1,5 @@
+//! The command line of an operator's program: `run`, `manifests` and `version`.
+
 use std::error::Error as _;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -16,19 +18,20 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 use tracing::Level;
 
-use super::definition::check_namespace;
+use super::builder::Operator;
+use super::command_options::options;
 use super::flags::{PolicyFlag, RunArguments};
 use super::log::{LogFormat, LogWriter, json_line, start_log};
+use super::names::check_namespace;
 use super::reaper::Reaper;
-use super::serving::options;
-use super::{Operator, Running};
+use super::running::Running;
 use crate::Error;
 use crate::policy::check_served;
 
-/// What shells expect of a process that a signal has ended: 128 and the signal's number.
+/// The exit code that shells use for a process that SIGINT ended: 128 and the number of the signal.
 const ENDED_BY_SIGNAL: u8 = 130;
 
-// A flag before a subcommand would be another one than that behind it, and be lost.
+// A flag before a subcommand belongs to the implicit `run` and would be lost.
 #[derive(Debug, Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 struct Arguments {
@@ -40,9 +43,9 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run the operator (what happens without a subcommand)
+    /// Run the operator (the default)
     Run(Box<RunArguments>),
-    /// Print what a cluster needs before the operator can run, as YAML
+    /// Print the manifests that a cluster needs to run the operator, as YAML
     Manifests(ManifestArguments),
     /// Print the versions
     Version,
@@ -53,19 +56,19 @@ struct ManifestArguments {
     /// The namespace to run in [default: NAME-system]
     #[arg(long)]
     namespace: Option<String>,
-    /// The operator's image; with it, also print what runs the operator inside the cluster
+    /// The operator's image; also print a Deployment that runs it in the cluster
     #[arg(long)]
     image: Option<String>,
-    /// Let webhooks be called at this address, such as https://127.0.0.1:9443, instead of a Service
+    /// Register webhooks at this address, such as https://127.0.0.1:9443, instead of a Service
     #[arg(long)]
     webhook_url: Option<String>,
     /// The authority (PEM) that signed the webhooks' certificate
     #[arg(long)]
     webhook_ca: Option<PathBuf>,
-    /// Let cert-manager make the webhooks' certificate
+    /// Let cert-manager create the webhooks' certificate
     #[arg(long, conflicts_with = "webhook_ca")]
     cert_manager: bool,
-    /// Let the operator make the webhooks' certificate and have it trusted
+    /// Let the operator create the webhooks' certificate and write its CA bundle
     #[arg(long, conflicts_with_all = ["webhook_ca", "webhook_url", "cert_manager"])]
     managed_certificates: bool,
     #[command(flatten)]
@@ -82,15 +85,15 @@ struct ManifestArguments {
     with: Vec<Component>,
 }
 
-/// Whether the API server calls the operator at all.
+/// Whether webhooks are part of the manifests.
 #[derive(Args, Clone, Copy, Debug)]
 struct WebhookFlag {
-    /// Print nothing that makes the API server call the operator
+    /// Leave webhooks out of the manifests
     #[arg(long, conflicts_with_all = ["webhook_ca", "webhook_url", "cert_manager", "managed_certificates"])]
     no_webhooks: bool,
 }
 
-/// The whole program.
+/// Runs the program.
 pub(super) fn main(operator: Operator) -> ExitCode {
     let name = operator.name.clone();
     let command = Arguments::command()
@@ -108,19 +111,19 @@ pub(super) fn main(operator: Operator) -> ExitCode {
         Some(Command::Run(run)) => run.log.format(),
         Some(Command::Manifests(_) | Command::Version) => LogFormat::Text,
     };
-    let done = match arguments.command {
+    let result = match arguments.command {
         None => run(operator, &arguments.run),
         Some(Command::Run(run_arguments)) => run(operator, &run_arguments),
         Some(Command::Manifests(arguments)) => manifests(operator, &arguments),
         Some(Command::Version) => version(&operator),
     };
-    done.unwrap_or_else(|error| {
-        complain(format, &name, &error);
+    result.unwrap_or_else(|error| {
+        print_error(format, &name, &error);
         ExitCode::FAILURE
     })
 }
 
-/// Help goes to standard output and is a success; everything else is the user's to mend.
+/// Prints help to standard output, which is a success, or a usage error to standard error.
 fn usage(error: &clap::Error) -> ExitCode {
     match error.print() {
         Ok(()) => u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from),
@@ -130,22 +133,25 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn manifests(operator: Operator, arguments: &ManifestArguments) -> Result<ExitCode, Error> {
     operator.check()?;
-    let operator = arguments.policies.heed(operator)?;
+    let operator = arguments.policies.apply(operator)?;
     let namespace = arguments.namespace.clone();
     namespace.as_deref().map_or(Ok(()), check_namespace)?;
     let webhook_ca = arguments.webhook_ca.as_deref().map(read_file).transpose()?;
     let options = ManifestOptions {
         namespace,
-        webhooks: match arguments.webhooks.no_webhooks {
-            true => WebhookUse::Off,
-            false => WebhookUse::On,
+        webhooks: if arguments.webhooks.no_webhooks {
+            WebhookUse::Off
+        } else {
+            WebhookUse::On
         },
         webhook_url: arguments.webhook_url.clone(),
         webhook_ca,
-        certificates: match (arguments.cert_manager, arguments.managed_certificates) {
-            (true, _) => WebhookCertificates::CertManager,
-            (false, true) => WebhookCertificates::Managed,
-            (false, false) => WebhookCertificates::Given,
+        certificates: if arguments.cert_manager {
+            WebhookCertificates::CertManager
+        } else if arguments.managed_certificates {
+            WebhookCertificates::Managed
+        } else {
+            WebhookCertificates::Given
         },
         components: arguments.with.clone(),
     };
@@ -172,14 +178,14 @@ fn version(operator: &Operator) -> Result<ExitCode, Error> {
 fn print(text: &str) -> Result<ExitCode, Error> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // `manifests | head` is no failure of ours.
+        // `manifests | head` closes standard output early, which is not an error.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::Output(error)),
         _ => Ok(ExitCode::SUCCESS),
     }
 }
 
-/// The error and its causes, one line, in the form of the log that it ends.
-fn complain(format: LogFormat, name: &str, error: &Error) {
+/// Prints the error and its causes as one line in the format of the log.
+fn print_error(format: LogFormat, name: &str, error: &Error) {
     let mut line = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -190,22 +196,22 @@ fn complain(format: LogFormat, name: &str, error: &Error) {
         LogFormat::Text => format!("{name}: {line}\n").into_bytes(),
         LogFormat::Json => json_line(Level::ERROR, name, &line),
     };
-    // Nobody is left to tell when standard error is closed.
-    io::stderr().write_all(&line).unwrap_or_default();
+    // If standard error is closed, there is no way to report that.
+    io::stderr().write_all(&line).ok();
 }
 
 fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> {
     operator.check()?;
-    let operator = arguments.policies.heed(operator)?;
+    let operator = arguments.policies.apply(operator)?;
     let (writer, _log) = LogWriter::new(arguments.log.format(), io::stderr())
         .map_err(denied("a thread for the log"))?;
     let dropped = writer.dropped();
     start_log(&arguments.log, writer);
-    arguments.http2.explain();
+    arguments.http2.warn_if_ignored();
     let operator = operator.metrics(move |page| {
         page.family(
             "kubewright_log_lines_dropped_total",
-            "Lines of the log that were dropped because nobody read them in time",
+            "Lines of the log that were dropped because they were not read in time",
             MetricKind::Counter,
         )
         .count(&[], dropped.load(Ordering::Relaxed));
@@ -213,11 +219,11 @@ fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> 
     kubewright_http::raise_descriptor_limit();
     let runtime = runtime()?;
     let agent = format!("{} kubewright/{}", operator.name, env!("CARGO_PKG_VERSION"));
-    let ended = runtime.block_on(async {
+    let result = runtime.block_on(async {
         let mut signals = Signals::new()?;
-        let mut reaping = JoinSet::new();
+        let mut reaper_task = JoinSet::new();
         if let Some(reaper) = Reaper::of_first_process() {
-            reaping.spawn(reaper.run());
+            reaper_task.spawn(reaper.run());
         }
         let config = load_config(arguments.kubeconfig.as_deref()).await?;
         tracing::info!(operator = operator.name, "starting");
@@ -229,15 +235,15 @@ fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> 
             () = signals.next() => {}
             () = announce(&running) => {}
         }
-        tracing::info!("stopping; a second signal ends at once");
+        tracing::info!("stopping; a second signal ends the process at once");
         tokio::select! {
             () = running.stop() => Ok(ExitCode::SUCCESS),
             () = signals.next() => Ok(ExitCode::from(ENDED_BY_SIGNAL)),
         }
     });
-    // Work that did not end in time must not hold the process.
+    // Work that did not end in time must not delay the exit.
     runtime.shutdown_background();
-    ended
+    result
 }
 
 fn read_file(path: &Path) -> Result<String, Error> {
@@ -247,14 +253,14 @@ fn read_file(path: &Path) -> Result<String, Error> {
     })
 }
 
-/// Says when everything works, and never returns.
+/// Logs when the operator is ready, and never returns.
 async fn announce(running: &Running) {
     running.ready().await;
     tracing::info!("ready");
     std::future::pending().await
 }
 
-/// As many threads as the cgroup lets work at once.
+/// Returns a runtime with as many threads as the CPU limit of the cgroup allows.
 fn runtime() -> Result<Runtime, Error> {
     Builder::new_multi_thread()
         .enable_all()
@@ -268,7 +274,7 @@ fn denied(what: &'static str) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::System { what, source }
 }
 
-/// SIGINT and SIGTERM.
+/// A stream of SIGINT and SIGTERM.
 struct Signals {
     interrupt: Signal,
     terminate: Signal,

@@ -1,23 +1,32 @@
-//! The operator as one value, and its life: started, running, stopped.
+//! The operator as one value, and its run: started, running, stopped.
 
-mod cache;
+mod bind_address;
+mod builder;
+mod cache_transforms;
+mod checks;
 mod client_stack;
 mod command;
-mod definition;
+mod command_options;
+mod component;
+mod description;
 mod election;
+mod entry_points;
 mod flags;
-mod group;
 mod log;
-mod part;
+mod names;
 mod policies;
+mod readiness;
 mod reaper;
+mod run_options;
 mod running;
-mod serving;
 mod start;
 mod task;
-mod webhooks;
+mod task_group;
+mod transforms;
+mod without_webhooks;
 
-pub use definition::Operator;
-pub use election::LeaderElection;
-pub use running::{ElectionOptions, RunOptions, Running};
+pub use builder::Operator;
+pub use election::{ElectionOptions, LeaderElection};
+pub use run_options::RunOptions;
+pub use running::Running;
 pub use task::TaskContext;

@@ -1,26 +1,26 @@
-use std::collections::BTreeSet;
+//! Policies of an operator, and their fallback webhooks.
 
 use kubewright_core::PolicyEffect;
 
-use super::Operator;
-use super::definition::{LONGEST_LABEL, check_name};
-use crate::{Error, Policy};
+use super::builder::Operator;
+use crate::Error;
+use crate::policy::Policy;
 
 impl Operator {
-    /// Adds a policy: a rule that the API server follows by itself. It is part of the manifests, and
-    /// nobody has to answer for it.
+    /// Adds a policy: a rule that the API server evaluates itself. It is part of the manifests and
+    /// needs no request to the operator.
     #[must_use]
     pub fn policy<E: Into<PolicyEffect>>(mut self, policy: Policy<E>) -> Self {
-        self.policies.push(policy.with());
+        self.policies.push(policy.complete());
         self
     }
 
-    /// The operator for a cluster that serves no policies: the webhooks that stand in for them are
-    /// asked instead. One that has none is an error.
+    /// Returns the operator for a cluster that serves no policies: their fallback webhooks replace
+    /// them. A policy without a fallback is an error.
     ///
     /// ```
-    /// use kubewright::prelude::*;
     /// use kubewright::Policy;
+    /// use kubewright::prelude::*;
     /// use kubewright::webhook::{Change, Findings};
     ///
     /// fn check(change: &Change<Pod>, findings: &mut Findings) {
@@ -32,33 +32,18 @@ impl Operator {
     /// let operator = Operator::new("guard").policy(
     ///     Policy::validates::<Pod>("labelled")
     ///         .rule("has(object.metadata.labels)", "label the Pod")
-    ///         .stand_in(Webhook::validates(check)),
+    ///         .fallback(Webhook::validates(check)),
     /// );
     /// assert!(!operator.description().serves());
-    /// let older = operator.without_policies()?;
-    /// assert_eq!(older.description().webhooks[0].path, "/validate--v1-pod/labelled");
+    /// let fallback = operator.without_policies()?;
+    /// assert_eq!(fallback.description().webhooks[0].path, "/validate--v1-pod/labelled");
     /// # Ok::<(), kubewright::Error>(())
     /// ```
     pub fn without_policies(mut self) -> Result<Self, Error> {
         for policy in std::mem::take(&mut self.policies) {
-            self.questions.webhooks.push(policy.into_webhook()?);
+            self.webhooks.webhooks.push(policy.into_webhook()?);
         }
-        self.stands_in = true;
+        self.uses_fallbacks = true;
         Ok(self)
-    }
-
-    /// Refuses policies that the API server would not take.
-    pub(super) fn check_policies(&self) -> Result<(), Error> {
-        let mut names = BTreeSet::new();
-        for policy in &self.policies {
-            check_name("a policy", policy.name(), LONGEST_LABEL)?;
-            policy.check()?;
-            if !names.insert(policy.name()) {
-                return Err(Error::DuplicatePolicy {
-                    name: policy.name().to_owned(),
-                });
-            }
-        }
-        Ok(())
     }
 }

@@ -1,182 +1,98 @@
+//! [`Running`]: a started operator.
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use kubewright_core::Clock;
-use kubewright_runtime::client::{ClientLimits, Transport};
 use kubewright_runtime::controller::Handle;
 use kubewright_runtime::election::Leadership;
 use kubewright_runtime::informer::Informers;
-use kubewright_webhook::Incoming;
 use tokio::time::Instant;
 
-use super::group::Group;
-use super::part::Part;
-use crate::Error;
-use crate::endpoint::{MetricsServing, Probes};
-use crate::permission::Permissions;
-use crate::webhook::WebhookServing;
+use super::component::Component;
+use super::task_group::TaskGroup;
+use crate::endpoint::Probes;
+use crate::permissions::Permissions;
 
-/// The least time that giving the Lease back may take: the work has ended then, and others wait.
-const RELEASE: Duration = Duration::from_secs(2);
+/// The minimum time for the release of the Lease: the work has ended by then, and other copies wait
+/// for it.
+const RELEASE_TIME: Duration = Duration::from_secs(2);
 
-/// The least time that webhooks have for the questions under way: a controller that takes the whole
-/// grace period must not make requests of others fail.
-const DRAIN: Duration = Duration::from_secs(5);
+/// The minimum time for requests to webhooks that are in flight: a controller that takes the whole
+/// grace period must not make requests of other clients fail.
+const DRAIN_TIME: Duration = Duration::from_secs(5);
 
-/// What runs of one operator may differ in.
-#[derive(Debug)]
-pub struct RunOptions {
-    /// Where the time of day comes from.
-    pub clock: Clock,
-    /// How long running work may take to end once the operator stops.
-    pub grace: Duration,
-    /// Where webhooks are served; none serves none.
-    pub webhooks: Option<WebhookServing>,
-    /// Who this copy is in the election of a leader; none works without one, as if alone.
-    pub election: Option<ElectionOptions>,
-    /// Where `/healthz` and `/readyz` are answered; none answers none.
-    pub probes: Option<Incoming>,
-    /// Where `/metrics` is answered; none answers none.
-    pub metrics: Option<MetricsServing>,
-    /// Rate limit, retries and timeout of the operator's clients. The operator retries by itself, so
-    /// the default retries nothing.
-    pub limits: ClientLimits,
-    /// The API server's address, for metrics.
-    pub host: String,
-    /// Where the operator itself runs; without it `NAME-system`, where its manifests put it.
-    pub namespace: Option<String>,
-}
-
-impl Default for RunOptions {
-    fn default() -> Self {
-        Self {
-            clock: Clock::system(),
-            grace: Duration::from_secs(30),
-            webhooks: None,
-            election: None,
-            probes: None,
-            metrics: None,
-            limits: ClientLimits {
-                retries: 0,
-                ..ClientLimits::default()
-            },
-            host: String::new(),
-            namespace: None,
-        }
-    }
-}
-
-/// How one copy of an operator takes part in the election of a leader.
-#[derive(Clone)]
-pub struct ElectionOptions {
-    /// Where the Lease is: the operator's own namespace.
-    pub namespace: String,
-    /// Who this copy is; none makes a name that no other has.
-    pub identity: Option<String>,
-    /// Connections for the election alone, so that a renewal waits behind no other request; none
-    /// means those of the operator.
-    pub transport: Option<Transport>,
-}
-
-impl ElectionOptions {
-    /// In this namespace, under a name of its own.
-    pub fn new(namespace: impl Into<String>) -> Self {
-        Self {
-            namespace: namespace.into(),
-            identity: None,
-            transport: None,
-        }
-    }
-}
-
-impl std::fmt::Debug for ElectionOptions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ElectionOptions")
-            .field("namespace", &self.namespace)
-            .field("identity", &self.identity)
-            .finish_non_exhaustive()
-    }
-}
-
-/// An operator at work; dropped, everything ends at once.
+/// A started operator. If it is dropped, everything ends at once.
 #[derive(Debug)]
 pub struct Running {
-    /// Controllers, tasks and the writing of events.
-    pub(super) work: Group,
-    /// Ends when no work is left, so that the Lease is free only then.
-    pub(super) election: Group,
-    pub(super) webhooks: Group,
-    /// Probes and metrics are answered to the last.
-    pub(super) servers: Group,
+    /// Controllers, tasks and the writer of events.
+    pub(super) work: TaskGroup,
+    /// Ends after all work, so that the Lease is released only then.
+    pub(super) election: TaskGroup,
+    pub(super) webhooks: TaskGroup,
+    /// Probes and metrics, which end last.
+    pub(super) servers: TaskGroup,
     pub(super) informers: Informers,
     pub(super) leadership: Leadership,
     pub(super) permissions: Permissions,
-    /// What [`Running::ready`] waits for.
-    pub(super) parts: Vec<Part>,
+    /// The components that [`Running::ready`] waits for.
+    pub(super) components: Vec<Component>,
     pub(super) controllers: Vec<Handle>,
     pub(super) probes: Arc<Probes>,
     pub(super) grace: Duration,
 }
 
 impl Running {
-    /// Returns when every cache is filled, every controller can work and webhooks are served;
-    /// which of several copies leads does not matter.
+    /// Waits until all caches are filled, all controllers have started and webhooks are served.
+    /// Does not wait for leadership.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost when it is dropped; call it again to wait on.
+    /// Dropping the future has no effect; call it again to continue waiting.
     pub async fn ready(&self) {
-        for part in &self.parts {
-            part.started().await;
+        for component in &self.components {
+            component.started().await;
         }
     }
 
-    /// Why `/readyz` fails: the checks that do, each with its reason.
+    /// Returns the failing checks of `/readyz`, each with its reason.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost when it is dropped.
+    /// Dropping the future has no effect.
     pub async fn problems(&self) -> Vec<String> {
         self.probes.readyz.problems().await
     }
 
-    /// The controllers, in the order of their registration: what they have done, and their queues.
+    /// Returns the controllers in the order of their registration, with their counts and queues.
     pub fn controllers(&self) -> &[Handle] {
         &self.controllers
     }
 
-    /// Whether this copy leads; always, when no leader is elected.
+    /// Returns the leadership of this copy, which always leads if no leader is elected.
     pub fn leadership(&self) -> &Leadership {
         &self.leadership
     }
 
-    /// What the operator is held to; it tells what was refused.
+    /// Returns the permissions of the operator, which record denied requests.
     pub fn permissions(&self) -> &Permissions {
         &self.permissions
     }
 
-    /// Lets running work end, for at most the grace period, and ends the rest: first controllers
-    /// and tasks, then the Lease is given back, then webhooks, caches, probes and metrics. Whatever
-    /// the work has left of the period, the Lease has two seconds and questions to webhooks five.
+    /// Stops the operator: controllers and tasks first, then the Lease is released, then webhooks,
+    /// caches, probes and metrics. Running work has the grace period to end and is then cancelled.
+    /// The release of the Lease has at least two seconds, and requests to webhooks at least five.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, everything ends at once.
+    /// If the future is dropped, everything ends at once.
     pub async fn stop(mut self) {
         let deadline = Instant::now() + self.grace;
         self.work.end(deadline).await;
-        let released_by = deadline.max(Instant::now() + RELEASE);
+        let released_by = deadline.max(Instant::now() + RELEASE_TIME);
         self.election.end(released_by).await;
-        let drained_by = deadline.max(Instant::now() + DRAIN);
+        let drained_by = deadline.max(Instant::now() + DRAIN_TIME);
         self.webhooks.end(drained_by).await;
         self.informers.shutdown().await;
         self.servers.end(deadline).await;
-    }
-}
-
-/// A candidacy for an operator that has not registered one.
-pub(super) fn not_registered(operator: &str) -> Error {
-    Error::NoElection {
-        operator: operator.to_owned(),
     }
 }

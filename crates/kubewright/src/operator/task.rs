@@ -1,3 +1,5 @@
+//! Tasks of the user, which are restarted when they fail.
+
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -9,16 +11,16 @@ use kubewright_runtime::election::Leadership;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::part::{Part, Phase};
+use super::component::{Component, ComponentState};
 use crate::Result;
-use crate::controller::Parts;
+use crate::controller::Environment;
 
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 const LAST_DELAY: Duration = Duration::from_secs(60);
-/// One that has worked for so long begins with the first delay again.
-const WORKED: Duration = Duration::from_secs(120);
+/// After a run of this length, the delay starts at the first one again.
+const STABLE: Duration = Duration::from_secs(120);
 
-/// What a task of the user's own works with.
+/// The context of a task.
 #[derive(Clone)]
 pub struct TaskContext {
     client: Client,
@@ -28,31 +30,31 @@ pub struct TaskContext {
 }
 
 impl TaskContext {
-    pub(super) fn new(parts: &Parts, stop: CancellationToken) -> Self {
+    pub(super) fn new(environment: &Environment, stop: CancellationToken) -> Self {
         Self {
-            client: parts.unfenced.clone(),
-            leader: parts.client.clone(),
-            leadership: parts.leadership.clone(),
+            client: environment.unfenced.clone(),
+            leader: environment.client.clone(),
+            leadership: environment.leadership.clone(),
             stop,
         }
     }
 
-    /// A client, held to the operator's role. In a task of the leader it writes only while this
-    /// copy leads.
+    /// Returns a client, limited to the operator's role. In a task of the leader, its writes fail
+    /// once another copy leads.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Whether this copy leads; always, when no leader is elected.
+    /// Whether this copy leads; always true if no leader is elected.
     pub fn is_leading(&self) -> bool {
         self.leadership.is_leading()
     }
 
-    /// Returns when the operator stops; the task should then return soon.
+    /// Waits until the operator stops. The task should then return soon.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost when it is dropped.
+    /// Dropping the future has no effect.
     pub async fn stopping(&self) {
         self.stop.cancelled().await;
     }
@@ -71,38 +73,38 @@ impl fmt::Debug for TaskContext {
     }
 }
 
-/// A task of the user's own, which can be called again.
+/// A task of the user, which can be called again.
 pub(super) struct Task {
     name: String,
-    place: Place,
+    replicas: TaskReplicas,
     call: Box<dyn Fn(TaskContext) -> BoxFuture<'static, Result<()>> + Send + Sync>,
 }
 
-/// On which copies of the operator a task runs.
+/// The copies of the operator that a task runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Everywhere,
+pub(super) enum TaskReplicas {
+    Every,
     Leader,
 }
 
-/// How a call has ended.
-enum End {
-    Well,
-    Badly(String),
-    /// This copy leads no more.
-    Deposed,
+/// The result of a call.
+enum CallResult {
+    Completed,
+    Failed(String),
+    /// The leadership of this copy ended.
+    LostLeadership,
     Stopped,
 }
 
 impl Task {
-    pub(super) fn new<F, Fut>(name: String, place: Place, task: F) -> Self
+    pub(super) fn new<F, Fut>(name: String, replicas: TaskReplicas, task: F) -> Self
     where
         F: Fn(TaskContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<()>> + Send + 'static,
     {
         Self {
             name,
-            place,
+            replicas,
             call: Box::new(move |cx| Box::pin(task(cx))),
         }
     }
@@ -111,23 +113,24 @@ impl Task {
         &self.name
     }
 
-    /// Calls the task until it returns well or the operator stops; `part` tells how it goes.
-    pub(super) async fn supervise(self, cx: TaskContext, part: Part) {
+    /// Calls the task until it returns `Ok` or the operator stops, and updates the component's
+    /// state.
+    pub(super) async fn supervise(self, cx: TaskContext, component: Component) {
         let mut delay = FIRST_DELAY;
         loop {
-            part.enter(Phase::Working);
-            let began = Instant::now();
+            component.set_state(ComponentState::Running);
+            let start = Instant::now();
             let why = match self.attempt(&cx).await {
-                End::Well => return part.enter(Phase::Ended),
-                End::Stopped => return,
-                End::Deposed => continue,
-                End::Badly(why) => why,
+                CallResult::Completed => return component.set_state(ComponentState::Completed),
+                CallResult::Stopped => return,
+                CallResult::LostLeadership => continue,
+                CallResult::Failed(why) => why,
             };
-            if began.elapsed() >= WORKED {
+            if start.elapsed() >= STABLE {
                 delay = FIRST_DELAY;
             }
             tracing::error!(task = self.name, ?delay, "{why}");
-            part.enter(Phase::Failing(why));
+            component.set_state(ComponentState::Failing(why));
             tokio::select! {
                 () = cx.stopping() => return,
                 () = tokio::time::sleep(delay) => delay = (delay * 2).min(LAST_DELAY),
@@ -135,29 +138,29 @@ impl Task {
         }
     }
 
-    async fn attempt(&self, cx: &TaskContext) -> End {
-        match self.place {
-            Place::Everywhere => self.call(cx.clone()).await,
-            Place::Leader => {
+    async fn attempt(&self, cx: &TaskContext) -> CallResult {
+        match self.replicas {
+            TaskReplicas::Every => self.call(cx.clone()).await,
+            TaskReplicas::Leader => {
                 let gained = cx.leadership.gained();
                 let Some(term) = cx.stop.run_until_cancelled(gained).await else {
-                    return End::Stopped;
+                    return CallResult::Stopped;
                 };
                 tokio::select! {
                     biased;
-                    () = cx.leadership.lost(term) => End::Deposed,
-                    end = self.call(cx.as_leader()) => end,
+                    () = cx.leadership.lost(term) => CallResult::LostLeadership,
+                    result = self.call(cx.as_leader()) => result,
                 }
             }
         }
     }
 
-    async fn call(&self, cx: TaskContext) -> End {
+    async fn call(&self, cx: TaskContext) -> CallResult {
         let call = async { (self.call)(cx).await };
         match AssertUnwindSafe(call).catch_unwind().await {
-            Ok(Ok(())) => End::Well,
-            Ok(Err(failure)) => End::Badly(format!("the task failed: {failure}")),
-            Err(_) => End::Badly("the task panicked".to_owned()),
+            Ok(Ok(())) => CallResult::Completed,
+            Ok(Err(failure)) => CallResult::Failed(format!("the task failed: {failure}")),
+            Err(_) => CallResult::Failed("the task panicked".to_owned()),
         }
     }
 }
@@ -174,13 +177,13 @@ mod tests {
     use kubewright_runtime::election::Leadership;
     use tokio_util::sync::CancellationToken;
 
-    use super::{Part, Place, Task, TaskContext};
+    use super::{Component, Task, TaskContext, TaskReplicas};
 
     fn context() -> TaskContext {
-        let nowhere = tower::service_fn(async |_: Request<Body>| {
+        let empty = tower::service_fn(async |_: Request<Body>| {
             Ok::<_, std::convert::Infallible>(Response::new(Body::empty()))
         });
-        let client = Client::new(nowhere, "default");
+        let client = Client::new(empty, "default");
         TaskContext {
             client: client.clone(),
             leader: client,
@@ -190,11 +193,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_task_that_fails_or_panics_is_called_again_later() {
+    async fn task_that_fails_or_panics_is_called_again_after_a_delay() {
         let calls = Arc::new(AtomicU32::new(0));
-        let counted = Arc::clone(&calls);
-        let task = Task::new("flaky".to_owned(), Place::Everywhere, move |_| {
-            let call = counted.fetch_add(1, Ordering::Relaxed);
+        let counter = Arc::clone(&calls);
+        let task = Task::new("flaky".to_owned(), TaskReplicas::Every, move |_| {
+            let call = counter.fetch_add(1, Ordering::Relaxed);
             async move {
                 match call {
                     0 => Err("no".into()),
@@ -204,15 +207,16 @@ mod tests {
             }
         });
         let start = tokio::time::Instant::now();
-        task.supervise(context(), Part::new("task-flaky")).await;
+        task.supervise(context(), Component::new("task-flaky"))
+            .await;
         assert_eq!(calls.load(Ordering::Relaxed), 3);
         assert_eq!(start.elapsed(), Duration::from_secs(3));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_task_that_fails_is_a_problem_until_it_works_again() {
+    async fn failing_task_is_not_ready_until_it_runs_again() {
         let calls = AtomicU32::new(0);
-        let task = Task::new("flaky".to_owned(), Place::Leader, move |cx| {
+        let task = Task::new("flaky".to_owned(), TaskReplicas::Leader, move |cx| {
             let call = calls.fetch_add(1, Ordering::Relaxed);
             async move {
                 (call > 0).then_some(()).ok_or("no")?;
@@ -220,15 +224,15 @@ mod tests {
                 Ok(())
             }
         });
-        let (cx, part) = (context(), Part::new("task-flaky"));
-        let supervised = task.supervise(cx.clone(), part.clone());
-        let watched = async {
+        let (cx, component) = (context(), Component::new("task-flaky"));
+        let supervised = task.supervise(cx.clone(), component.clone());
+        let observe = async {
             tokio::time::sleep(Duration::from_millis(500)).await;
-            assert_eq!(part.problem().as_deref(), Some("the task failed: no"));
+            assert_eq!(component.problem().as_deref(), Some("the task failed: no"));
             tokio::time::sleep(Duration::from_secs(1)).await;
-            assert_eq!(part.problem(), None);
+            assert_eq!(component.problem(), None);
             cx.stop.cancel();
         };
-        tokio::join!(supervised, watched);
+        tokio::join!(supervised, observe);
     }
 }

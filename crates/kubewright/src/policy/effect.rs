@@ -1,13 +1,15 @@
+//! The effects of a policy: validation and mutation.
+
 use kubewright_core::{PolicyAction, PolicyEffect, PolicyPatch, Reinvocation, ValidationRule};
 
-/// What a [`Policy`](super::Policy) does that judges objects.
+/// The effect of a [`Policy`](super::Policy) that validates objects.
 #[derive(Clone, Debug)]
 pub struct Validation {
     pub(super) rules: Vec<ValidationRule>,
     pub(super) actions: Vec<PolicyAction>,
 }
 
-/// What a [`Policy`](super::Policy) does that changes objects.
+/// The effect of a [`Policy`](super::Policy) that changes objects.
 #[derive(Clone, Debug)]
 pub struct Mutation {
     pub(super) patches: Vec<PolicyPatch>,
@@ -15,8 +17,11 @@ pub struct Mutation {
 }
 
 impl From<Validation> for PolicyEffect {
-    fn from(Validation { rules, actions }: Validation) -> Self {
-        Self::Validating { rules, actions }
+    fn from(validation: Validation) -> Self {
+        Self::Validating {
+            rules: validation.rules,
+            actions: validation.actions,
+        }
     }
 }
 

@@ -1,12 +1,13 @@
-//! Admission policies: rules in CEL that the API server follows by itself, so that nobody has to
-//! answer.
+//! Admission policies: rules in CEL that the API server evaluates itself.
 
+mod builder;
+mod checks;
+mod description;
 mod effect;
-mod registered;
 mod served;
 
+pub use builder::Policy;
 pub use effect::{Mutation, Validation};
-pub use registered::Policy;
 pub(crate) use served::check_served;
 
 pub use kubewright_core::{MissingParameter, NamedExpression, PolicyAction, PolicyEffect};

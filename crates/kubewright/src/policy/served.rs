@@ -1,3 +1,5 @@
+//! Checks that the cluster serves an operator's policies.
+
 use kube::Client;
 use kubewright_core::PolicyDescription;
 
@@ -5,12 +7,12 @@ use crate::Error;
 
 const GROUP_VERSION: &str = "admissionregistration.k8s.io/v1";
 
-/// Refuses to go on where the cluster does not serve the policies of an operator: their rules
-/// would hold for nobody, and nobody would know.
+/// Returns an error if the cluster does not serve the policies of an operator: their rules would
+/// silently have no effect.
 ///
 /// # Cancel safety
 ///
-/// Safe: it only reads.
+/// Dropping the future has no effect.
 pub(crate) async fn check_served(
     client: &Client,
     policies: &[PolicyDescription],
@@ -18,15 +20,18 @@ pub(crate) async fn check_served(
     if policies.is_empty() {
         return Ok(());
     }
-    let served = match client.list_api_group_resources(GROUP_VERSION).await {
-        Ok(served) => served.resources,
+    let resources = match client.list_api_group_resources(GROUP_VERSION).await {
+        Ok(list) => list.resources,
         Err(error) => {
-            tracing::warn!(%error, "whether the cluster serves policies is not known");
+            tracing::warn!(%error, "discover whether the cluster serves policies");
             return Ok(());
         }
     };
-    let kinds: Vec<&str> = served.iter().map(|one| one.kind.as_str()).collect();
-    match lacking(policies, &kinds) {
+    let is_served = |policy: &PolicyDescription| {
+        let kind = policy.effect.kind();
+        resources.iter().any(|resource| resource.kind == kind)
+    };
+    match policies.iter().find(|policy| !is_served(policy)) {
         None => Ok(()),
         Some(policy) => Err(Error::PolicyNotServed {
             policy: policy.name.clone(),
@@ -34,12 +39,6 @@ pub(crate) async fn check_served(
             since: policy.effect.since(),
         }),
     }
-}
-
-/// The first policy of a kind that is not served.
-fn lacking<'p>(policies: &'p [PolicyDescription], kinds: &[&str]) -> Option<&'p PolicyDescription> {
-    let mut policies = policies.iter();
-    policies.find(|one| !kinds.contains(&one.effect.kind()))
 }
 
 #[cfg(test)]
@@ -55,7 +54,7 @@ mod tests {
     use super::check_served;
     use crate::{Operator, Policy};
 
-    /// A client whose API server has these kinds in the group of policies.
+    /// Returns a client whose API server serves these kinds in the group of policies.
     fn client(kinds: &'static [&'static str]) -> Client {
         let service = tower::service_fn(move |_: Request<Body>| async move {
             let resource = |kind: &&str| {
@@ -70,25 +69,25 @@ mod tests {
         Client::new(service, "default")
     }
 
-    async fn refusal(kinds: &'static [&'static str]) -> Option<String> {
+    async fn error_of(kinds: &'static [&'static str]) -> Option<String> {
         let operator = Operator::new("guard")
             .policy(Policy::validates::<Pod>("pinned").rule("true", "pin the image"))
             .policy(Policy::mutates::<Pod>("marked").patch("[]"));
         let policies = operator.description().policies;
-        let checked = check_served(&client(kinds), &policies).await;
-        checked.err().map(|error| error.to_string())
+        let result = check_served(&client(kinds), &policies).await;
+        result.err().map(|error| error.to_string())
     }
 
     #[tokio::test]
-    async fn a_policy_that_the_cluster_does_not_serve_is_named_with_what_to_do() {
+    async fn error_names_the_policy_that_is_not_served_and_the_next_step() {
         let both = &["ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"];
-        assert_eq!(refusal(both).await, None);
+        assert_eq!(error_of(both).await, None);
         assert_eq!(
-            refusal(&["ValidatingAdmissionPolicy"]).await.as_deref(),
+            error_of(&["ValidatingAdmissionPolicy"]).await.as_deref(),
             Some(
-                "run with policy \"guard.marked\": the cluster serves no MutatingAdmissionPolicy, \
-                 which Kubernetes does since 1.36; install and run the operator with \
-                 --no-policies, so that webhooks stand in, or upgrade the cluster"
+                "run with policy \"guard.marked\": the cluster does not serve MutatingAdmissionPolicy, \
+                 which Kubernetes has since 1.36; install and run the operator with \
+                 --no-policies, which uses the fallback webhooks, or upgrade the cluster"
             )
         );
     }

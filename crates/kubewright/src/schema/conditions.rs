@@ -1,11 +1,13 @@
+//! The schema of conditions.
+
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// The schema of `conditions: Vec<Condition>`: a map by `type`, so that several managers can each
-/// own theirs under server-side apply.
+/// Returns the schema of `conditions: Vec<Condition>`: a map by `type`, so that each of several
+/// field managers owns its conditions under server-side apply.
 ///
 /// ```
+/// use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 /// use kubewright::prelude::*;
-/// use kubewright::k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 ///
 /// #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 /// pub struct SiteStatus {

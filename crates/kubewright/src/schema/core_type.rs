@@ -1,19 +1,21 @@
+//! The schemas of Kubernetes' own types.
+
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::probe::{Shape, shape_of};
 
-/// The schema of a field whose type is a struct of `k8s_openapi`, or a list, map or option of
-/// such, from Kubernetes' own description of it: list types, keys, defaults and required fields
-/// are right for server-side apply.
+/// Returns the schema of a field whose type is a struct of `k8s_openapi`, or a list, map or option
+/// of one, from Kubernetes' own schema: list types, keys, defaults and required fields are right
+/// for server-side apply.
 ///
-/// It needs no feature of k8s-openapi. With its feature `schemars` the derive finds schemas by
-/// itself, and the manifests complete them; these also carry descriptions.
+/// It needs no feature of k8s-openapi. With its feature `schemars`, the derive has schemas with
+/// descriptions, which the manifests complete.
 ///
 /// ```
+/// use k8s_openapi::api::core::v1::Toleration;
 /// use kubewright::prelude::*;
-/// use kubewright::k8s_openapi::api::core::v1::Toleration;
 ///
 /// #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 /// pub struct SiteSpec {
@@ -23,14 +25,14 @@ use super::probe::{Shape, shape_of};
 /// }
 /// ```
 ///
-/// A type that Kubernetes does not have may be anything.
+/// The schema of a type that Kubernetes lacks allows any value.
 pub fn core<T: DeserializeOwned>(_: &mut SchemaGenerator) -> Schema {
     schema(&shape_of::<T>())
         .try_into()
         .unwrap_or_else(|_| Schema::default())
 }
 
-/// The schema of a number or a text, such as `maxUnavailable: 1` or `10%`.
+/// Returns the schema of an integer or a string, such as `maxUnavailable: 1` or `10%`.
 ///
 /// The type of the field is
 /// `k8s_openapi::apimachinery::pkg::util::intstr::IntOrString`.
@@ -67,13 +69,16 @@ mod tests {
     }
 
     #[test]
-    fn lists_maps_and_options_are_seen_through() {
-        let one = of::<Toleration>();
-        assert_eq!(one["properties"]["operator"], json!({"type": "string"}));
-        assert_eq!(of::<Option<Toleration>>(), one);
+    fn items_of_lists_maps_and_options_have_their_schema() {
+        let toleration = of::<Toleration>();
+        assert_eq!(
+            toleration["properties"]["operator"],
+            json!({"type": "string"})
+        );
+        assert_eq!(of::<Option<Toleration>>(), toleration);
         assert_eq!(
             of::<Vec<Toleration>>(),
-            json!({"type": "array", "items": one})
+            json!({"type": "array", "items": toleration})
         );
         assert_eq!(
             of::<BTreeMap<String, String>>(),
@@ -82,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_deep_below_have_their_types() {
+    fn nested_lists_have_their_list_types() {
         let template = of::<PodTemplateSpec>();
         let containers = &template["properties"]["spec"]["properties"]["containers"];
         assert_eq!(containers["x-kubernetes-list-type"], "map");

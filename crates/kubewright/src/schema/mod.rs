@@ -1,4 +1,4 @@
-//! Schemas for fields of custom resources whose Kubernetes types do not bring a good one.
+//! Schemas for fields of custom resources whose Kubernetes types have no suitable one.
 
 mod conditions;
 mod core_type;

@@ -1,3 +1,5 @@
+//! Finds out the shape of a type by deserializing it from an empty input.
+
 use std::fmt;
 
 use serde::de::value::StrDeserializer;
@@ -6,10 +8,10 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-/// What a type asks its input for.
+/// The input that a type expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Named fields.
+    /// A struct with named fields.
     Struct {
         name: &'static str,
         fields: &'static [&'static str],
@@ -21,36 +23,36 @@ pub(super) enum Shape {
     Other,
 }
 
-/// The shape of a type: read from nothing, it says what it expects.
+/// Returns the shape of a type: deserialized from an empty input, it requests its shape from serde.
 pub(super) fn shape_of<T: DeserializeOwned>() -> Shape {
     match T::deserialize(Probe) {
-        Err(Seen(shape)) => shape,
+        Err(RequestedShape(shape)) => shape,
         Ok(_) => Shape::Other,
     }
 }
 
-/// An input that has nothing and remembers what it was asked for.
+/// An empty input, whose error is the requested shape.
 struct Probe;
 
-/// The answer, on the way that serde leaves open.
-struct Seen(Shape);
+/// The requested shape, as an error: the only result that serde lets an input return.
+struct RequestedShape(Shape);
 
 impl<'de> Deserializer<'de> for Probe {
-    type Error = Seen;
+    type Error = RequestedShape;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Seen> {
-        Err(Seen(Shape::Other))
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, RequestedShape> {
+        Err(RequestedShape(Shape::Other))
     }
 
-    fn deserialize_str<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Seen> {
-        Err(Seen(Shape::Text))
+    fn deserialize_str<V: Visitor<'de>>(self, _: V) -> Result<V::Value, RequestedShape> {
+        Err(RequestedShape(Shape::Text))
     }
 
-    fn deserialize_string<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Seen> {
-        Err(Seen(Shape::Text))
+    fn deserialize_string<V: Visitor<'de>>(self, _: V) -> Result<V::Value, RequestedShape> {
+        Err(RequestedShape(Shape::Text))
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Seen> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RequestedShape> {
         visitor.visit_some(self)
     }
 
@@ -58,20 +60,20 @@ impl<'de> Deserializer<'de> for Probe {
         self,
         name: &'static str,
         _: V,
-    ) -> Result<V::Value, Seen> {
-        Err(Seen(Shape::Struct { name, fields: &[] }))
+    ) -> Result<V::Value, RequestedShape> {
+        Err(RequestedShape(Shape::Struct { name, fields: &[] }))
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Seen> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RequestedShape> {
         match visitor.visit_seq(self) {
-            Err(Seen(item)) => Err(Seen(Shape::List(Box::new(item)))),
+            Err(RequestedShape(item)) => Err(RequestedShape(Shape::List(Box::new(item)))),
             ok => ok,
         }
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Seen> {
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RequestedShape> {
         match visitor.visit_map(self) {
-            Err(Seen(entry)) => Err(Seen(Shape::Map(Box::new(entry)))),
+            Err(RequestedShape(entry)) => Err(RequestedShape(Shape::Map(Box::new(entry)))),
             ok => ok,
         }
     }
@@ -81,8 +83,8 @@ impl<'de> Deserializer<'de> for Probe {
         name: &'static str,
         fields: &'static [&'static str],
         _: V,
-    ) -> Result<V::Value, Seen> {
-        Err(Seen(Shape::Struct { name, fields }))
+    ) -> Result<V::Value, RequestedShape> {
+        Err(RequestedShape(Shape::Struct { name, fields }))
     }
 
     forward_to_deserialize_any! {
@@ -92,47 +94,50 @@ impl<'de> Deserializer<'de> for Probe {
 }
 
 impl<'de> SeqAccess<'de> for Probe {
-    type Error = Seen;
+    type Error = RequestedShape;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Seen> {
+    ) -> Result<Option<T::Value>, RequestedShape> {
         seed.deserialize(Self).map(Some)
     }
 }
 
 impl<'de> MapAccess<'de> for Probe {
-    type Error = Seen;
+    type Error = RequestedShape;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, Seen> {
-        seed.deserialize(StrDeserializer::<Seen>::new("key"))
+    ) -> Result<Option<K::Value>, RequestedShape> {
+        seed.deserialize(StrDeserializer::<RequestedShape>::new("key"))
             .map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Seen> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, RequestedShape> {
         seed.deserialize(Self)
     }
 }
 
-impl de::Error for Seen {
+impl de::Error for RequestedShape {
     fn custom<T: fmt::Display>(_: T) -> Self {
         Self(Shape::Other)
     }
 }
 
-impl std::error::Error for Seen {}
+impl std::error::Error for RequestedShape {}
 
-impl fmt::Display for Seen {
+impl fmt::Display for RequestedShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.0)
     }
 }
 
-impl fmt::Debug for Seen {
+impl fmt::Debug for RequestedShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }

@@ -1,3 +1,5 @@
+//! The context of a webhook's function: the request, and the kinds that it reads from the cache.
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,118 +10,123 @@ use kubewright_webhook::review::{AdmissionRequest, UserInfo};
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::Denied;
-use super::serving::Reads;
-use crate::controller::TypedKind;
+use super::denied::Denied;
+use super::environment::HandlerEnvironment;
+use crate::kinds::TypedKind;
 
-/// The request that a webhook is asked about, and what it may look at.
+/// The context of one admission request.
 #[derive(Clone)]
 pub struct Admission {
     request: Arc<AdmissionRequest>,
-    reads: Reads,
+    environment: HandlerEnvironment,
     warnings: Arc<Mutex<Vec<String>>>,
 }
 
 impl Admission {
-    pub(super) fn new(request: Arc<AdmissionRequest>, reads: Reads) -> Self {
+    pub(super) fn new(request: Arc<AdmissionRequest>, environment: HandlerEnvironment) -> Self {
         Self {
             request,
-            reads,
+            environment,
             warnings: Arc::default(),
         }
     }
 
-    /// What is done.
+    /// Returns the operation.
     pub fn operation(&self) -> Operation {
         self.request.operation
     }
 
-    /// The object's namespace; objects under way do not always carry it. Empty for kinds that
-    /// live in none.
+    /// Returns the namespace of the object, which the object itself may lack. Empty for
+    /// cluster-scoped kinds.
     pub fn namespace(&self) -> &str {
         &self.request.namespace
     }
 
-    /// The object's name; empty while it is still to be generated.
+    /// Returns the name of the object. Empty if the API server has not generated it yet.
     pub fn name(&self) -> &str {
         &self.request.name
     }
 
-    /// Who asks for it.
+    /// Returns the user who sent the request.
     pub fn user(&self) -> &UserInfo {
         &self.request.user_info
     }
 
-    /// Whether nothing will be stored: then nothing else may be changed either.
+    /// Whether the request is a dry run, which stores nothing. The function must then have no side
+    /// effects.
     pub fn is_dry_run(&self) -> bool {
         self.request.is_dry_run()
     }
 
-    /// The object as it was sent, with all that its type does not know.
+    /// Returns the object that was sent, with the fields that its type lacks.
     pub fn raw(&self) -> &Value {
         &self.request.object
     }
 
-    /// The object as it is, with all that its type does not know; none when it is not there yet.
+    /// Returns the stored object, with the fields that its type lacks, or `None` on create.
     pub fn old(&self) -> Option<&Value> {
         let old = &self.request.old_object;
         Some(old).filter(|old| !old.is_null())
     }
 
-    /// The part of the object that is meant, such as `status`; empty for the object itself.
-    pub fn part(&self) -> &str {
+    /// Returns the subresource, such as `status`. Empty for the object itself.
+    pub fn subresource(&self) -> &str {
         &self.request.sub_resource
     }
 
-    /// The options of the request, such as a `DeleteOptions`; null when it has none.
+    /// Returns the options of the request, such as a `DeleteOptions`, or null.
     pub fn options(&self) -> &Value {
         &self.request.options
     }
 
-    /// Tells the client something besides the answer.
+    /// Adds a warning to the response, which clients show.
     pub fn warn(&self, text: impl Into<String>) {
         self.warnings.lock().push(text.into());
     }
 
-    /// The objects of a kind that the webhook reads: [`Webhook::reads`](super::Webhook::reads).
+    /// Returns the objects of a kind that the webhook reads:
+    /// [`Webhook::reads`](super::Webhook::reads).
     pub fn list<K: TypedKind>(&self) -> Result<List<K>, Denied> {
-        Ok(self.reads.views().view::<K>()?.list())
+        Ok(self.environment.views().view::<K>()?.list())
     }
 
-    /// One object of a kind that the webhook reads.
+    /// Returns an object of a kind that the webhook reads, or `None` if it does not exist.
     pub fn get<K: TypedKind>(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Denied> {
-        Ok(self.reads.views().view::<K>()?.get(key)?)
+        Ok(self.environment.views().view::<K>()?.get(key)?)
     }
 
-    /// The objects of a kind that have the value in an index, which the registration names:
+    /// Returns the objects of a kind that have the value in an index of the registration:
     /// `.reads(kind::<Pod>().index("node", ..))`.
     pub fn by_index<K: TypedKind>(&self, name: &str, value: &str) -> Result<List<K>, Denied> {
-        Ok(self.reads.views().by_index(name, value)?)
+        Ok(self.environment.views().by_index(name, value)?)
     }
 
-    /// The objects of a kind that is known only when the program runs and that the webhook reads:
+    /// Like [`list`](Self::list), for a kind that is known only at run time:
     /// `.reads(kind_of(resource))`.
     pub fn list_of(&self, resource: &Resource) -> Result<List<DynamicObject>, Denied> {
-        Ok(self.reads.views().view_of(resource)?.list())
+        Ok(self.environment.views().view_of(resource)?.list())
     }
 
-    /// One object of such a kind.
+    /// Like [`get`](Self::get), for a kind that is known only at run time.
     pub fn get_of(
         &self,
         resource: &Resource,
         key: &ObjectKey,
     ) -> Result<Option<Arc<DynamicObject>>, Denied> {
-        Ok(self.reads.views().view_of(resource)?.get(key)?)
+        Ok(self.environment.views().view_of(resource)?.get(key)?)
     }
 
-    /// As [`by_index`](Self::by_index), of such a kind.
+    /// Like [`by_index`](Self::by_index), for a kind that is known only at run time.
     pub fn by_index_of(
         &self,
         resource: &Resource,
         name: &str,
         value: &str,
     ) -> Result<List<DynamicObject>, Denied> {
-        Ok(self.reads.views().by_index_of(resource, name, value)?)
+        Ok(self
+            .environment
+            .views()
+            .by_index_of(resource, name, value)?)
     }
 
     pub(super) fn take_warnings(&self) -> Vec<String> {

@@ -1,3 +1,5 @@
+//! The authorization webhook: decides whether a user may send a request.
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -5,19 +7,19 @@ use futures_util::future::BoxFuture;
 use kubewright_webhook::AuthorizationHandler;
 use kubewright_webhook::review::{SubjectAccessReviewSpec, SubjectAccessReviewStatus};
 
-/// What an authorizer decides about a request.
+/// The decision of an authorizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The user may; nobody else is asked.
+    /// The request is allowed; no other authorizer is called.
     Allowed,
-    /// The user may not, whatever others would say: the reason is shown to him.
+    /// The request is denied, and no other authorizer is called; the user sees the reason.
     Denied(String),
-    /// The next authorizer decides, usually the cluster's roles.
+    /// The next authorizer decides, usually RBAC.
     NoOpinion,
 }
 
 impl Verdict {
-    /// The user may not, for this reason.
+    /// Denies the request with a reason.
     pub fn denied(why: impl Into<String>) -> Self {
         Self::Denied(why.into())
     }
@@ -42,14 +44,14 @@ impl From<Verdict> for SubjectAccessReviewStatus {
 
 type Decide = Arc<dyn Fn(SubjectAccessReviewSpec) -> BoxFuture<'static, Verdict> + Send + Sync>;
 
-/// The function that answers what users may do.
+/// A function that authorizes requests.
 #[derive(Clone)]
 pub(crate) struct Authorizer {
     decide: Decide,
 }
 
 impl Authorizer {
-    /// Where it is served.
+    /// The path of the webhook.
     pub(crate) const PATH: &'static str = "/authorize";
 
     pub(crate) fn new<F, Fut>(decide: F) -> Self
@@ -58,15 +60,15 @@ impl Authorizer {
         Fut: Future<Output = Verdict> + Send + 'static,
     {
         Self {
-            decide: Arc::new(move |attempt| Box::pin(decide(attempt))),
+            decide: Arc::new(move |spec| Box::pin(decide(spec))),
         }
     }
 
     pub(crate) fn handler(&self) -> AuthorizationHandler {
         let decide = Arc::clone(&self.decide);
-        Arc::new(move |attempt, _| {
-            let decided = decide(attempt);
-            Box::pin(async move { decided.await.into() })
+        Arc::new(move |spec, _| {
+            let verdict = decide(spec);
+            Box::pin(async move { verdict.await.into() })
         })
     }
 }

@@ -1,26 +1,28 @@
+//! The change of an object that a validating webhook checks.
+
 use serde_json::Value;
 
-/// What a request would do to an object, as a validator sees it.
+/// The change of an object that a request would make.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change<K> {
-    /// The object would be made.
+    /// The object would be created.
     Create(K),
-    /// The object would be changed.
+    /// The object would be updated.
     Update {
-        /// As it is.
+        /// The stored object.
         old: K,
-        /// As it would be.
+        /// The object after the update.
         new: K,
     },
     /// The object would be deleted.
     Delete(K),
-    /// Somebody would connect to what the object stands for, as `kubectl exec` does, with these
-    /// options: a `PodExecOptions`, say, which is not of the object's kind.
+    /// A client would connect to the object, as `kubectl exec` does, with these options: a
+    /// `PodExecOptions`, for example, which is not of the object's kind.
     Connect(Value),
 }
 
 impl<K> Change<K> {
-    /// The object as it would be; none when it would be gone, or only connected to.
+    /// Returns the object after the change, or `None` for a deletion or connection.
     pub fn object(&self) -> Option<&K> {
         match self {
             Self::Create(object) | Self::Update { new: object, .. } => Some(object),
@@ -28,7 +30,7 @@ impl<K> Change<K> {
         }
     }
 
-    /// The object as it is; none when it is not there yet, or only connected to.
+    /// Returns the stored object, or `None` for a creation or connection.
     pub fn old(&self) -> Option<&K> {
         match self {
             Self::Update { old, .. } | Self::Delete(old) => Some(old),

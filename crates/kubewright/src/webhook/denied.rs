@@ -1,18 +1,20 @@
+//! The denial of an admission request.
+
 use std::error::Error;
 use std::fmt;
 
 use kubewright_wire::status::{Reason, Status};
 
-/// Why a mutator refuses a request.
+/// The reason why a webhook denies a request.
 ///
-/// Any error becomes one by `?`: the request then fails with 500, since the webhook could not
-/// decide. Say [`Denied::because`] for a decision.
+/// `?` converts any error: the request then fails with 500, because the webhook could not decide.
+/// Use [`Denied::because`] for a decision.
 pub struct Denied {
     status: Box<Status>,
 }
 
 impl Denied {
-    /// The request is forbidden (403), for this reason.
+    /// Denies the request with 403 and a reason.
     pub fn because(why: impl Into<String>) -> Self {
         Self::from_status(Status::failure(403, Some(Reason::Forbidden), why))
     }

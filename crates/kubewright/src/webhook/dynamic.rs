@@ -1,12 +1,19 @@
+//! Webhooks for kinds that are known only at run time.
+
 use kube::core::DynamicObject;
 use kubewright_core::{Resource, WebhookKind};
 
-use super::handler::{async_validator, defaulter, mutator, validator};
-use super::{Admission, Change, Denied, Findings, Webhook};
+use super::admission::Admission;
+use super::builder::Webhook;
+use super::change::Change;
+use super::denied::Denied;
+use super::findings::Findings;
+use super::mutating_handler::{defaulter, mutator};
+use super::validating_handler::{async_validator, validator};
 
-/// Webhooks for kinds that are known only when the program runs.
+/// Webhooks for kinds that are known only at run time.
 impl Webhook {
-    /// Fills in what is missing, as [`defaults`](Self::defaults) does, in objects of any kind.
+    /// Like [`defaults`](Self::defaults), for a kind that is known only at run time.
     ///
     /// ```
     /// use kubewright::kube::core::DynamicObject;
@@ -33,7 +40,8 @@ impl Webhook {
     /// let operator = Operator::new("keeper")
     ///     .webhook(Webhook::defaults_of(backups.clone(), fill_in))
     ///     .webhook(Webhook::validates_of(backups, check));
-    /// let paths: Vec<_> = operator.description().webhooks.into_iter().map(|one| one.path).collect();
+    /// let webhooks = operator.description().webhooks;
+    /// let paths: Vec<_> = webhooks.into_iter().map(|webhook| webhook.path).collect();
     /// assert_eq!(paths, ["/mutate-ex-io-v1-backup", "/validate-ex-io-v1-backup"]);
     /// ```
     pub fn defaults_of(
@@ -43,7 +51,7 @@ impl Webhook {
         Self::defaulting(resource, defaulter(fill_in))
     }
 
-    /// Judges objects of any kind, as [`validates`](Self::validates) does.
+    /// Like [`validates`](Self::validates), for a kind that is known only at run time.
     pub fn validates_of(
         resource: Resource,
         check: impl Fn(&Change<DynamicObject>, &mut Findings) + Send + Sync + 'static,
@@ -52,17 +60,17 @@ impl Webhook {
         Self::new(resource, WebhookKind::Validating, handler)
     }
 
-    /// Judges objects of any kind and may look at the cache, as [`validates_async`](Self::validates_async) does.
-    pub fn validates_async_of<F, Fut>(resource: Resource, examine: F) -> Self
+    /// Like [`validates_async`](Self::validates_async), for a kind that is known only at run time.
+    pub fn validates_async_of<F, Fut>(resource: Resource, validate: F) -> Self
     where
         F: Fn(Change<DynamicObject>, Admission) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Findings, Denied>> + Send + 'static,
     {
-        let handler = async_validator(resource.kind.clone(), examine);
+        let handler = async_validator(resource.kind.clone(), validate);
         Self::new(resource, WebhookKind::Validating, handler)
     }
 
-    /// Changes objects of any kind, as [`mutates`](Self::mutates) does.
+    /// Like [`mutates`](Self::mutates), for a kind that is known only at run time.
     pub fn mutates_of<F, Fut>(resource: Resource, mutate: F) -> Self
     where
         F: Fn(DynamicObject, Admission) -> Fut + Send + Sync + 'static,
@@ -74,13 +82,17 @@ impl Webhook {
 
 #[cfg(test)]
 mod tests {
+    //! Webhooks for kinds that are known only at run time.
+
     use kube::core::DynamicObject;
     use kubewright_core::{Kind, Operation, Resource, Scope};
     use kubewright_webhook::review::AdmissionRequest;
     use serde_json::{Value, json};
 
-    use crate::webhook::handler::{Handler, defaulter, validator};
-    use crate::webhook::serving::{IdempotenceCheck, Reads};
+    use crate::webhook::environment::{HandlerEnvironment, IdempotenceCheck};
+    use crate::webhook::mutating_handler::defaulter;
+    use crate::webhook::request_object::Handler;
+    use crate::webhook::validating_handler::validator;
     use crate::webhook::{Change, Findings, Webhook};
 
     fn fill_in(pot: &mut DynamicObject) {
@@ -102,15 +114,16 @@ mod tests {
             "metadata": {"name": "p", "newer": true}})
     }
 
-    async fn asked(handler: Handler, object: Value) -> Value {
+    /// Returns the code and message of a denial, or the patch.
+    async fn response(handler: Handler, object: Value) -> Value {
         let request = AdmissionRequest {
             operation: Operation::Create,
             object,
             ..AdmissionRequest::default()
         };
-        let mut reads = Reads::default();
-        reads.idempotence = IdempotenceCheck::On;
-        let response = handler(request, reads).await;
+        let mut environment = HandlerEnvironment::default();
+        environment.idempotence = IdempotenceCheck::On;
+        let response = handler(request, environment).await;
         let patch = response.patch.map(|patch| patch.0);
         match (response.status, patch) {
             (Some(status), _) => json!([status.code, status.message]),
@@ -120,33 +133,33 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_what_the_function_did_to_an_unknown_kind_is_patched() {
-        let added = asked(defaulter(fill_in), pot(json!({"color": "red"}))).await;
+    async fn patch_of_a_dynamic_kind_has_only_the_changes_of_the_function() {
+        let added = response(defaulter(fill_in), pot(json!({"color": "red"}))).await;
         assert_eq!(
             added,
             json!([{"op": "add", "path": "/spec/size", "value": 2}])
         );
-        let kept = asked(defaulter(fill_in), pot(json!({"size": 5}))).await;
-        assert_eq!(kept, Value::Null);
+        let unchanged = response(defaulter(fill_in), pot(json!({"size": 5}))).await;
+        assert_eq!(unchanged, Value::Null);
     }
 
     #[tokio::test]
-    async fn a_fault_names_the_kind_and_the_field() {
+    async fn error_names_the_kind_and_the_field() {
         let kind = Kind::new("ex.io", "v1", "Pot");
-        let refused = asked(validator(kind.clone(), check), pot(json!({"size": 0}))).await;
+        let denied = response(validator(kind.clone(), check), pot(json!({"size": 0}))).await;
         assert_eq!(
-            refused,
+            denied,
             json!([
                 422,
                 "Pot.ex.io \"p\" is invalid: spec.size: Invalid value: 0: must hold something"
             ])
         );
-        let passed = asked(validator(kind, check), pot(json!({"size": 1}))).await;
-        assert_eq!(passed, Value::Null);
+        let allowed = response(validator(kind, check), pot(json!({"size": 1}))).await;
+        assert_eq!(allowed, Value::Null);
     }
 
     #[test]
-    fn a_kind_that_came_later_exempts_no_namespace() {
+    fn custom_kind_exempts_no_namespace() {
         let pots = Resource::new(Kind::new("ex.io", "v1", "Pot"), "pots", Scope::Namespaced);
         let described = Webhook::validates_of(pots, check).describe("potter");
         assert_eq!(described.name, "vpot-v1.potter.ex.io");

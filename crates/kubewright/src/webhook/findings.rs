@@ -1,10 +1,12 @@
+//! The errors and warnings of a validation.
+
 use kubewright_wire::status::{Cause, CauseKind};
 use serde::Serialize;
 use serde_json::Value;
 
-/// What a validator found: everything at once, with the path of each field.
+/// The errors and warnings of a validation, each error with the path of its field.
 ///
-/// Without a fault the request goes on; the warnings are shown either way.
+/// Errors deny the request. Clients show warnings in either case.
 ///
 /// ```
 /// use kubewright::webhook::Findings;
@@ -21,57 +23,60 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// A field must be given; `why` may be empty.
+    /// Adds the error that a required field is missing; `why` may be empty.
     pub fn required(&mut self, path: impl AsRef<str>, why: &str) {
         self.causes.push(Cause::required(path.as_ref(), why));
     }
 
-    /// A field has a value that breaks a rule.
+    /// Adds the error that the value of a field is invalid.
     pub fn invalid(&mut self, path: impl AsRef<str>, value: impl Serialize, why: &str) {
         self.causes
-            .push(Cause::invalid(path.as_ref(), &shown(value), why));
+            .push(Cause::invalid(path.as_ref(), &to_value(value), why));
     }
 
-    /// A field may not be given, or not be changed.
+    /// Adds the error that a field must not be set or changed.
     pub fn forbidden(&mut self, path: impl AsRef<str>, why: &str) {
         self.causes.push(Cause::forbidden(path.as_ref(), why));
     }
 
-    /// A value stands twice where it may stand once.
+    /// Adds the error that a value is a duplicate.
     pub fn duplicate(&mut self, path: impl AsRef<str>, value: impl Serialize) {
         self.causes
-            .push(Cause::duplicate(path.as_ref(), &shown(value)));
+            .push(Cause::duplicate(path.as_ref(), &to_value(value)));
     }
 
-    /// A value is not among those allowed.
+    /// Adds the error that a value is not one of the allowed ones.
     pub fn unsupported(&mut self, path: impl AsRef<str>, value: impl Serialize, allowed: &[&str]) {
-        self.causes
-            .push(Cause::not_supported(path.as_ref(), &shown(value), allowed));
+        self.causes.push(Cause::not_supported(
+            path.as_ref(),
+            &to_value(value),
+            allowed,
+        ));
     }
 
-    /// A value names something that is not there.
+    /// Adds the error that a value refers to something that does not exist.
     pub fn not_found(&mut self, path: impl AsRef<str>, value: impl Serialize) {
         let kind = CauseKind::FieldValueNotFound;
         self.causes
-            .push(Cause::new(kind, path.as_ref(), Some(&shown(value)), ""));
+            .push(Cause::new(kind, path.as_ref(), Some(&to_value(value)), ""));
     }
 
-    /// Tells the client something that is no fault.
+    /// Adds a warning.
     pub fn warn(&mut self, text: impl Into<String>) {
         self.warnings.push(text.into());
     }
 
-    /// Whether no fault was found.
+    /// Whether there is no error.
     pub fn is_valid(&self) -> bool {
         self.causes.is_empty()
     }
 
-    /// The faults as clients read them: the path, the kind of fault, the value and the reason.
-    pub fn faults(&self) -> Vec<String> {
+    /// Returns the errors as clients show them: path, type, value and reason.
+    pub fn errors(&self) -> Vec<String> {
         self.causes.iter().map(Cause::with_field).collect()
     }
 }
 
-fn shown(value: impl Serialize) -> Value {
+fn to_value(value: impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }

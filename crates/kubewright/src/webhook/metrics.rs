@@ -1,3 +1,5 @@
+//! The metrics of webhooks, under the names of controller-runtime.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -7,8 +9,8 @@ use kubewright_webhook::{PathMetrics, WebhookMetrics};
 
 const LIMITS: &[Duration] = &LATENCY_BUCKETS;
 
-/// Writes what webhooks have answered, under the names of controller-runtime
-/// (`pkg/webhook/internal/metrics`); nothing where there are none.
+/// Writes the metrics of webhooks, under the names of controller-runtime
+/// (`pkg/webhook/internal/metrics`). Writes nothing for an operator without webhooks.
 pub(crate) fn write_webhooks(page: &mut Exposition, metrics: &WebhookMetrics) {
     let paths = metrics.paths();
     if paths.is_empty() {
@@ -19,8 +21,9 @@ pub(crate) fn write_webhooks(page: &mut Exposition, metrics: &WebhookMetrics) {
         "Histogram of the latency of processing admission requests",
         MetricKind::Histogram,
     );
-    for (path, one) in &paths {
-        let times = Histogram::counted(LIMITS, &one.latency, one.responses(), one.latency_sum);
+    for (path, metrics) in &paths {
+        let count = metrics.responses();
+        let times = Histogram::counted(LIMITS, &metrics.latency, count, metrics.latency_sum);
         latency.histogram(&[("webhook", path.as_str())], &times);
     }
     let mut total = page.family(
@@ -28,8 +31,8 @@ pub(crate) fn write_webhooks(page: &mut Exposition, metrics: &WebhookMetrics) {
         "Total number of admission requests by HTTP status code.",
         MetricKind::Counter,
     );
-    for (path, one) in &paths {
-        for (code, count) in &one.codes {
+    for (path, metrics) in &paths {
+        for (code, count) in &metrics.codes {
             let code = code.to_string();
             total.count(&[("code", &code), ("webhook", path)], *count);
         }
@@ -39,30 +42,27 @@ pub(crate) fn write_webhooks(page: &mut Exposition, metrics: &WebhookMetrics) {
         "Current number of admission requests being served.",
         MetricKind::Gauge,
     );
-    for (path, one) in &paths {
-        in_flight.count(&[("webhook", path.as_str())], one.in_flight);
+    for (path, metrics) in &paths {
+        in_flight.count(&[("webhook", path.as_str())], metrics.in_flight);
     }
     write_panics(page, &paths);
 }
 
 fn write_panics(page: &mut Exposition, paths: &BTreeMap<String, PathMetrics>) {
-    let is_conversion = |path: &str| path == ConversionDescription::PATH;
-    let panics = |of_conversions: bool| -> u64 {
-        let of_kind = paths
-            .iter()
-            .filter(|(path, _)| is_conversion(path) == of_conversions);
-        of_kind.map(|(_, one)| one.panics).sum()
-    };
+    let panics: u64 = paths.values().map(|metrics| metrics.panics).sum();
+    let conversion_panics = paths
+        .get(ConversionDescription::PATH)
+        .map_or(0, |metrics| metrics.panics);
     for (name, help, count) in [
         (
             "controller_runtime_webhook_panics_total",
             "Total number of webhook panics",
-            panics(false),
+            panics - conversion_panics,
         ),
         (
             "controller_runtime_conversion_webhook_panics_total",
             "Total number of conversion webhook panics",
-            panics(true),
+            conversion_panics,
         ),
     ] {
         page.family(name, help, MetricKind::Counter)
@@ -84,12 +84,12 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_without_webhooks_has_no_metrics_of_them() {
+    fn operator_without_webhooks_writes_no_metrics_of_webhooks() {
         assert_eq!(text(&WebhookMetrics::default()), "");
     }
 
     #[test]
-    fn a_path_nobody_asked_is_shown_with_zeros() {
+    fn path_without_requests_is_written_with_zeros() {
         let metrics = WebhookMetrics::default();
         metrics.prepare("/convert");
         let text = text(&metrics);
@@ -102,7 +102,10 @@ mod tests {
             "controller_runtime_webhook_panics_total 0",
             "controller_runtime_conversion_webhook_panics_total 0",
         ] {
-            assert!(text.lines().any(|one| one == line), "{line} in {text}");
+            assert!(
+                text.lines().any(|written| written == line),
+                "{line} in {text}"
+            );
         }
     }
 }

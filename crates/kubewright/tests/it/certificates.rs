@@ -1,4 +1,4 @@
-//! The certificate that an operator looks after itself, over virtual months.
+//! Managed certificates of an operator, over virtual months.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,39 +38,39 @@ fn operator() -> Operator {
 }
 
 /// A server with the operator's manifests, and replicas that serve its webhook in turn.
-struct World {
+struct Fixture {
     admin: Client,
     replicas: Vec<Running>,
-    /// What carries the server's connections to the replicas.
-    lines: Lines,
+    /// The connections of the server to the replicas.
+    connections: Connections,
 }
 
-/// Connections to replicas, which can be cut.
+/// Connections to replicas, which can be closed.
 #[derive(Clone, Default)]
-struct Lines {
+struct Connections {
     open: Arc<Mutex<JoinSet<()>>>,
-    made: Arc<AtomicUsize>,
+    count: Arc<AtomicUsize>,
 }
 
-impl Lines {
+impl Connections {
     async fn connect(self, to: PipeConnector) -> io::Result<DuplexStream> {
         let mut there = to.connect().await?;
         let (near, mut far) = tokio::io::duplex(64 * 1024);
-        self.made.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
         self.open.lock().spawn(async move {
-            // Either side may leave when it likes.
+            // It ends with an error if one side closes the connection.
             copy_bidirectional(&mut far, &mut there).await.ok();
         });
         Ok(near)
     }
 
-    async fn cut(&self) {
+    async fn close(&self) {
         let mut open = std::mem::take(&mut *self.open.lock());
         open.shutdown().await;
     }
 }
 
-impl World {
+impl Fixture {
     async fn start(replicas: usize) -> Self {
         let clock = Clock::starting_at("2026-01-01T00:00:00Z".parse().expect("a time"));
         let server = Server::new(ServerOptions {
@@ -107,43 +107,42 @@ impl World {
             };
             running.push(operator().start(client, options).expect("it starts"));
         }
-        for one in &mut running {
-            one.ready().await;
+        for replica in &running {
+            replica.ready().await;
         }
-        let lines = Lines::default();
-        let open = lines.clone();
+        let connections = Connections::default();
+        let shared = connections.clone();
         server.webhooks().register(
             HOST,
             Arc::new(move || {
-                let next = open.made.load(Ordering::Relaxed) % connectors.len();
-                Box::pin(open.clone().connect(connectors[next].clone()))
+                let next = shared.count.load(Ordering::Relaxed) % connectors.len();
+                Box::pin(shared.clone().connect(connectors[next].clone()))
             }),
         );
         Self {
             admin,
             replicas: running,
-            lines,
+            connections,
         }
     }
 
-    /// Has the webhook judge a ConfigMap that is right, over a connection of its own: one that is
-    /// kept would not ask for a certificate again.
-    async fn judged(&self) -> Result<(), String> {
-        self.lines.cut().await;
-        self.judged_again().await
+    /// Validates a valid ConfigMap over a new connection, which verifies the certificate again.
+    async fn validate(&self) -> Result<(), String> {
+        self.connections.close().await;
+        self.validate_on_open_connection().await
     }
 
-    /// The same over the connection that waits, if there is one.
-    async fn judged_again(&self) -> Result<(), String> {
+    /// Validates a valid ConfigMap over the open connection, if there is one.
+    async fn validate_on_open_connection(&self) -> Result<(), String> {
         let path = "/api/v1/namespaces/default/configmaps?dryRun=All";
         let map = json!({"metadata": {"name": "c"}, "data": {"k": "v"}});
-        let judged = send(&self.admin, "POST", path, &map).await;
-        judged.map(drop)
+        let response = send(&self.admin, "POST", path, &map).await;
+        response.map(drop)
     }
 
     async fn read(&self, path: &str) -> Value {
-        let read = send(&self.admin, "GET", path, &Value::Null).await;
-        read.expect("it is there")
+        let response = send(&self.admin, "GET", path, &Value::Null).await;
+        response.expect("the object")
     }
 
     async fn bundle(&self) -> Value {
@@ -153,14 +152,14 @@ impl World {
     async fn set_bundle(&self, value: &Value) {
         let patch = json!([{"op": "add", "path": "/webhooks/0/clientConfig/caBundle",
             "value": value}]);
-        let set = send(&self.admin, "PATCH", CONFIGURATION, &patch).await;
-        set.expect("it is changed");
+        let response = send(&self.admin, "PATCH", CONFIGURATION, &patch).await;
+        response.expect("it is changed");
     }
 
     async fn stop(self) {
-        for one in self.replicas {
-            assert_eq!(one.permissions().refused(), Vec::<String>::new());
-            one.stop().await;
+        for replica in self.replicas {
+            assert_eq!(replica.permissions().denied(), Vec::<String>::new());
+            replica.stop().await;
         }
     }
 }
@@ -172,11 +171,11 @@ async fn create(client: &Client, object: &Value) {
     };
     let (version, kind) = (text("/apiVersion"), text("/kind"));
     let root = if version == "v1" { "/api" } else { "/apis" };
-    let place = match text("/metadata/namespace").as_str() {
+    let namespace = match text("/metadata/namespace").as_str() {
         "" => String::new(),
         namespace => format!("/namespaces/{namespace}"),
     };
-    let path = format!("{root}/{version}{place}/{}s", kind.to_lowercase());
+    let path = format!("{root}/{version}{namespace}/{}s", kind.to_lowercase());
     send(client, "POST", &path, object)
         .await
         .expect("it is created");
@@ -193,8 +192,8 @@ async fn send(client: &Client, method: &str, path: &str, body: &Value) -> Result
         .header("Content-Type", media_type)
         .body(body.to_string().into_bytes())
         .expect("a request");
-    let answer = client.request(request).await;
-    answer.map_err(|error: kube::Error| error.to_string())
+    let response = client.request(request).await;
+    response.map_err(|error: kube::Error| error.to_string())
 }
 
 fn authorities(bundle: &Value) -> usize {
@@ -204,85 +203,86 @@ fn authorities(bundle: &Value) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_request_fails_while_authority_and_certificate_are_replaced() {
-    let world = World::start(2).await;
-    let (old_bundle, old_secret) = (world.bundle().await, world.read(SECRET).await);
-    // Five minutes before the next one is due.
+async fn rotation_of_authority_and_certificate_fails_no_request() {
+    let fixture = Fixture::start(2).await;
+    let (old_bundle, old_secret) = (fixture.bundle().await, fixture.read(SECRET).await);
+    // Five minutes before the next rotation is due.
     tokio::time::advance(DAY * 245 - Duration::from_secs(300)).await;
     let (mut requests, mut failed, mut most) = (0, Vec::new(), 0);
     for _ in 0..2_100 {
         tokio::time::sleep(Duration::from_secs(1)).await;
         requests += 1;
-        failed.extend(world.judged().await.err());
+        failed.extend(fixture.validate().await.err());
         if requests % 10 == 0 {
-            most = most.max(authorities(&world.bundle().await));
+            most = most.max(authorities(&fixture.bundle().await));
         }
     }
     assert_eq!(failed, Vec::<String>::new());
     assert!(requests >= 2_000);
     assert_eq!(most, 2, "both authorities were trusted for a while");
-    let (bundle, secret) = (world.bundle().await, world.read(SECRET).await);
+    let (bundle, secret) = (fixture.bundle().await, fixture.read(SECRET).await);
     assert_ne!(bundle, old_bundle);
     assert_eq!(authorities(&bundle), 1);
     assert_ne!(secret["data"]["tls.crt"], old_secret["data"]["tls.crt"]);
     assert_eq!(secret["data"]["next.key"], Value::Null);
-    world.set_bundle(&old_bundle).await;
-    let refused = world.judged().await.expect_err("the old one is trusted");
+    fixture.set_bundle(&old_bundle).await;
+    let validated = fixture.validate().await;
+    let error = validated.expect_err("only the old authority is trusted");
     assert!(
-        refused.contains("certificate signed by unknown authority"),
-        "{refused}"
+        error.contains("certificate signed by unknown authority"),
+        "{error}"
     );
-    world.stop().await;
+    fixture.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_connection_takes_many_questions_and_one_that_was_cut_costs_none() {
-    let world = World::start(1).await;
-    let made = || world.lines.made.load(Ordering::Relaxed);
+async fn connection_is_reused_and_replaced_after_it_is_closed() {
+    let fixture = Fixture::start(1).await;
+    let count = || fixture.connections.count.load(Ordering::Relaxed);
     for _ in 0..5 {
-        assert_eq!(world.judged_again().await, Ok(()));
+        assert_eq!(fixture.validate_on_open_connection().await, Ok(()));
     }
-    assert_eq!(made(), 1);
-    world.lines.cut().await;
-    assert_eq!(world.judged_again().await, Ok(()));
-    assert_eq!(made(), 2);
-    world.set_bundle(&json!("")).await;
-    let refused = world.judged_again().await;
-    let refused = refused.expect_err("nobody vouches for the connection that waits");
-    assert!(refused.contains("unknown authority"), "{refused}");
-    world.stop().await;
+    assert_eq!(count(), 1);
+    fixture.connections.close().await;
+    assert_eq!(fixture.validate_on_open_connection().await, Ok(()));
+    assert_eq!(count(), 2);
+    fixture.set_bundle(&json!("")).await;
+    let validated = fixture.validate_on_open_connection().await;
+    let error = validated.expect_err("the open connection is not trusted any more");
+    assert!(error.contains("unknown authority"), "{error}");
+    fixture.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_certificate_that_has_ended_is_replaced_at_the_first_look() {
-    let world = World::start(2).await;
-    let old = world.read(SECRET).await;
+async fn expired_certificate_is_replaced_at_the_first_check() {
+    let fixture = Fixture::start(2).await;
+    let old = fixture.read(SECRET).await;
     tokio::time::advance(DAY * 400).await;
-    // One look, and not a second one ten seconds later.
+    // One check, and not a second one ten seconds later.
     tokio::time::sleep(Duration::from_secs(5)).await;
-    let new = world.read(SECRET).await;
+    let new = fixture.read(SECRET).await;
     assert_ne!(new["data"]["tls.crt"], old["data"]["tls.crt"]);
-    assert_eq!(world.bundle().await, new["data"]["ca.crt"]);
-    assert_eq!(world.judged().await, Ok(()));
-    world.stop().await;
+    assert_eq!(fixture.bundle().await, new["data"]["ca.crt"]);
+    assert_eq!(fixture.validate().await, Ok(()));
+    fixture.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn three_replicas_that_start_at_once_share_one_certificate() {
-    let world = World::start(3).await;
-    let secret = world.read(SECRET).await;
+async fn replicas_that_start_at_once_share_one_certificate() {
+    let fixture = Fixture::start(3).await;
+    let secret = fixture.read(SECRET).await;
     assert_eq!(secret["type"], "kubernetes.io/tls");
-    assert_eq!(world.bundle().await, secret["data"]["ca.crt"]);
+    assert_eq!(fixture.bundle().await, secret["data"]["ca.crt"]);
     for replica in 0..3 {
-        assert_eq!(world.judged().await, Ok(()), "replica {replica}");
+        assert_eq!(fixture.validate().await, Ok(()), "replica {replica}");
     }
-    world.stop().await;
+    fixture.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_authority_that_somebody_removes_is_written_again() {
-    let world = World::start(1).await;
-    let right = world.bundle().await;
+async fn replaced_ca_bundle_is_written_again() {
+    let fixture = Fixture::start(1).await;
+    let right = fixture.bundle().await;
     let wrong = json!(
         STANDARD.encode(
             kubewright::webhook::pki::Authority::new("other")
@@ -290,22 +290,22 @@ async fn an_authority_that_somebody_removes_is_written_again() {
                 .certificate_pem()
         )
     );
-    world.set_bundle(&wrong).await;
-    assert!(world.judged().await.is_err());
+    fixture.set_bundle(&wrong).await;
+    assert!(fixture.validate().await.is_err());
     tokio::time::sleep(Duration::from_secs(11)).await;
-    assert_eq!(world.bundle().await, right);
-    assert_eq!(world.judged().await, Ok(()));
-    world.stop().await;
+    assert_eq!(fixture.bundle().await, right);
+    assert_eq!(fixture.validate().await, Ok(()));
+    fixture.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_that_somebody_deletes_is_made_anew() {
-    let world = World::start(1).await;
-    let old = world.bundle().await;
-    let deleted = send(&world.admin, "DELETE", SECRET, &json!({})).await;
+async fn deleted_secret_is_created_again() {
+    let fixture = Fixture::start(1).await;
+    let old = fixture.bundle().await;
+    let deleted = send(&fixture.admin, "DELETE", SECRET, &json!({})).await;
     deleted.expect("it is deleted");
     tokio::time::sleep(Duration::from_secs(11)).await;
-    assert_ne!(world.bundle().await, old);
-    assert_eq!(world.judged().await, Ok(()));
-    world.stop().await;
+    assert_ne!(fixture.bundle().await, old);
+    assert_eq!(fixture.validate().await, Ok(()));
+    fixture.stop().await;
 }

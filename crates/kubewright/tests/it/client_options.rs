@@ -15,7 +15,7 @@ use kubewright_testing::Cluster;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::shown::{client_limits, dry_run};
+use crate::example_code::{client_limits, dry_run};
 
 /// A client of the cluster that gets 429 for the first `rejected` requests; and the number of its
 /// requests.
@@ -80,10 +80,10 @@ async fn dry_run_stores_and_deletes_nothing(cluster: Cluster) {
     let client = dry_run::strict(cluster.client(), cluster.namespace());
     let dry = dry_run::dry_run(&client);
     let opened = dry_run::open_and_close(dry.clone(), "savings").await;
-    let opened = opened.expect("it would work");
-    assert!(opened.metadata.uid.is_some());
-    let managers = opened.metadata.managed_fields.unwrap_or_default();
-    let managers = managers.into_iter().filter_map(|entry| entry.manager);
+    let account = opened.expect("it would work");
+    assert!(account.metadata.uid.is_some());
+    let managed_fields = account.metadata.managed_fields.unwrap_or_default();
+    let managers = managed_fields.into_iter().filter_map(|entry| entry.manager);
     assert_eq!(managers.collect::<Vec<_>>(), ["accountant"]);
     assert!(cluster.get::<ConfigMap>("savings").await.is_none());
     let account = json!({"metadata": {"name": "kept"}});
@@ -127,15 +127,15 @@ async fn namespaced_client_is_denied_other_namespaces(cluster: Cluster) {
     let nodes = resource_of::<Node>();
     let client = Namespaced::new(cluster.namespace()).and(nodes);
     let client = client.wrap(&cluster.client());
-    let here: Api<ConfigMap> = Api::default_namespaced(client.clone());
-    here.list(&ListParams::default()).await.expect("its own");
+    let own: Api<ConfigMap> = Api::default_namespaced(client.clone());
+    own.list(&ListParams::default()).await.expect("its own");
     let nodes: Api<Node> = Api::all(client.clone());
     nodes.list(&ListParams::default()).await.expect("named");
-    for elsewhere in [
+    for other in [
         Api::<ConfigMap>::namespaced(client.clone(), "kube-system"),
         Api::<ConfigMap>::all(client),
     ] {
-        let error = elsewhere.list(&ListParams::default()).await;
+        let error = other.list(&ListParams::default()).await;
         let error = error.expect_err("another namespace");
         assert!(
             error.to_string().contains("restricted to the namespace"),
@@ -151,17 +151,18 @@ async fn conflicting_update_is_retried(cluster: Cluster) {
     cluster.create(account).await;
     let client = dry_run::strict(cluster.client(), cluster.namespace());
     // Another client writes between the first read and the first write.
-    let (rival, meddled) = (cluster.client(), Arc::new(AtomicU32::new(0)));
-    let (sender, count) = (client.clone(), Arc::clone(&meddled));
+    let (rival, puts) = (cluster.client(), Arc::new(AtomicU32::new(0)));
+    let (sender, count) = (client.clone(), Arc::clone(&puts));
     let namespace = cluster.namespace().to_owned();
-    let place = namespace.clone();
+    let request_namespace = namespace.clone();
     let service = tower::service_fn(move |request: Request<Body>| {
-        let (sender, rival, place) = (sender.clone(), rival.clone(), place.clone());
+        let (sender, rival) = (sender.clone(), rival.clone());
+        let namespace = request_namespace.clone();
         let is_first =
             request.method() == http::Method::PUT && count.fetch_add(1, Ordering::SeqCst) == 0;
         async move {
             if is_first {
-                let accounts: Api<ConfigMap> = Api::namespaced(rival, &place);
+                let accounts: Api<ConfigMap> = Api::namespaced(rival, &namespace);
                 let mut account = accounts.get("wages").await?;
                 let data = account.data.get_or_insert_default();
                 data.insert("balance".to_owned(), "100".to_owned());
@@ -175,7 +176,7 @@ async fn conflicting_update_is_retried(cluster: Cluster) {
     let client = Client::new(service, namespace);
     let balance = dry_run::pay_in(client, "wages", 7).await;
     assert_eq!(balance.expect("paid in"), 107);
-    assert_eq!(meddled.load(Ordering::SeqCst), 2);
+    assert_eq!(puts.load(Ordering::SeqCst), 2);
 }
 
 /// Blocks deletes.

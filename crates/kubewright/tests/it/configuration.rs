@@ -1,4 +1,4 @@
-//! The webhook configuration of a kind beside the one that controller-gen makes of its twin in Go.
+//! The webhook configuration of a kind, compared with that of controller-gen for the same kind in Go.
 
 use kubewright::policy::NamedExpression;
 use kubewright::prelude::*;
@@ -19,8 +19,8 @@ struct MyDaemonSetSpec {
 
 fn check(_: &Change<MyDaemonSet>, _: &mut Findings) {}
 
-/// A configuration without the names that everybody chooses for himself, and without what is only
-/// said here: how long the API server waits, and that it asks nobody about finalizers.
+/// Removes names, which differ, and the fields that controller-gen does not set: the timeout and the
+/// match condition for finalizers.
 fn structure(mut value: Value) -> Value {
     value["metadata"] = Value::Null;
     for webhook in value["webhooks"].as_array_mut().into_iter().flatten() {
@@ -38,14 +38,14 @@ fn structure(mut value: Value) -> Value {
     value
 }
 
-/// The only condition of a webhook that was given none.
+/// Returns the condition of a webhook without conditions of the user.
 fn own_condition() -> Value {
-    let NamedExpression { name, expression } = NamedExpression::not_finalizing();
-    json!([{"name": name, "expression": expression}])
+    let condition = NamedExpression::not_finalizing();
+    json!([{"name": condition.name, "expression": condition.expression}])
 }
 
 #[test]
-fn a_webhook_configuration_is_the_one_that_controller_gen_writes() {
+fn webhook_configuration_equals_that_of_controller_gen() {
     let operator = Operator::new("mydaemonset").webhook(Webhook::validates(check));
     let objects = objects(&operator.description(), &ManifestOptions::default());
     let ours = objects

@@ -1,4 +1,4 @@
-//! Conflicts, on every kind of write that an operator does.
+//! Conflicts on every type of write of an operator.
 
 use std::collections::BTreeMap;
 use std::task::{Context as Task, Poll};
@@ -14,40 +14,41 @@ use kubewright_testing::Cluster;
 use parking_lot::Mutex;
 use serde_json::json;
 
-/// How often each write is refused before it passes. Each failure in a row doubles the wait: more
-/// would take minutes.
-const REFUSALS: u32 = 2;
+/// How often each write fails before it succeeds. Each failure in a row doubles the delay: more would
+/// take minutes.
+const CONFLICTS: u32 = 2;
 
-/// Which writes were refused, and how often.
-type Refused = Arc<Mutex<BTreeMap<String, u32>>>;
+/// The writes and their attempts.
+type Attempts = Arc<Mutex<BTreeMap<String, u32>>>;
 
-/// A client whose every write is answered with a conflict, the first times.
+/// A client whose writes fail with a conflict at first.
 #[derive(Clone)]
 struct Conflicting {
     client: Client,
-    refused: Refused,
+    attempts: Attempts,
 }
 
 impl Conflicting {
-    /// Whether the write is to be refused once more.
-    fn refuses(&self, request: &Request<Body>) -> bool {
+    /// Counts a write, and returns whether it fails with a conflict.
+    fn is_conflict(&self, request: &Request<Body>) -> bool {
         if request.method() == Method::GET {
             return false;
         }
         let path = request.uri().path();
-        let (_, place) = path.split_once("/namespaces/").unwrap_or_default();
-        let (_, place) = place.split_once('/').unwrap_or_default();
-        // An event has a name that nobody chose.
-        let place = match place.starts_with("events/") {
-            true => "events/name",
-            false => place,
+        let (_, in_namespace) = path.split_once("/namespaces/").unwrap_or_default();
+        let (_, object) = in_namespace.split_once('/').unwrap_or_default();
+        // The name of an event is generated.
+        let object = if object.starts_with("events/") {
+            "events/name"
+        } else {
+            object
         };
-        let mut refused = self.refused.lock();
-        let count = refused
-            .entry(format!("{} {place}", request.method()))
+        let mut attempts = self.attempts.lock();
+        let count = attempts
+            .entry(format!("{} {object}", request.method()))
             .or_default();
         *count += 1;
-        *count <= REFUSALS
+        *count <= CONFLICTS
     }
 }
 
@@ -61,24 +62,24 @@ impl tower::Service<Request<Body>> for Conflicting {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        if self.refuses(&request) {
+        if self.is_conflict(&request) {
             let status = json!({
                 "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
                 "reason": "Conflict", "code": 409,
                 "message": "the object has been modified; please apply your changes to the latest version",
             });
-            let answer = Response::builder()
+            let response = Response::builder()
                 .status(StatusCode::CONFLICT)
                 .header("content-type", "application/json")
                 .body(Body::from(status.to_string().into_bytes()));
-            return Box::pin(async { Ok(answer.expect("a response")) });
+            return Box::pin(async { Ok(response.expect("a response")) });
         }
         let client = self.client.clone();
         Box::pin(async move { client.send(request).await })
     }
 }
 
-/// Writes in every way there is.
+/// An object for which the controller writes in every way.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "tests.kubewright.dev", version = "v1", kind = "Scribe")]
 #[kube(namespaced, status = "ScribeStatus")]
@@ -139,7 +140,7 @@ fn scribes() -> Operator {
     )
 }
 
-/// Installs what the operator needs, and runs it with `client`.
+/// Installs the manifests of the operator, and runs it with `client`.
 async fn start(cluster: &Cluster, client: Client) -> Running {
     cluster.run(scribes).await;
     cluster.stop_operator().await;
@@ -153,11 +154,11 @@ async fn start(cluster: &Cluster, client: Client) -> Running {
 }
 
 #[kubewright_testing::test]
-async fn conflicts_on_every_kind_of_write_are_retried_until_they_end(cluster: Cluster) {
-    let refused = Refused::default();
+async fn conflicts_on_every_type_of_write_are_retried(cluster: Cluster) {
+    let attempts = Attempts::default();
     let conflicting = Conflicting {
         client: cluster.client(),
-        refused: Arc::clone(&refused),
+        attempts: Arc::clone(&attempts),
     };
     let client = Client::new(conflicting, cluster.namespace().to_owned());
     cluster.create(note("replaced", "old")).await;
@@ -180,18 +181,18 @@ async fn conflicts_on_every_kind_of_write_are_retried_until_they_end(cluster: Cl
     assert!(cluster.get::<ConfigMap>("doomed").await.is_none());
     let metrics = running.controllers()[0].metrics();
     assert_eq!(metrics.errors, metrics.conflicts, "{metrics:?}");
-    assert!(metrics.conflicts >= 5 * u64::from(REFUSALS), "{metrics:?}");
+    assert!(metrics.conflicts >= 5 * u64::from(CONFLICTS), "{metrics:?}");
 
-    // The finalizer goes by the same path as it came: once more from the start.
-    let came = refused.lock().remove("PATCH scribes/one");
-    assert!(came.is_some_and(|count| count > REFUSALS), "{came:?}");
+    // The finalizer is removed by the same path as it was added: count again from the start.
+    let added = attempts.lock().remove("PATCH scribes/one");
+    assert!(added.is_some_and(|count| count > CONFLICTS), "{added:?}");
     cluster.delete::<Scribe>("one").await;
     cluster
-        .eventually("the scribe to go", async |c| {
+        .eventually("the scribe to be deleted", async |c| {
             c.get::<Scribe>("one").await.is_none()
         })
         .await;
-    let refused = refused.lock().clone();
+    let attempts = attempts.lock().clone();
     for write in [
         "DELETE configmaps/doomed",
         "PATCH configmaps/applied",
@@ -200,11 +201,11 @@ async fn conflicts_on_every_kind_of_write_are_retried_until_they_end(cluster: Cl
         "POST configmaps",
         "PUT configmaps/replaced",
     ] {
-        let count = refused.get(write).copied().unwrap_or_default();
-        assert!(count > REFUSALS, "{write}: {count} in {refused:?}");
+        let count = attempts.get(write).copied().unwrap_or_default();
+        assert!(count > CONFLICTS, "{write}: {count} in {attempts:?}");
     }
-    // An event that is refused is lost; nobody waits for it.
-    let events = refused.keys().filter(|write| write.contains(" events"));
-    assert!(events.count() > 0, "{refused:?}");
+    // An event that fails is dropped.
+    let events = attempts.keys().filter(|write| write.contains(" events"));
+    assert!(events.count() > 0, "{attempts:?}");
     running.stop().await;
 }

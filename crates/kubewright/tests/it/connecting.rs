@@ -1,4 +1,4 @@
-//! Where a cluster is, and as whom it is asked.
+//! Connections to a cluster: kubeconfig, credentials and TLS.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-/// A kubeconfig, whose file goes with the value; JSON is YAML.
+/// A file of a kubeconfig, removed when the value is dropped. JSON is valid YAML.
 struct Kubeconfig(PathBuf);
 
 impl Kubeconfig {
@@ -32,11 +32,11 @@ impl Kubeconfig {
 
 impl Drop for Kubeconfig {
     fn drop(&mut self) {
-        std::fs::remove_file(&self.0).unwrap_or_default();
+        std::fs::remove_file(&self.0).ok();
     }
 }
 
-/// Two contexts, of which the second is the current one: its user has a plugin for the token.
+/// Returns two contexts. The second is current, and its user has a plugin for the token.
 fn contexts(server: &str) -> Value {
     let credential = json!({
         "apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
@@ -49,53 +49,53 @@ fn contexts(server: &str) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "second",
         "contexts": [
-            {"name": "first", "context": {"cluster": "nowhere", "user": "nobody"}},
+            {"name": "first", "context": {"cluster": "unreachable", "user": "anonymous"}},
             {"name": "second", "context": {
                 "cluster": "local", "user": "plugin", "namespace": "shop",
             }},
         ],
         "clusters": [
-            {"name": "nowhere", "cluster": {"server": "http://127.0.0.1:1"}},
+            {"name": "unreachable", "cluster": {"server": "http://127.0.0.1:1"}},
             {"name": "local", "cluster": {"server": server}},
         ],
         "users": [
-            {"name": "nobody", "user": {}},
+            {"name": "anonymous", "user": {}},
             {"name": "plugin", "user": {"exec": plugin}},
         ],
     })
 }
 
-/// Answers one request with an empty object; its head, in lower case.
-async fn one_request(listener: &TcpListener, status: &str) -> String {
+/// Responds to one request with an empty object, and returns its head in lower case.
+async fn serve_one(listener: &TcpListener, status: &str) -> String {
     let (stream, _) = listener.accept().await.expect("a connection");
-    answer(stream, status).await
+    respond(stream, status).await
 }
 
-async fn answer<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, status: &str) -> String {
+async fn respond<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, status: &str) -> String {
     let mut head = Vec::new();
-    while !head.windows(4).any(|four| four == b"\r\n\r\n") {
+    while !head.windows(4).any(|bytes| bytes == b"\r\n\r\n") {
         let mut chunk = [0; 1024];
         let read = stream.read(&mut chunk).await.expect("a request");
         assert!(read > 0, "the request ends early");
         head.extend_from_slice(chunk.get(..read).unwrap_or_default());
     }
-    let answer = format!(
+    let response = format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\n\
          content-length: 2\r\n\r\n{{}}"
     );
-    let sent = stream.write_all(answer.as_bytes()).await;
-    sent.expect("an answer");
-    stream.flush().await.expect("an answer");
+    let sent = stream.write_all(response.as_bytes()).await;
+    sent.expect("a response");
+    stream.flush().await.expect("a response");
     String::from_utf8_lossy(&head).to_lowercase()
 }
 
-async fn ask(client: &Client) -> Result<String, kube::Error> {
+async fn get_version(client: &Client) -> Result<String, kube::Error> {
     let request = http::Request::get("/version").body(Vec::new());
     client.request_text(request.expect("a request")).await
 }
 
 #[tokio::test]
-async fn the_current_context_names_server_namespace_and_a_plugin_for_the_token() {
+async fn current_context_sets_server_namespace_and_plugin() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let text = contexts(&format!("http://{address}")).to_string();
@@ -103,17 +103,17 @@ async fn the_current_context_names_server_namespace_and_a_plugin_for_the_token()
     let config = load_config(Some(&file.0)).await.expect("settings");
     assert_eq!(config.default_namespace, "shop");
     let client = connect(config, "tester/1").expect("a client");
-    let (head, answer) = tokio::join!(one_request(&listener, "200 OK"), ask(&client));
-    assert_eq!(answer.expect("an answer"), "{}");
+    let (head, response) = tokio::join!(serve_one(&listener, "200 OK"), get_version(&client));
+    assert_eq!(response.expect("a response"), "{}");
     assert!(head.starts_with("get /version"), "{head}");
     assert!(head.contains("authorization: bearer sesame"), "{head}");
     assert!(head.contains("user-agent: tester/1"), "{head}");
 }
 
 #[tokio::test]
-async fn a_kubeconfig_that_is_named_is_never_skipped() {
-    let broken = Kubeconfig::new("broken", "contexts: nonsense");
-    for path in [Path::new("/nowhere/kubeconfig"), broken.0.as_path()] {
+async fn unusable_kubeconfig_of_the_user_is_an_error() {
+    let invalid = Kubeconfig::new("invalid", "contexts: nonsense");
+    for path in [Path::new("/nowhere/kubeconfig"), invalid.0.as_path()] {
         let error = load_config(Some(path)).await.expect_err("not usable");
         let name = path.display().to_string();
         assert!(error.to_string().contains(&name), "{error}");
@@ -121,7 +121,7 @@ async fn a_kubeconfig_that_is_named_is_never_skipped() {
 }
 
 #[tokio::test]
-async fn a_plugin_runs_anew_after_the_server_has_refused_its_token() {
+async fn plugin_runs_again_after_its_token_is_rejected() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let runs = Kubeconfig::new("runs", "");
@@ -131,7 +131,7 @@ async fn a_plugin_runs_anew_after_the_server_has_refused_its_token() {
     );
     let mut text = contexts(&format!("http://{address}"));
     text["users"][1]["user"]["exec"]["args"] = json!(["-c", script]);
-    let file = Kubeconfig::new("refused", &text.to_string());
+    let file = Kubeconfig::new("rejected", &text.to_string());
     let config = load_config(Some(&file.0)).await.expect("settings");
     let client = connect(config, "tester/1").expect("a client");
     for (status, token) in [
@@ -139,13 +139,13 @@ async fn a_plugin_runs_anew_after_the_server_has_refused_its_token() {
         ("401 Unauthorized", "bearer t1\r"),
         ("200 OK", "bearer t2\r"),
     ] {
-        let (head, answer) = tokio::join!(one_request(&listener, status), ask(&client));
-        assert_eq!(answer.is_ok(), status == "200 OK");
+        let (head, response) = tokio::join!(serve_one(&listener, status), get_version(&client));
+        assert_eq!(response.is_ok(), status == "200 OK");
         assert!(head.contains(token), "{head}");
     }
 }
 
-/// The server's side of TLS: it asks for a certificate that `authority` has signed.
+/// Returns the server's side of TLS, which requires a client certificate of `authority`.
 fn acceptor(authority: &Authority) -> TlsAcceptor {
     let served = Subject {
         common_name: "server".to_owned(),
@@ -170,7 +170,7 @@ fn acceptor(authority: &Authority) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config))
 }
 
-/// The user by its certificate, and by a plugin that has it.
+/// Returns a user with the certificate, and a user with a plugin that returns it.
 fn users(identity: &KeyPairPem, credential: &Path) -> [Value; 2] {
     let by_data = json!({
         "client-certificate-data": STANDARD.encode(&identity.certificate_pem),
@@ -183,7 +183,7 @@ fn users(identity: &KeyPairPem, credential: &Path) -> [Value; 2] {
     [by_data, by_plugin]
 }
 
-/// The second context over TLS, with the authority of the server and its user.
+/// Returns contexts of which the second uses TLS, with the authority of the server and a user.
 fn tls_contexts(server: &str, authority: &Authority, user: &Value) -> String {
     let mut text = contexts(server);
     let data = STANDARD.encode(authority.certificate_pem());
@@ -192,12 +192,12 @@ fn tls_contexts(server: &str, authority: &Authority, user: &Value) -> String {
     text.to_string()
 }
 
-/// Answers one request of a client that shows its certificate; its head, in lower case.
-async fn one_request_over_tls(listener: &TcpListener, acceptor: &TlsAcceptor) -> String {
+/// Responds to one request of a client with a certificate, and returns its head in lower case.
+async fn serve_one_over_tls(listener: &TcpListener, acceptor: &TlsAcceptor) -> String {
     let (stream, _) = listener.accept().await.expect("a connection");
     let stream = acceptor.accept(stream).await.expect("a handshake");
     assert!(stream.get_ref().1.peer_certificates().is_some());
-    answer(stream, "200 OK").await
+    respond(stream, "200 OK").await
 }
 
 fn user_of(authority: &Authority) -> KeyPairPem {
@@ -209,7 +209,7 @@ fn user_of(authority: &Authority) -> KeyPairPem {
 }
 
 #[tokio::test]
-async fn server_and_client_show_each_other_certificates() {
+async fn server_and_client_authenticate_by_certificates() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let server = format!("https://{}", listener.local_addr().expect("an address"));
     let authority = Authority::new("cluster").expect("an authority");
@@ -225,15 +225,15 @@ async fn server_and_client_show_each_other_certificates() {
         let file = Kubeconfig::new(&format!("tls-{number}"), &text);
         let config = load_config(Some(&file.0)).await.expect("settings");
         let client = connect(config, "tester/1").expect("a client");
-        let serve = one_request_over_tls(&listener, &acceptor);
-        let (head, answer) = tokio::join!(serve, ask(&client));
-        assert_eq!(answer.expect("an answer"), "{}");
+        let serve = serve_one_over_tls(&listener, &acceptor);
+        let (head, response) = tokio::join!(serve, get_version(&client));
+        assert_eq!(response.expect("a response"), "{}");
         assert!(!head.contains("authorization"), "{head}");
     }
 }
 
 #[tokio::test]
-async fn a_server_is_trusted_by_a_file_by_another_name_or_unseen() {
+async fn server_is_trusted_by_ca_file_server_name_or_without_verification() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let authority = Authority::new("cluster").expect("an authority");
@@ -247,22 +247,22 @@ async fn a_server_is_trusted_by_a_file_by_another_name_or_unseen() {
     by_file.root_cert = None;
     by_file.root_cert_file = Some(file.0.clone());
     let mut by_name = config.clone();
-    let elsewhere = format!("https://localhost:{}", address.port());
-    by_name.cluster_url = elsewhere.parse().expect("an address");
+    let localhost = format!("https://localhost:{}", address.port());
+    by_name.cluster_url = localhost.parse().expect("an address");
     by_name.tls_server_name = Some("127.0.0.1".to_owned());
-    let mut unseen = config;
-    unseen.root_cert = None;
-    unseen.accept_invalid_certs = true;
-    for config in [by_file, by_name, unseen] {
+    let mut unverified = config;
+    unverified.root_cert = None;
+    unverified.accept_invalid_certs = true;
+    for config in [by_file, by_name, unverified] {
         let client = connect(config, "tester/1").expect("a client");
-        let serve = one_request_over_tls(&listener, &acceptor);
-        let (_, answer) = tokio::join!(serve, ask(&client));
-        assert_eq!(answer.expect("an answer"), "{}");
+        let serve = serve_one_over_tls(&listener, &acceptor);
+        let (_, response) = tokio::join!(serve, get_version(&client));
+        assert_eq!(response.expect("a response"), "{}");
     }
 }
 
 #[tokio::test]
-async fn a_server_of_another_authority_is_not_asked() {
+async fn server_of_another_authority_gets_no_request() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let server = format!("https://{}", listener.local_addr().expect("an address"));
     let authority = Authority::new("cluster").expect("an authority");
@@ -276,6 +276,6 @@ async fn a_server_of_another_authority_is_not_asked() {
         let (stream, _) = listener.accept().await.expect("a connection");
         acceptor.accept(stream).await.is_err()
     };
-    let (refused, answer) = tokio::join!(serve, ask(&client));
-    assert!(refused && answer.is_err());
+    let (handshake_failed, response) = tokio::join!(serve, get_version(&client));
+    assert!(handshake_failed && response.is_err());
 }

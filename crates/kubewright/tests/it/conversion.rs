@@ -1,4 +1,4 @@
-//! A kind in two versions: what is registered, and what a client sees of it on both clusters.
+//! A kind in three versions: its registration, and its conversion on both clusters.
 
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
@@ -16,7 +16,7 @@ mod alpha {
     )]
     pub(crate) struct PageSpec {
         pub(crate) text: String,
-        /// Has no place in the other version.
+        /// A field that the other versions lack.
         pub(crate) note: Option<String>,
     }
 }
@@ -45,13 +45,13 @@ mod beta {
 )]
 struct PageSpec {
     lines: Vec<String>,
-    /// Has no place in the other versions.
+    /// A field that the other versions lack.
     width: Option<u32>,
 }
 
 fn from_alpha(old: alpha::Page) -> Result<Page, &'static str> {
-    if old.spec.text == "unreadable" {
-        return Err("the text cannot be read");
+    if old.spec.text == "invalid" {
+        return Err("the text is invalid");
     }
     let lines = old.spec.text.split('|').map(str::to_owned).collect();
     let spec = PageSpec { lines, width: None };
@@ -98,7 +98,7 @@ fn operator() -> Operator {
 }
 
 #[test]
-fn without_webhooks_the_stored_version_is_there_alone() {
+fn without_webhooks_the_definition_has_only_the_stored_version() {
     let description = operator().without_webhooks().description();
     let [definition] = description.custom_resources.as_slice() else {
         panic!("{description:?}");
@@ -110,7 +110,7 @@ fn without_webhooks_the_stored_version_is_there_alone() {
 }
 
 #[test]
-fn the_definition_has_all_versions_and_stores_the_hub() {
+fn definition_has_all_versions_and_stores_the_hub() {
     let description = operator().description();
     let [definition] = description.custom_resources.as_slice() else {
         panic!("{description:?}");
@@ -132,9 +132,9 @@ fn the_definition_has_all_versions_and_stores_the_hub() {
     );
     let options = kubewright_manifest::ManifestOptions::default();
     let objects = kubewright_manifest::objects(&description, &options);
-    let shown = |kind: &str| objects.iter().find(|object| object["kind"] == kind);
+    let object = |kind: &str| objects.iter().find(|found| found["kind"] == kind);
     assert_eq!(
-        shown("CustomResourceDefinition").unwrap()["spec"]["conversion"],
+        object("CustomResourceDefinition").unwrap()["spec"]["conversion"],
         json!({"strategy": "Webhook", "webhook": {
             "conversionReviewVersions": ["v1"],
             "clientConfig": {"service": {
@@ -142,32 +142,37 @@ fn the_definition_has_all_versions_and_stores_the_hub() {
             }},
         }})
     );
-    assert!(shown("Service").is_some());
+    assert!(object("Service").is_some());
 }
 
 #[tokio::test]
-async fn versions_without_one_hub_are_refused_when_the_operator_is_built() {
-    fn around(old: alpha::Page) -> beta::Page {
+async fn versions_without_a_common_hub_are_an_error_at_the_start() {
+    fn alpha_to_beta(old: alpha::Page) -> beta::Page {
         to_beta(from_alpha(old).unwrap())
     }
-    fn back(old: beta::Page) -> alpha::Page {
+    fn beta_to_alpha(old: beta::Page) -> alpha::Page {
         to_alpha(from_beta(old))
     }
-    let refused = |operator: Operator| crate::webhooks::refused(operator).to_string();
+    let error_of = |operator: Operator| crate::webhooks::error_of(operator).to_string();
     assert_eq!(
-        refused(operator().webhook(Webhook::converts(around, back))),
+        error_of(operator().webhook(Webhook::converts(alpha_to_beta, beta_to_alpha))),
         "convert convert.kubewright.dev/v1alpha1, Kind=Page to convert.kubewright.dev/v1beta1, \
-         Kind=Page: a kind has one hub: let all other versions be converted to the same one"
+         Kind=Page: a kind has one hub: convert all other versions to the same one"
     );
     assert_eq!(
-        refused(operator().webhook(Webhook::converts(from_beta, to_beta))),
+        error_of(operator().webhook(Webhook::converts(from_beta, to_beta))),
         "convert convert.kubewright.dev/v1beta1, Kind=Page to convert.kubewright.dev/v1, \
          Kind=Page: each version is converted once, and never to itself"
     );
 }
 
-/// A request for a page in a version, without what differs from run to run.
-async fn ask(cluster: &Cluster, method: &str, version: &str, body: Value) -> Result<Value, String> {
+/// Sends a request for a page in a version, and returns its spec or the message of the error.
+async fn send(
+    cluster: &Cluster,
+    method: &str,
+    version: &str,
+    body: Value,
+) -> Result<Value, String> {
     let namespace = cluster.namespace();
     let base = format!("/apis/convert.kubewright.dev/{version}/namespaces/{namespace}/pages");
     let (path, media_type) = match method {
@@ -181,8 +186,8 @@ async fn ask(cluster: &Cluster, method: &str, version: &str, body: Value) -> Res
         .header("Content-Type", media_type)
         .body(body.to_string().into_bytes())
         .expect("a request");
-    let answer: Result<Value, kube::Error> = cluster.client().request(request).await;
-    match answer {
+    let response: Result<Value, kube::Error> = cluster.client().request(request).await;
+    match response {
         Ok(object) => Ok(object["spec"].clone()),
         Err(kube::Error::Api(status)) => Err(status.message),
         Err(error) => Err(error.to_string()),
@@ -195,51 +200,53 @@ fn page(version: &str, spec: Value) -> Value {
 }
 
 #[kubewright_testing::test]
-async fn an_object_is_read_and_written_in_every_version_and_nothing_is_lost(cluster: Cluster) {
+async fn object_is_read_and_written_in_every_version_without_loss(cluster: Cluster) {
     cluster.run(operator).await;
-    let made = page("v1alpha1", json!({"text": "a|b", "note": "mine"}));
-    let made = ask(&cluster, "POST", "v1alpha1", made).await;
-    assert_eq!(made, Ok(json!({"text": "a|b", "note": "mine"})));
-    let hub = ask(&cluster, "GET", "v1", Value::Null).await;
+    let new = page("v1alpha1", json!({"text": "a|b", "note": "mine"}));
+    let created = send(&cluster, "POST", "v1alpha1", new).await;
+    assert_eq!(created, Ok(json!({"text": "a|b", "note": "mine"})));
+    let hub = send(&cluster, "GET", "v1", Value::Null).await;
     assert_eq!(hub, Ok(json!({"lines": ["a", "b"]})));
-    let widened = json!({"spec": {"lines": ["a", "c"], "width": 80}});
-    let widened = ask(&cluster, "PATCH", "v1", widened).await;
+    let patch = json!({"spec": {"lines": ["a", "c"], "width": 80}});
+    let widened = send(&cluster, "PATCH", "v1", patch).await;
     assert_eq!(widened, Ok(json!({"lines": ["a", "c"], "width": 80})));
-    let old = ask(&cluster, "GET", "v1alpha1", Value::Null).await;
+    let old = send(&cluster, "GET", "v1alpha1", Value::Null).await;
     assert_eq!(old, Ok(json!({"text": "a|c", "note": "mine"})));
-    let edited = json!({"spec": {"lines": ["z"]}});
-    let edited = ask(&cluster, "PATCH", "v1beta1", edited).await;
+    let patch = json!({"spec": {"lines": ["z"]}});
+    let edited = send(&cluster, "PATCH", "v1beta1", patch).await;
     assert_eq!(edited, Ok(json!({"lines": ["z"]})));
-    let hub = ask(&cluster, "GET", "v1", Value::Null).await;
+    let hub = send(&cluster, "GET", "v1", Value::Null).await;
     assert_eq!(hub, Ok(json!({"lines": ["z"], "width": 80})));
-    let old = ask(&cluster, "GET", "v1alpha1", Value::Null).await;
+    let old = send(&cluster, "GET", "v1alpha1", Value::Null).await;
     assert_eq!(old, Ok(json!({"text": "z", "note": "mine"})));
 }
 
 #[kubewright_testing::test]
-async fn a_conversion_that_fails_is_told_to_the_client(cluster: Cluster) {
+async fn client_gets_the_error_of_a_conversion(cluster: Cluster) {
     cluster.run(operator).await;
-    let made = page("v1alpha1", json!({"text": "unreadable"}));
-    let made = ask(&cluster, "POST", "v1alpha1", made).await;
-    let why = made.expect_err("it is stored");
+    let new = page("v1alpha1", json!({"text": "invalid"}));
+    let created = send(&cluster, "POST", "v1alpha1", new).await;
+    let error = created.expect_err("a failed conversion");
     assert!(
-        why.contains(
+        error.contains(
             "conversion webhook for convert.kubewright.dev/v1alpha1, Kind=Page failed: the text \
-             cannot be read"
+             is invalid"
         ),
-        "{why}"
+        "{error}"
     );
 }
 
 #[kubewright_testing::test]
-async fn what_only_an_absent_operator_can_read_is_still_there_in_the_stored_version(
-    cluster: Cluster,
-) {
+async fn stored_version_is_readable_while_the_operator_is_down(cluster: Cluster) {
     cluster.run(operator).await;
-    let made = ask(&cluster, "POST", "v1", page("v1", json!({"lines": ["a"]}))).await;
-    assert_eq!(made, Ok(json!({"lines": ["a"]})));
+    let created = send(&cluster, "POST", "v1", page("v1", json!({"lines": ["a"]}))).await;
+    assert_eq!(created, Ok(json!({"lines": ["a"]})));
     cluster.stop_operator().await;
-    assert!(ask(&cluster, "GET", "v1alpha1", Value::Null).await.is_err());
-    let hub = ask(&cluster, "GET", "v1", Value::Null).await;
+    assert!(
+        send(&cluster, "GET", "v1alpha1", Value::Null)
+            .await
+            .is_err()
+    );
+    let hub = send(&cluster, "GET", "v1", Value::Null).await;
     assert_eq!(hub, Ok(json!({"lines": ["a"]})));
 }

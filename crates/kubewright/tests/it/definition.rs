@@ -1,4 +1,4 @@
-//! The definition of a kind beside the one that controller-gen makes of its twin in Go.
+//! The definition of a kind, compared with that of controller-gen for the same kind in Go.
 
 use kubewright::prelude::*;
 use serde_json::Value;
@@ -17,14 +17,14 @@ use serde_json::Value;
     )
 )]
 struct MyDaemonSetSpec {
-    /// The image that each Pod runs.
+    /// The image of each Pod.
     image: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 struct MyDaemonSetStatus {
-    /// How many Pods serve.
+    /// The number of available Pods.
     available_replicas: i32,
 }
 
@@ -32,7 +32,7 @@ async fn reconcile(_: Arc<MyDaemonSet>, _: Context<MyDaemonSet>) -> Result<Outco
     Ok(Outcome::done())
 }
 
-/// What is left when words, formats and the tool's own mark are taken away.
+/// Removes descriptions, formats and the annotation of the tool.
 fn structure(mut value: Value) -> Value {
     strip(&mut value);
     if let Some(metadata) = value["metadata"].as_object_mut() {
@@ -44,7 +44,7 @@ fn structure(mut value: Value) -> Value {
 fn strip(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            // Only a schema has a type in text; a property may be called like a keyword.
+            // Only a schema has a type that is text; a property can have the name of a keyword.
             if fields.get("type").is_some_and(Value::is_string) {
                 fields.retain(|name, _| !["description", "format", "title"].contains(&&**name));
             }
@@ -56,7 +56,7 @@ fn strip(value: &mut Value) {
 }
 
 #[test]
-fn a_definition_has_the_structure_that_controller_gen_gives_it() {
+fn definition_has_the_structure_of_controller_gen() {
     let operator = Operator::new("twin").controller(Controller::new(reconcile));
     let definition = operator.description().custom_resources.remove(0);
     let definition = kubewright_manifest::tidy_crd(&definition);

@@ -1,4 +1,4 @@
-//! The description follows from the registrations, and everything else from it.
+//! The description of an operator, and its permissions, follow from the registrations.
 
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Namespace, Node};
@@ -39,7 +39,7 @@ fn rules(operator: &Operator) -> Vec<String> {
 }
 
 #[test]
-fn a_custom_resource_brings_its_definition_and_a_built_in_kind_none() {
+fn custom_resource_has_a_definition_and_a_built_in_kind_none() {
     let operator = Operator::new("sites")
         .controller(Controller::new(reconcile_site))
         .controller(Controller::with(State, State::reconcile).named("second"))
@@ -53,13 +53,13 @@ fn a_custom_resource_brings_its_definition_and_a_built_in_kind_none() {
     let names: Vec<_> = description
         .controllers
         .iter()
-        .map(|one| one.name.as_str())
+        .map(|controller| controller.name.as_str())
         .collect();
     assert_eq!(names, ["site", "second", "node"]);
 }
 
 #[test]
-fn what_is_registered_is_what_is_permitted() {
+fn registrations_determine_the_rules() {
     let operator = Operator::new("sites").controller(
         Controller::new(reconcile_site)
             .owns(kind::<Deployment>())
@@ -88,7 +88,7 @@ fn what_is_registered_is_what_is_permitted() {
 }
 
 #[test]
-fn a_finalizer_lets_the_controller_patch_its_own_kind() {
+fn finalizer_grants_patch_of_the_own_kind() {
     let controller = Controller::new(reconcile_site).finalizer("ex.io/site", reconcile_site);
     assert_eq!(
         rules(&Operator::new("sites").controller(controller)),
@@ -97,7 +97,7 @@ fn a_finalizer_lets_the_controller_patch_its_own_kind() {
 }
 
 #[test]
-fn a_kind_known_only_at_run_time_is_permitted_like_others() {
+fn dynamic_kind_has_the_rules_of_its_registrations() {
     let backups = Resource::new(
         Kind::new("ex.io", "v1", "Backup"),
         "backups",
@@ -122,7 +122,7 @@ fn a_kind_known_only_at_run_time_is_permitted_like_others() {
 }
 
 #[test]
-fn rules_of_the_users_own_come_last_and_once() {
+fn rules_of_the_user_are_last_and_unique() {
     let rule = PolicyRule {
         api_groups: vec![String::new()],
         resources: vec!["pods/log".to_owned()],
@@ -135,16 +135,16 @@ fn rules_of_the_users_own_come_last_and_once() {
     assert_eq!(operator.description().extra_rules, [rule]);
 }
 
-/// A client that nobody answers; what is refused is refused before it is used.
+/// A client whose requests fail. An invalid operator fails before it sends one.
 fn client() -> kubewright::kube::Client {
     use kubewright::kube::client::Body;
-    let nowhere = tower::service_fn(async |_: http::Request<Body>| {
-        Err::<http::Response<Body>, _>("nobody is there")
+    let unreachable = tower::service_fn(async |_: http::Request<Body>| {
+        Err::<http::Response<Body>, _>("connection refused")
     });
-    kubewright::kube::Client::new(nowhere, "default")
+    kubewright::kube::Client::new(unreachable, "default")
 }
 
-fn refusal(operator: Operator) -> String {
+fn error_of(operator: Operator) -> String {
     let error: Error = operator
         .start(client(), Default::default())
         .expect_err("this operator cannot be run");
@@ -153,74 +153,74 @@ fn refusal(operator: Operator) -> String {
 }
 
 #[tokio::test]
-async fn an_operator_that_cannot_run_says_why() {
+async fn error_of_an_invalid_operator_names_the_reason() {
     let site = || Controller::new(reconcile_site);
-    let bad_name = refusal(Operator::new("My Operator"));
+    let bad_name = error_of(Operator::new("My Operator"));
     assert!(
         bad_name.starts_with("name the operator \"My Operator\": use lower-case"),
         "{bad_name}"
     );
-    let too_long = refusal(Operator::new("x".repeat(57)));
+    let too_long = error_of(Operator::new("x".repeat(57)));
     assert!(too_long.contains("at most 56"), "{too_long}");
     let twice = Operator::new("x").controller(site()).controller(site());
     assert_eq!(
-        refusal(twice),
+        error_of(twice),
         "register controller \"site\" twice: give one of them another name with .named(..)"
     );
     let selector = site().owns(kind::<Pod>().labels("a b"));
     assert_eq!(
-        refusal(Operator::new("x").controller(selector)),
+        error_of(Operator::new("x").controller(selector)),
         "select Pod by \"a b\" in controller \"site\": unable to parse requirement: found 'b', \
          expected: in, notin, =, ==, !=, gt, lt"
     );
     let two_views = site()
         .owns(kind::<Pod>())
         .reads(kind::<Pod>().labels("a=b"));
-    let two_views = refusal(Operator::new("x").controller(two_views));
+    let error = error_of(Operator::new("x").controller(two_views));
     assert!(
-        two_views.starts_with("register Pod in controller \"site\" with two selectors"),
-        "{two_views}"
+        error.starts_with("register Pod in controller \"site\" with two selectors"),
+        "{error}"
     );
-    let pointless = site().reads(kind::<Pod>().when(changed::labels()));
+    let unused_option = site().reads(kind::<Pod>().when(changed::labels()));
     assert_eq!(
-        refusal(Operator::new("x").controller(pointless)),
-        "register Pod in controller \"site\": .when(..) has no effect on .reads(..), which wakes \
-         nobody; leave it out"
+        error_of(Operator::new("x").controller(unused_option)),
+        "register Pod in controller \"site\": .when(..) has no effect on .reads(..), which \
+         enqueues nothing; leave it out"
     );
     let unqualified = site().finalizer("cleanup", reconcile_site);
     assert_eq!(
-        refusal(Operator::new("x").controller(unqualified)),
+        error_of(Operator::new("x").controller(unqualified)),
         "give controller \"site\" the finalizer \"cleanup\": its name is not qualified; use one \
          such as ex.io/cleanup"
     );
     let two = site()
         .finalizer("ex.io/a", reconcile_site)
         .finalizer("ex.io/b", reconcile_site);
-    let two = refusal(Operator::new("x").controller(two));
-    assert!(two.contains("it has one already"), "{two}");
+    let error = error_of(Operator::new("x").controller(two));
+    assert!(error.contains("it has one already"), "{error}");
 }
 
 #[tokio::test]
-async fn what_a_registration_has_no_use_for_is_refused() {
-    let refused = |controller| refusal(Operator::new("x").controller(controller));
+async fn option_without_effect_is_an_error() {
+    let failed = |controller| error_of(Operator::new("x").controller(controller));
     let site = || Controller::new(reconcile_site);
-    let nodes = refused(site().watches(kind::<Node>().namespace("web"), enqueue::all()));
+    let nodes = failed(site().watches(kind::<Node>().namespace("web"), enqueue::all()));
     assert!(nodes.contains(".namespace(..) has no effect"), "{nodes}");
-    let read = refused(site().reads(kind::<Node>().namespace("web")));
+    let read = failed(site().reads(kind::<Node>().namespace("web")));
     assert!(read.contains(".namespace(..) has no effect"), "{read}");
-    let urgent = refused(site().reads(kind::<Pod>().priority(Priority(5))));
+    let urgent = failed(site().reads(kind::<Pod>().priority(Priority(5))));
     assert!(urgent.contains(".priority(..) has no effect"), "{urgent}");
-    let written = kind::<Pod>().fields("spec.nodeName=a");
-    let written = refused(site().writes(written, [Verb::Create]));
-    assert!(written.contains("which reads nothing"), "{written}");
-    let hurried = kind::<Pod>().priority(Priority(5));
-    let hurried = refused(site().writes(hurried, [Verb::Create]));
-    assert!(hurried.contains("which reads nothing"), "{hurried}");
+    let selected = kind::<Pod>().fields("spec.nodeName=a");
+    let error = failed(site().writes(selected, [Verb::Create]));
+    assert!(error.contains("which reads nothing"), "{error}");
+    let prioritized = kind::<Pod>().priority(Priority(5));
+    let error = failed(site().writes(prioritized, [Verb::Create]));
+    assert!(error.contains("which reads nothing"), "{error}");
     let twice = site()
         .watches(kind::<Pod>().namespace("a"), enqueue::all())
         .reads(kind::<Pod>().namespace("b"));
-    let twice = refused(twice);
-    assert!(twice.contains("with two selectors"), "{twice}");
-    let unreadable = refused(site().reads(kind::<Pod>().fields("spec.nodeName")));
-    assert!(unreadable.contains("select Pod by"), "{unreadable}");
+    let error = failed(twice);
+    assert!(error.contains("with two selectors"), "{error}");
+    let error = failed(site().reads(kind::<Pod>().fields("spec.nodeName")));
+    assert!(error.contains("select Pod by"), "{error}");
 }

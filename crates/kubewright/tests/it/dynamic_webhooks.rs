@@ -1,4 +1,4 @@
-//! Webhooks for a kind that the program knows only when it runs, on both clusters.
+//! Webhooks for a kind that is known only at run time, on both clusters.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kubewright::kube::Api;
@@ -16,7 +16,7 @@ fn pots() -> Resource {
     Resource::new(Kind::new(GROUP, "v1", "Pot"), "pots", Scope::Namespaced)
 }
 
-/// What somebody else has defined.
+/// The definition of a kind that another project installs.
 fn definition() -> CustomResourceDefinition {
     let anything = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let definition = json!({
@@ -50,7 +50,7 @@ fn fill_in(pot: &mut DynamicObject) {
 }
 
 /// At most one pot may have no lid.
-async fn examine(change: Change<DynamicObject>, cx: Admission) -> Result<Findings, Denied> {
+async fn validate(change: Change<DynamicObject>, cx: Admission) -> Result<Findings, Denied> {
     let mut findings = Findings::default();
     let Some(pot) = change.object() else {
         return Ok(findings);
@@ -59,9 +59,11 @@ async fn examine(change: Change<DynamicObject>, cx: Admission) -> Result<Finding
         findings.invalid("spec.size", 0, "must hold something");
     }
     let others = cx.list_of(&pots())?;
-    let open = |one: &DynamicObject| one.data["spec"]["lid"] == false;
-    let mut others = others.iter().filter(|one| one.name_any() != pot.name_any());
-    if open(pot) && others.any(|one| open(&one)) {
+    let is_open = |pot: &DynamicObject| pot.data["spec"]["lid"] == false;
+    let mut others = others
+        .iter()
+        .filter(|other| other.name_any() != pot.name_any());
+    if is_open(pot) && others.any(|other| is_open(&other)) {
         findings.forbidden("spec.lid", "one pot is open already");
     }
     Ok(findings)
@@ -70,11 +72,11 @@ async fn examine(change: Change<DynamicObject>, cx: Admission) -> Result<Finding
 fn operator() -> Operator {
     Operator::new("potter")
         .webhook(Webhook::defaults_of(pots(), fill_in))
-        .webhook(Webhook::validates_async_of(pots(), examine).reads(kind_of(pots())))
+        .webhook(Webhook::validates_async_of(pots(), validate).reads(kind_of(pots())))
 }
 
 #[kubewright_testing::test]
-async fn objects_of_a_kind_known_at_run_time_are_filled_in_and_judged(cluster: Cluster) {
+async fn objects_of_a_dynamic_kind_are_defaulted_and_validated(cluster: Cluster) {
     cluster.create(definition()).await;
     let pots = api(&cluster);
     cluster
@@ -85,14 +87,14 @@ async fn objects_of_a_kind_known_at_run_time_are_filled_in_and_judged(cluster: C
     cluster.run(operator).await;
     let params = PostParams::default();
     let red = pot("a", json!({"color": "red", "lid": false}));
-    let made = pots.create(&params, &red).await.expect("it is right");
+    let created = pots.create(&params, &red).await.expect("a valid pot");
     assert_eq!(
-        made.data["spec"],
+        created.data["spec"],
         json!({"color": "red", "lid": false, "size": 2})
     );
-    let refused = pots.create(&params, &pot("b", json!({"size": 0}))).await;
-    let Err(kube::Error::Api(status)) = refused else {
-        panic!("{refused:?}");
+    let created = pots.create(&params, &pot("b", json!({"size": 0}))).await;
+    let Err(kube::Error::Api(status)) = created else {
+        panic!("{created:?}");
     };
     assert_eq!(status.code, 422);
     assert!(
@@ -101,9 +103,9 @@ async fn objects_of_a_kind_known_at_run_time_are_filled_in_and_judged(cluster: C
             .contains("spec.size: Invalid value: 0: must hold something"),
         "{status:?}"
     );
-    // Judged by what the cache has seen.
+    // Validated with the objects of the cache.
     cluster
-        .eventually("a second open pot is refused", async |_| {
+        .eventually("a second open pot is denied", async |_| {
             let dry_run = PostParams {
                 dry_run: true,
                 ..PostParams::default()

@@ -1,5 +1,4 @@
-//! The examples as they stand, each on a cluster: embedded, or real with
-//! `KUBEWRIGHT_TEST_CLUSTER=real`.
+//! The examples, each on a cluster: embedded, or real with `KUBEWRIGHT_TEST_CLUSTER=real`.
 
 use k8s_openapi::api::core::v1::Namespace;
 use kube::Api;
@@ -12,13 +11,13 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::shown::{
+use crate::example_code::{
     builtin_status, closure, dynamic_kind, error_type, external_source, finalizer, informer,
     live_read, projection, rules, state, timer, two_kinds, unowned_apply,
 };
 
 #[kubewright_testing::test]
-async fn an_operator_with_state_of_its_own_numbers_its_objects(cluster: Cluster) {
+async fn controller_with_state_numbers_its_objects(cluster: Cluster) {
     cluster.run(state::operator).await;
     let greeting = |name: &str| {
         let spec = state::GreetingSpec {
@@ -29,7 +28,7 @@ async fn an_operator_with_state_of_its_own_numbers_its_objects(cluster: Cluster)
     let text = async |cluster: &Cluster, name: &str| {
         let greeting = cluster.get::<state::Greeting>(name).await;
         greeting
-            .and_then(|one| one.status)
+            .and_then(|greeting| greeting.status)
             .map(|status| status.text)
     };
     cluster.apply(greeting("ada")).await;
@@ -42,28 +41,28 @@ async fn an_operator_with_state_of_its_own_numbers_its_objects(cluster: Cluster)
         .await;
     cluster.delete::<state::Greeting>("ada").await;
     cluster
-        .eventually("the first to go", async |c| {
+        .eventually("the first to be deleted", async |c| {
             c.get::<state::Greeting>("ada").await.is_none()
         })
         .await;
-    // A change of something else comes later than the end of the first.
+    // The deletion is processed before a later creation.
     cluster.apply(greeting("bob")).await;
     cluster
-        .eventually("a number that is free again", async |c| {
+        .eventually("the released number", async |c| {
             text(c, "bob").await.as_deref() == Some("Welcome, bob! You are number 1.")
         })
         .await;
 }
 
 #[kubewright_testing::test]
-async fn an_error_type_decides_when_another_try_makes_sense(cluster: Cluster) {
+async fn error_type_determines_when_to_retry(cluster: Cluster) {
     cluster.run(error_type::operator).await;
     let share =
         |name: &str, gigabytes| error_type::Share::new(name, error_type::ShareSpec { gigabytes });
     let granted = async |cluster: &Cluster, name: &str| {
         let share = cluster.get::<error_type::Share>(name).await;
         share
-            .and_then(|one| one.status)
+            .and_then(|share| share.status)
             .map(|status| status.granted)
     };
     cluster.apply(share("large", 80)).await;
@@ -76,7 +75,7 @@ async fn an_error_type_decides_when_another_try_makes_sense(cluster: Cluster) {
     cluster.apply(share("empty", 0)).await;
     cluster.apply(share("large", 70)).await;
     cluster
-        .eventually("the second share, once there is room", async |c| {
+        .eventually("the second share, once there is space", async |c| {
             granted(c, "small").await == Some(30)
         })
         .await;
@@ -91,7 +90,7 @@ async fn an_error_type_decides_when_another_try_makes_sense(cluster: Cluster) {
 }
 
 #[kubewright_testing::test]
-async fn a_finalizer_cleans_up_what_has_no_owner(cluster: Cluster) {
+async fn finalizer_cleans_up_objects_without_an_owner(cluster: Cluster) {
     cluster.run(finalizer::operator).await;
     let spec = finalizer::NoticeSpec {
         text: "closed on Sunday".to_owned(),
@@ -113,7 +112,7 @@ async fn a_finalizer_cleans_up_what_has_no_owner(cluster: Cluster) {
     );
     cluster.delete::<finalizer::Notice>("hours").await;
     cluster
-        .eventually("both to go", async |c| {
+        .eventually("both to be deleted", async |c| {
             let notice = c.get::<finalizer::Notice>("hours").await;
             notice.is_none() && board.get::<ConfigMap>(&shown).await.is_none()
         })
@@ -121,16 +120,16 @@ async fn a_finalizer_cleans_up_what_has_no_owner(cluster: Cluster) {
 }
 
 #[kubewright_testing::test]
-async fn two_kinds_of_one_operator_work_hand_in_hand(cluster: Cluster) {
+async fn two_kinds_of_one_operator_depend_on_each_other(cluster: Cluster) {
     cluster.run(two_kinds::operator).await;
     let fleet = |ships| two_kinds::Fleet::new("blue", two_kinds::FleetSpec { ships });
     cluster.apply(fleet(3)).await;
     cluster
-        .eventually("a log of each ship", async |c| {
-            let logs = c.list::<ConfigMap>().await;
-            let logs = logs
+        .eventually("a log for each ship", async |c| {
+            let maps = c.list::<ConfigMap>().await;
+            let logs = maps
                 .iter()
-                .filter(|log| log.name_any().starts_with("blue-"));
+                .filter(|map| map.name_any().starts_with("blue-"));
             logs.count() == 3
         })
         .await;
@@ -138,7 +137,8 @@ async fn two_kinds_of_one_operator_work_hand_in_hand(cluster: Cluster) {
     cluster
         .eventually("one ship at sea", async |c| {
             let fleet = c.get::<two_kinds::Fleet>("blue").await;
-            let at_sea = fleet.and_then(|fleet| fleet.status).map(|one| one.at_sea);
+            let status = fleet.and_then(|fleet| fleet.status);
+            let at_sea = status.map(|status| status.at_sea);
             at_sea == Some(1) && c.list::<two_kinds::Ship>().await.len() == 1
         })
         .await;
@@ -146,7 +146,7 @@ async fn two_kinds_of_one_operator_work_hand_in_hand(cluster: Cluster) {
 }
 
 #[kubewright_testing::test]
-async fn an_unowned_apply_leaves_the_fields_of_others_alone(cluster: Cluster) {
+async fn unowned_apply_keeps_the_fields_of_other_managers(cluster: Cluster) {
     let namespace = cluster.namespace().to_owned();
     let patch = json!({"metadata": {"labels": {"region": "north"}}});
     cluster.patch::<Namespace>(&namespace, patch).await;
@@ -158,7 +158,7 @@ async fn an_unowned_apply_leaves_the_fields_of_others_alone(cluster: Cluster) {
     let labels = async |cluster: &Cluster| {
         let namespace = cluster.get::<Namespace>(&namespace).await;
         namespace
-            .map(|one| one.labels().clone())
+            .map(|namespace| namespace.labels().clone())
             .unwrap_or_default()
     };
     let both = async |cluster: &Cluster| {
@@ -173,7 +173,7 @@ async fn an_unowned_apply_leaves_the_fields_of_others_alone(cluster: Cluster) {
 }
 
 #[kubewright_testing::test]
-async fn a_kind_known_only_at_run_time_is_read_and_written(cluster: Cluster) {
+async fn dynamic_kind_is_read_and_written(cluster: Cluster) {
     cluster
         .run(|| dynamic_kind::operator(resource_of::<Service>()))
         .await;
@@ -183,23 +183,23 @@ async fn a_kind_known_only_at_run_time_is_read_and_written(cluster: Cluster) {
     cluster
         .eventually("both to be counted", async |c| {
             let services = c.list::<Service>().await;
-            let count = |one: &Service| {
-                let count = one.annotations().get("examples.kubewright.dev/count");
+            let is_counted = |service: &Service| {
+                let count = service.annotations().get("examples.kubewright.dev/count");
                 count.map(String::as_str) == Some("2")
             };
-            services.len() == 2 && services.iter().all(count)
+            services.len() == 2 && services.iter().all(is_counted)
         })
         .await;
 }
 
 #[kubewright_testing::test]
-async fn an_http_request_triggers_a_reconcile(cluster: Cluster) {
-    let free = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let address = free.local_addr().expect("its address").to_string();
-    drop(free);
-    let served = address.clone();
+async fn http_request_triggers_a_reconcile(cluster: Cluster) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("its address").to_string();
+    drop(listener);
+    let bind_address = address.clone();
     cluster
-        .run(move || external_source::operator(&served))
+        .run(move || external_source::operator(&bind_address))
         .await;
     cluster
         .apply(external_source::Bell::new(
@@ -213,7 +213,7 @@ async fn an_http_request_triggers_a_reconcile(cluster: Cluster) {
     cluster
         .eventually("two rings", async |c| {
             let bell = c.get::<external_source::Bell>("door").await;
-            bell.and_then(|bell| bell.status).map(|one| one.rings) == Some(2)
+            bell.and_then(|bell| bell.status).map(|status| status.rings) == Some(2)
         })
         .await;
 }
@@ -227,13 +227,16 @@ async fn ring(address: &str, path: &str) {
         .write_all(request.as_bytes())
         .await
         .expect("a request");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.expect("an answer");
-    assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
+    let mut response = String::new();
+    stream
+        .read_to_string(&mut response)
+        .await
+        .expect("a response");
+    assert!(response.starts_with("HTTP/1.1 202"), "{response}");
 }
 
 #[kubewright_testing::test]
-async fn a_live_read_gives_each_ticket_its_own_number(cluster: Cluster) {
+async fn live_read_gives_each_ticket_a_unique_number(cluster: Cluster) {
     cluster.run(live_read::operator).await;
     for name in ["a", "b", "c"] {
         let ticket = live_read::Ticket::new(name, live_read::TicketSpec {});
@@ -242,8 +245,10 @@ async fn a_live_read_gives_each_ticket_its_own_number(cluster: Cluster) {
     cluster
         .eventually("three numbers", async |c| {
             let tickets = c.list::<live_read::Ticket>().await;
-            let numbers = tickets.iter().filter_map(|one| one.status.as_ref()?.number);
-            let mut numbers: Vec<_> = numbers.collect();
+            let mut numbers: Vec<_> = tickets
+                .iter()
+                .filter_map(|ticket| ticket.status.as_ref()?.number)
+                .collect();
             numbers.sort_unstable();
             numbers == [1, 2, 3]
         })
@@ -251,7 +256,7 @@ async fn a_live_read_gives_each_ticket_its_own_number(cluster: Cluster) {
 }
 
 #[kubewright_testing::test]
-async fn the_status_of_a_built_in_kind_is_written(cluster: Cluster) {
+async fn status_of_a_built_in_kind_is_written(cluster: Cluster) {
     cluster.run(builtin_status::operator).await;
     cluster.apply(service("inner", "ClusterIP")).await;
     cluster.apply(service("outer", "LoadBalancer")).await;
@@ -270,7 +275,7 @@ async fn the_status_of_a_built_in_kind_is_written(cluster: Cluster) {
 }
 
 #[kubewright_testing::test]
-async fn a_closure_is_a_reconcile_function(cluster: Cluster) {
+async fn closure_is_a_reconcile_function(cluster: Cluster) {
     cluster.run(closure::operator).await;
     let namespace = cluster.namespace().to_owned();
     let patch = json!({"metadata": {"labels": {"welcome": "yes"}}});
@@ -278,14 +283,14 @@ async fn a_closure_is_a_reconcile_function(cluster: Cluster) {
     cluster
         .eventually("a greeting", async |c| {
             let greeting = c.get::<ConfigMap>("welcome").await;
-            let text = greeting.and_then(|one| one.data?.get("text").cloned());
+            let text = greeting.and_then(|greeting| greeting.data?.get("text").cloned());
             text == Some(format!("Welcome to {namespace}!"))
         })
         .await;
 }
 
 #[kubewright_testing::test]
-async fn an_informer_needs_no_operator(cluster: Cluster) {
+async fn informer_needs_no_operator(cluster: Cluster) {
     let pod = json!({
         "metadata": {"name": "alone"},
         "spec": {"containers": [{"name": "app", "image": "registry.k8s.io/pause:3.10"}]},
@@ -305,7 +310,7 @@ fn service(name: &str, kind: &str) -> Service {
 }
 
 #[kubewright_testing::test]
-async fn a_projection_lists_what_its_few_fields_say(cluster: Cluster) {
+async fn projection_reads_the_fields_of_its_struct(cluster: Cluster) {
     cluster.run(projection::operator).await;
     let labels = |name: &str, value: &str| Some([(name.to_owned(), value.to_owned())].into());
     let mut palette = projection::Palette::new("wall", projection::PaletteSpec {});
@@ -333,7 +338,7 @@ async fn a_projection_lists_what_its_few_fields_say(cluster: Cluster) {
 }
 
 #[kubewright_testing::test]
-async fn rules_in_a_definition_hold_while_the_operator_is_down(cluster: Cluster) {
+async fn rules_in_a_definition_are_enforced_while_the_operator_is_down(cluster: Cluster) {
     cluster.run(rules::operator).await;
     cluster.stop_operator().await;
     let ladder = |name: &str, low: i32, material: &str| {
@@ -345,20 +350,20 @@ async fn rules_in_a_definition_hold_while_the_operator_is_down(cluster: Cluster)
         rules::Ladder::new(name, spec)
     };
     let ladders: Api<rules::Ladder> = Api::namespaced(cluster.client(), cluster.namespace());
-    let refused = |tried: Result<rules::Ladder, kube::Error>| match tried {
+    let denied = |result: Result<rules::Ladder, kube::Error>| match result {
         Err(kube::Error::Api(status)) => (status.code, status.message),
-        other => unreachable!("it was not refused: {other:?}"),
+        other => unreachable!("it was not denied: {other:?}"),
     };
     let options = PostParams::default();
-    let tried = ladders.create(&options, &ladder("steep", 9, "wood")).await;
-    let (code, message) = refused(tried);
+    let created = ladders.create(&options, &ladder("steep", 9, "wood")).await;
+    let (code, message) = denied(created);
     assert_eq!(code, 422, "{message}");
     assert!(message.contains("low must not be above high"), "{message}");
-    cluster.create(ladder("sound", 1, "wood")).await;
+    cluster.create(ladder("valid", 1, "wood")).await;
     let steel = Patch::Merge(json!({"spec": {"material": "steel"}}));
     let options = PatchParams::default();
-    let tried = ladders.patch("sound", &options, &steel).await;
-    let (code, message) = refused(tried);
+    let patched = ladders.patch("valid", &options, &steel).await;
+    let (code, message) = denied(patched);
     assert_eq!(code, 422, "{message}");
     assert!(
         message.contains("the material cannot be changed"),
@@ -367,7 +372,7 @@ async fn rules_in_a_definition_hold_while_the_operator_is_down(cluster: Cluster)
 }
 
 #[kubewright_testing::test(needs = [VirtualTime])]
-async fn a_timer_triggers_a_reconcile_of_each_object(cluster: Cluster) {
+async fn timer_triggers_a_reconcile_of_each_object(cluster: Cluster) {
     cluster.run(timer::operator).await;
     cluster
         .apply(timer::Clock::new("wall", timer::ClockSpec {}))
@@ -388,7 +393,7 @@ async fn a_timer_triggers_a_reconcile_of_each_object(cluster: Cluster) {
     assert_ne!(later, first);
     let now = cluster.clock().now();
     let minute = jiff::SignedDuration::from_mins(1);
-    let recent = [now, now.checked_sub(minute).expect("a time")];
-    let recent = recent.map(|time| time.strftime("%H:%M").to_string());
-    assert!(recent.contains(&later), "{later} is none of {recent:?}");
+    let recent = [now, now.checked_sub(minute).expect("a time")]
+        .map(|time| time.strftime("%H:%M").to_string());
+    assert!(recent.contains(&later), "{later} is not in {recent:?}");
 }

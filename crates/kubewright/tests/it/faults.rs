@@ -1,42 +1,42 @@
-//! What an operator must survive, on a cluster: each test names the fault.
+//! Faults that an operator must survive, on a cluster.
 
 use kubewright::prelude::*;
 use kubewright::{ObjectKey, Verb};
 use kubewright_testing::Cluster;
 
-use crate::shown::{finalizer, two_kinds};
+use crate::example_code::{finalizer, two_kinds};
 
-/// Ships of the fleet that write their log. A watch that failed several times while the server was
-/// away looks again after up to a minute.
-async fn at_sea(cluster: &Cluster, ships: usize) {
-    let patience = Duration::from_secs(120);
+/// Waits for ships and their logs. A watch that failed several times while the server was down is
+/// retried after up to a minute.
+async fn wait_for_ships(cluster: &Cluster, ships: usize) {
+    let timeout = Duration::from_secs(120);
     cluster
         .eventually_within(
-            patience,
+            timeout,
             format!("{ships} ships and their logs"),
             async |c| {
-                let logs = c.list::<ConfigMap>().await;
-                let logs = logs.iter().map(|log| log.name_any());
-                logs.filter(|name| name.starts_with("blue-")).count() == ships
+                let maps = c.list::<ConfigMap>().await;
+                let names = maps.iter().map(|map| map.name_any());
+                names.filter(|name| name.starts_with("blue-")).count() == ships
             },
         )
         .await;
 }
 
-/// Twice: in the middle of the work, and while there is nothing to do.
+/// Restarts the server twice: during work and while idle.
 #[kubewright_testing::test(needs = [Restarts])]
-async fn an_api_server_restart_stops_no_work_and_no_watch(cluster: Cluster) {
+async fn restart_of_the_api_server_stops_no_work_and_no_watch(cluster: Cluster) {
     let fleet = |ships| two_kinds::Fleet::new("blue", two_kinds::FleetSpec { ships });
     cluster.run(two_kinds::operator).await;
     cluster.apply(fleet(4)).await;
     cluster.restart_server().await;
-    at_sea(&cluster, 4).await;
+    wait_for_ships(&cluster, 4).await;
     cluster.restart_server().await;
     cluster.apply(fleet(6)).await;
-    at_sea(&cluster, 6).await;
+    wait_for_ships(&cluster, 6).await;
 }
 
-/// Two controllers of one kind, each with a field of its own in one shared object.
+/// Two controllers of one kind, each of which owns one field of a shared object.
 fn rivals() -> Operator {
     let share = |field: &'static str| {
         move |map: Arc<ConfigMap>, cx: Context<ConfigMap>| async move {
@@ -72,7 +72,7 @@ fn rivals() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn two_controllers_of_one_kind_do_not_fight(cluster: Cluster) {
+async fn two_controllers_of_one_kind_do_not_conflict(cluster: Cluster) {
     cluster.run(rivals).await;
     let plan = ConfigMap {
         metadata: ObjectMeta {
@@ -93,16 +93,14 @@ async fn two_controllers_of_one_kind_do_not_fight(cluster: Cluster) {
         .await;
     let settled = shared(&cluster).await;
     cluster
-        .consistently(
-            Duration::from_secs(3),
-            "nobody writes any more",
-            async |c| shared(c).await == settled,
-        )
+        .consistently(Duration::from_secs(3), "no further write", async |c| {
+            shared(c).await == settled
+        })
         .await;
 }
 
 #[kubewright_testing::test]
-async fn a_deletion_while_the_operator_is_away_is_cleaned_up_when_it_is_back(cluster: Cluster) {
+async fn deletion_while_the_operator_is_down_is_cleaned_up_after_its_restart(cluster: Cluster) {
     cluster.run(finalizer::operator).await;
     let spec = finalizer::NoticeSpec {
         text: "closed on Sunday".to_owned(),
@@ -121,7 +119,7 @@ async fn a_deletion_while_the_operator_is_away_is_cleaned_up_when_it_is_back(clu
     assert!(cluster.get::<finalizer::Notice>("hours").await.is_some());
     cluster.run(finalizer::operator).await;
     cluster
-        .eventually("both to go", async |c| {
+        .eventually("both to be deleted", async |c| {
             let notice = c.get::<finalizer::Notice>("hours").await;
             notice.is_none() && board.get::<ConfigMap>(&shown).await.is_none()
         })

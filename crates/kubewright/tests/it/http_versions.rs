@@ -1,4 +1,4 @@
-//! Which HTTP the webhooks of an operator speak.
+//! The HTTP versions of an operator's webhooks.
 
 use kubewright::RunOptions;
 use kubewright::kube::Client;
@@ -13,10 +13,10 @@ use crate::tls;
 
 fn check(_: &Change<ConfigMap>, _: &mut Findings) {}
 
-/// A certificate is checked by the machine's clock here, so time is not virtual.
+/// The certificate is verified by the system clock, so time is not virtual.
 #[tokio::test]
-async fn http2_is_offered_when_the_feature_is_asked_for_and_only_then() {
-    let nowhere = tower::service_fn(async |_: http::Request<kube::client::Body>| {
+async fn http2_is_negotiated_only_with_the_feature() {
+    let empty = tower::service_fn(async |_: http::Request<kube::client::Body>| {
         Ok::<_, std::convert::Infallible>(http::Response::new(kube::client::Body::empty()))
     });
     let authority = Authority::new("guard").expect("an authority");
@@ -35,15 +35,16 @@ async fn http2_is_offered_when_the_feature_is_asked_for_and_only_then() {
     };
     let running = Operator::new("guard")
         .webhook(Webhook::validates(check))
-        .start(Client::new(nowhere, "default"), options)
+        .start(Client::new(empty, "default"), options)
         .expect("it starts");
     running.ready().await;
-    let expected = match cfg!(feature = "http2") {
-        true => "h2",
-        false => "http/1.1",
+    let expected = if cfg!(feature = "http2") {
+        "h2"
+    } else {
+        "http/1.1"
     };
-    let stream = connector.connect().await.expect("a connection");
-    let stream = tls::connect_by(stream, &authority, &["h2", "http/1.1"]).await;
+    let pipe = connector.connect().await.expect("a connection");
+    let stream = tls::connect_with(pipe, &authority, &["h2", "http/1.1"]).await;
     let chosen = stream.get_ref().1.alpn_protocol();
     assert_eq!(chosen, Some(expected.as_bytes()));
     drop(stream);

@@ -1,4 +1,4 @@
-//! Kinds in other forms than whole objects that are registered from the start.
+//! Kinds that are read as metadata alone, or watched while the operator runs.
 
 use kubewright::context::Watch;
 use kubewright::controller::resource_of;
@@ -55,7 +55,7 @@ fn with_metadata() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn metadata_alone_is_enough_to_own_and_to_count(cluster: Cluster) {
+async fn owned_kind_can_be_read_as_metadata(cluster: Cluster) {
     cluster.run(with_metadata).await;
     cluster.apply(shelf(2)).await;
     cluster
@@ -69,35 +69,35 @@ async fn metadata_alone_is_enough_to_own_and_to_count(cluster: Cluster) {
         .await;
 }
 
-/// What a controller began to watch when its first object came.
-type Watched = Mutex<Option<Watch<DynamicObject>>>;
+/// The watch that a controller starts for its first object.
+type LateWatch = Mutex<Option<Watch<DynamicObject>>>;
 
-/// Counts the ConfigMaps beside a shelf that has room for any, and watches them for as long.
+/// Counts the ConfigMaps in the namespace of a shelf with books, and watches them as long as it has any.
 fn with_a_late_watch() -> Operator {
-    fn count(watched: &Watched, shelf: &Shelf, cx: &Context<Shelf>) -> Result<usize> {
-        let mut watched = watched.lock();
+    fn count(late_watch: &LateWatch, shelf: &Shelf, cx: &Context<Shelf>) -> Result<usize> {
+        let mut slot = late_watch.lock();
         if shelf.spec.books == 0 {
-            *watched = None;
+            *slot = None;
             return Ok(0);
         }
-        if watched.is_none() {
+        if slot.is_none() {
             let books = kind_of(resource_of::<ConfigMap>())
                 .labels("book")
                 .index("namespace", |book| book.namespace().into_iter().collect());
-            *watched = Some(cx.watch(books, enqueue::all())?);
+            *slot = Some(cx.watch(books, enqueue::all())?);
         }
-        let Some(watch) = watched.as_ref() else {
+        let Some(watch) = slot.as_ref() else {
             return Ok(0);
         };
-        let beside = cx.key().namespace().unwrap_or_default();
-        Ok(watch.by_index("namespace", beside)?.len())
+        let namespace = cx.key().namespace().unwrap_or_default();
+        Ok(watch.by_index("namespace", namespace)?.len())
     }
     async fn reconcile(
-        watched: Arc<Watched>,
+        late_watch: Arc<LateWatch>,
         shelf: Arc<Shelf>,
         cx: Context<Shelf>,
     ) -> Result<Outcome> {
-        let books = count(&watched, &shelf, &cx)?;
+        let books = count(&late_watch, &shelf, &cx)?;
         cx.status(|status| status.counted = books).await?;
         Ok(Outcome::done())
     }
@@ -107,13 +107,11 @@ fn with_a_late_watch() -> Operator {
         verbs: ["get", "list", "watch"].map(str::to_owned).into(),
         ..PolicyRule::default()
     };
-    Operator::new("late").controller(Controller::with(Watched::default(), reconcile).grants(read))
+    Operator::new("late").controller(Controller::with(LateWatch::default(), reconcile).grants(read))
 }
 
 #[kubewright_testing::test]
-async fn a_watch_that_begins_while_the_operator_runs_wakes_it_until_it_is_dropped(
-    cluster: Cluster,
-) {
+async fn watch_of_a_running_operator_enqueues_until_it_is_dropped(cluster: Cluster) {
     cluster.run(with_a_late_watch).await;
     cluster.apply(shelf(9)).await;
     cluster.apply(book("first".to_owned())).await;
@@ -126,11 +124,11 @@ async fn a_watch_that_begins_while_the_operator_runs_wakes_it_until_it_is_droppe
         .await;
     cluster.apply(shelf(0)).await;
     cluster
-        .eventually("no count any more", async |c| counted(c).await == Some(0))
+        .eventually("a count of zero", async |c| counted(c).await == Some(0))
         .await;
     cluster.apply(book("third".to_owned())).await;
     cluster
-        .consistently(Duration::from_secs(2), "nobody is woken", async |c| {
+        .consistently(Duration::from_secs(2), "no further reconcile", async |c| {
             counted(c).await == Some(0)
         })
         .await;

@@ -1,4 +1,4 @@
-//! What a user of the facade meets.
+//! Tests of the facade, as a user calls it.
 
 mod authorizer;
 mod certificates;
@@ -11,6 +11,7 @@ mod conversion;
 mod definition;
 mod description;
 mod dynamic_webhooks;
+mod example_code;
 mod examples;
 mod faults;
 mod guide;
@@ -22,7 +23,7 @@ mod namespaces;
 mod policies;
 mod registrations;
 mod samples;
-mod shown;
+
 mod tls;
 mod webhook_life;
 mod webhook_metrics;

@@ -1,4 +1,4 @@
-//! Several copies of one operator, and what they answer to those who look after them.
+//! Several copies of one operator: leader election, probes and metrics.
 
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::ServiceAccount;
@@ -14,13 +14,13 @@ use kubewright_webhook::{PipeConnector, pipe};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
-use crate::shown::manager;
+use crate::example_code::manager;
 use crate::tls;
 
-/// Where the operator's manifests put it.
+/// The namespace of the operator in its manifests.
 pub(crate) const OWN: &str = "lamplighter-system";
 
-/// Installs what the operator needs; nobody runs yet.
+/// Installs the manifests of the operator without running it.
 pub(crate) async fn install(cluster: &Cluster) {
     cluster.run(manager::operator).await;
     cluster.stop_operator().await;
@@ -48,7 +48,8 @@ fn lamp(name: &str) -> manager::Lamp {
 
 async fn is_lit(cluster: &Cluster, name: &str) -> bool {
     let lamp = cluster.get::<manager::Lamp>(name).await;
-    lamp.and_then(|lamp| lamp.status).is_some_and(|one| one.lit)
+    lamp.and_then(|lamp| lamp.status)
+        .is_some_and(|status| status.lit)
 }
 
 fn runs(running: &Running) -> u64 {
@@ -56,7 +57,7 @@ fn runs(running: &Running) -> u64 {
 }
 
 #[kubewright_testing::test]
-async fn of_two_copies_one_works_and_the_other_takes_over_when_it_stops(cluster: Cluster) {
+async fn second_copy_takes_over_when_the_leader_stops(cluster: Cluster) {
     install(&cluster).await;
     let one = copy(&cluster, "one", RunOptions::default());
     led_by(&cluster, &one, "the first to lead").await;
@@ -67,7 +68,7 @@ async fn of_two_copies_one_works_and_the_other_takes_over_when_it_stops(cluster:
         .eventually("the lamp to be lit", async |c| is_lit(c, "gate").await)
         .await;
     assert!(runs(&one) > 0 && runs(&two) == 0);
-    // The second is ready to go on at once: its cache has the lamp.
+    // The second copy is ready to take over: its cache has the lamp.
     assert_eq!(two.problems().await, Vec::<String>::new());
     one.stop().await;
     let lease = cluster.in_namespace(OWN).get::<Lease>("lamplighter").await;
@@ -84,7 +85,7 @@ async fn of_two_copies_one_works_and_the_other_takes_over_when_it_stops(cluster:
 }
 
 #[kubewright_testing::test]
-async fn a_stolen_lease_stops_the_work_and_a_free_one_lets_it_go_on(cluster: Cluster) {
+async fn work_stops_when_the_lease_is_lost_and_continues_when_it_is_free(cluster: Cluster) {
     install(&cluster).await;
     let running = copy(&cluster, "one", RunOptions::default());
     led_by(&cluster, &running, "it to lead").await;
@@ -97,7 +98,7 @@ async fn a_stolen_lease_stops_the_work_and_a_free_one_lets_it_go_on(cluster: Clu
     let before = runs(&running);
     cluster.apply(lamp("gate")).await;
     cluster
-        .consistently(Duration::from_secs(4), "it stays dark", async |c| {
+        .consistently(Duration::from_secs(4), "the lamp stays dark", async |c| {
             !is_lit(c, "gate").await
         })
         .await;
@@ -111,51 +112,51 @@ async fn a_stolen_lease_stops_the_work_and_a_free_one_lets_it_go_on(cluster: Clu
 }
 
 #[kubewright_testing::test]
-async fn an_operator_without_an_election_cannot_be_a_candidate(cluster: Cluster) {
+async fn election_options_need_a_registered_election(cluster: Cluster) {
     let options = RunOptions {
         election: Some(ElectionOptions::new("default")),
         ..RunOptions::default()
     };
     let started = Operator::new("alone").start(cluster.client(), options);
-    let error = started.expect_err("a refusal").to_string();
+    let error = started.expect_err("an error").to_string();
     assert!(error.contains(".leader_election("), "{error}");
 }
 
 #[kubewright_testing::test]
-async fn readiness_names_the_cache_that_is_missing_until_it_is_there(cluster: Cluster) {
+async fn readiness_names_the_cache_that_is_not_filled(cluster: Cluster) {
     let (connector, listener) = pipe();
     let options = RunOptions {
         clock: cluster.clock(),
         probes: Some(Incoming::Pipe(listener)),
         ..RunOptions::default()
     };
-    // Its definition is not installed.
+    // The definition of its kind is not installed.
     let running = manager::operator()
         .start(cluster.client(), options)
         .expect("it starts");
-    let ask = async |path: &str| get(&connector, path, None).await;
-    assert_eq!(ask("/healthz").await, (200, "ok".to_owned()));
+    let probe = async |path: &str| get(&connector, path, None).await;
+    assert_eq!(probe("/healthz").await, (200, "ok".to_owned()));
     cluster
-        .eventually("the reason to be told", async |_| {
-            let (code, text) = ask("/readyz/caches").await;
+        .eventually("the reason", async |_| {
+            let (code, text) = probe("/readyz/caches").await;
             code == 500
                 && text.contains("lamps")
                 && text.contains("install its CustomResourceDefinition")
         })
         .await;
-    let (code, text) = ask("/readyz").await;
+    let (code, text) = probe("/readyz").await;
     assert_eq!(code, 500);
     assert!(text.contains("[-]caches failed: reason withheld"), "{text}");
     assert!(text.contains("[+]oil ok"), "{text}");
     install(&cluster).await;
     cluster
-        .eventually("readiness", async |_| ask("/readyz").await.0 == 200)
+        .eventually("readiness", async |_| probe("/readyz").await.0 == 200)
         .await;
     running.stop().await;
 }
 
 #[kubewright_testing::test]
-async fn metrics_carry_the_names_of_controller_runtime(cluster: Cluster) {
+async fn metrics_have_the_names_of_controller_runtime(cluster: Cluster) {
     install(&cluster).await;
     let (connector, listener) = pipe();
     let options = RunOptions {
@@ -201,7 +202,7 @@ async fn metrics_carry_the_names_of_controller_runtime(cluster: Cluster) {
 }
 
 #[kubewright_testing::test]
-async fn secured_metrics_are_read_by_those_whom_the_api_server_lets(cluster: Cluster) {
+async fn secured_metrics_are_readable_for_authorized_users(cluster: Cluster) {
     install(&cluster).await;
     let (connector, listener) = pipe();
     let authority = Authority::new("metrics").expect("an authority");
@@ -219,20 +220,20 @@ async fn secured_metrics_are_read_by_those_whom_the_api_server_lets(cluster: Clu
         ..RunOptions::default()
     };
     let running = copy(&cluster, "one", options);
-    let ask = async |token: Option<&str>| {
-        let stream = connector.connect().await.expect("a connection");
-        let stream = tls::connect(stream, &authority).await;
+    let scrape = async |token: Option<&str>| {
+        let pipe = connector.connect().await.expect("a connection");
+        let stream = tls::connect(pipe, &authority).await;
         exchange(stream, "/metrics", token).await
     };
-    assert_eq!(ask(None).await.0, 401);
-    assert_eq!(ask(Some("made.up.token")).await.0, 401);
+    assert_eq!(scrape(None).await.0, 401);
+    assert_eq!(scrape(Some("invalid.token.text")).await.0, 401);
     for name in ["stranger", "scraper"] {
         let account = json!({"metadata": {"name": name}});
         let account: ServiceAccount = serde_json::from_value(account).expect("an account");
         cluster.apply(account).await;
     }
     let stranger = token(&cluster, "stranger").await;
-    let (code, text) = ask(Some(&stranger)).await;
+    let (code, text) = scrape(Some(&stranger)).await;
     let denied = format!(
         "Authorization denied for user system:serviceaccount:{}:stranger\n",
         cluster.namespace()
@@ -240,17 +241,17 @@ async fn secured_metrics_are_read_by_those_whom_the_api_server_lets(cluster: Clu
     assert_eq!((code, text), (403, denied));
     allow(&cluster, "scraper").await;
     let scraper = token(&cluster, "scraper").await;
-    // A real API server learns of roles by watching; a refusal is remembered for half a minute.
+    // A real API server watches roles with a delay, and a denial is cached for half a minute.
     cluster
         .eventually_within(Duration::from_secs(90), "the metrics", async |_| {
-            let (code, text) = ask(Some(&scraper)).await;
+            let (code, text) = scrape(Some(&scraper)).await;
             code == 200 && text.contains("workqueue_depth")
         })
         .await;
     running.stop().await;
 }
 
-/// Lets an account of the test read `/metrics`, by the role that the manifests have for that.
+/// Grants an account of the test to read `/metrics`, by the role in the manifests.
 async fn allow(cluster: &Cluster, name: &str) {
     use k8s_openapi::api::rbac::v1::{ClusterRole, ClusterRoleBinding};
     let description = manager::operator().description();
@@ -258,7 +259,7 @@ async fn allow(cluster: &Cluster, name: &str) {
     let objects = kubewright_manifest::deployment(&description, &options, "r/lamplighter:1");
     let reader = objects
         .into_iter()
-        .find(|one| one["metadata"]["name"] == "lamplighter-metrics-reader")
+        .find(|object| object["metadata"]["name"] == "lamplighter-metrics-reader")
         .expect("a role for readers");
     let role: ClusterRole = serde_json::from_value(reader).expect("a role");
     cluster.apply(role).await;
@@ -289,8 +290,8 @@ async fn token(cluster: &Cluster, name: &str) -> String {
         .header("content-type", "application/json")
         .body(body.to_string().into_bytes())
         .expect("a request");
-    let answer: serde_json::Value = client.request(request).await.expect("a token");
-    answer["status"]["token"]
+    let response: serde_json::Value = client.request(request).await.expect("a token");
+    response["status"]["token"]
         .as_str()
         .expect("a token")
         .to_owned()
@@ -310,15 +311,18 @@ async fn exchange(
     path: &str,
     token: Option<&str>,
 ) -> (u16, String) {
-    let token = token.map(|token| format!("authorization: Bearer {token}\r\n"));
-    let token = token.unwrap_or_default();
-    let head =
-        format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{token}\r\n");
-    stream.write_all(head.as_bytes()).await.expect("a request");
-    let mut answer = String::new();
-    // A peer that closes without a farewell has still said everything.
-    stream.read_to_string(&mut answer).await.unwrap_or_default();
-    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+    let authorization = token
+        .map(|token| format!("authorization: Bearer {token}\r\n"))
+        .unwrap_or_default();
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{authorization}\r\n"
+    );
+    let sent = stream.write_all(request.as_bytes()).await;
+    sent.expect("a request");
+    let mut response = String::new();
+    // A peer that closes without a TLS alert has still sent the whole response.
+    stream.read_to_string(&mut response).await.ok();
+    let (head, body) = response.split_once("\r\n\r\n").expect("a head");
     let code = head.split(' ').nth(1).and_then(|code| code.parse().ok());
     (code.expect("a code"), body.to_owned())
 }

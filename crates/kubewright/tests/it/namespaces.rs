@@ -1,4 +1,4 @@
-//! An operator of some namespaces, and its own.
+//! The namespaces that an operator is restricted to, and its own namespace.
 
 use k8s_openapi::api::core::v1::Namespace;
 use kubewright::prelude::*;
@@ -6,7 +6,7 @@ use kubewright::{NamespaceSet, RunOptions};
 use kubewright_testing::Cluster;
 use parking_lot::Mutex;
 
-use crate::shown::some_namespaces::{Form, FormSpec, operator};
+use crate::example_code::some_namespaces::{Form, FormSpec, operator};
 
 fn namespace(name: &str) -> Namespace {
     let metadata = ObjectMeta {
@@ -25,43 +25,48 @@ async fn known(cluster: &Cluster, name: &str) -> Option<usize> {
 }
 
 #[kubewright_testing::test]
-async fn an_operator_works_in_its_namespaces_alone_and_they_can_change(cluster: Cluster) {
+async fn operator_works_only_in_its_namespaces_which_can_change(cluster: Cluster) {
     let own = cluster.namespace().to_owned();
     let other = format!("{own}-other");
     cluster.create(namespace(&other)).await;
-    let there = cluster.in_namespace(&other);
+    let in_other = cluster.in_namespace(&other);
     let namespaces = NamespaceSet::new([&own, &other].map(String::as_str));
-    let (held, changed) = (namespaces.clone(), namespaces.clone());
-    // Its roles are those of both; it begins with one.
-    cluster.run(move || operator(held.clone())).await;
+    let (registered, changed) = (namespaces.clone(), namespaces.clone());
+    // Its roles are those of both namespaces; it starts with one.
+    cluster.run(move || operator(registered.clone())).await;
     changed.remove(&other);
     let form = |name: &str| Form::new(name, FormSpec {});
-    cluster.apply(form("here")).await;
-    there.apply(form("there")).await;
+    cluster.apply(form("first")).await;
+    in_other.apply(form("other")).await;
     cluster
-        .eventually("the form here", async |c| known(c, "here").await == Some(1))
-        .await;
-    there
-        .consistently(Duration::from_secs(2), "nobody looks there", async |c| {
-            known(c, "there").await.is_none()
+        .eventually("the form in the first namespace", async |c| {
+            known(c, "first").await == Some(1)
         })
         .await;
+    in_other
+        .consistently(
+            Duration::from_secs(2),
+            "the other namespace is not reconciled",
+            async |c| known(c, "other").await.is_none(),
+        )
+        .await;
     changed.add(&other);
-    there
-        .eventually("the form there", async |c| {
-            known(c, "there").await == Some(2)
+    in_other
+        .eventually("the form in the other namespace", async |c| {
+            known(c, "other").await == Some(2)
         })
         .await;
     changed.remove(&own);
-    there.apply(form("second")).await;
-    there
-        .eventually("the forms here to be forgotten", async |c| {
-            known(c, "second").await == Some(2)
-        })
+    in_other.apply(form("second")).await;
+    in_other
+        .eventually(
+            "the forms of the first namespace to be dropped",
+            async |c| known(c, "second").await == Some(2),
+        )
         .await;
 }
 
-/// Says where it runs for each Form that it sees.
+/// Records its own namespace for each Form.
 fn whereabouts(seen: &Arc<Mutex<Vec<String>>>) -> Operator {
     let seen = Arc::clone(seen);
     Operator::new("whereabouts").controller(Controller::new(
@@ -73,28 +78,29 @@ fn whereabouts(seen: &Arc<Mutex<Vec<String>>>) -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn an_operator_knows_the_namespace_that_it_runs_in_itself(cluster: Cluster) {
+async fn context_has_the_own_namespace_of_the_operator(cluster: Cluster) {
     let seen = Arc::<Mutex<Vec<String>>>::default();
-    let told = Arc::clone(&seen);
-    cluster.run(move || whereabouts(&told)).await;
-    cluster.apply(Form::new("here", FormSpec {})).await;
+    let recorded = Arc::clone(&seen);
+    cluster.run(move || whereabouts(&recorded)).await;
+    cluster.apply(Form::new("form", FormSpec {})).await;
     cluster
         .eventually("the form is seen", async |_| !seen.lock().is_empty())
         .await;
     cluster.stop_operator().await;
-    // Where its manifests put it, and not where the form is.
-    assert!(seen.lock().iter().all(|one| one == "whereabouts-system"));
+    // The namespace of its manifests, not that of the form.
+    assert!(seen.lock().iter().all(|name| name == "whereabouts-system"));
     seen.lock().clear();
     let options = RunOptions {
         clock: cluster.clock(),
-        namespace: Some("elsewhere".to_owned()),
+        namespace: Some("another".to_owned()),
         ..RunOptions::default()
     };
-    let running = whereabouts(&seen).start(cluster.client(), options);
-    let running = running.expect("it starts");
+    let running = whereabouts(&seen)
+        .start(cluster.client(), options)
+        .expect("it starts");
     cluster
         .eventually("the form is seen again", async |_| !seen.lock().is_empty())
         .await;
     running.stop().await;
-    assert!(seen.lock().iter().all(|one| one == "elsewhere"));
+    assert!(seen.lock().iter().all(|name| name == "another"));
 }

@@ -1,4 +1,4 @@
-//! Policies: rules that the API server follows by itself.
+//! Policies: rules that the API server evaluates itself.
 
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
@@ -11,78 +11,78 @@ use kubewright::webhook::{Change, FailurePolicy, Findings, Operation, Reinvocati
 use kubewright_testing::Cluster;
 use serde_json::{Value, json};
 
-use crate::shown::policies;
-use crate::webhooks::{refused, started};
+use crate::example_code::policies;
+use crate::webhooks::{error_of, started};
 
 fn config_map(name: &str, labels: Value) -> ConfigMap {
     let map = json!({"metadata": {"name": name, "labels": labels}});
     serde_json::from_value(map).expect("a ConfigMap")
 }
 
-/// What the API server says to a ConfigMap that names no team, which may be only tried out.
-async fn try_nameless(
+/// Creates a guarded ConfigMap without the label `team`.
+async fn create_nameless(
     cluster: &Cluster,
-    dry_run: bool,
+    params: &PostParams,
 ) -> Result<ConfigMap, Box<kube::core::Status>> {
     let maps: Api<ConfigMap> = Api::namespaced(cluster.client(), cluster.namespace());
-    let params = PostParams {
-        dry_run,
-        ..PostParams::default()
-    };
     let nameless = config_map("nameless", json!({"guarded": "yes"}));
-    match maps.create(&params, &nameless).await {
-        Ok(made) => Ok(made),
+    match maps.create(params, &nameless).await {
+        Ok(created) => Ok(created),
         Err(kube::Error::Api(status)) => Err(status),
-        Err(other) => unreachable!("the server answers: {other:?}"),
+        Err(other) => unreachable!("the server responds: {other:?}"),
     }
 }
 
-/// What the API server says to a ConfigMap that names no team; one that does is kept, one that
-/// is not guarded is let be.
-async fn said_of_a_guarded_one(cluster: &Cluster) -> String {
-    let nameless = try_nameless(cluster, false).await;
-    let status = nameless.expect_err("it is refused");
+/// Returns the message of the denial of a ConfigMap without a team. One with a team becomes immutable,
+/// and one that is not guarded is unchanged.
+async fn denial_of_guarded(cluster: &Cluster) -> String {
+    let nameless = create_nameless(cluster, &PostParams::default()).await;
+    let status = nameless.expect_err("it is denied");
     assert_eq!(status.code, 422, "{status:?}");
 
     let labels = json!({"guarded": "yes", "team": "a"});
-    let made = cluster.create(config_map("named", labels)).await;
-    assert_eq!(made.immutable, Some(true));
+    let named = cluster.create(config_map("named", labels)).await;
+    assert_eq!(named.immutable, Some(true));
     let other = cluster.create(config_map("other", json!({}))).await;
     assert_eq!(other.immutable, None);
     status.message
 }
 
 #[kubewright_testing::test]
-async fn policies_act_while_the_operator_is_down(cluster: Cluster) {
+async fn policies_are_enforced_while_the_operator_is_down(cluster: Cluster) {
     cluster.run(policies::operator).await;
     cluster.stop_operator().await;
-    let said = said_of_a_guarded_one(&cluster).await;
+    let message = denial_of_guarded(&cluster).await;
     let policy = "ValidatingAdmissionPolicy 'guard.labelled' with binding 'guard.labelled'";
-    let wanted = format!("{policy} denied request: name the team");
-    assert!(said.contains(&wanted), "{said}");
+    let expected = format!("{policy} denied request: name the team");
+    assert!(message.contains(&expected), "{message}");
 }
 
 #[kubewright_testing::test]
-async fn webhooks_do_the_same_where_no_policies_are_served(cluster: Cluster) {
-    let older = || policies::operator().without_policies().expect("stand-ins");
-    cluster.run(older).await;
-    // A real server follows the policies of the test before for a moment longer.
+async fn fallback_webhooks_replace_policies(cluster: Cluster) {
+    let operator = || policies::operator().without_policies().expect("fallbacks");
+    cluster.run(operator).await;
+    // A real server enforces the policies of the test before for a moment longer.
+    let dry_run = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
     cluster
-        .eventually("no policy acts", async |c| {
-            let tried = try_nameless(c, true).await;
-            tried.is_err_and(|status| !status.message.contains("AdmissionPolicy"))
+        .eventually("no policy is enforced", async |c| {
+            let created = create_nameless(c, &dry_run).await;
+            created.is_err_and(|status| !status.message.contains("AdmissionPolicy"))
         })
         .await;
-    let said = said_of_a_guarded_one(&cluster).await;
-    assert!(said.contains("metadata.labels[team]"), "{said}");
+    let message = denial_of_guarded(&cluster).await;
+    assert!(message.contains("metadata.labels[team]"), "{message}");
 }
 
 #[test]
-fn a_policy_is_for_create_and_update_and_spares_the_system_unless_it_says_otherwise() {
+fn policy_defaults_to_create_and_update_and_exempts_system_namespaces() {
     let operator = Operator::new("guard")
-        .policy(Policy::validates::<Pod>("usual").rule("true", "no"))
+        .policy(Policy::validates::<Pod>("default").rule("true", "no"))
         .policy(
-            Policy::mutates::<Pod>("unusual")
+            Policy::mutates::<Pod>("custom")
                 .patch("[]")
                 .on(Operation::Create)
                 .on_failure(FailurePolicy::Ignore)
@@ -91,101 +91,98 @@ fn a_policy_is_for_create_and_update_and_spares_the_system_unless_it_says_otherw
                 .parameter::<ConfigMap>("limits", MissingParameter::Allow),
         );
     let described = operator.description().policies;
-    let [usual, unusual]: [PolicyDescription; 2] = described.try_into().expect("two");
-    assert_eq!(usual.name, "guard.usual");
-    assert_eq!(usual.operations, [Operation::Create, Operation::Update]);
-    assert_eq!(usual.exemption, Exemption::SystemNamespaces);
-    assert_eq!(usual.failure_policy, FailurePolicy::Fail);
+    let [default, custom]: [PolicyDescription; 2] = described.try_into().expect("two");
+    assert_eq!(default.name, "guard.default");
+    assert_eq!(default.operations, [Operation::Create, Operation::Update]);
+    assert_eq!(default.exemption, Exemption::SystemNamespaces);
+    assert_eq!(default.failure_policy, FailurePolicy::Fail);
     assert!(
-        matches!(&usual.effect, PolicyEffect::Validating { actions, .. }
+        matches!(&default.effect, PolicyEffect::Validating { actions, .. }
             if *actions == [PolicyAction::Deny])
     );
-    assert_eq!(unusual.operations, [Operation::Create]);
-    assert_eq!(unusual.exemption, Exemption::Nothing);
-    assert_eq!(unusual.failure_policy, FailurePolicy::Ignore);
-    let parameter = unusual.parameter.expect("a parameter");
+    assert_eq!(custom.operations, [Operation::Create]);
+    assert_eq!(custom.exemption, Exemption::Nothing);
+    assert_eq!(custom.failure_policy, FailurePolicy::Ignore);
+    let parameter = custom.parameter.expect("a parameter");
     assert_eq!(parameter.resource.kind.kind, "ConfigMap");
 }
 
 #[tokio::test]
-async fn what_the_api_server_would_not_take_is_refused_when_the_operator_starts() {
-    let judges = || Policy::validates::<Pod>("p").rule("true", "no");
-    let changes = || Policy::mutates::<Pod>("p").patch("[]");
-    let with_judge =
+async fn invalid_policy_is_an_error_at_the_start() {
+    let validates = || Policy::validates::<Pod>("p").rule("true", "no");
+    let mutates = || Policy::mutates::<Pod>("p").patch("[]");
+    let with_validation =
         |policy| Operator::new("guard").policy::<kubewright::policy::Validation>(policy);
-    let with_change =
+    let with_mutation =
         |policy| Operator::new("guard").policy::<kubewright::policy::Mutation>(policy);
-    for (operator, wanted) in [
+    for (operator, expected) in [
         (
-            with_judge(judges()).policy(changes()),
+            with_validation(validates()).policy(mutates()),
             "register policy \"p\" twice: give one of them another name",
         ),
         (
-            with_judge(judges().objects("app in")),
+            with_validation(validates().objects("app in")),
             "select by \"app in\" in policy \"p\"",
         ),
         (
-            with_judge(Policy::validates::<Pod>("p")),
+            with_validation(Policy::validates::<Pod>("p")),
             "register policy \"p\": it has no rule; add .rule(expression, message)",
         ),
         (
-            with_judge(judges().rule(" ", "no")),
+            with_validation(validates().rule(" ", "no")),
             "register policy \"p\": one of its expressions is empty",
         ),
         (
-            with_judge(judges().rule("true", "two\nlines")),
+            with_validation(validates().rule("true", "two\nlines")),
             "register policy \"p\": the message of a rule is one line of text",
         ),
         (
-            with_judge(
-                judges()
+            with_validation(
+                validates()
                     .action(PolicyAction::Deny)
                     .action(PolicyAction::Warn),
             ),
-            "register policy \"p\": who is refused need not be warned; take one of \
+            "register policy \"p\": a denied request needs no warning; use one of \
              PolicyAction::Deny and PolicyAction::Warn",
         ),
         (
-            with_change(Policy::mutates::<Pod>("p")),
+            with_mutation(Policy::mutates::<Pod>("p")),
             "register policy \"p\": it changes nothing; add .patch(expression)",
         ),
         (
-            with_change(changes().on(Operation::Delete)),
-            "register policy \"p\": what is deleted cannot be changed; leave Operation::Delete out",
+            with_mutation(mutates().on(Operation::Delete)),
+            "register policy \"p\": a deleted object cannot be changed; leave Operation::Delete out",
         ),
         (
-            with_change(changes().when("a", "true").when("a", "false")),
-            "register policy \"p\": two of its conditions have one name; give each another",
+            with_mutation(mutates().when("a", "true").when("a", "false")),
+            "register policy \"p\": two of its conditions have the same name; rename one of them",
         ),
         (
-            with_change(
+            with_mutation(
                 Policy::mutates::<Node>("p")
                     .patch("[]")
                     .parameter::<ConfigMap>("c", MissingParameter::Deny),
             ),
-            "register policy \"p\": its objects are in no namespace, where its parameter would be \
-             looked for; take a parameter of a kind that is in none",
+            "register policy \"p\": its objects are cluster-scoped, but its parameter is in the \
+             namespace of the object; use a parameter of a cluster-scoped kind",
         ),
     ] {
-        assert_eq!(refused(operator).to_string(), wanted);
+        assert_eq!(error_of(operator).to_string(), expected);
     }
     let unnamed = Policy::mutates::<Pod>("My Policy").patch("[]");
-    let unnamed = refused(with_change(unnamed)).to_string();
-    assert!(
-        unnamed.starts_with("name a policy \"My Policy\""),
-        "{unnamed}"
-    );
+    let error = error_of(with_mutation(unnamed)).to_string();
+    assert!(error.starts_with("name a policy \"My Policy\""), "{error}");
 }
 
 #[tokio::test]
-async fn a_policy_that_could_stop_every_pod_is_refused_with_the_reason() {
+async fn policy_that_could_stop_all_pods_is_an_error() {
     let everywhere = || {
         Policy::validates::<Pod>("wide")
             .rule("true", "no")
             .exempt(Exemption::Nothing)
     };
     assert_eq!(
-        refused(Operator::new("guard").policy(everywhere())).to_string(),
+        error_of(Operator::new("guard").policy(everywhere())).to_string(),
         "register policy \"wide\" for the Pods of all namespaces with FailurePolicy::Fail: where \
          an expression has no value no Pod could start, not even the operator's own; leave \
          .exempt(..) out, choose Pods with .objects(..) or .namespaces(..), or use \
@@ -202,13 +199,13 @@ async fn a_policy_that_could_stop_every_pod_is_refused_with_the_reason() {
     }
 }
 
-/// Three of one kind and effect, the last of which says itself what it is for.
+/// Three policies of one kind and effect. The fallback of the last has its own scope.
 #[tokio::test]
-async fn a_webhook_that_stands_in_is_for_what_its_policy_is_for() {
+async fn fallback_webhook_defaults_to_the_scope_of_its_policy() {
     let policy = |name: &str, webhook: Webhook| {
         Policy::validates::<ConfigMap>(name)
             .rule("true", "no")
-            .stand_in(webhook)
+            .fallback(webhook)
             .on(Operation::Create)
             .objects("guarded")
             .namespaces("team=a")
@@ -226,13 +223,13 @@ async fn a_webhook_that_stands_in_is_for_what_its_policy_is_for() {
         .policy(policy("one", webhook()))
         .policy(policy("two", webhook()))
         .policy(policy("three", own));
-    let operator = operator.without_policies().expect("stand-ins");
+    let operator = operator.without_policies().expect("fallbacks");
     let webhooks = operator.description().webhooks;
-    let told = |field: fn(&WebhookDescription) -> String| -> Vec<String> {
+    let each = |field: fn(&WebhookDescription) -> String| -> Vec<String> {
         webhooks.iter().map(field).collect()
     };
     assert_eq!(
-        told(|one| one.path.clone()),
+        each(|webhook| webhook.path.clone()),
         [
             "/validate--v1-configmap/one",
             "/validate--v1-configmap/two",
@@ -240,7 +237,7 @@ async fn a_webhook_that_stands_in_is_for_what_its_policy_is_for() {
         ]
     );
     assert_eq!(
-        told(|one| one.name.clone()),
+        each(|webhook| webhook.name.clone()),
         [
             "one.vconfigmap-v1.guard.core",
             "two.vconfigmap-v1.guard.core",
@@ -248,34 +245,34 @@ async fn a_webhook_that_stands_in_is_for_what_its_policy_is_for() {
         ]
     );
     assert_eq!(
-        told(|one| one.objects.to_string()),
+        each(|webhook| webhook.objects.to_string()),
         ["guarded", "guarded", "own"]
     );
     assert!(
-        told(|one| one.namespaces.to_string())
+        each(|webhook| webhook.namespaces.to_string())
             .iter()
-            .all(|one| one == "team=a")
+            .all(|namespaces| namespaces == "team=a")
     );
-    let [one, _, three] = &webhooks[..] else {
+    let [first, _, third] = &webhooks[..] else {
         panic!("three webhooks: {webhooks:?}");
     };
-    assert_eq!(one.operations, [Operation::Create]);
-    assert_eq!(one.exemption, Exemption::Nothing);
-    assert_eq!(one.failure_policy, FailurePolicy::Ignore);
-    assert_eq!(three.operations, [Operation::Update]);
-    assert_eq!(three.exemption, Exemption::SystemNamespaces);
-    assert_eq!(three.failure_policy, FailurePolicy::Fail);
+    assert_eq!(first.operations, [Operation::Create]);
+    assert_eq!(first.exemption, Exemption::Nothing);
+    assert_eq!(first.failure_policy, FailurePolicy::Ignore);
+    assert_eq!(third.operations, [Operation::Update]);
+    assert_eq!(third.exemption, Exemption::SystemNamespaces);
+    assert_eq!(third.failure_policy, FailurePolicy::Fail);
     let started = started(operator);
     assert!(started.is_ok(), "{started:?}");
 }
 
 #[test]
-fn a_policy_without_a_webhook_cannot_be_done_without() {
+fn policy_without_a_fallback_cannot_be_replaced() {
     let operator = Operator::new("guard").policy(Policy::mutates::<Pod>("marked").patch("[]"));
-    let error = operator.without_policies().expect_err("nothing stands in");
+    let error = operator.without_policies().expect_err("no fallback");
     assert_eq!(
         error.to_string(),
-        "do without policy \"marked\": no webhook stands in for it; add .stand_in(Webhook::..) \
+        "replace policy \"marked\" by a webhook: it has no fallback; add .fallback(Webhook::..) \
          to it, or leave --no-policies out"
     );
 }

@@ -1,4 +1,4 @@
-//! What a registration may say of a kind, and what a reconcile function then can do, on a cluster.
+//! Options of registrations, and what a reconcile function can do with them, on a cluster.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,7 +19,7 @@ use kubewright::{Event, Failure, List, ObjectKey, RunOptions, Verb, kind_of, own
 use kubewright_testing::Cluster;
 use serde_json::json;
 
-/// Tells what its controller sees.
+/// An object whose status lists what its controller sees.
 #[derive(CustomResource, Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[kube(group = "tests.kubewright.dev", version = "v1", kind = "Census")]
 #[kube(namespaced, plural = "censuses", status = "CensusStatus")]
@@ -48,7 +48,7 @@ async fn seen(cluster: &Cluster, name: &str) -> Vec<String> {
     status.unwrap_or_default().seen
 }
 
-/// The names, in order.
+/// Returns the names in order.
 fn names(maps: &List<ConfigMap>) -> Vec<String> {
     maps.iter().map(|map| map.name_any()).collect()
 }
@@ -60,12 +60,14 @@ fn by_color() -> Operator {
         red.sort();
         paint.sort();
         let unknown = cx.by_index::<ConfigMap>("size", "1").map(drop);
-        let unknown = unknown.err().map(|error| error.to_string());
-        let unknown = unknown.unwrap_or_default();
+        let error = unknown.err().map(|error| error.to_string());
         let seen = vec![
             red.join(" "),
             paint.join(" "),
-            unknown.contains(".index(\"size\", ..)").to_string(),
+            error
+                .unwrap_or_default()
+                .contains(".index(\"size\", ..)")
+                .to_string(),
         ];
         cx.status(|status| status.seen = seen).await?;
         Ok(Outcome::done())
@@ -78,7 +80,7 @@ fn by_color() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn objects_are_found_by_an_index_and_by_their_labels(cluster: Cluster) {
+async fn objects_are_found_by_index_and_by_labels(cluster: Cluster) {
     cluster.run(by_color).await;
     cluster.apply(census("all")).await;
     cluster.apply(map("a", "paint", "red")).await;
@@ -91,39 +93,40 @@ async fn objects_are_found_by_an_index_and_by_their_labels(cluster: Cluster) {
         .await;
     cluster.apply(map("a", "paint", "green")).await;
     cluster
-        .eventually("one that is no longer red", async |c| {
-            seen(c, "all").await == ["c", "a b", "true"]
-        })
+        .eventually(
+            "the object that is no longer red to be missing",
+            async |c| seen(c, "all").await == ["c", "a b", "true"],
+        )
         .await;
-    // Both look into all namespaces, as a list does.
-    let elsewhere = format!("{}-elsewhere", cluster.namespace());
-    let metadata = json!({"metadata": {"name": elsewhere}});
-    let made: Namespace = serde_json::from_value(metadata).expect("a Namespace");
-    cluster.create(made).await;
-    let there = cluster.in_namespace(&elsewhere);
-    there.apply(map("d", "paint", "red")).await;
+    // Both search all namespaces, like a list.
+    let other = format!("{}-other", cluster.namespace());
+    let namespace = json!({"metadata": {"name": other}});
+    let namespace: Namespace = serde_json::from_value(namespace).expect("a Namespace");
+    cluster.create(namespace).await;
+    let in_other = cluster.in_namespace(&other);
+    in_other.apply(map("d", "paint", "red")).await;
     cluster
-        .eventually("one elsewhere, too", async |c| {
+        .eventually("the object in the other namespace, too", async |c| {
             seen(c, "all").await == ["c d", "a b d", "true"]
         })
         .await;
 }
 
-fn of_a_late_kind() -> Operator {
+fn of_a_dynamic_kind() -> Operator {
     fn names(maps: &List<DynamicObject>) -> String {
         let mut names: Vec<_> = maps.iter().map(|map| map.name_any()).collect();
         names.sort();
         names.join(" ")
     }
     async fn reconcile(_: Arc<Census>, cx: Context<Census>) -> Result<Outcome> {
-        let maps = resource_of::<ConfigMap>();
-        let maps = cx.of(&maps);
+        let resource = resource_of::<ConfigMap>();
+        let maps = cx.of(&resource);
         let unknown = maps.by_index("size", "1").map(drop);
-        let unknown = unknown.err().map(|error| error.to_string());
+        let error = unknown.err().map(|error| error.to_string());
         let seen = vec![
             names(&maps.by_index("color", "red")?),
             names(&maps.matching("kind=paint")?),
-            unknown.unwrap_or_default(),
+            error.unwrap_or_default(),
         ];
         cx.status(|status| status.seen = seen).await?;
         Ok(Outcome::done())
@@ -136,8 +139,8 @@ fn of_a_late_kind() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn objects_of_a_kind_known_at_run_time_are_found_alike(cluster: Cluster) {
-    cluster.run(of_a_late_kind).await;
+async fn objects_of_a_dynamic_kind_are_found_by_index_and_by_labels(cluster: Cluster) {
+    cluster.run(of_a_dynamic_kind).await;
     cluster.apply(census("all")).await;
     cluster.apply(map("a", "paint", "red")).await;
     cluster.apply(map("b", "paint", "blue")).await;
@@ -169,21 +172,21 @@ fn chosen(namespace: &str) -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn only_objects_with_such_fields_in_that_namespace_are_read(cluster: Cluster) {
+async fn selection_by_fields_and_namespace_excludes_other_objects(cluster: Cluster) {
     let namespace = cluster.namespace().to_owned();
-    let elsewhere = format!("{namespace}-elsewhere");
-    let metadata = json!({"metadata": {"name": elsewhere}});
-    let made: Namespace = serde_json::from_value(metadata).expect("a Namespace");
-    cluster.create(made).await;
-    let there = cluster.in_namespace(&elsewhere);
-    there.apply(map("chosen", "", "there")).await;
-    cluster.apply(map("other", "", "here")).await;
+    let other = format!("{namespace}-other");
+    let object = json!({"metadata": {"name": other}});
+    let object: Namespace = serde_json::from_value(object).expect("a Namespace");
+    cluster.create(object).await;
+    let in_other = cluster.in_namespace(&other);
+    in_other.apply(map("chosen", "", "blue")).await;
+    cluster.apply(map("other", "", "red")).await;
     cluster.run(move || chosen(&namespace)).await;
     cluster.apply(census("all")).await;
-    cluster.apply(map("chosen", "", "here")).await;
+    cluster.apply(map("chosen", "", "red")).await;
     cluster
-        .eventually("the chosen one", async |c| {
-            seen(c, "all").await == ["chosen here"]
+        .eventually("the selected object", async |c| {
+            seen(c, "all").await == ["chosen red"]
         })
         .await;
 }
@@ -201,7 +204,7 @@ fn without_data() -> Operator {
         Ok(Outcome::done())
     }
     let secrets = kind::<Secret>().when(!only::deleted());
-    // Its own status wakes it neither.
+    // Changes of its own status do not enqueue it either.
     let controller = Controller::new(reconcile).when(changed::generation());
     Operator::new("hidden")
         .controller(controller.watches(secrets, enqueue::same_name()))
@@ -215,22 +218,22 @@ fn without_data() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn a_transform_keeps_out_of_the_cache_what_nobody_reads(cluster: Cluster) {
+async fn transform_removes_fields_before_they_are_cached(cluster: Cluster) {
     let secret = |name: &str| {
         let secret = json!({"metadata": {"name": name}, "data": {"password": "MTIzNA=="}});
         serde_json::from_value::<Secret>(secret).expect("a Secret")
     };
     cluster.run(without_data).await;
-    let mut noted = census("one");
-    let notes = noted.metadata.annotations.get_or_insert_default();
-    notes.insert("note".to_owned(), "for somebody else".to_owned());
-    cluster.apply(noted).await;
+    let mut annotated = census("one");
+    let notes = annotated.metadata.annotations.get_or_insert_default();
+    notes.insert("note".to_owned(), "of another client".to_owned());
+    cluster.apply(annotated).await;
     cluster
         .eventually("no Secret", async |c| {
             seen(c, "one").await == ["None None 0"]
         })
         .await;
-    // One of another name wakes another.
+    // A Secret of another name enqueues another census.
     cluster.create(secret("two")).await;
     cluster.create(secret("one")).await;
     cluster
@@ -238,10 +241,10 @@ async fn a_transform_keeps_out_of_the_cache_what_nobody_reads(cluster: Cluster) 
             seen(c, "one").await == ["Some(false) Some(true) 0"]
         })
         .await;
-    // A deletion wakes nobody, as the registration says.
+    // The predicate filters deletions out.
     cluster.delete::<Secret>("one").await;
     cluster
-        .consistently(Duration::from_secs(2), "nobody looks", async |c| {
+        .consistently(Duration::from_secs(2), "no further reconcile", async |c| {
             seen(c, "one").await == ["Some(false) Some(true) 0"]
         })
         .await;
@@ -258,7 +261,7 @@ fn ledger() -> Operator {
             metadata,
             ..ConfigMap::default()
         };
-        let (ledger, done) = cx
+        let (ledger, result) = cx
             .create_or_patch(&empty, |ledger| {
                 owner::set_owner(&*census, ledger)?;
                 let data = ledger.data.get_or_insert_default();
@@ -266,7 +269,7 @@ fn ledger() -> Operator {
                 Ok(())
             })
             .await?;
-        if done == WriteResult::Unchanged {
+        if result == WriteResult::Unchanged {
             let seen = ledger.data.unwrap_or_default().into_keys().collect();
             cx.status(|status| status.seen = seen).await?;
         }
@@ -281,12 +284,12 @@ fn ledger() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn several_keep_one_object_together_and_all_of_them_look_after_it(cluster: Cluster) {
+async fn several_objects_own_one_object_together(cluster: Cluster) {
     cluster.run(ledger).await;
     for name in ["a", "b", "c"] {
         cluster.apply(census(name)).await;
     }
-    let all_know = async |cluster: &Cluster| {
+    let all_have_pages = async |cluster: &Cluster| {
         for name in ["a", "b", "c"] {
             if seen(cluster, name).await != ["a", "b", "c"] {
                 return false;
@@ -294,20 +297,23 @@ async fn several_keep_one_object_together_and_all_of_them_look_after_it(cluster:
         }
         true
     };
-    cluster.eventually("a page for each", all_know).await;
+    cluster.eventually("a page for each", all_have_pages).await;
     let ledger = cluster.get::<ConfigMap>("ledger").await.expect("a ledger");
     assert_eq!(ledger.owner_references().len(), 3);
     assert!(owner::controller_of(&ledger).is_none());
-    // Somebody tears a page out and writes on another.
-    let torn = json!({"data": {"a": null, "b": "7"}});
-    cluster.patch::<ConfigMap>("ledger", torn).await;
+    // Another client removes a page and changes another one.
+    let patch = json!({"data": {"a": null, "b": "7"}});
+    cluster.patch::<ConfigMap>("ledger", patch).await;
     cluster
-        .eventually("the page again, and the other as it was left", async |c| {
-            let ledger = c.get::<ConfigMap>("ledger").await;
-            let data = ledger.and_then(|ledger| ledger.data).unwrap_or_default();
-            data.get("a").is_some_and(|page| page == "0")
-                && data.get("b").is_some_and(|page| page == "7")
-        })
+        .eventually(
+            "the removed page again, and the changed page unchanged",
+            async |c| {
+                let ledger = c.get::<ConfigMap>("ledger").await;
+                let data = ledger.and_then(|ledger| ledger.data).unwrap_or_default();
+                data.get("a").is_some_and(|page| page == "0")
+                    && data.get("b").is_some_and(|page| page == "7")
+            },
+        )
         .await;
 }
 
@@ -326,21 +332,22 @@ fn readers() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn an_event_may_be_about_another_object(cluster: Cluster) {
+async fn event_can_regard_another_object(cluster: Cluster) {
     cluster.run(readers).await;
     cluster.apply(map("other", "bill", "")).await;
     cluster.apply(map("once-upon-a-time", "tale", "")).await;
     cluster.apply(census("ada")).await;
     cluster
-        .eventually("word of it", async |c| {
+        .eventually("both events", async |c| {
             let events = c.list::<StoredEvent>().await;
-            let about = |reason: &str| {
-                let told = events.iter();
-                let told = told.filter(|one| one.reason.as_deref() == Some(reason));
-                let about = told.filter_map(|one| one.regarding.clone()?.name);
-                about.collect::<Vec<_>>()
+            let regarding = |reason: &str| {
+                events
+                    .iter()
+                    .filter(|event| event.reason.as_deref() == Some(reason))
+                    .filter_map(|event| event.regarding.clone()?.name)
+                    .collect::<Vec<_>>()
             };
-            about("Read") == ["once-upon-a-time"] && about("Reading") == ["ada"]
+            regarding("Read") == ["once-upon-a-time"] && regarding("Reading") == ["ada"]
         })
         .await;
 }
@@ -365,7 +372,7 @@ fn stamps() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn an_object_of_somebody_else_is_changed_in_one_place(cluster: Cluster) {
+async fn patch_changes_one_field_of_an_object_of_another_client(cluster: Cluster) {
     cluster.run(stamps).await;
     cluster.apply(census("letter")).await;
     let secret = json!({
@@ -375,11 +382,13 @@ async fn an_object_of_somebody_else_is_changed_in_one_place(cluster: Cluster) {
     let secret: Secret = serde_json::from_value(secret).expect("a Secret");
     cluster.create(secret).await;
     cluster
-        .eventually("the stamp beside what was there", async |c| {
+        .eventually("the stamp and the existing annotation", async |c| {
             let secret = c.get::<Secret>("letter").await;
             let annotations = secret.map(|secret| secret.annotations().clone());
-            let annotations = annotations.unwrap_or_default();
-            annotations.into_iter().collect::<Vec<_>>()
+            annotations
+                .unwrap_or_default()
+                .into_iter()
+                .collect::<Vec<_>>()
                 == [("from", "ada"), ("stamped", "yes")]
                     .map(|(key, value)| (key.to_owned(), value.to_owned()))
         })
@@ -396,16 +405,16 @@ fn unread() -> Operator {
         let Some(secret) = cx.get::<Secret>(&census.name_any())? else {
             return Ok(Outcome::done());
         };
-        let mut secret = Secret::clone(&secret);
-        // The census lends its own.
-        secret.metadata.namespace = None;
-        let done = cx.patch(&secret, stamp).await?;
-        secret.metadata.uid = None;
-        let refused = cx.patch(&secret, stamp).await.err();
-        let refused = refused.map(|error| error.to_string()).unwrap_or_default();
+        let mut copy = Secret::clone(&secret);
+        // The namespace of the census is the default.
+        copy.metadata.namespace = None;
+        let patched = cx.patch(&copy, stamp).await?;
+        copy.metadata.uid = None;
+        let failed = cx.patch(&copy, stamp).await.err();
+        let error = failed.map(|error| error.to_string()).unwrap_or_default();
         let seen = vec![
-            done.is_some().to_string(),
-            refused.contains("it has no uid").to_string(),
+            patched.is_some().to_string(),
+            error.contains("it has no uid").to_string(),
         ];
         cx.status(|status| status.seen = seen).await?;
         Ok(Outcome::done())
@@ -418,14 +427,14 @@ fn unread() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn only_an_object_that_was_read_is_patched(cluster: Cluster) {
+async fn patch_of_an_object_without_uid_fails(cluster: Cluster) {
     cluster.run(unread).await;
     cluster.apply(census("letter")).await;
     let secret = json!({"metadata": {"name": "letter"}});
     let secret: Secret = serde_json::from_value(secret).expect("a Secret");
     cluster.create(secret).await;
     cluster
-        .eventually("one patched, one refused", async |c| {
+        .eventually("one patch and one error", async |c| {
             seen(c, "letter").await == ["true", "true"]
         })
         .await;
@@ -444,10 +453,10 @@ fn alarms() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn what_an_urgent_kind_wakes_is_urgent(cluster: Cluster) {
+async fn keys_have_the_priority_of_the_kind_that_enqueued_them(cluster: Cluster) {
     cluster.run(alarms).await;
     cluster.stop_operator().await;
-    // Somebody else leads, so that what is to be done piles up.
+    // Another copy leads, so the queue of this one fills.
     let lease = json!({
         "metadata": {"name": "alarms"},
         "spec": {"holderIdentity": "another", "leaseDurationSeconds": 3600},
@@ -459,27 +468,28 @@ async fn what_an_urgent_kind_wakes_is_urgent(cluster: Cluster) {
         election: Some(ElectionOptions::new(cluster.namespace())),
         ..RunOptions::default()
     };
-    let running = alarms().start(cluster.client(), options);
-    let running = running.expect("it starts");
+    let running = alarms()
+        .start(cluster.client(), options)
+        .expect("it starts");
     running.ready().await;
     let waiting = || running.controllers()[0].queue_metrics().depth;
     cluster.apply(census("a")).await;
     cluster
-        .eventually("one that waits", async |_| {
+        .eventually("one key in the queue", async |_| {
             waiting() == BTreeMap::from([(Priority::NORMAL, 1)])
         })
         .await;
     cluster.apply(map("fire", "alarm", "red")).await;
     cluster
-        .eventually("the same, more urgent", async |_| {
+        .eventually("the key with the higher priority", async |_| {
             waiting() == BTreeMap::from([(Priority(7), 1)])
         })
         .await;
     running.stop().await;
 }
 
-/// Fails, waits for an hour, and counts how often it was called.
-fn patient(count: &Arc<AtomicU32>) -> Operator {
+/// Counts its calls and fails; the backoff is an hour.
+fn failing(count: &Arc<AtomicU32>) -> Operator {
     let count = Arc::clone(count);
     let hour = Duration::from_secs(3600);
     let queue = QueueOptions {
@@ -493,29 +503,31 @@ fn patient(count: &Arc<AtomicU32>) -> Operator {
         count.fetch_add(1, Ordering::SeqCst);
         async { Err::<Outcome, Failure>("not yet".into()) }
     };
-    Operator::new("patient").controller(Controller::new(reconcile).queue(queue))
+    Operator::new("failing").controller(Controller::new(reconcile).queue(queue))
 }
 
 #[kubewright_testing::test]
-async fn a_controller_that_fails_waits_as_long_as_its_queue_says(cluster: Cluster) {
+async fn failed_key_is_retried_after_the_backoff_of_the_queue(cluster: Cluster) {
     let count = Arc::<AtomicU32>::default();
-    let counted = Arc::clone(&count);
-    cluster.run(move || patient(&counted)).await;
+    let counter = Arc::clone(&count);
+    cluster.run(move || failing(&counter)).await;
     cluster.apply(census("one")).await;
     cluster
-        .eventually("the first try", async |_| count.load(Ordering::SeqCst) == 1)
+        .eventually("the first call", async |_| {
+            count.load(Ordering::SeqCst) == 1
+        })
         .await;
     cluster
-        .consistently(Duration::from_secs(5), "no other", async |_| {
+        .consistently(Duration::from_secs(5), "no second call", async |_| {
             count.load(Ordering::SeqCst) == 1
         })
         .await;
 }
 
-fn of_open_ones() -> Operator {
+fn of_open_censuses() -> Operator {
     async fn reconcile(census: Arc<Census>, cx: Context<Census>) -> Result<Outcome> {
         let all = cx.list::<Census>()?;
-        let mut seen: Vec<_> = all.iter().map(|one| one.name_any()).collect();
+        let mut seen: Vec<_> = all.iter().map(|census| census.name_any()).collect();
         seen.sort();
         let named = cx.by_index::<Census>("name", &census.name_any())?.len();
         seen.push(named.to_string());
@@ -530,57 +542,60 @@ fn of_open_ones() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn a_controller_is_for_the_selected_objects_of_its_kind_alone(cluster: Cluster) {
+async fn controller_reconciles_only_the_selected_objects_of_its_kind(cluster: Cluster) {
     let open = |name: &str, is_open: &str| {
         let mut census = census(name);
         census.metadata.labels = Some([("open".to_owned(), is_open.to_owned())].into());
         census
     };
-    cluster.run(of_open_ones).await;
+    cluster.run(of_open_censuses).await;
     cluster.apply(open("closed", "no")).await;
     cluster.apply(open("first", "yes")).await;
     cluster
-        .eventually("the open one alone", async |c| {
+        .eventually("the open census alone", async |c| {
             seen(c, "first").await == ["first", "1"]
         })
         .await;
     cluster
-        .consistently(Duration::from_secs(2), "nothing of the other", async |c| {
-            seen(c, "closed").await.is_empty()
-        })
+        .consistently(
+            Duration::from_secs(2),
+            "no status of the closed census",
+            async |c| seen(c, "closed").await.is_empty(),
+        )
         .await;
     cluster.apply(open("first", "no")).await;
     cluster.apply(open("closed", "yes")).await;
     cluster
-        .eventually("the one that has come", async |c| {
+        .eventually("the census that matches now", async |c| {
             seen(c, "closed").await == ["closed", "1"]
         })
         .await;
 }
 
 #[tokio::test]
-async fn a_selection_that_is_none_is_refused() {
+async fn invalid_selection_of_the_own_kind_is_an_error() {
     async fn reconcile(_: Arc<DynamicObject>, _: Context<DynamicObject>) -> Result<Outcome> {
         Ok(Outcome::done())
     }
-    let refusal = |selection| {
+    let error_of = |selection| {
         let controller = Controller::of(resource_of::<Node>(), reconcile).select(selection);
-        let nowhere =
-            tower::service_fn(async |_: Request<Body>| Err::<Response<Body>, _>("nobody is there"));
-        let client = Client::new(nowhere, "default");
-        let started = Operator::new("none").controller(controller);
-        let started = started.start(client, RunOptions::default());
-        started.map(drop).expect_err("refused").to_string()
+        let unreachable = tower::service_fn(async |_: Request<Body>| {
+            Err::<Response<Body>, _>("connection refused")
+        });
+        let client = Client::new(unreachable, "default");
+        let operator = Operator::new("none").controller(controller);
+        let started = operator.start(client, RunOptions::default());
+        started.map(drop).expect_err("an error").to_string()
     };
-    let other = refusal(kind_of(resource_of::<Pod>()));
+    let other = error_of(kind_of(resource_of::<Pod>()));
     assert!(other.contains(".select(..) of another kind"), "{other}");
-    let misplaced = refusal(kind_of(resource_of::<Node>()).namespace("web"));
-    assert!(misplaced.contains(".namespace(..)"), "{misplaced}");
-    let unreadable = refusal(kind_of(resource_of::<Node>()).labels("a=("));
-    assert!(unreadable.contains("a=("), "{unreadable}");
+    let namespaced = error_of(kind_of(resource_of::<Node>()).namespace("web"));
+    assert!(namespaced.contains(".namespace(..)"), "{namespaced}");
+    let invalid = error_of(kind_of(resource_of::<Node>()).labels("a=("));
+    assert!(invalid.contains("a=("), "{invalid}");
 }
 
-/// One key of a ConfigMap's data.
+/// A ConfigMap with one key of its data.
 #[derive(kubewright::kube::Resource, Clone, Debug, Serialize, Deserialize)]
 #[resource(inherit = "ConfigMap")]
 struct Colored {
@@ -593,16 +608,16 @@ struct Color {
     color: Option<String>,
 }
 
-fn by_part() -> Operator {
+fn by_projection() -> Operator {
     async fn reconcile(_: Arc<Census>, cx: Context<Census>) -> Result<Outcome> {
         let informer = cx.informer::<Colored>()?;
         let mut seen = Vec::new();
         for map in cx.list::<Colored>()?.iter() {
             let key = ObjectKey::new(map.metadata.namespace.as_deref(), &map.name_any());
             let record = informer.store().get(&key);
-            let kept = record.map(|record| record.to_value()["data"].to_string());
+            let cached = record.map(|record| record.to_value()["data"].to_string());
             let color = map.data.as_ref().and_then(|data| data.color.clone());
-            seen.push(format!("{color:?} of {}", kept.unwrap_or_default()));
+            seen.push(format!("{color:?} of {}", cached.unwrap_or_default()));
         }
         cx.status(|status| status.seen = seen).await?;
         Ok(Outcome::done())
@@ -612,15 +627,15 @@ fn by_part() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn a_part_of_a_kind_is_read_by_a_struct_of_the_users_own(cluster: Cluster) {
+async fn projection_caches_only_the_fields_of_its_struct(cluster: Cluster) {
     let mut paint = map("wall", "paint", "white");
     let data = paint.data.get_or_insert_default();
     data.insert("recipe".to_owned(), "a long one".to_owned());
     cluster.apply(paint).await;
-    cluster.run(by_part).await;
+    cluster.run(by_projection).await;
     cluster.apply(census("all")).await;
     cluster
-        .eventually("the color and nothing else", async |c| {
+        .eventually("the color and no other field", async |c| {
             seen(c, "all").await == [r#"Some("white") of {"color":"white"}"#]
         })
         .await;
@@ -647,7 +662,7 @@ fn on_each_copy() -> Operator {
 }
 
 #[kubewright_testing::test]
-async fn what_works_on_every_replica_does_not_wait_for_the_lease(cluster: Cluster) {
+async fn controller_on_every_replica_does_not_wait_for_the_lease(cluster: Cluster) {
     cluster.run(on_each_copy).await;
     cluster.stop_operator().await;
     let lease = json!({
@@ -661,22 +676,26 @@ async fn what_works_on_every_replica_does_not_wait_for_the_lease(cluster: Cluste
         election: Some(ElectionOptions::new(cluster.namespace())),
         ..RunOptions::default()
     };
-    let running = on_each_copy().start(cluster.client(), options);
-    let running = running.expect("it starts");
+    let running = on_each_copy()
+        .start(cluster.client(), options)
+        .expect("it starts");
     running.ready().await;
     let runs = || {
         let controllers = running.controllers().iter();
-        let runs: Vec<_> = controllers.map(|one| one.metrics().successes).collect();
-        runs
+        controllers
+            .map(|controller| controller.metrics().successes)
+            .collect::<Vec<_>>()
     };
     cluster.apply(census("one")).await;
     cluster
-        .eventually("a run of the second", async |_| runs() == [0, 1])
+        .eventually("a run of the second controller", async |_| runs() == [0, 1])
         .await;
     cluster
-        .consistently(Duration::from_secs(30), "none of the first", async |_| {
-            runs()[0] == 0
-        })
+        .consistently(
+            Duration::from_secs(30),
+            "no run of the first controller",
+            async |_| runs()[0] == 0,
+        )
         .await;
     assert!(!running.leadership().is_leading());
     running.stop().await;

@@ -3,13 +3,13 @@
 use kubewright::prelude::*;
 use kubewright_testing::Cluster;
 
-use crate::shown::{guestbook, memcached};
+use crate::example_code::{guestbook, memcached};
 
 #[kubewright_testing::test(nodes = 1)]
-async fn a_memcached_has_as_many_replicas_as_it_asks_for(cluster: Cluster) {
+async fn memcached_has_the_replicas_of_its_spec(cluster: Cluster) {
     cluster.run(memcached::operator).await;
     let cache = |size| {
-        let container_port = memcached::usual_port();
+        let container_port = memcached::default_port();
         let spec = memcached::MemcachedSpec {
             size,
             container_port,
@@ -20,26 +20,28 @@ async fn a_memcached_has_as_many_replicas_as_it_asks_for(cluster: Cluster) {
         let cache = cluster.get::<memcached::Memcached>("cache").await;
         let status = cache.and_then(|cache| cache.status);
         let conditions = status.map(|status| status.conditions).unwrap_or_default();
-        let available = conditions.into_iter().find(|one| one.status == "True");
-        available.map(|one| one.message)
+        let available = conditions
+            .into_iter()
+            .find(|condition| condition.status == "True");
+        available.map(|condition| condition.message)
     };
     cluster.apply(cache(2)).await;
     cluster
-        .eventually("two replicas that serve", async |c| {
-            message(c).await.as_deref() == Some("2 of 2 serve")
+        .eventually("two available replicas", async |c| {
+            message(c).await.as_deref() == Some("2 of 2 are available")
         })
         .await;
     cluster.apply(cache(3)).await;
     cluster
-        .eventually("a third one", async |c| {
-            message(c).await.as_deref() == Some("3 of 3 serve")
+        .eventually("a third replica", async |c| {
+            message(c).await.as_deref() == Some("3 of 3 are available")
         })
         .await;
     assert_eq!(cluster.list::<Pod>().await.len(), 3);
 }
 
 #[kubewright_testing::test(nodes = 1)]
-async fn a_guestbook_has_one_active_pod_and_others_that_stand_by(cluster: Cluster) {
+async fn guestbook_has_one_active_pod_and_standbys(cluster: Cluster) {
     cluster.run(guestbook::operator).await;
     let book = |size| {
         let spec = guestbook::GuestbookSpec {
@@ -55,14 +57,14 @@ async fn a_guestbook_has_one_active_pod_and_others_that_stand_by(cluster: Cluste
     };
     cluster.apply(book(3)).await;
     cluster
-        .eventually("one active and two that stand by", async |c| {
+        .eventually("one active Pod and two standbys", async |c| {
             let status = status(c).await;
             status.active == "book-0" && status.standby == ["book-1", "book-2"]
         })
         .await;
     cluster.apply(book(1)).await;
     cluster
-        .eventually("one alone", async |c| {
+        .eventually("one Pod", async |c| {
             status(c).await.standby.is_empty() && c.list::<Pod>().await.len() == 1
         })
         .await;

@@ -1,3 +1,5 @@
+//! The client side of TLS connections in tests.
+
 use std::sync::Arc;
 
 use kubewright::webhook::pki::Authority;
@@ -9,16 +11,16 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// The client's side of a connection to `localhost`, trusting `authority` alone.
+/// Connects to `localhost`, and trusts `authority` alone.
 pub(crate) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     authority: &Authority,
 ) -> TlsStream<S> {
-    connect_by(stream, authority, &[]).await
+    connect_with(stream, authority, &[]).await
 }
 
-/// The same by one of these protocols, the best first.
-pub(crate) async fn connect_by<S: AsyncRead + AsyncWrite + Unpin>(
+/// Connects with one of these protocols, in order of preference.
+pub(crate) async fn connect_with<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     authority: &Authority,
     protocols: &[&str],

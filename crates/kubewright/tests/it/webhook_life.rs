@@ -1,4 +1,4 @@
-//! When webhooks are served, and until when.
+//! The time during which webhooks are served.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,20 +18,21 @@ use serde_json::json;
 use tokio::sync::Notify;
 use tokio::time::{advance, sleep};
 
+use crate::example_code::manager;
 use crate::manager::{OWN, copy, install, led_by};
-use crate::shown::manager;
-use crate::webhook_metrics::ask;
+use crate::webhook_metrics::review;
 
 fn check(_: &Change<ConfigMap>, _: &mut Findings) {}
 
-fn nowhere() -> Client {
-    let nowhere = tower::service_fn(async |_: http::Request<kube::client::Body>| {
+/// Returns a client whose responses are empty.
+fn client() -> Client {
+    let empty = tower::service_fn(async |_: http::Request<kube::client::Body>| {
         Ok::<_, std::convert::Infallible>(http::Response::new(kube::client::Body::empty()))
     });
-    Client::new(nowhere, "default")
+    Client::new(empty, "default")
 }
 
-/// Webhooks within this process, and who vouches for them.
+/// Returns a server of webhooks within this process, with a connector and its authority.
 fn serving() -> (PipeConnector, Authority, WebhookServing) {
     let authority = Authority::new("guard").expect("an authority");
     let pair = authority
@@ -48,7 +49,7 @@ fn serving() -> (PipeConnector, Authority, WebhookServing) {
 }
 
 #[kubewright_testing::test]
-async fn a_standby_serves_webhooks_without_leading(cluster: Cluster) {
+async fn standby_serves_webhooks(cluster: Cluster) {
     install(&cluster).await;
     let leader = copy(&cluster, "one", RunOptions::default());
     led_by(&cluster, &leader, "the first to lead").await;
@@ -63,53 +64,54 @@ async fn a_standby_serves_webhooks_without_leading(cluster: Cluster) {
         ..RunOptions::default()
     };
     let operator = manager::operator().webhook(Webhook::validates(check));
-    let standby = operator.start(cluster.client(), options);
-    let standby = standby.expect("it starts");
+    let standby = operator
+        .start(cluster.client(), options)
+        .expect("it starts");
     standby.ready().await;
     assert!(leader.leadership().is_leading() && !standby.leadership().is_leading());
-    let answer = ask(&connector, &authority, json!({"k": "v"})).await;
-    assert!(answer.contains(r#""allowed":true"#), "{answer}");
+    let response = review(&connector, &authority, json!({"k": "v"})).await;
+    assert!(response.contains(r#""allowed":true"#), "{response}");
     standby.stop().await;
     leader.stop().await;
 }
 
-/// Nobody answers who would keep the certificate.
+/// Without a working API server, a managed certificate cannot be created.
 #[tokio::test(start_paused = true)]
-async fn an_operator_is_ready_only_when_its_webhooks_are_served() {
-    let (connector, _authority, given) = serving();
+async fn operator_is_ready_only_when_its_webhooks_are_served() {
+    let (connector, _authority, static_certificate) = serving();
     let (_, listener) = pipe();
-    let waiting = WebhookServing {
+    let managed_certificate = WebhookServing {
         incoming: Incoming::Pipe(listener),
         certificates: Certificates::none(),
         source: CertificateSource::Managed(ManagedCertificates::of_service("guard", "tools")),
         idempotence: IdempotenceCheck::Off,
     };
-    for (serving, is_served) in [(given, true), (waiting, false)] {
+    for (serving, is_served) in [(static_certificate, true), (managed_certificate, false)] {
         let options = RunOptions {
             webhooks: Some(serving),
             ..RunOptions::default()
         };
         let operator = Operator::new("guard").webhook(Webhook::validates(check));
-        let running = operator.start(nowhere(), options).expect("it starts");
+        let running = operator.start(client(), options).expect("it starts");
         advance(Duration::from_secs(20)).await;
         sleep(Duration::from_millis(1)).await;
         let problems = running.problems().await;
-        let waits = problems.iter().any(|one| one.contains("webhooks"));
-        assert_eq!(waits, !is_served, "{problems:?}");
+        let is_waiting = problems.iter().any(|problem| problem.contains("webhooks"));
+        assert_eq!(is_waiting, !is_served, "{problems:?}");
         running.stop().await;
     }
     drop(connector);
 }
 
-/// The work takes all of the grace period and longer.
+/// The running work exceeds the grace period.
 #[tokio::test(start_paused = true)]
-async fn a_question_under_way_is_answered_however_long_the_work_takes_to_end() {
-    let begun = Arc::new(Notify::new());
-    let told = Arc::clone(&begun);
+async fn request_in_flight_gets_its_response_when_the_operator_stops() {
+    let started = Arc::new(Notify::new());
+    let start = Arc::clone(&started);
     let slow = move |_: Change<ConfigMap>, _: Admission| {
-        let told = Arc::clone(&told);
+        let start = Arc::clone(&start);
         async move {
-            told.notify_one();
+            start.notify_one();
             sleep(Duration::from_secs(4)).await;
             Ok(Findings::default())
         }
@@ -123,14 +125,14 @@ async fn a_question_under_way_is_answered_however_long_the_work_takes_to_end() {
     let running = Operator::new("guard")
         .webhook(Webhook::validates_async(slow))
         .task("endless", |_| std::future::pending())
-        .start(nowhere(), options)
+        .start(client(), options)
         .expect("it starts");
     running.ready().await;
-    let asked = ask(&connector, &authority, json!({"k": "v"}));
-    let stopped = async {
-        begun.notified().await;
+    let request = review(&connector, &authority, json!({"k": "v"}));
+    let stop = async {
+        started.notified().await;
         running.stop().await;
     };
-    let (answer, ()) = tokio::join!(asked, stopped);
-    assert!(answer.contains(r#""allowed":true"#), "{answer:?}");
+    let (response, ()) = tokio::join!(request, stop);
+    assert!(response.contains(r#""allowed":true"#), "{response:?}");
 }

@@ -1,4 +1,4 @@
-//! What the metrics page says of webhooks.
+//! The metrics of webhooks.
 
 use kubewright::RunOptions;
 use kubewright::kube::Client;
@@ -19,43 +19,48 @@ const PATH: &str = "/validate--v1-configmap";
 
 fn check(change: &Change<ConfigMap>, _: &mut Findings) {
     let data = change.object().and_then(|map| map.data.clone());
-    assert!(data.is_some(), "a function may be wrong");
+    assert!(data.is_some(), "the function panics without data");
 }
 
-/// Asks the webhook about a ConfigMap.
-pub(crate) async fn ask(connector: &PipeConnector, authority: &Authority, data: Value) -> String {
-    let review = json!({
+/// Sends a review of a ConfigMap to the webhook, and returns the response.
+pub(crate) async fn review(
+    connector: &PipeConnector,
+    authority: &Authority,
+    data: Value,
+) -> String {
+    let body = json!({
         "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
         "request": {"uid": "u", "operation": "CREATE", "object":
             {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}, "data": data}},
     })
     .to_string();
-    let stream = connector.connect().await.expect("a connection");
-    let mut stream = tls::connect(stream, authority).await;
+    let pipe = connector.connect().await.expect("a connection");
+    let mut stream = tls::connect(pipe, authority).await;
     let head = format!(
         "POST {PATH} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
          content-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        review.len()
+        body.len()
     );
     stream.write_all(head.as_bytes()).await.expect("a head");
-    stream.write_all(review.as_bytes()).await.expect("a body");
-    let mut answer = String::new();
-    // A peer that closes without a farewell has still said everything.
-    stream.read_to_string(&mut answer).await.unwrap_or_default();
-    answer
+    stream.write_all(body.as_bytes()).await.expect("a body");
+    let mut response = String::new();
+    // A peer that closes without a TLS alert has still sent the whole response.
+    stream.read_to_string(&mut response).await.ok();
+    response
 }
 
-/// A certificate is checked by the machine's clock here, so time is not virtual.
+/// The certificate is verified by the system clock, so time is not virtual.
 #[tokio::test]
-async fn answers_and_panics_of_webhooks_carry_the_names_of_controller_runtime() {
-    let nowhere = tower::service_fn(async |_: http::Request<kube::client::Body>| {
+async fn metrics_of_webhooks_have_the_names_of_controller_runtime() {
+    let empty = tower::service_fn(async |_: http::Request<kube::client::Body>| {
         Ok::<_, std::convert::Infallible>(http::Response::new(kube::client::Body::empty()))
     });
     let authority = Authority::new("guard").expect("an authority");
     let pair = authority
         .issue_server(&["localhost"])
         .expect("a certificate");
-    let ((questions, webhooks), (scraper, metrics)) = (pipe(), pipe());
+    let (reviews, webhooks) = pipe();
+    let (scraper, metrics) = pipe();
     let options = RunOptions {
         webhooks: Some(WebhookServing {
             incoming: Incoming::Pipe(webhooks),
@@ -71,14 +76,17 @@ async fn answers_and_panics_of_webhooks_carry_the_names_of_controller_runtime() 
     };
     let running = Operator::new("guard")
         .webhook(Webhook::validates(check))
-        .start(Client::new(nowhere, "default"), options)
+        .start(Client::new(empty, "default"), options)
         .expect("it starts");
     running.ready().await;
     let has = async |lines: &[&str]| {
         let (code, text) = get(&scraper, "/metrics", None).await;
         assert_eq!(code, 200);
         for line in lines {
-            assert!(text.lines().any(|one| one == *line), "{line} in {text}");
+            assert!(
+                text.lines().any(|written| written == *line),
+                "{line} in {text}"
+            );
         }
     };
     has(&[
@@ -86,10 +94,10 @@ async fn answers_and_panics_of_webhooks_carry_the_names_of_controller_runtime() 
         "controller_runtime_webhook_panics_total 0",
     ])
     .await;
-    let answer = ask(&questions, &authority, json!({"k": "v"})).await;
-    assert!(answer.contains(r#""allowed":true"#), "{answer}");
-    let answer = ask(&questions, &authority, Value::Null).await;
-    assert!(answer.contains("panicked"), "{answer}");
+    let response = review(&reviews, &authority, json!({"k": "v"})).await;
+    assert!(response.contains(r#""allowed":true"#), "{response}");
+    let response = review(&reviews, &authority, Value::Null).await;
+    assert!(response.contains("panicked"), "{response}");
     has(&[
         r#"controller_runtime_webhook_requests_total{code="200",webhook="/validate--v1-configmap"} 2"#,
         r#"controller_runtime_webhook_requests_total{code="500",webhook="/validate--v1-configmap"} 0"#,

@@ -1,4 +1,4 @@
-//! Webhooks as they are registered, and what is refused when an operator is built.
+//! The registration of webhooks, and the errors of invalid ones.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ async fn same(pod: Pod, _: Admission) -> Result<Pod, Denied> {
 }
 
 fn described(webhook: Webhook) -> kubewright::description::WebhookDescription {
-    let mut described = Operator::new("op").webhook(webhook).description().webhooks;
-    described.remove(0)
+    let mut webhooks = Operator::new("op").webhook(webhook).description().webhooks;
+    webhooks.remove(0)
 }
 
 #[test]
-fn a_webhook_is_for_create_and_update_unless_it_says_otherwise() {
+fn webhook_defaults_to_create_and_update() {
     use Operation::{Create, Delete, Update};
     let of = |webhook| described(webhook).operations;
     assert_eq!(of(Webhook::validates(nothing)), [Create, Update]);
@@ -34,12 +34,15 @@ fn a_webhook_is_for_create_and_update_unless_it_says_otherwise() {
     assert_eq!(of(all), [Create, Update, Delete]);
 }
 
-/// Also while the operator is down.
+/// Finalizers can then be removed while the operator is down.
 #[test]
-fn nobody_is_asked_whether_a_finalizer_may_be_taken_away() {
+fn webhooks_and_policies_exclude_the_removal_of_finalizers() {
     let names = |webhook| -> Vec<String> {
         let conditions = described(webhook).conditions;
-        conditions.into_iter().map(|one| one.name).collect()
+        conditions
+            .into_iter()
+            .map(|condition| condition.name)
+            .collect()
     };
     assert_eq!(names(Webhook::validates(nothing)), ["not-finalizing"]);
     assert_eq!(
@@ -54,7 +57,7 @@ fn nobody_is_asked_whether_a_finalizer_may_be_taken_away() {
 }
 
 #[test]
-fn paths_and_names_follow_from_the_kind() {
+fn paths_and_names_are_derived_from_the_kind() {
     let webhook = described(Webhook::mutates(same).on_failure(FailurePolicy::Ignore));
     assert_eq!(webhook.path, "/mutate--v1-pod");
     assert_eq!(webhook.name, "mpod-v1.op.core");
@@ -63,110 +66,114 @@ fn paths_and_names_follow_from_the_kind() {
 }
 
 #[test]
-fn what_a_webhook_reads_is_granted() {
+fn kinds_that_a_webhook_reads_are_granted() {
     let operator = Operator::new("op").webhook(Webhook::mutates(same).reads(kind::<Node>()));
     let rules = operator.description().rules();
     assert!(rules.iter().any(|rule| rule.allows("watch", "", "nodes")));
     assert!(!rules.iter().any(|rule| rule.allows("patch", "", "nodes")));
 }
 
-/// What `run` and `manifests` refuse is told by `start`, too.
-pub(crate) fn refused(operator: Operator) -> Error {
+/// Returns the error of an invalid operator; `run` and `manifests` have the same checks.
+pub(crate) fn error_of(operator: Operator) -> Error {
     started(operator).expect_err("it starts")
 }
 
 pub(crate) fn started(operator: Operator) -> Result<Running, Error> {
-    let nowhere = tower::service_fn(async |_: http::Request<kube::client::Body>| {
+    let empty = tower::service_fn(async |_: http::Request<kube::client::Body>| {
         Ok::<_, std::convert::Infallible>(http::Response::new(kube::client::Body::empty()))
     });
-    let client = kube::Client::new(nowhere, "default");
+    let client = kube::Client::new(empty, "default");
     operator.start(client, Default::default())
 }
 
 #[tokio::test]
-async fn what_the_api_server_would_not_take_is_refused_when_the_operator_starts() {
-    let one = || Webhook::validates(nothing);
-    for (operator, wanted) in [
+async fn invalid_webhook_is_an_error_at_the_start() {
+    let webhook = || Webhook::validates(nothing);
+    for (operator, expected) in [
         (
-            Operator::new("op").webhook(one()).webhook(one()),
-            "register webhook /validate--v1-pod twice: join the functions, or give one another \
-             .path(..)",
+            Operator::new("op").webhook(webhook()).webhook(webhook()),
+            "register webhook /validate--v1-pod twice: join the functions, or set .path(..) \
+             of one of them",
         ),
         (
-            Operator::new("op").webhook(one().objects("app in")),
+            Operator::new("op").webhook(webhook().objects("app in")),
             "select by \"app in\" in webhook /validate--v1-pod",
         ),
         (
-            Operator::new("op").webhook(one().objects("size>5")),
+            Operator::new("op").webhook(webhook().objects("size>5")),
             "select by \"size>5\" in webhook /validate--v1-pod",
         ),
         (
-            Operator::new("op").webhook(one().timeout(Duration::from_secs(31))),
-            "wait 31s for webhook /validate--v1-pod: use 1 to 30 seconds",
+            Operator::new("op").webhook(webhook().timeout(Duration::from_secs(31))),
+            "set timeout 31s of webhook /validate--v1-pod: use 1 to 30 seconds",
         ),
         (
-            Operator::new("op").webhook(one().path("x y")),
+            Operator::new("op").webhook(webhook().path("x y")),
             "serve a webhook under \"x y\": begin with '/' and use letters, digits, '-' and '_'",
         ),
         (
-            Operator::new("op").webhook(one().when("a", " ")),
+            Operator::new("op").webhook(webhook().when("a", " ")),
             "register webhook /validate--v1-pod: one of its expressions is empty",
         ),
         (
-            Operator::new("op").webhook(one().when("a", "true").when("a", "false")),
-            "register webhook /validate--v1-pod: two of its conditions have one name; give each \
-             another",
+            Operator::new("op").webhook(webhook().when("a", "true").when("a", "false")),
+            "register webhook /validate--v1-pod: two of its conditions have the same name; \
+             rename one of them",
         ),
         (
-            Operator::new("op").webhook(one().when("not-finalizing", "true")),
+            Operator::new("op").webhook(webhook().when("not-finalizing", "true")),
             "register webhook /validate--v1-pod: a condition has the name not-finalizing, which \
-             one of ours has; give it another",
+             is reserved for one that is always added; rename it",
         ),
         (
-            Operator::new("op").webhook((0..64).fold(one(), |webhook, place| {
-                webhook.when(format!("c{place}"), "true")
+            Operator::new("op").webhook((0..64).fold(webhook(), |webhook, number| {
+                webhook.when(format!("c{number}"), "true")
             })),
             "register webhook /validate--v1-pod: it has more than 63 conditions; join some of \
              them with &&",
         ),
     ] {
-        assert_eq!(refused(operator).to_string(), wanted);
+        assert_eq!(error_of(operator).to_string(), expected);
     }
 }
 
 #[tokio::test]
-async fn what_a_reader_has_no_use_for_is_refused_when_the_operator_starts() {
-    let urgent = kind::<Node>().priority(Priority(5));
-    for (nodes, option, on) in [
+async fn option_without_effect_on_reads_is_an_error() {
+    let prioritized = kind::<Node>().priority(Priority(5));
+    for (nodes, option, registration) in [
         (
             kind::<Node>().when(changed::labels()),
             ".when(..)",
-            ".reads(..), which wakes nobody",
+            ".reads(..), which enqueues nothing",
         ),
-        (urgent, ".priority(..)", ".reads(..), which wakes nobody"),
+        (
+            prioritized,
+            ".priority(..)",
+            ".reads(..), which enqueues nothing",
+        ),
         (
             kind::<Node>().namespace("web"),
             ".namespace(..)",
-            "a kind that is in none",
+            "a cluster-scoped kind",
         ),
     ] {
         let webhook = Webhook::validates(nothing).reads(nodes);
         assert_eq!(
-            refused(Operator::new("op").webhook(webhook)).to_string(),
+            error_of(Operator::new("op").webhook(webhook)).to_string(),
             format!(
-                "read Node in webhook /validate--v1-pod: {option} has no effect on {on}; leave \
-                 it out"
+                "read Node in webhook /validate--v1-pod: {option} has no effect on \
+                 {registration}; leave it out"
             )
         );
     }
 }
 
 #[tokio::test]
-async fn a_webhook_that_could_stop_every_pod_is_refused_with_the_reason() {
+async fn webhook_that_could_stop_all_pods_is_an_error() {
     let everywhere = || Webhook::mutates(same).exempt(Exemption::Nothing);
-    let why = refused(Operator::new("op").webhook(everywhere())).to_string();
+    let error = error_of(Operator::new("op").webhook(everywhere())).to_string();
     assert_eq!(
-        why,
+        error,
         "register webhook /mutate--v1-pod for the Pods of all namespaces with \
          FailurePolicy::Fail: while the operator is down no Pod could start, not even its own; \
          leave .exempt(..) out, choose Pods with .objects(..) or .namespaces(..), or use \

@@ -1,3 +1,5 @@
+//! `apply` takes one object, not a list.
+
 use kubewright::prelude::*;
 
 async fn reconcile(_: Arc<ConfigMap>, cx: Context<ConfigMap>) -> Result<Outcome> {

@@ -1,3 +1,5 @@
+//! A reconcile function is async.
+
 use kubewright::prelude::*;
 
 fn reconcile(_: Arc<ConfigMap>, _: Context<ConfigMap>) -> Result<Outcome> {

@@ -1,3 +1,5 @@
+//! The future of a reconcile function is `Send`.
+
 use kubewright::prelude::*;
 
 async fn reconcile(map: Arc<ConfigMap>, cx: Context<ConfigMap>) -> Result<Outcome> {

@@ -1,3 +1,5 @@
+//! A reconcile function returns an outcome.
+
 use kubewright::prelude::*;
 
 async fn reconcile(_: Arc<ConfigMap>, _: Context<ConfigMap>) {}

@@ -1,3 +1,5 @@
+//! The mapper of a source takes the items of its stream.
+
 use kubewright::controller::sources;
 use kubewright::prelude::*;
 

@@ -1,3 +1,5 @@
+//! `changed::taints` is a predicate of nodes.
+
 use kubewright::prelude::*;
 
 async fn reconcile(_: Arc<ConfigMap>, _: Context<ConfigMap>) -> Result<Outcome> {

@@ -1,3 +1,5 @@
+//! A conversion needs functions in both directions.
+
 use kubewright::prelude::*;
 
 mod old {

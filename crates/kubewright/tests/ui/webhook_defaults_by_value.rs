@@ -1,3 +1,5 @@
+//! A defaulting function takes a mutable reference.
+
 use kubewright::prelude::*;
 
 fn fill_in(mut pod: Pod) -> Pod {

@@ -1,3 +1,5 @@
+//! A mutating function takes and returns the object.
+
 use kubewright::prelude::*;
 use kubewright::webhook::{Admission, Denied};
 

@@ -1,39 +1,41 @@
+//! The flags of the log.
+
 use clap::{ArgAction, Args, ValueEnum};
 
-use super::time::TimeForm;
+use super::time::TimeFormat;
 
-/// What is logged, and in which form: `--log` and `--log-format`, and the flags that
-/// controller-runtime's managers have for it, so that their Deployments start ours.
+/// The filter and format of the log: `--log` and `--log-format`, and the flags of
+/// controller-runtime's managers, so that their Deployments can run an operator.
 #[derive(Args, Debug)]
 pub(in crate::operator) struct LogArguments {
-    /// What to log, such as `info` or `info,kubewright=debug` [default: info]
+    /// The filter of the log, such as `info` or `info,kubewright=debug` [default: info]
     #[arg(long, env = "RUST_LOG", value_name = "FILTER")]
     log: Option<String>,
-    /// How to write it: a line of text, or of JSON, for each event [default: text]
+    /// The format of each line: text or JSON [default: text]
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<LogFormat>,
-    /// A level: debug, info, error, panic, or a number that is more the more is logged
+    /// A level: debug, info, error, panic, or a verbosity number
     #[arg(long, hide = true, value_name = "LEVEL")]
     zap_log_level: Option<String>,
-    /// As log-format, where `console` is text
+    /// Like log-format; `console` is text
     #[arg(long, hide = true, value_name = "FORMAT")]
     zap_encoder: Option<LogFormat>,
-    /// Text with debug lines, or JSON without
+    /// Text with debug lines, or JSON without them
     #[arg(long, hide = true, action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "true", value_name = "BOOL")]
     zap_devel: Option<bool>,
-    /// Understood and not heeded: errors here say what was tried, not where in the source
+    /// Accepted and ignored: errors name the failed action, not a place in the source
     #[arg(long, hide = true, value_name = "LEVEL")]
     zap_stacktrace_level: Option<String>,
-    /// How JSON says the time
-    #[arg(long, hide = true, value_name = "FORM")]
-    zap_time_encoding: Option<TimeForm>,
+    /// The format of times in JSON
+    #[arg(long, hide = true, value_name = "FORMAT")]
+    zap_time_encoding: Option<TimeFormat>,
 }
 
-/// The form of the log.
+/// The format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::operator) enum LogFormat {
-    /// For people.
+    /// For humans.
     #[value(alias = "console")]
     Text,
     /// For programs.
@@ -41,7 +43,8 @@ pub(in crate::operator) enum LogFormat {
 }
 
 impl LogArguments {
-    /// What the lines look like. Ours go before zap's, and the exact before the general.
+    /// Returns the format. `--log-format` overrides the flags of zap, and `--zap-encoder` overrides
+    /// `--zap-devel`.
     pub(in crate::operator) fn format(&self) -> LogFormat {
         let by_mode = match self.zap_devel {
             Some(false) => LogFormat::Json,
@@ -50,26 +53,27 @@ impl LogArguments {
         self.log_format.or(self.zap_encoder).unwrap_or(by_mode)
     }
 
-    /// How they say the time.
-    pub(super) fn time(&self) -> TimeForm {
+    /// Returns the format of times.
+    pub(super) fn time(&self) -> TimeFormat {
         self.zap_time_encoding.unwrap_or_default()
     }
 
-    /// Which of them are written.
+    /// Returns the filter.
     pub(super) fn filter(&self) -> String {
         let by_mode = match self.zap_devel {
             Some(true) => "debug",
             Some(false) | None => "info",
         };
         let by_level = self.zap_log_level.as_deref().map(filter_of_level);
-        // The environment may set the first for all programs of a Pod: what was typed wins.
+        // `--log` can come from the environment of the Pod, so the flag of zap overrides it.
         by_level
             .or_else(|| self.log.clone())
             .unwrap_or_else(|| by_mode.to_owned())
     }
 }
 
-/// zap counts the other way round: 1 is `V(1)`, which is debug.
+/// Returns the filter for a level of zap, where a higher number is more verbose: 1 is `V(1)`,
+/// debug.
 fn filter_of_level(level: &str) -> String {
     match (level, level.parse::<u32>()) {
         (_, Ok(0)) => "info".to_owned(),
@@ -99,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flags_of_zap_mean_what_they_mean_to_zap() {
+    fn flags_of_zap_set_format_and_level() {
         let text = |filter: &str| (LogFormat::Text, filter.to_owned());
         let json = |filter: &str| (LogFormat::Json, filter.to_owned());
         assert_eq!(parse(&["--zap-encoder=json"]), json("info"));
@@ -112,12 +116,12 @@ mod tests {
         assert_eq!(parse(&["--zap-log-level=1"]), text("debug"));
         assert_eq!(parse(&["--zap-log-level=5"]), text("trace"));
         assert_eq!(parse(&["--zap-log-level=panic"]), text("error"));
-        let unheeded = ["--zap-stacktrace-level=panic", "--zap-time-encoding=nano"];
-        assert_eq!(parse(&unheeded), text("info"));
+        let ignored = ["--zap-stacktrace-level=panic", "--zap-time-encoding=nano"];
+        assert_eq!(parse(&ignored), text("info"));
     }
 
     #[test]
-    fn the_flags_of_ours_go_first() {
+    fn own_flags_override_those_of_zap() {
         let json = (LogFormat::Json, "warn".to_owned());
         let all = ["--log=warn", "--log-format=json", "--zap-encoder=console"];
         assert_eq!(parse(&all), json);

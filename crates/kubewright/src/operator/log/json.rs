@@ -1,3 +1,5 @@
+//! The JSON format of the log.
+
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
@@ -14,27 +16,27 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
 use super::LogWriter;
-use super::time::TimeForm;
+use super::time::TimeFormat;
 
-/// What every line begins with, by the names that zap gives it.
+/// The first fields of every line, with the names of zap.
 const HEAD: [&str; 4] = ["level", "ts", "logger", "msg"];
 
-/// One JSON object for each event: level, time, where in the program, the message, and then the
-/// fields of the spans around it, from the outside in, and its own.
+/// Writes one JSON object per event: level, time, target and message, then the fields of its spans,
+/// the outermost first, and its own fields.
 pub(super) struct JsonLines {
     writer: LogWriter,
     clock: Clock,
-    time: TimeForm,
+    time: TimeFormat,
 }
 
-/// A line that no event stands behind.
+/// Returns a line that is not from an event.
 pub(in crate::operator) fn json_line(level: Level, logger: &str, message: &str) -> Vec<u8> {
-    let now = TimeForm::default().write(Clock::system().now());
+    let now = TimeFormat::default().write(Clock::system().now());
     Line::new(level, now, logger, json!(message)).to_bytes()
 }
 
 impl JsonLines {
-    pub(super) fn new(writer: LogWriter, time: TimeForm) -> Self {
+    pub(super) fn new(writer: LogWriter, time: TimeFormat) -> Self {
         Self {
             writer,
             clock: Clock::system(),
@@ -75,11 +77,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for JsonLines {
             }
         }
         line.add(&own);
-        // It takes a line or drops and counts it.
-        self.writer
-            .clone()
-            .write_all(&line.to_bytes())
-            .unwrap_or_default();
+        // The writer never fails: it drops and counts lines that do not fit.
+        self.writer.clone().write_all(&line.to_bytes()).ok();
     }
 }
 
@@ -89,17 +88,17 @@ struct Fields(Vec<(&'static str, Value)>);
 
 impl Fields {
     fn set(&mut self, field: &Field, value: Value) {
-        let former = self.0.iter_mut().find(|(name, _)| *name == field.name());
-        match former {
-            Some((_, former)) => *former = value,
+        let existing = self.0.iter_mut().find(|(name, _)| *name == field.name());
+        match existing {
+            Some((_, existing)) => *existing = value,
             None => self.0.push((field.name(), value)),
         }
     }
 
-    /// Empty text where there is none.
+    /// Removes a field and returns its value, or an empty text if there is none.
     fn take(&mut self, name: &str) -> Value {
-        match self.0.iter().position(|(one, _)| *one == name) {
-            Some(place) => self.0.remove(place).1,
+        match self.0.iter().position(|(field, _)| *field == name) {
+            Some(index) => self.0.remove(index).1,
             None => json!(""),
         }
     }
@@ -135,7 +134,7 @@ impl Visit for Fields {
     }
 }
 
-/// A line on its way: no key comes twice in it, and the inner field hides the outer one.
+/// A line with unique keys: an inner field replaces an outer one.
 struct Line(Vec<(Cow<'static, str>, Value)>);
 
 impl Line {
@@ -148,20 +147,21 @@ impl Line {
 
     fn add(&mut self, fields: &Fields) {
         for (name, value) in &fields.0 {
-            // A field that is named as the head must not take its place.
-            let name = match HEAD.contains(name) {
-                true => Cow::Owned(format!("{name}_")),
-                false => Cow::Borrowed(*name),
+            // A field must not replace one of the first fields.
+            let name = if HEAD.contains(name) {
+                Cow::Owned(format!("{name}_"))
+            } else {
+                Cow::Borrowed(*name)
             };
-            match self.0.iter_mut().find(|(one, _)| *one == name) {
-                Some((_, former)) => *former = value.clone(),
+            match self.0.iter_mut().find(|(field, _)| *field == name) {
+                Some((_, existing)) => *existing = value.clone(),
                 None => self.0.push((name, value.clone())),
             }
         }
     }
 
     fn to_bytes(&self) -> Vec<u8> {
-        // Keys are text and values are JSON already: it cannot fail.
+        // This cannot fail: keys are text and values are JSON already.
         let mut bytes = serde_json::to_vec(self).unwrap_or_default();
         bytes.push(b'\n');
         bytes
@@ -188,7 +188,7 @@ mod tests {
     use tracing_subscriber::layer::SubscriberExt as _;
 
     use super::super::{LogFormat, LogWriter};
-    use super::{JsonLines, TimeForm};
+    use super::{JsonLines, TimeFormat};
 
     #[derive(Clone, Default)]
     struct Text(Arc<Mutex<Vec<u8>>>);
@@ -204,16 +204,16 @@ mod tests {
         }
     }
 
-    /// What is logged meanwhile, without the times.
+    /// Returns the lines that the function logs, without their times.
     fn logged(work: impl FnOnce()) -> Vec<Value> {
         let text = Text::default();
-        let (writer, end) = LogWriter::new(LogFormat::Json, text.clone()).unwrap();
-        let lines = JsonLines::new(writer, TimeForm::Nano);
+        let (writer, guard) = LogWriter::new(LogFormat::Json, text.clone()).unwrap();
+        let lines = JsonLines::new(writer, TimeFormat::Nano);
         let subscriber = tracing_subscriber::registry().with(lines);
         tracing::subscriber::with_default(subscriber, work);
-        drop(end);
-        let text = String::from_utf8(text.0.lock().clone()).unwrap();
-        let lines = text.lines().map(|line| {
+        drop(guard);
+        let log = String::from_utf8(text.0.lock().clone()).unwrap();
+        let lines = log.lines().map(|line| {
             let mut line: Value = serde_json::from_str(line).unwrap();
             let time = line.as_object_mut().unwrap().remove("ts");
             assert!(time.is_some_and(|time| time.is_i64()));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_its_fields_and_those_of_the_spans_around_it() {
+    fn line_has_the_fields_of_the_event_and_its_spans() {
         let lines = logged(|| {
             let outer = tracing::info_span!("outer", kind = "Pod", name = "a", later = 1);
             let _outer = outer.enter();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_without_a_message_has_an_empty_one() {
+    fn event_without_a_message_has_an_empty_one() {
         let lines = logged(|| tracing::warn!(target: "here", why = %"x"));
         let expected = json!({"level": "warn", "logger": "here", "msg": "", "why": "x"});
         assert_eq!(lines, [expected]);

@@ -1,4 +1,4 @@
-//! What a program of ours logs: which lines, in which form, written without ever waiting.
+//! The log of an operator's program: filter, format, and a writer that does not block.
 
 mod arguments;
 mod json;

@@ -1,3 +1,5 @@
+//! Installs the log subscriber.
+
 use std::io::{self, IsTerminal as _};
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -7,47 +9,46 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use super::json::JsonLines;
 use super::{LogArguments, LogFormat, LogWriter};
 
-/// Has everything that is logged from now on written, as the arguments say.
+/// Installs a subscriber with the filter and format of the arguments.
 pub(in crate::operator) fn start_log(arguments: &LogArguments, writer: LogWriter) {
     let filter = arguments.filter();
-    let (filter, ignored) = targets(&filter);
+    let (targets, ignored) = targets(&filter);
     let (text, json) = match arguments.format() {
         LogFormat::Text => {
-            let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
             let lines = tracing_subscriber::fmt::layer()
-                .with_ansi(io::stderr().is_terminal() && !unwanted)
+                .with_ansi(io::stderr().is_terminal() && !no_color)
                 .with_writer(writer);
             (Some(lines), None)
         }
         LogFormat::Json => (None, Some(JsonLines::new(writer, arguments.time()))),
     };
     let subscriber = tracing_subscriber::registry()
-        .with(filter)
+        .with(targets)
         .with(text)
         .with(json);
-    // Somebody who has set one up before `main` keeps it.
-    subscriber.try_init().unwrap_or_default();
+    // This fails if the program has installed a subscriber before, which then stays.
+    subscriber.try_init().ok();
     for part in ignored {
         tracing::warn!(
             part,
-            "not a log filter: name a level such as info, or target=level"
+            "invalid log filter: use a level such as info, or target=level"
         );
     }
 }
 
-/// What is to be logged, and the parts of the filter that nobody understands: they are no reason
-/// for an operator not to start.
+/// Returns the targets of a filter and its invalid parts, which do not prevent the start of an
+/// operator.
 fn targets(filter: &str) -> (Targets, Vec<&str>) {
     let parts = filter.split(',').map(str::trim);
-    let (known, ignored): (Vec<_>, Vec<_>) = parts
+    let (valid, ignored): (Vec<_>, Vec<_>) = parts
         .filter(|part| !part.is_empty())
         .partition(|part| part.parse::<Targets>().is_ok());
-    let targets = known.join(",").parse();
-    let fallback = Targets::new().with_default(LevelFilter::INFO);
-    match known.is_empty() {
-        true => (fallback, ignored),
-        false => (targets.unwrap_or(fallback), ignored),
+    let default = Targets::new().with_default(LevelFilter::INFO);
+    if valid.is_empty() {
+        return (default, ignored);
     }
+    (valid.join(",").parse().unwrap_or(default), ignored)
 }
 
 #[cfg(test)]
@@ -57,7 +58,7 @@ mod tests {
     use super::targets;
 
     #[test]
-    fn a_filter_names_levels_and_targets() {
+    fn filter_has_levels_and_targets() {
         let (filter, ignored) = targets("info, kubewright=debug");
         assert!(filter.would_enable("kube", &Level::INFO));
         assert!(!filter.would_enable("kube", &Level::DEBUG));
@@ -66,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_filter_is_told_and_the_rest_is_taken() {
+    fn invalid_parts_of_a_filter_are_returned_and_the_rest_applies() {
         let (filter, ignored) = targets("kube=loud,warn");
         assert!(filter.would_enable("kube", &Level::WARN));
         assert!(!filter.would_enable("kube", &Level::INFO));

@@ -1,10 +1,12 @@
+//! The format of times in a JSON log.
+
 use clap::ValueEnum;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// How a line of JSON says when it was written, by the names that `--zap-time-encoding` has for it.
+/// The format of times in a JSON log, with the names of `--zap-time-encoding`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(in crate::operator) enum TimeForm {
+pub(in crate::operator) enum TimeFormat {
     /// Seconds since 1970, with a fraction.
     Epoch,
     /// Milliseconds since 1970, with a fraction.
@@ -20,14 +22,14 @@ pub(in crate::operator) enum TimeForm {
     Rfc3339nano,
 }
 
-impl TimeForm {
+impl TimeFormat {
     pub(super) fn write(self, time: Timestamp) -> Value {
-        let text = |form| json!(time.strftime(form).to_string());
+        let text = |format| json!(time.strftime(format).to_string());
         match self {
             Self::Epoch => json!(time.as_duration().as_secs_f64()),
             Self::Millis => json!(time.as_duration().as_secs_f64() * 1e3),
             Self::Nano => {
-                // Until the year 2262.
+                // 64 bits last until the year 2262.
                 json!(i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX))
             }
             Self::Iso8601 => text("%Y-%m-%dT%H:%M:%S.%3fZ"),
@@ -41,21 +43,21 @@ impl TimeForm {
 mod tests {
     use serde_json::json;
 
-    use super::TimeForm;
+    use super::TimeFormat;
 
     #[test]
-    fn a_time_is_written_as_zap_writes_it() {
+    fn times_have_the_formats_of_zap() {
         let time = "2026-01-02T03:04:05.5Z".parse().unwrap();
         let written = [
-            (TimeForm::Epoch, json!(1_767_323_045.5)),
-            (TimeForm::Millis, json!(1_767_323_045_500.0)),
-            (TimeForm::Nano, json!(1_767_323_045_500_000_000_i64)),
-            (TimeForm::Iso8601, json!("2026-01-02T03:04:05.500Z")),
-            (TimeForm::Rfc3339, json!("2026-01-02T03:04:05Z")),
-            (TimeForm::Rfc3339nano, json!("2026-01-02T03:04:05.5Z")),
+            (TimeFormat::Epoch, json!(1_767_323_045.5)),
+            (TimeFormat::Millis, json!(1_767_323_045_500.0)),
+            (TimeFormat::Nano, json!(1_767_323_045_500_000_000_i64)),
+            (TimeFormat::Iso8601, json!("2026-01-02T03:04:05.500Z")),
+            (TimeFormat::Rfc3339, json!("2026-01-02T03:04:05Z")),
+            (TimeFormat::Rfc3339nano, json!("2026-01-02T03:04:05.5Z")),
         ];
-        for (form, expected) in written {
-            assert_eq!(form.write(time), expected, "{form:?}");
+        for (format, expected) in written {
+            assert_eq!(format.write(time), expected, "{format:?}");
         }
     }
 }

@@ -1,3 +1,5 @@
+//! A log writer that does not block: a thread writes the lines.
+
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,121 +14,121 @@ use tracing_subscriber::fmt::MakeWriter;
 use super::LogFormat;
 use super::json::json_line;
 
-/// How many lines may wait to be written.
-const ROOM: usize = 4096;
-/// How long the lines that wait at the end may take.
-const LAST_LINES: Duration = Duration::from_secs(2);
+/// The maximum number of buffered lines.
+const CAPACITY: usize = 4096;
+/// The timeout for writing the buffered lines at the end.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Takes log lines and never waits: a thread of its own writes them. Where the reader of the log
-/// is slower than the program, lines are dropped, counted, and their number is written in their
-/// place.
+/// Accepts log lines without blocking; a thread writes them. If the reader of the log is slower
+/// than the program, lines are dropped, and their number is written in their place.
 #[derive(Clone, Debug)]
 pub(in crate::operator) struct LogWriter {
     format: LogFormat,
     lines: Sender<Vec<u8>>,
-    /// All lines that were dropped.
+    /// The number of dropped lines.
     dropped: Arc<AtomicU64>,
-    /// Those of them that the log does not tell of yet.
-    untold: Arc<AtomicU64>,
+    /// The number of dropped lines that the log does not mention yet.
+    unreported: Arc<AtomicU64>,
 }
 
-/// Ends the writing of the log: what waits is written first, unless nobody reads it.
+/// Writes the buffered lines when it is dropped, unless the log is not read.
 #[derive(Debug)]
-pub(in crate::operator) struct LogEnd {
+pub(in crate::operator) struct LogGuard {
     closing: Arc<AtomicBool>,
     lines: Sender<Vec<u8>>,
-    /// Ends with the thread.
-    written: std_mpsc::Receiver<()>,
+    /// Disconnected when the thread ends.
+    thread_end: std_mpsc::Receiver<()>,
 }
 
 impl LogWriter {
-    /// A log that is written to `out`, and what ends it.
+    /// Starts a log that is written to `out`, and returns the guard that ends it.
     pub(in crate::operator) fn new(
         format: LogFormat,
         out: impl Write + Send + 'static,
-    ) -> io::Result<(Self, LogEnd)> {
-        // One that takes memory as lines come.
-        let (lines, waiting) = channel(ROOM);
-        let (writing, written) = std_mpsc::sync_channel(0);
-        let mut log = Log {
+    ) -> io::Result<(Self, LogGuard)> {
+        // tokio's channel allocates memory only as lines come.
+        let (lines, buffer) = channel(CAPACITY);
+        let (thread_alive, thread_end) = std_mpsc::sync_channel(0);
+        let mut log = LogThread {
             format,
-            waiting,
-            untold: Arc::default(),
+            buffer,
+            unreported: Arc::default(),
             closing: Arc::default(),
         };
-        let (untold, closing) = (Arc::clone(&log.untold), Arc::clone(&log.closing));
+        let (unreported, closing) = (Arc::clone(&log.unreported), Arc::clone(&log.closing));
         std::thread::Builder::new()
             .name("log".to_owned())
             .spawn(move || {
                 log.write_to(out);
-                drop::<std_mpsc::SyncSender<()>>(writing);
+                drop::<std_mpsc::SyncSender<()>>(thread_alive);
             })?;
-        let end = LogEnd {
+        let guard = LogGuard {
             closing,
             lines: lines.clone(),
-            written,
+            thread_end,
         };
         let writer = Self {
             format,
             lines,
             dropped: Arc::default(),
-            untold,
+            unreported,
         };
-        Ok((writer, end))
+        Ok((writer, guard))
     }
 
-    /// How many lines were dropped so far.
+    /// Returns the counter of dropped lines.
     pub(in crate::operator) fn dropped(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.dropped)
     }
 }
 
-/// What the thread has.
-struct Log {
+/// The state of the thread.
+struct LogThread {
     format: LogFormat,
-    waiting: Receiver<Vec<u8>>,
-    untold: Arc<AtomicU64>,
-    /// Writers may be held by a subscriber that lives for ever: their end is not waited for.
+    buffer: Receiver<Vec<u8>>,
+    unreported: Arc<AtomicU64>,
+    /// Set to end the thread: writers can be held by a subscriber that is never dropped.
     closing: Arc<AtomicBool>,
 }
 
-impl Log {
+impl LogThread {
     fn next(&mut self) -> Option<Vec<u8>> {
-        match self.closing.load(Ordering::Acquire) {
-            true => self.waiting.try_recv().ok(),
-            false => self.waiting.blocking_recv(),
+        if self.closing.load(Ordering::Acquire) {
+            self.buffer.try_recv().ok()
+        } else {
+            self.buffer.blocking_recv()
         }
     }
 
-    /// Nobody is left to tell when the log cannot be written.
+    /// Writes lines until the log is closed. If a write fails, there is no way to report that.
     fn write_to(&mut self, mut out: impl Write) {
         while let Some(line) = self.next() {
-            out.write_all(&line).unwrap_or_default();
+            out.write_all(&line).ok();
         }
-        let last = note(self.format, self.untold.swap(0, Ordering::Relaxed));
-        out.write_all(&last).unwrap_or_default();
-        out.flush().unwrap_or_default();
+        let last = report(self.format, self.unreported.swap(0, Ordering::Relaxed));
+        out.write_all(&last).ok();
+        out.flush().ok();
     }
 }
 
-/// The line that stands in the place of those that were dropped.
-fn note(format: LogFormat, dropped: u64) -> Vec<u8> {
+/// Returns the line in place of dropped ones, or nothing if none was dropped.
+fn report(format: LogFormat, dropped: u64) -> Vec<u8> {
     let text = format!("{dropped} lines of the log were dropped");
-    match (dropped, format) {
-        (0, _) => Vec::new(),
-        (_, LogFormat::Text) => format!("{text}\n").into_bytes(),
-        (_, LogFormat::Json) => json_line(Level::WARN, module_path!(), &text),
+    match format {
+        _ if dropped == 0 => Vec::new(),
+        LogFormat::Text => format!("{text}\n").into_bytes(),
+        LogFormat::Json => json_line(Level::WARN, module_path!(), &text),
     }
 }
 
 impl Write for LogWriter {
-    /// One call is one line, as the subscriber writes it.
+    /// Writes a line: the subscriber calls this once per line.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let untold = self.untold.swap(0, Ordering::Relaxed);
-        let mut text = note(self.format, untold);
+        let unreported = self.unreported.swap(0, Ordering::Relaxed);
+        let mut text = report(self.format, unreported);
         text.extend_from_slice(line);
         if let Err(TrySendError::Full(_)) = self.lines.try_send(text) {
-            self.untold.fetch_add(untold + 1, Ordering::Relaxed);
+            self.unreported.fetch_add(unreported + 1, Ordering::Relaxed);
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
         Ok(line.len())
@@ -145,13 +147,13 @@ impl MakeWriter<'_> for LogWriter {
     }
 }
 
-impl Drop for LogEnd {
+impl Drop for LogGuard {
     fn drop(&mut self) {
         self.closing.store(true, Ordering::Release);
-        // Wakes a thread that waits for a line; one that has no room for it is awake.
-        self.lines.try_send(Vec::new()).unwrap_or_default();
-        // Nothing is ever sent: it fails when the thread has ended, or time is up.
-        self.written.recv_timeout(LAST_LINES).unwrap_or_default();
+        // Wakes a thread that waits for a line. If the buffer is full, the thread is awake.
+        self.lines.try_send(Vec::new()).ok();
+        // Nothing is ever sent: this returns when the thread has ended or after the timeout.
+        self.thread_end.recv_timeout(FLUSH_TIMEOUT).ok();
     }
 }
 
@@ -165,19 +167,24 @@ mod tests {
     use parking_lot::Mutex;
 
     use super::super::LogFormat;
-    use super::{LogWriter, ROOM};
+    use super::{CAPACITY, LogWriter};
 
-    /// A reader who says when the first line comes, and reads nothing until it is let.
-    struct Slow {
+    /// A reader that blocks at the first line until it is released.
+    struct SlowReader {
         text: Arc<Mutex<String>>,
-        gate: Option<(Sender<()>, Receiver<()>)>,
+        gate: Option<Gate>,
     }
 
-    impl Write for Slow {
+    struct Gate {
+        reached: Sender<()>,
+        released: Receiver<()>,
+    }
+
+    impl Write for SlowReader {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            if let Some((came, go)) = self.gate.take() {
-                came.send(()).unwrap();
-                go.recv().unwrap_or_default();
+            if let Some(gate) = self.gate.take() {
+                gate.reached.send(()).unwrap();
+                gate.released.recv().ok();
             }
             self.text.lock().push_str(&String::from_utf8_lossy(bytes));
             Ok(bytes.len())
@@ -189,26 +196,26 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_nobody_reads_holds_nobody_up_and_says_what_is_missing() {
+    fn log_that_is_not_read_drops_lines_and_reports_their_number() {
         let text = Arc::<Mutex<String>>::default();
-        let (go, waits) = channel();
-        let (says, came) = channel();
-        let slow = Slow {
+        let (release, released) = channel();
+        let (reached, has_reached) = channel();
+        let reader = SlowReader {
             text: Arc::clone(&text),
-            gate: Some((says, waits)),
+            gate: Some(Gate { reached, released }),
         };
-        let (mut writer, end) = LogWriter::new(LogFormat::Text, slow).unwrap();
+        let (mut writer, guard) = LogWriter::new(LogFormat::Text, reader).unwrap();
         writer.write_all(b"line 0\n").unwrap();
-        came.recv().unwrap();
-        let total = 2 * ROOM;
+        has_reached.recv().unwrap();
+        let total = 2 * CAPACITY;
         for number in 1..total {
             let line = format!("line {number}\n");
             writer.write_all(line.as_bytes()).unwrap();
         }
         let dropped = usize::try_from(writer.dropped().load(Ordering::Relaxed)).unwrap();
-        assert_eq!(dropped, ROOM - 1);
-        go.send(()).unwrap();
-        drop(end);
+        assert_eq!(dropped, CAPACITY - 1);
+        release.send(()).unwrap();
+        drop(guard);
         let text = text.lock();
         assert!(text.starts_with("line 0\n"));
         assert!(text.ends_with(&format!("{dropped} lines of the log were dropped\n")));

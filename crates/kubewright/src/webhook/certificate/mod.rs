@@ -1,9 +1,10 @@
-//! The certificate that webhooks are served with, when the operator looks after it itself: a Secret
-//! that all replicas share, and the authorities that the API server trusts.
+//! A serving certificate that the operator manages: a Secret that all replicas share, and the CA
+//! bundles of the objects that refer to its webhooks.
 
-mod bundle;
-mod keeper;
+mod ca_bundle;
+mod request;
+mod rotator;
 mod secret;
 
-pub(crate) use keeper::CertificateKeeper;
-pub use keeper::ManagedCertificates;
+pub(crate) use rotator::CertificateRotator;
+pub use rotator::ManagedCertificates;

@@ -1,3 +1,5 @@
+//! The Secret that holds the state of a rotation.
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kubewright_webhook::Rotation;
@@ -5,10 +7,10 @@ use kubewright_webhook::certificate::Progress;
 use kubewright_webhook::pki::KeyPairPem;
 use serde_json::{Value, json};
 
-/// Where the Secret says how far a rotation has come.
+/// The annotation with the progress of a rotation.
 const PROGRESS: &str = "webhook.kubewright.dev/rotation";
 
-/// The Secret that holds a rotation.
+/// Returns the Secret of a rotation.
 pub(super) fn to_secret(rotation: &Rotation, namespace: &str, name: &str) -> Value {
     let encode = |text: &str| STANDARD.encode(text);
     let mut data = json!({
@@ -30,7 +32,7 @@ pub(super) fn to_secret(rotation: &Rotation, namespace: &str, name: &str) -> Val
     })
 }
 
-/// The rotation in a Secret; none when it is not one of ours, or somebody has spoilt it.
+/// Returns the rotation in a Secret, or `None` if the Secret is not from an operator or is invalid.
 pub(super) fn from_secret(secret: &Value) -> Option<Rotation> {
     let text = |name: &str| {
         let bytes = STANDARD.decode(secret["data"][name].as_str()?).ok()?;
@@ -42,8 +44,8 @@ pub(super) fn from_secret(secret: &Value) -> Option<Rotation> {
             key_pem: text(key)?,
         })
     };
-    let progress = secret["metadata"]["annotations"][PROGRESS].as_str()?;
-    let progress: Progress = serde_json::from_str(progress).ok()?;
+    let annotation = secret["metadata"]["annotations"][PROGRESS].as_str()?;
+    let progress: Progress = serde_json::from_str(annotation).ok()?;
     let authorities = Rotation::split_authorities(&text("ca.crt")?);
     Some(Rotation {
         authorities,
@@ -62,7 +64,7 @@ mod tests {
     use super::{from_secret, to_secret};
 
     #[test]
-    fn a_rotation_is_read_from_its_secret_as_it_was_written() {
+    fn rotation_is_read_from_its_secret() {
         let now = "2026-01-01T00:00:00Z".parse().unwrap();
         let names = ["web.tools.svc".to_owned()];
         let rotation = Rotation::first(&names, now).unwrap();

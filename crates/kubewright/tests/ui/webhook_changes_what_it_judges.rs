@@ -1,8 +1,0 @@
-use kubewright::prelude::*;
-use kubewright::webhook::{Change, Findings};
-
-fn check(_: &mut Change<Pod>, _: &mut Findings) {}
-
-fn main() {
-    drop(Operator::new("pods").webhook(Webhook::validates(check)));
-}
