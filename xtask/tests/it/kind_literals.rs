@@ -1,4 +1,4 @@
-//! What the server knows of a built-in kind lies in `kubewright-kinds`: nothing else names one.
+//! Names of built-in kinds in the server. Only `kubewright-kinds` should contain them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -9,10 +9,10 @@ use proc_macro2::{Delimiter, TokenTree};
 use crate::root;
 use crate::tidy::{code, files, read, without_tests};
 
-/// The crates of the server besides `kubewright-kinds`.
+/// The crates of the server except `kubewright-kinds`.
 const SERVER: [&str; 2] = ["kubewright-apiserver", "kubewright-cluster"];
 
-/// The files that name a kind, and why.
+/// The files that contain the name of a kind, and the reasons.
 const EXPECTED: [(&str, &str); 2] = [
     (
         "crates/kubewright-apiserver/src/admission/plugin.rs",
@@ -20,11 +20,11 @@ const EXPECTED: [(&str, &str); 2] = [
     ),
     (
         "crates/kubewright-apiserver/src/store/disk/database.rs",
-        "a table of the database that is called secrets",
+        "a table of the database with the name secrets",
     ),
 ];
 
-/// The names of kinds and resources.
+/// Returns the names of kinds and resources.
 fn names() -> BTreeSet<&'static str> {
     let mut names = BTreeSet::new();
     for kind in KINDS {

@@ -9,14 +9,17 @@ fn page() -> String {
     std::fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("the page")
 }
 
-/// The code spans of a text.
+/// Returns the code spans of a text.
 fn code_spans(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// The folder that a path of the page is relative to; none where a code span is no path.
+/// Returns the folder that a path of the page is relative to; `None` if a code span is no path, or
+/// is the path of a request.
 fn base(span: &str) -> Option<PathBuf> {
-    let (first, _) = span.split_once('/')?;
+    let (first, _) = span
+        .split_once('/')
+        .filter(|(first, _)| !first.is_empty())?;
     let crates = root().join("crates");
     if root().join(first).is_dir() {
         return Some(root());
@@ -39,7 +42,7 @@ fn paths_of_the_page_exist() {
     assert!(missing.is_empty(), "do not exist: {missing:#?}");
 }
 
-/// The folders that the page lists for each crate.
+/// Returns the folders that the page lists for each crate.
 fn listed(page: &str) -> BTreeMap<String, BTreeSet<String>> {
     let mut listed = BTreeMap::<String, BTreeSet<String>>::new();
     let mut section = None;
@@ -57,7 +60,7 @@ fn listed(page: &str) -> BTreeMap<String, BTreeSet<String>> {
     listed
 }
 
-/// The folders of a crate's sources.
+/// Returns the folders of a crate's sources.
 fn folders(of: &Path) -> BTreeSet<String> {
     let entries = std::fs::read_dir(of.join("src")).expect("a folder of sources");
     entries
