@@ -6,7 +6,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use super::json::JsonLines;
+use super::json_layer::JsonLines;
 use super::{LogArguments, LogFormat, LogWriter};
 
 /// Installs a subscriber with the filter and format of the arguments.

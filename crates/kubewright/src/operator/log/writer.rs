@@ -11,8 +11,8 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tracing::Level;
 use tracing_subscriber::fmt::MakeWriter;
 
-use super::LogFormat;
-use super::json::json_line;
+use super::arguments::LogFormat;
+use super::json_line::json_line;
 
 /// The maximum number of buffered lines.
 const CAPACITY: usize = 4096;
