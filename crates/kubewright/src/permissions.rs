@@ -244,8 +244,11 @@ mod tests {
     }
 
     fn check(method: &str, path: &str) -> Result<(), String> {
-        let request = Request::builder().method(method).uri(path);
-        let request = request.body(Body::empty()).unwrap();
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .body(Body::empty())
+            .unwrap();
         permissions()
             .check(&request)
             .map_err(|error| error.to_string())

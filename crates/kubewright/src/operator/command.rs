@@ -99,10 +99,10 @@ pub(super) fn main(operator: Operator) -> ExitCode {
     let command = Arguments::command()
         .name(name.clone())
         .bin_name(name.clone());
-    let arguments = command
+    let parsed = command
         .try_get_matches()
         .and_then(|matches| Arguments::from_arg_matches(&matches));
-    let arguments = match arguments {
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
@@ -186,15 +186,15 @@ fn print(text: &str) -> Result<ExitCode, Error> {
 
 /// Prints the error and its causes as one line in the format of the log.
 fn print_error(format: LogFormat, name: &str, error: &Error) {
-    let mut line = error.to_string();
+    let mut message = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        line.push_str(&format!(": {error}"));
+        message.push_str(&format!(": {error}"));
         cause = error.source();
     }
     let line = match format {
-        LogFormat::Text => format!("{name}: {line}\n").into_bytes(),
-        LogFormat::Json => json_line(Level::ERROR, name, &line),
+        LogFormat::Text => format!("{name}: {message}\n").into_bytes(),
+        LogFormat::Json => json_line(Level::ERROR, name, &message),
     };
     // If standard error is closed, there is no way to report that.
     io::stderr().write_all(&line).ok();
@@ -202,13 +202,13 @@ fn print_error(format: LogFormat, name: &str, error: &Error) {
 
 fn run(operator: Operator, arguments: &RunArguments) -> Result<ExitCode, Error> {
     operator.check()?;
-    let operator = arguments.policies.apply(operator)?;
+    let registered = arguments.policies.apply(operator)?;
     let (writer, _log) = LogWriter::new(arguments.log.format(), io::stderr())
         .map_err(denied("a thread for the log"))?;
     let dropped = writer.dropped();
     start_log(&arguments.log, writer);
     arguments.http2.warn_if_ignored();
-    let operator = operator.metrics(move |page| {
+    let operator = registered.metrics(move |page| {
         page.family(
             "kubewright_log_lines_dropped_total",
             "Lines of the log that were dropped because they were not read in time",

@@ -254,13 +254,13 @@ impl Webhook {
     pub(super) fn build(self, informers: &Informers) -> Result<BuiltWebhook, Error> {
         let path = self.effective_path();
         let mut opened = Vec::new();
-        let mut views = HashMap::new();
+        let mut views_by_id = HashMap::new();
         for kind in &self.reads {
             let view = kind.open(&path, informers)?;
             opened.push(view.informer().clone());
-            views.insert(kind.view.clone(), view);
+            views_by_id.insert(kind.view.clone(), view);
         }
-        let views = Views::new(&path, views, Default::default());
+        let views = Views::new(&path, views_by_id, Default::default());
         Ok(BuiltWebhook {
             path,
             handler: self.handler,
