@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use kubewright_apiserver::{AdmissionPlugin, AdmissionPlugins};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::embedded::EmbeddedCluster;
+use crate::embedded::{EmbeddedCluster, EmbeddedOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupts;
 use crate::output::{has_colors, say};
@@ -32,10 +33,22 @@ pub(crate) struct ClusterArguments {
     /// lost, even when the process is killed.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Admission plugins to disable, by their Kubernetes names, separated by commas.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    disable_admission_plugins: Vec<AdmissionPlugin>,
     /// What to log to standard error: a level (`info`), or levels of modules
     /// (`kubewright_apiserver=debug`).
     #[arg(long, value_name = "FILTER", default_value = "warn")]
     log: String,
+}
+
+impl ClusterArguments {
+    fn admission_plugins(&self) -> AdmissionPlugins {
+        let disabled = self.disable_admission_plugins.iter();
+        disabled.fold(AdmissionPlugins::default(), |plugins, plugin| {
+            plugins.without(*plugin)
+        })
+    }
 }
 
 /// Serves an embedded cluster until it is interrupted.
@@ -46,10 +59,15 @@ pub(crate) struct ClusterArguments {
 pub(crate) async fn run(arguments: &ClusterArguments) -> Result<(), Error> {
     log_to_standard_error(&arguments.log)?;
     let mut interrupts = Interrupts::listen()?;
-    let (nodes, port) = (arguments.nodes, arguments.port);
+    let nodes = arguments.nodes;
+    let options = EmbeddedOptions {
+        nodes,
+        port: arguments.port,
+        admission: arguments.admission_plugins(),
+    };
     let cluster = match &arguments.data {
-        Some(folder) => EmbeddedCluster::open(folder, nodes, port).await?,
-        None => EmbeddedCluster::start(nodes, port).await?,
+        Some(folder) => EmbeddedCluster::open(folder, options).await?,
+        None => EmbeddedCluster::start(options).await?,
     };
     let kubeconfig = write_kubeconfig(&cluster, arguments)?;
     say(format_args!(

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
 use kube::api::PostParams;
-use kubewright_apiserver::{Server, ServerOptions, ServingIdentity, User};
+use kubewright_apiserver::{AdmissionPlugins, Server, ServerOptions, ServingIdentity, User};
 use kubewright_cluster::{Cluster, Controllers};
 use kubewright_http::pki::{Authority, KeyPairPem, Subject, Usage};
 use tokio::net::TcpListener;
@@ -33,36 +33,51 @@ pub(crate) struct EmbeddedCluster {
     tasks: JoinSet<Result<(), Error>>,
 }
 
+/// How an [`EmbeddedCluster`] starts.
+#[derive(Debug, Default)]
+pub(crate) struct EmbeddedOptions {
+    /// The number of nodes: `node-1`, `node-2`, ...
+    pub(crate) nodes: usize,
+    /// The port to listen on; 0 selects a free one.
+    pub(crate) port: u16,
+    /// The admission plugins of the API server.
+    pub(crate) admission: AdmissionPlugins,
+}
+
 impl EmbeddedCluster {
-    /// Starts a cluster with nodes `node-1`, `node-2`, ... on the port, or on a free one for 0.
-    pub(crate) async fn start(nodes: usize, port: u16) -> Result<Self, Error> {
+    /// Starts an empty cluster.
+    pub(crate) async fn start(options: EmbeddedOptions) -> Result<Self, Error> {
         let certificates = |source| Error::Certificates { source };
         let authority = Authority::new(AUTHORITY).map_err(certificates)?;
-        let server = Server::new(ServerOptions::default());
-        Self::serve(server, authority, nodes, port).await
+        let server = Server::new(ServerOptions {
+            admission: options.admission.clone(),
+            ..ServerOptions::default()
+        });
+        Self::serve(server, authority, options).await
     }
 
     /// Starts a cluster that stores its objects in a folder, and continues from what it has.
-    pub(crate) async fn open(folder: &Path, nodes: usize, port: u16) -> Result<Self, Error> {
-        let options = ServerOptions {
+    pub(crate) async fn open(folder: &Path, options: EmbeddedOptions) -> Result<Self, Error> {
+        let server_options = ServerOptions {
             // Names and uids of an earlier process must not be generated again.
             seed: RandomState::new().hash_one(std::process::id()),
+            admission: options.admission.clone(),
             ..ServerOptions::default()
         };
-        let server = Server::open(options, folder).map_err(|source| Error::DataFolder {
+        let server = Server::open(server_options, folder).map_err(|source| Error::DataFolder {
             folder: folder.to_owned(),
             source,
         })?;
         let authority = stored_authority(&folder.join("ca.key"))?;
-        Self::serve(server, authority, nodes, port).await
+        Self::serve(server, authority, options).await
     }
 
     async fn serve(
         server: Server,
         authority: Authority,
-        nodes: usize,
-        port: u16,
+        options: EmbeddedOptions,
     ) -> Result<Self, Error> {
+        let port = options.port;
         let certificates = |source| Error::Certificates { source };
         let serving = authority
             .issue(&Subject {
@@ -114,7 +129,7 @@ impl EmbeddedCluster {
             cancel,
             tasks,
         };
-        cluster.add_nodes(nodes).await?;
+        cluster.add_nodes(options.nodes).await?;
         Ok(cluster)
     }
 

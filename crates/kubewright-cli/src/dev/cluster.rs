@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use super::arguments::{ClusterChoice, DevArguments};
 use crate::cluster_access::ClusterAccess;
-use crate::embedded::EmbeddedCluster;
+use crate::embedded::{EmbeddedCluster, EmbeddedOptions};
 use crate::error::Error;
 use crate::private_file::replace_private;
 
@@ -40,7 +40,11 @@ impl DevCluster {
     pub(super) async fn start(arguments: &DevArguments, scratch: &Path) -> Result<Self, Error> {
         match arguments.cluster() {
             ClusterChoice::Embedded => {
-                let cluster = EmbeddedCluster::start(arguments.nodes, 0).await?;
+                let cluster = EmbeddedCluster::start(EmbeddedOptions {
+                    nodes: arguments.nodes,
+                    ..EmbeddedOptions::default()
+                })
+                .await?;
                 let kubeconfig = cluster.write_admin_kubeconfig(&scratch.join("admin.yaml"))?;
                 Ok(Self {
                     client: cluster.admin(),

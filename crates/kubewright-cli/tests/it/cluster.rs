@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Stdio};
 
-use k8s_openapi::api::core::v1::Node;
-use kube::api::ListParams;
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kube::api::{ListParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config, ResourceExt as _};
 use rustix::process::{Pid, Signal, kill_process};
@@ -36,6 +36,10 @@ pub(super) struct ServedCluster {
 
 impl ServedCluster {
     pub(super) fn start(nodes: usize) -> Self {
+        Self::start_with(nodes, &[])
+    }
+
+    fn start_with(nodes: usize, flags: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let kubeconfig = folder.path().join("kubeconfig");
         let path = kubeconfig.to_str().expect("a path in UTF-8");
@@ -47,7 +51,7 @@ impl ServedCluster {
             path,
         ];
         let mut process = Process(
-            kubewright(&arguments)
+            kubewright(&[&arguments, flags].concat())
                 .stdout(Stdio::piped())
                 .spawn()
                 .expect("the command starts"),
@@ -65,6 +69,15 @@ impl ServedCluster {
     pub(super) fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }
+}
+
+/// A client with a kubeconfig.
+async fn client_of(kubeconfig: &Path) -> Client {
+    let kubeconfig = Kubeconfig::read_from(kubeconfig).expect("a kubeconfig");
+    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+        .await
+        .expect("a configuration");
+    Client::try_from(config).expect("a client")
 }
 
 #[tokio::test]
@@ -87,11 +100,7 @@ async fn cluster_serves_until_it_is_interrupted() {
     let second = stdout.next().expect("a line").expect("text");
     assert!(second.contains(path), "{second}");
 
-    let kubeconfig = Kubeconfig::read_from(&file).expect("a kubeconfig");
-    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
-        .await
-        .expect("a configuration");
-    let client = Client::try_from(config).expect("a client");
+    let client = client_of(&file).await;
     let nodes = Api::<Node>::all(client)
         .list(&ListParams::default())
         .await
@@ -155,4 +164,38 @@ fn error_names_a_kubeconfig_that_cannot_be_written() {
         error.contains("write the kubeconfig /nowhere/at/all: name a new file"),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn disabled_admission_plugins_do_not_change_objects() {
+    let flags = ["--disable-admission-plugins", "ServiceAccount,Priority"];
+    let cluster = ServedCluster::start_with(1, &flags);
+    let client = client_of(cluster.kubeconfig()).await;
+    let pod = serde_json::json!({
+        "metadata": {"name": "p"},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    });
+    let pod: Pod = serde_json::from_value(pod).expect("a Pod");
+    let created = Api::<Pod>::namespaced(client, "default")
+        .create(&PostParams::default(), &pod)
+        .await
+        .expect("a Pod without a ServiceAccount");
+    let spec = created.spec.expect("a spec");
+    assert_eq!((spec.service_account_name, spec.priority), (None, None));
+    // The others are enabled.
+    assert_eq!(spec.tolerations.map(|all| all.len()), Some(2));
+}
+
+#[test]
+fn unknown_admission_plugin_is_an_error_that_lists_the_known_ones() {
+    let output = kubewright(&["cluster", "--disable-admission-plugins", "Quota"])
+        .output()
+        .expect("the command runs");
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        error.contains("unknown admission plugin \"Quota\""),
+        "{error}"
+    );
+    assert!(error.contains("PodSecurity, Priority"), "{error}");
 }
