@@ -111,7 +111,7 @@ impl WebhookWiring {
         })
     }
 
-    /// The same address for several runs at once.
+    /// Lets several runs share the address.
     pub(super) async fn shared(mut self) -> Result<Self, Error> {
         if let WebhookAddress::Socket { listen, .. } = &self.address {
             let balancer = Balancer::start(bind(*listen).await?);
