@@ -1,30 +1,13 @@
 //! What responses reveal about the deletion of an object.
 
-use kubewright_core::ObjectKey;
 use kubewright_wire::record::{Node, Record};
 use kubewright_wire::status::Status;
 
-use super::Target;
 use crate::client::ErrorReason;
 
 /// The messages of `rest.BeforeDelete` and of `storage.Preconditions.Check` of k8s.io/apiserver:
 /// only they distinguish this conflict from others.
 const OTHER_UID: [&str; 2] = ["the UID in the precondition", "UID in precondition"];
-
-impl Target<'_> {
-    /// Adds the response to a patch to the store. The API server responds with the object that it
-    /// has just removed if the patch removed the last finalizer.
-    pub(super) fn note_patched(&self, key: &ObjectKey, record: &Record) {
-        let Some(store) = self.store else {
-            return;
-        };
-        if is_removed(record) {
-            store.note_delete(key.clone(), record.uid());
-        } else {
-            store.note_write(key.clone(), record.clone());
-        }
-    }
-}
 
 /// Whether the object of a response to a write no longer exists.
 pub(super) fn is_removed(record: &Record) -> bool {

@@ -15,8 +15,8 @@ use super::deletion::{is_gone, is_terminating};
 use super::intent::without_nulls;
 use super::last_writes::{LastWrites, Slot, content_hash};
 use super::request::ObjectRequest;
+use super::target::Target;
 use super::{Intent, WriteError};
-use crate::store::Store;
 
 /// Writes objects as a field manager.
 ///
@@ -26,15 +26,6 @@ pub struct Writer {
     pub(super) client: Client,
     pub(super) manager: Arc<str>,
     last_writes: LastWrites,
-}
-
-/// The kind of a written object, and the store that caches it, if there is one.
-#[derive(Clone, Copy, Debug)]
-pub struct Target<'a> {
-    /// The kind.
-    pub resource: &'a Resource,
-    /// The store of the kind's objects. It receives the responses to writes.
-    pub store: Option<&'a Store>,
 }
 
 impl Writer {
