@@ -45,7 +45,12 @@ pub(super) fn commit(
     check_depth(&value)?;
     drop_empty_fields(target, &mut value);
     Ok(match replaced {
-        Replaced::New(guards) => create(api, target, value, guards, is_dry_run),
+        Replaced::New(guards) => {
+            if !is_dry_run {
+                check_no_revision(&value)?;
+            }
+            create(api, target, value, guards, is_dry_run)
+        }
         Replaced::Stored(old) => update(api, target, old, value, is_dry_run),
     })
 }
@@ -60,6 +65,18 @@ fn check_depth(value: &Value) -> Result<(), Status> {
         "the object with its managedFields is nested {depth} levels deep; at most {MAX_OBJECT_DEPTH} can \
          be stored"
     )))
+}
+
+/// Checks that a new object names no revision. The store does this, after all other checks
+/// (`Create` of k8s.io/apiserver/pkg/storage/etcd3): what is no number is ignored.
+fn check_no_revision(value: &Value) -> Result<(), Status> {
+    let revision = text(&value["metadata"]["resourceVersion"]).parse::<u64>();
+    if revision.is_ok_and(|number| number != 0) {
+        return Err(Status::unknown(
+            "resourceVersion should not be set on objects to be created",
+        ));
+    }
+    Ok(())
 }
 
 fn create(

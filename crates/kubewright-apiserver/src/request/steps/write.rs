@@ -263,12 +263,9 @@ impl<'a> Write<'a> {
         if ownership == Ownership::Unchanged {
             return Ok(object);
         }
-        match old {
-            Some(old) => {
-                check_revision(self.target, old, &object)?;
-                keep_system_fields(old, &mut object);
-            }
-            None => check_no_revision(&object)?,
+        if let Some(old) = old {
+            check_revision(self.target, old, &object)?;
+            keep_system_fields(old, &mut object);
         }
         let mut owned = ownership::track(self.target, old, object, &self.writer);
         if ownership == Ownership::TrackedWithoutTime {
@@ -392,15 +389,6 @@ fn already_exists(target: &Target, existing: &Object) -> Status {
         status.message = format!("object is being deleted: {}", status.message);
     }
     status
-}
-
-fn check_no_revision(object: &Value) -> Result<(), Status> {
-    if is_empty(&object["metadata"]["resourceVersion"]) {
-        return Ok(());
-    }
-    Err(Status::unknown(
-        "resourceVersion should not be set on objects to be created",
-    ))
 }
 
 fn is_empty(value: &Value) -> bool {
