@@ -82,8 +82,8 @@ pub(crate) fn name_for(set: &MyDaemonSet, node: &str) -> String {
     if set.spec.update_strategy.max_surge.is_some() {
         key = format!("{key}/{}", revision(set));
     }
-    let prefix: String = set.name_any().chars().take(MAX_NAME_PREFIX).collect();
-    let prefix = prefix.trim_end_matches(['.', '-']);
+    let name: String = set.name_any().chars().take(MAX_NAME_PREFIX).collect();
+    let prefix = name.trim_end_matches(['.', '-']);
     format!("{prefix}-{}", hash(&key))
 }
 

@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(images(&revisions), [(1, "i:1".into()), (2, "i:2".into())]);
         let (_, last) = history(&[plain("i:1"), plain("i:1")], &[]);
         assert_eq!(last.write, None);
-        // A change of other fields is no new version.
+        // A change of other fields creates no revision.
         let paused = set("i:1", json!({"updateStrategy": {"paused": true}}));
         assert_eq!(history(&[plain("i:1"), paused], &[]).1.write, None);
     }

@@ -249,10 +249,10 @@ mod tests {
         let teams: Vec<_> = (0..=MAX_SCOPES)
             .map(|number| format!("t{number:02}"))
             .collect();
-        let teams: Vec<&str> = teams.iter().map(String::as_str).collect();
+        let team_names: Vec<&str> = teams.iter().map(String::as_str).collect();
         assert_eq!(
             found(&more),
-            [(one_of("team", &teams), one_of("app", &["web"]))]
+            [(one_of("team", &team_names), one_of("app", &["web"]))]
         );
     }
 }

@@ -39,7 +39,7 @@ impl WrittenPods {
         cached
     }
 
-    /// Drops the response for a Pod that is gone, or that another client has changed since.
+    /// Drops the response for a Pod that was deleted, or that another client has changed since.
     pub(crate) fn forget(&self, pod: &Pod) {
         self.pods.lock().remove(&key(pod));
     }

@@ -19,8 +19,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Starts a cluster where the operator is installed but not running, with a set whose only Pod was
 /// deleted.
 async fn cluster_with_work(test: &str) -> Cluster {
-    let cluster = Cluster::embedded().nodes(1).named(test).start().await;
-    let cluster = cluster.expect("a cluster");
+    let started = Cluster::embedded().nodes(1).named(test).start().await;
+    let cluster = started.expect("a cluster");
     rolled_out(&cluster, 1).await;
     cluster.stop_operator().await;
     for pod in cluster.list::<Pod>().await {

@@ -88,8 +88,8 @@ async fn create_all(cluster: &Cluster) {
         tasks.spawn(async move {
             for number in (task..PODS).step_by(TASKS) {
                 let pod = pod(&format!("p{number}"), &set_name(number % (SETS - 1)));
-                let created = pods.create(&PostParams::default(), &pod).await;
-                let created = created.expect("create the Pod");
+                let result = pods.create(&PostParams::default(), &pod).await;
+                let created = result.expect("create the Pod");
                 assert_eq!(containers(&created), ["side", "app"]);
             }
         });

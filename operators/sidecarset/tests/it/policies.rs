@@ -33,9 +33,13 @@ const COLLECTION_TIMEOUT: Duration = Duration::from_secs(90);
 /// reason `NotServed` and its Pods are injected by the webhook.
 async fn run_with_policies(cluster: &Cluster) -> bool {
     cluster.run(policy_operator).await;
-    let version = cluster.client().apiserver_version().await;
-    let minor = version.expect("the version of the server").minor;
-    let minor: u32 = minor.trim_end_matches('+').parse().expect("a number");
+    let response = cluster.client().apiserver_version().await;
+    let version = response.expect("the version of the server");
+    let minor: u32 = version
+        .minor
+        .trim_end_matches('+')
+        .parse()
+        .expect("a number");
     if minor >= FIRST_MINOR_WITH_POLICIES {
         return true;
     }

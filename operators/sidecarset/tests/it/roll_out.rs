@@ -94,8 +94,8 @@ async fn pods_of_larger_weight_are_updated_first(cluster: Cluster) {
     cluster.run(operator).await;
     create_active_set(&cluster, sample("rows/priority")).await;
     let tier = |tier: &str| json!({"labels": {"tier": tier}});
-    let pods = [("a", "live"), ("b", "test"), ("c", "live")];
-    let pods = pods.map(|(name, value)| pod_with(name, "priority", tier(value), json!({})));
+    let pods = [("a", "live"), ("b", "test"), ("c", "live")]
+        .map(|(name, value)| pod_with(name, "priority", tier(value), json!({})));
     create_ready_pods(&cluster, pods).await;
     update_image(&cluster, "priority", json!({})).await;
     wait_for_progress(&cluster, "priority", 1, "Partition").await;
@@ -109,8 +109,8 @@ async fn order_priority_compares_numbers_at_the_end_of_labels(cluster: Cluster) 
     create_active_set(&cluster, sample("rows/order-priority")).await;
     let order = |order: &str| json!({"labels": {"order": order}});
     // Numbers and not text: 10 is larger than 9.
-    let pods = [("a", "n-9"), ("b", "n-10"), ("c", "n-1")];
-    let pods = pods.map(|(pod, value)| pod_with(pod, name, order(value), json!({})));
+    let pods = [("a", "n-9"), ("b", "n-10"), ("c", "n-1")]
+        .map(|(pod, value)| pod_with(pod, name, order(value), json!({})));
     create_ready_pods(&cluster, pods).await;
     update_image(&cluster, name, json!({})).await;
     wait_for_progress(&cluster, name, 1, "Partition").await;
@@ -126,8 +126,8 @@ async fn only_selected_pods_are_updated(cluster: Cluster) {
     let name = "update-selector";
     create_active_set(&cluster, sample("rows/update-selector")).await;
     let tier = |tier: &str| json!({"labels": {"tier": tier}});
-    let pods = [("a", "live"), ("b", "test"), ("c", "test")];
-    let pods = pods.map(|(pod, value)| pod_with(pod, name, tier(value), json!({})));
+    let pods = [("a", "live"), ("b", "test"), ("c", "test")]
+        .map(|(pod, value)| pod_with(pod, name, tier(value), json!({})));
     create_ready_pods(&cluster, pods).await;
     update_image(&cluster, name, json!({})).await;
     wait_for_progress(&cluster, name, 2, "Selector").await;
@@ -166,8 +166,8 @@ async fn scatter_strategy_spreads_updates_over_the_values_of_a_label(cluster: Cl
     cluster.run(operator).await;
     create_active_set(&cluster, sample("rows/scatter")).await;
     let zone = |zone: &str| json!({"labels": {"zone": zone}});
-    let pods = [("a1", "a"), ("a2", "a"), ("b1", "b"), ("b2", "b")];
-    let pods = pods.map(|(name, value)| pod_with(name, "scatter", zone(value), json!({})));
+    let pods = [("a1", "a"), ("a2", "a"), ("b1", "b"), ("b2", "b")]
+        .map(|(name, value)| pod_with(name, "scatter", zone(value), json!({})));
     create_ready_pods(&cluster, pods).await;
     update_image(&cluster, "scatter", json!({})).await;
     wait_for_progress(&cluster, "scatter", 2, "Partition").await;

@@ -14,8 +14,8 @@ use crate::validation::{create_error, create_set_error};
 fn assert_cause(status: &Status, field: &str, message: &str) {
     let (code, reason) = (status.code, status.reason.as_str());
     assert_eq!((code, reason), (422, "Invalid"), "{status:?}");
-    let causes = status.details.as_ref().map(|details| &details.causes);
-    let causes: Vec<_> = causes.into_iter().flatten().collect();
+    let details = status.details.iter();
+    let causes: Vec<_> = details.flat_map(|details| &details.causes).collect();
     assert_eq!(causes.len(), 1, "{status:?}");
     assert_eq!(causes[0].field, field, "{status:?}");
     assert!(causes[0].message.ends_with(message), "{status:?}");
