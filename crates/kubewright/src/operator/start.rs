@@ -52,16 +52,17 @@ pub(super) fn start(
         user_layers: operator.client_layers.clone(),
     };
     let reviewer = transport.clone().client();
+    let unlimited = transport.clone();
     let transport = stack.wrap(transport, Some(options.limits));
     let unfenced = transport.clone().client();
     let (elector, leadership) = elector(
         &operator,
         options.election.as_ref(),
         options.clock.clone(),
-        |transport| match transport {
+        |transport| {
             // Renewals have no rate limit: a Lease that is renewed late is lost.
-            Some(transport) => stack.wrap(transport, None).client(),
-            None => unfenced.clone(),
+            let transport = transport.unwrap_or_else(|| unlimited.clone());
+            stack.wrap(transport, None).client()
         },
     )?;
     let manager = format!("kubewright/{}", operator.name);

@@ -2,6 +2,7 @@
 
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::ServiceAccount;
+use kubewright::client::{ClientLimits, RateLimit};
 use kubewright::election::ElectionOptions;
 use kubewright::kube::Client;
 use kubewright::metrics::{MetricsAccess, MetricsServing};
@@ -107,6 +108,31 @@ async fn work_stops_when_the_lease_is_lost_and_continues_when_it_is_free(cluster
         .await;
     cluster
         .eventually("the lamp to be lit", async |c| is_lit(c, "gate").await)
+        .await;
+    running.stop().await;
+}
+
+/// The rate is too low for any request after those of the start.
+#[kubewright_testing::test]
+async fn lease_is_renewed_beyond_the_rate_limit_of_requests(cluster: Cluster) {
+    install(&cluster).await;
+    let limits = ClientLimits {
+        rate_limit: Some(RateLimit {
+            per_second: 0.001,
+            burst: 8,
+        }),
+        ..ClientLimits::default()
+    };
+    let options = RunOptions {
+        limits,
+        ..RunOptions::default()
+    };
+    let running = copy(&cluster, "one", options);
+    led_by(&cluster, &running, "it to lead").await;
+    cluster
+        .consistently(Duration::from_secs(25), "it keeps leading", async |_| {
+            running.leadership().is_leading()
+        })
         .await;
     running.stop().await;
 }
