@@ -76,7 +76,9 @@ impl<K: AnyKind> Controller<K> {
                 Vec::new()
             }
         });
-        let own_source = Source::new(own.informer.clone(), mapper).priority(self.own.priority);
+        let own_source = Source::new(own.informer.clone(), mapper)
+            .priority(self.own.priority)
+            .debounce(self.own.debounce);
         let mut sources = vec![own_source];
         for registration in std::mem::take(&mut self.uses) {
             let opened = registration.view.and_then(|view| views.get(&view.id));

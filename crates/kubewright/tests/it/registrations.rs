@@ -572,6 +572,31 @@ async fn controller_reconciles_only_the_selected_objects_of_its_kind(cluster: Cl
         .await;
 }
 
+const DEBOUNCE: Duration = Duration::from_secs(2);
+
+fn of_debounced_censuses() -> Operator {
+    async fn reconcile(census: Arc<Census>, cx: Context<Census>) -> Result<Outcome> {
+        cx.status(|status| status.seen = vec![census.name_any()])
+            .await?;
+        Ok(Outcome::done())
+    }
+    let debounced = kind::<Census>().debounce(DEBOUNCE);
+    Operator::new("debounced").controller(Controller::new(reconcile).select(debounced))
+}
+
+#[kubewright_testing::test]
+async fn selection_of_the_own_kind_can_have_a_debounce_time(cluster: Cluster) {
+    cluster.run(of_debounced_censuses).await;
+    let start = tokio::time::Instant::now();
+    cluster.apply(census("late")).await;
+    cluster
+        .eventually("the status after the debounce time", async |c| {
+            seen(c, "late").await == ["late"]
+        })
+        .await;
+    assert!(start.elapsed() >= DEBOUNCE, "{:?}", start.elapsed());
+}
+
 #[tokio::test]
 async fn invalid_selection_of_the_own_kind_is_an_error() {
     async fn reconcile(_: Arc<DynamicObject>, _: Context<DynamicObject>) -> Result<Outcome> {
