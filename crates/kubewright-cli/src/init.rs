@@ -7,7 +7,7 @@ use clap::Args;
 use crate::error::Error;
 use crate::output::note;
 use crate::output_format::OutputFlag;
-use crate::project::{Changes, DEFAULT_DOMAIN, check_label, fill, full_group, header};
+use crate::project::{Changes, DEFAULT_DOMAIN, check_domain, check_label, fill, header};
 use crate::source::formatted;
 
 /// The arguments of `kubewright init`.
@@ -22,7 +22,7 @@ pub(crate) struct InitArguments {
     /// The domain at the end of the API groups of its kinds.
     #[arg(long, default_value = DEFAULT_DOMAIN)]
     domain: String,
-    /// The license, as an SPDX expression; `none` for no license.
+    /// The license, as an SPDX expression or `apache2`; `none` for no license.
     #[arg(long, default_value = "Apache-2.0")]
     license: String,
     /// The copyright owner, for Cargo.toml and the header of each Rust file.
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<(), Error> {
         None => folder_name(folder)?,
     };
     check_package_name(&name)?;
-    full_group("", &arguments.domain)?;
+    check_domain("--domain", &arguments.domain)?;
     let present = ESSENTIAL
         .into_iter()
         .find(|file| folder.join(file).exists());
@@ -182,8 +182,17 @@ fn check_package_name(name: &str) -> Result<(), Error> {
     })
 }
 
+/// Returns the SPDX expression of a license, which kubebuilder's users call `apache2`.
+fn spdx(license: &str) -> Option<&str> {
+    match license {
+        "none" => None,
+        "apache2" => Some("Apache-2.0"),
+        expression => Some(expression),
+    }
+}
+
 fn files(arguments: &InitArguments, name: &str) -> Result<Vec<(&'static str, String)>, Error> {
-    let license = Some(arguments.license.as_str()).filter(|license| *license != "none");
+    let license = spdx(&arguments.license);
     let line = |key: &str, value: Option<String>| {
         value
             .map(|value| format!("{key} = {value}"))

@@ -157,6 +157,7 @@ fn create_webhook(arguments: &[String]) -> String {
         command.push(match (flag, value.as_str()) {
             ("--type", "mutating") => "--defaulting".to_owned(),
             ("--type", "validating") => "--validation".to_owned(),
+            ("--operation", _) => format!("--operations {value}"),
             _ => format!("{flag} {value}"),
         });
     }
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn alpha_webhook_is_translated_to_create_webhook() {
-        let line = "alpha webhook --group core --version v1 --kind Pod --type=mutating --operations=create,update";
+        let line = "alpha webhook --group core --version v1 --kind Pod --type=mutating --operation=create,update";
         let message = message_for(line);
         assert!(
             message.ends_with(

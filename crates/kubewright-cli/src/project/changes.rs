@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::error::Error;
-use crate::output::{print, say};
+use crate::output::{print, print_line};
 use crate::output_format::OutputFormat;
 
 /// Changes to the files of a project. When a new file exists already, none of them is written.
@@ -78,7 +78,7 @@ impl WrittenFiles {
     pub(crate) fn print_summary(&self, files: usize, next: &str) -> Result<(), Error> {
         match self.format {
             OutputFormat::Text => {
-                say(format_args!("{files} files; {next}"));
+                print_line(format_args!("{files} files; {next}"));
                 Ok(())
             }
             OutputFormat::Json => {

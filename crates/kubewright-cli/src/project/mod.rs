@@ -7,5 +7,7 @@ mod template;
 
 pub(crate) use changes::{Changes, WrittenFiles, count_files};
 pub(crate) use manifest::{DEFAULT_DOMAIN, Project, header};
-pub(crate) use names::{check_kind, check_label, check_version, full_group, module_name};
+pub(crate) use names::{
+    check_domain, check_kind, check_label, check_version, full_group, module_name,
+};
 pub(crate) use template::fill;

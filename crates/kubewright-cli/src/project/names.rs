@@ -80,12 +80,18 @@ pub(crate) fn full_group(group: &str, domain: &str) -> Result<String, Error> {
         group if group.contains('.') => group.to_owned(),
         group => format!("{group}.{domain}"),
     };
-    let is_label = |label: &str| check_label("--group", label).is_ok();
-    if full.contains('.') && full.split('.').all(is_label) {
-        return Ok(full);
+    check_domain("--group", &full)?;
+    Ok(full)
+}
+
+/// Checks that the value of a flag is a domain name with at least two labels.
+pub(crate) fn check_domain(flag: &'static str, domain: &str) -> Result<(), Error> {
+    let is_label = |label: &str| check_label(flag, label).is_ok();
+    if domain.contains('.') && domain.split('.').all(is_label) {
+        return Ok(());
     }
     let expected = "a domain name such as `apps.example.com`";
-    Err(invalid("--group", &full, expected))
+    Err(invalid(flag, domain, expected))
 }
 
 /// Checks that the name is valid for a namespace: lower-case letters, digits and dashes.

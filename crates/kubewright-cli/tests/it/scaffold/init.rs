@@ -101,3 +101,21 @@ fn rust_files_have_a_header_with_owner_and_license() {
         assert!(text.starts_with(header), "{name}:\n{text}");
     }
 }
+
+#[test]
+fn apache2_is_the_license_as_kubebuilder_spells_it() {
+    let project = DemoProject::empty();
+    project.succeed("init --name demo --owner Demo --license apache2");
+    let files = project.files();
+    assert!(files["Cargo.toml"].contains("license = \"Apache-2.0\""));
+    assert!(files["src/lib.rs"].contains("// SPDX-License-Identifier: Apache-2.0\n"));
+}
+
+#[test]
+fn error_for_an_invalid_domain_names_its_flag() {
+    let project = DemoProject::empty();
+    let init = ["init", "--name", "demo", "--domain", "exa mple"];
+    let error = stderr(&project.call_with(&init));
+    assert!(error.contains("--domain"), "{error}");
+    assert!(!error.contains("--group"), "{error}");
+}
