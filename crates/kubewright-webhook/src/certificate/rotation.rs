@@ -1,7 +1,6 @@
 //! Rotation of the serving certificate and its authority without failed handshakes.
 
 use std::fmt;
-use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use kubewright_http::pki::{Authority, KeyPairPem};
@@ -125,15 +124,6 @@ impl Rotation {
             Stage::Switched if has_overlapped => Ok(Some(self.settle(now))),
             _ => Ok(None),
         }
-    }
-
-    /// The time until the next step is due.
-    pub fn next_step(&self, now: Timestamp) -> Duration {
-        let due = match self.progress.stage {
-            Stage::Settled => self.progress.expires - RENEW_BEFORE,
-            Stage::Announced | Stage::Switched => self.progress.since + OVERLAP,
-        };
-        Duration::try_from(due.duration_since(now)).unwrap_or_default()
     }
 
     fn announce(&self, names: &[String], now: Timestamp) -> Result<Self, Error> {
