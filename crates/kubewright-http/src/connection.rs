@@ -172,7 +172,7 @@ impl Http {
         match ended {
             Some(Ok(())) => {}
             Some(Err(error)) => tracing::debug!(%error, "a connection failed"),
-            None => tracing::debug!("a connection was closed with a request in flight"),
+            None => tracing::warn!("a connection was closed with a request in flight"),
         }
     }
 }
