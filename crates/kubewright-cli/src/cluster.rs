@@ -11,7 +11,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use crate::embedded::{EmbeddedCluster, EmbeddedOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupts;
-use crate::output::{has_colors, say};
+use crate::output::{has_colors, print_line};
 
 /// The default name of the kubeconfig.
 const KUBECONFIG: &str = "kubewright-cluster.yaml";
@@ -70,20 +70,20 @@ pub(crate) async fn run(arguments: &ClusterArguments) -> Result<(), Error> {
         None => EmbeddedCluster::start(options).await?,
     };
     let kubeconfig = write_kubeconfig(&cluster, arguments)?;
-    say(format_args!(
+    print_line(format_args!(
         "Kubernetes API on https://{} with {nodes} nodes",
         cluster.address()
     ));
-    say(format_args!(
+    print_line(format_args!(
         "Try:  kubectl --kubeconfig {} get nodes",
         kubeconfig.display()
     ));
     match &arguments.data {
-        Some(folder) => say(format_args!(
+        Some(folder) => print_line(format_args!(
             "Press Ctrl-C to stop; all objects are kept in {}.",
             folder.display()
         )),
-        None => say("Press Ctrl-C to stop; no objects are kept."),
+        None => print_line("Press Ctrl-C to stop; no objects are kept."),
     }
     let outcome = cluster.run_until(&mut interrupts).await;
     remove_kubeconfig(kubeconfig)?;

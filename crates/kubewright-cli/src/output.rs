@@ -10,7 +10,7 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 
 /// Prints one line of the result to standard output.
-pub(crate) fn say(line: impl Display) {
+pub(crate) fn print_line(line: impl Display) {
     println!("{line}");
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn error_lines(error: &dyn Error) -> Vec<String> {
 /// Prints rows below a heading, columns as wide as their widest cell.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) {
     for line in table_lines(heading, rows) {
-        say(line);
+        print_line(line);
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use clap::{Args, ValueEnum};
 
-use crate::output::{note, say};
+use crate::output::{note, print_line};
 
 /// The format of a command's result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -20,7 +20,7 @@ impl OutputFormat {
     /// Prints a line of progress: with text to standard output, with JSON to standard error.
     pub(crate) fn progress(self, line: impl Display) {
         match self {
-            Self::Text => say(line),
+            Self::Text => print_line(line),
             Self::Json => note(line),
         }
     }

@@ -5,7 +5,7 @@ use kubewright_testing::control_plane::Release;
 use serde_json::json;
 
 use crate::error::Error;
-use crate::output::{print, say};
+use crate::output::{print, print_line};
 use crate::output_format::{OutputFlag, OutputFormat};
 
 /// The arguments of `kubewright version`.
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &VersionArguments) -> Result<(), Error> {
         }
         OutputFormat::Text => {
             for (name, value) in facts {
-                say(format_args!("{name:10}   {value}"));
+                print_line(format_args!("{name:10}   {value}"));
             }
             Ok(())
         }

@@ -15,7 +15,7 @@ use super::test_requests::test_requests;
 use super::webhook::check_configuration;
 use crate::error::Error;
 use crate::objects::{self, is_policy};
-use crate::output::{print, say};
+use crate::output::{print, print_line};
 use crate::output_format::{OutputFlag, OutputFormat};
 use crate::program::{self, BuildOutput};
 
@@ -57,7 +57,7 @@ pub(crate) async fn run(arguments: &CheckArguments) -> Result<(), Error> {
             let all: Vec<Value> = findings.iter().map(Finding::as_json).collect();
             print(&format!("{:#}\n", json!({"findings": all})))?;
         }
-        OutputFormat::Text => findings.iter().for_each(say),
+        OutputFormat::Text => findings.iter().for_each(print_line),
     }
     match findings.len() {
         0 => Ok(()),

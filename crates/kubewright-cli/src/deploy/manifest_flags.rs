@@ -5,7 +5,7 @@ use kubewright_manifest::Component;
 
 use crate::program::NO_POLICIES;
 
-/// Who issues the certificate of an operator's webhooks, other than this command.
+/// The issuer of the certificate of an operator's webhooks, if it is not this command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CertificateIssuer {
     /// cert-manager, which must be installed in the cluster.

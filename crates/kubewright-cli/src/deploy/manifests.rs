@@ -10,7 +10,7 @@ use super::manifest_flags::{CertificateIssuer, ManifestFlags};
 use super::output_files::{changes, write};
 use crate::error::Error;
 use crate::objects::calls_webhooks;
-use crate::output::{note, print, say};
+use crate::output::{note, print, print_line};
 use crate::program::{self, BuildOutput};
 
 /// The arguments of `kubewright manifests`.
@@ -34,7 +34,7 @@ pub(crate) struct ManifestsArguments {
         requires = "image"
     )]
     with: Vec<Component>,
-    /// Who issues the certificate of the webhooks [default: whoever installs the operator].
+    /// The issuer of the webhooks' certificate [default: the user that installs the operator].
     #[arg(long, value_name = "ISSUER")]
     certificates: Option<CertificateIssuer>,
     /// Use webhooks instead of policies, for a cluster that does not serve policies.
@@ -93,7 +93,7 @@ impl ManifestsArguments {
     /// Writes the files, or shows what that would change.
     fn write(&self, folder: &Path, files: &[OutputFile]) -> Result<(), Error> {
         if self.dry_run {
-            changes(folder, files).iter().for_each(say);
+            changes(folder, files).iter().for_each(print_line);
             return Ok(());
         }
         write(folder, files)

@@ -8,7 +8,7 @@ use kubewright_manifest::{OutputFile, stale_files};
 
 use crate::error::Error;
 use crate::objects::text_difference;
-use crate::output::say;
+use crate::output::print_line;
 
 /// Returns what writing the files would change, one line each, followed by the changed lines.
 pub(super) fn changes(folder: &Path, files: &[OutputFile]) -> Vec<String> {
@@ -54,11 +54,11 @@ pub(super) fn write(folder: &Path, files: &[OutputFile]) -> Result<(), Error> {
             std::fs::create_dir_all(parent).map_err(failed)?;
         }
         std::fs::write(&path, &file.text).map_err(failed)?;
-        say(format_args!("wrote    {}", path.display()));
+        print_line(format_args!("wrote    {}", path.display()));
     }
     for path in leftovers.iter().map(|path| folder.join(path)) {
         match std::fs::remove_file(&path) {
-            Ok(()) => say(format_args!("removed  {}", path.display())),
+            Ok(()) => print_line(format_args!("removed  {}", path.display())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(source) => {
                 return Err(Error::File {

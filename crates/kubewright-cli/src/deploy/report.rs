@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::objects::Located;
-use crate::output::{note, print, say};
+use crate::output::{note, print, print_line};
 
 /// The format of the result of a command that changes a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -28,7 +28,7 @@ impl ReportFormat {
     /// Prints a line of progress: with text to standard output, otherwise to standard error.
     pub(super) fn progress(self, line: impl Display) {
         match self {
-            Self::Text => say(line),
+            Self::Text => print_line(line),
             Self::Json | Self::Yaml | Self::Name => note(line),
         }
     }

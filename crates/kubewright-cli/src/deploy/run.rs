@@ -30,7 +30,7 @@ pub(crate) struct DeployArguments {
     /// times. A component of an earlier call is deleted when it is not given again.
     #[arg(long, value_name = "COMPONENT", value_delimiter = ',')]
     with: Vec<Component>,
-    /// Who issues the certificate of the webhooks [default: this command].
+    /// The issuer of the webhooks' certificate [default: this command].
     #[arg(long, value_name = "ISSUER")]
     certificates: Option<CertificateIssuer>,
     #[command(flatten)]

@@ -9,7 +9,7 @@ use super::ready::{Readiness, is_ready_pod};
 use super::shown_kinds::ShownKinds;
 use crate::error::Error;
 use crate::objects::Located;
-use crate::output::{print, say, table};
+use crate::output::{print, print_line, table};
 use crate::output_format::OutputFormat;
 
 /// The state of the cluster at one moment.
@@ -149,17 +149,17 @@ impl Board {
     }
 
     fn print_tables(&self) {
-        say("");
+        print_line("");
         let pods: Vec<Vec<String>> = self.pods.iter().map(|pod| pod.to_vec()).collect();
         table(&["NAMESPACE", "POD", "NODE", "PHASE", "READY"], &pods);
-        say("");
+        print_line("");
         let objects: Vec<Vec<String>> = self.objects.iter().map(|object| object.to_vec()).collect();
         table(&["KIND", "NAME", "CONDITIONS"], &objects);
-        say("");
+        print_line("");
         for SampleState { name, missing } in &self.samples {
             match missing {
-                None => say(format_args!("ready: {name}")),
-                Some(missing) => say(format_args!("not ready: {name}: {missing}")),
+                None => print_line(format_args!("ready: {name}")),
+                Some(missing) => print_line(format_args!("not ready: {name}: {missing}")),
             }
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::requirement::{Importance, Requirement, requirements};
 use crate::error::Error;
-use crate::output::{print, say};
+use crate::output::{print, print_line};
 use crate::output_format::{OutputFlag, OutputFormat};
 
 /// The arguments of `kubewright doctor`.
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<(), Error> {
             let all: Vec<Value> = requirements.iter().map(as_json).collect();
             print(&format!("{:#}\n", Value::from(all)))?;
         }
-        OutputFormat::Text => requirements.iter().for_each(print_line),
+        OutputFormat::Text => requirements.iter().for_each(print_requirement),
     }
     let missing: Vec<&str> = requirements
         .iter()
@@ -44,14 +44,14 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<(), Error> {
     })
 }
 
-fn print_line(requirement: &Requirement) {
+fn print_requirement(requirement: &Requirement) {
     let Requirement {
         name, cost, remedy, ..
     } = requirement;
     match (&requirement.found, requirement.importance) {
-        (Some(found), _) => say(format_args!("found    {name}: {found}")),
-        (None, Importance::Needed) => say(format_args!("MISSING  {name}: {cost}; {remedy}")),
-        (None, Importance::Useful) => say(format_args!("missing  {name}: {cost}; {remedy}")),
+        (Some(found), _) => print_line(format_args!("found    {name}: {found}")),
+        (None, Importance::Needed) => print_line(format_args!("MISSING  {name}: {cost}; {remedy}")),
+        (None, Importance::Useful) => print_line(format_args!("missing  {name}: {cost}; {remedy}")),
     }
 }
 

@@ -11,7 +11,7 @@ use super::platform::Platform;
 use super::push::{megabytes, push};
 use super::reference::Reference;
 use crate::error::Error;
-use crate::output::{note, print, say};
+use crate::output::{note, print, print_line};
 use crate::output_format::{OutputFlag, OutputFormat};
 use crate::program::{self, Build, BuildOutput, Package, static_target};
 
@@ -141,11 +141,11 @@ fn print_result(
         }
         OutputFormat::Text => {
             if let Some(archive) = archive {
-                say(format_args!("archive   {}", archive.display()));
+                print_line(format_args!("archive   {}", archive.display()));
             }
-            say(format_args!("digest    {digest}"));
+            print_line(format_args!("digest    {digest}"));
             let (packed, unpacked) = (megabytes(packed), megabytes(image.unpacked));
-            say(format_args!("size      {packed}, unpacked {unpacked}"));
+            print_line(format_args!("size      {packed}, unpacked {unpacked}"));
             Ok(())
         }
     }
