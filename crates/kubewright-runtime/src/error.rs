@@ -97,7 +97,9 @@ pub enum Error {
         what: String,
     },
     /// A streaming list did not complete.
-    #[error("{what}: the streaming list did not complete; listing in pages instead")]
+    #[error(
+        "{what}: no object and no end of the streaming list for {after:?}; listing in pages instead"
+    )]
     StreamingListStalled {
         /// What was tried, on what.
         what: String,

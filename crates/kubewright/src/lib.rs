@@ -35,7 +35,7 @@
 //!
 //! The root has the names of a first program; every other name is in the module of its subject:
 //! [`client`], [`context`], [`controller`], [`queue`], [`metrics`], [`webhook`], [`policy`],
-//! [`election`], [`events`] and [`description`].
+//! [`election`], [`events`], [`description`], [`owner`], [`schema`] and [`marker`].
 //!
 //! Two features are off by default: `mimalloc` adds an allocator for `main.rs`, and `http2` serves
 //! webhooks over HTTP/2 too, which makes the program 0.6 MB larger.

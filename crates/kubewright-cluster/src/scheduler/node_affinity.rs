@@ -101,8 +101,6 @@ impl Requirement {
 
 #[cfg(test)]
 mod tests {
-    //! Required node affinity.
-
     use std::collections::BTreeMap;
 
     use serde_json::{Value, json};

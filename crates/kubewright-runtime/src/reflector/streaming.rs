@@ -9,8 +9,8 @@ use crate::client::ErrorReason;
 /// Whether a collection's state is read as the beginning of its watch (`sendInitialEvents`, a
 /// streaming list), which costs the API server far less memory than a list (KEP-3157).
 ///
-/// Clones share what one reflector learns about the server: after the first failure of a streaming
-/// list, all of them list in pages.
+/// Clones share what one reflector learns about the server: once a failure shows that the server
+/// does not stream lists, all of them list in pages.
 #[derive(Clone, Debug, Default)]
 pub struct Streaming {
     is_off: Arc<AtomicBool>,

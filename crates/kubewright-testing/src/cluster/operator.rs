@@ -207,7 +207,7 @@ impl Cluster {
         let options = RunOptions {
             clock: self.clock(),
             webhooks,
-            election: candidacy(&operator, &under_test.account),
+            election: election_options(&operator, &under_test.account),
             namespace: account_namespace(&under_test.account).map(str::to_owned),
             ..RunOptions::default()
         };
@@ -236,7 +236,7 @@ impl Cluster {
 }
 
 /// An operator that elects a leader does so in the namespace of its account.
-fn candidacy(operator: &Operator, account: &User) -> Option<ElectionOptions> {
+fn election_options(operator: &Operator, account: &User) -> Option<ElectionOptions> {
     let namespace = account_namespace(account)?;
     operator
         .elects_leader()

@@ -129,7 +129,7 @@ impl<K: AnyKind> Selection<K> {
     }
 
     /// Selects the objects of one namespace. An operator that is restricted to some namespaces must
-    /// have it among them.
+    /// have it among them. The role permits the kind in all namespaces of the operator.
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.filter.namespace = Some(namespace.into());

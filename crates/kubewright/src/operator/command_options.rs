@@ -222,8 +222,6 @@ fn self_signed() -> Result<KeyPairPem, pki::Error> {
 
 #[cfg(test)]
 mod tests {
-    //! The options of a run from the command line; opens the listeners.
-
     use kube::Config;
 
     use super::{NAMESPACE_FILE, TOKEN_FILE, pod_namespace};

@@ -82,8 +82,6 @@ impl Webhook {
 
 #[cfg(test)]
 mod tests {
-    //! Webhooks for kinds that are known only at run time.
-
     use kube::core::DynamicObject;
     use kubewright_core::{Kind, Operation, Resource, Scope};
     use kubewright_webhook::review::AdmissionRequest;
