@@ -191,11 +191,10 @@ fn comments(source: &str) -> String {
 #[test]
 fn comments_avoid_words_outside_of_the_vocabulary() {
     let (mut words, mut found) = (0, BTreeMap::<String, usize>::new());
-    for file in files(&root().join("crates")) {
-        let is_source = file.components().any(|part| part.as_os_str() == "src");
-        if !is_source {
-            continue;
-        }
+    let folders = ["bench", "crates", "operators", "xtask"];
+    let all = folders.iter().flat_map(|name| files(&root().join(name)));
+    let is_in = |file: &PathBuf, name: &str| file.components().any(|part| part.as_os_str() == name);
+    for file in all.filter(|file| is_in(file, "src") && !is_in(file, "target")) {
         let text = comments(&read(&file));
         for word in text
             .split(|c: char| !c.is_alphabetic())
