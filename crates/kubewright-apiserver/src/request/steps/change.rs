@@ -112,8 +112,9 @@ impl Change<'_> {
         }))
     }
 
-    /// The object that takes the place of the stored one, before its owners are known. A new
-    /// object is taken out of the change.
+    /// The object that takes the place of the stored one, before its owners are known. The object
+    /// of a POST is taken out of the change. That of a PUT is kept: if another write creates the
+    /// object first, the PUT is repeated as an update.
     pub(super) fn object(
         &mut self,
         target: &Target,
@@ -121,10 +122,11 @@ impl Change<'_> {
     ) -> Result<Value, Status> {
         match (self, old) {
             (Self::Replace(sent), None) => {
-                let mut new = std::mem::take(sent);
-                if target.name.is_some() {
-                    accept_new(target, &mut new)?;
+                if target.name.is_none() {
+                    return Ok(std::mem::take(sent));
                 }
+                let mut new = sent.clone();
+                accept_new(target, &mut new)?;
                 Ok(new)
             }
             (Self::Replace(sent), Some(old)) => {
