@@ -21,14 +21,16 @@ pub(super) enum Committed {
     Stored(Arc<Object>),
     /// An object of this name exists.
     Exists(Arc<Object>),
-    /// Another write conflicted. Has the object that was not stored.
-    Conflict(Value),
+    /// Another write has changed or removed the object.
+    Conflict,
+    /// An object that this new one depends on has changed. Has the new object, which was not stored.
+    Outdated(Value),
 }
 
 /// The state that an object replaces.
 #[derive(Clone, Copy)]
 pub(super) enum Replaced<'a> {
-    /// None: the object is new, and is stored only while these objects are current.
+    /// Nothing. The new object is stored only while these objects are current.
     New(&'a [ObservedRevision]),
     /// The stored object.
     Stored(&'a Object),
@@ -68,7 +70,7 @@ fn check_depth(value: &Value) -> Result<(), Status> {
 }
 
 /// Checks that a new object names no revision. The store does this, after all other checks
-/// (`Create` of k8s.io/apiserver/pkg/storage/etcd3): what is no number is ignored.
+/// (`Create` of k8s.io/apiserver/pkg/storage/etcd3). An invalid number is ignored.
 fn check_no_revision(value: &Value) -> Result<(), Status> {
     let revision = text(&value["metadata"]["resourceVersion"]).parse::<u64>();
     if revision.is_ok_and(|number| number != 0) {
@@ -96,7 +98,7 @@ fn create(
     match api.store.create(key, value, guards) {
         Ok(object) => Committed::Stored(object),
         Err(CreateConflict::Exists(current)) => Committed::Exists(current),
-        Err(CreateConflict::Outdated(value)) => Committed::Conflict(value),
+        Err(CreateConflict::Outdated(value)) => Committed::Outdated(value),
     }
 }
 
@@ -119,14 +121,14 @@ fn update(
         // Watches see the object as it was stored, with its finalizers; only the response has what
         // was sent (`deleteWithoutFinalizers` of k8s.io/apiserver).
         if api.store.remove(key, old.revision()).is_err() {
-            return Committed::Conflict(value);
+            return Committed::Conflict;
         }
         object_removed(api, &target.resource.id);
         return Committed::Stored(Arc::new(Object::new(value, old.revision())));
     }
     match api.store.put(key, Expected::At(old.revision()), value) {
         Ok(object) => Committed::Stored(object),
-        Err(_) => Committed::Conflict(Value::Null),
+        Err(_) => Committed::Conflict,
     }
 }
 

@@ -217,10 +217,10 @@ impl<'a> Write<'a> {
                 Committed::Exists(_) if is_generated => {}
                 Committed::Exists(_) if self.mode == Mode::CreateOrUpdate => return Ok(None),
                 Committed::Exists(existing) => return Err(already_exists(target, &existing)),
-                Committed::Conflict(_) if old.is_some() => return Ok(None),
+                Committed::Conflict => return Ok(None),
                 // The namespace or definition has changed, and is checked again.
-                Committed::Conflict(value) if mutated.is_null() => mutated = value,
-                Committed::Conflict(_) => {}
+                Committed::Outdated(value) if mutated.is_null() => mutated = value,
+                Committed::Outdated(_) => {}
             }
         }
         let base = text(&mutated["metadata"]["generateName"]);
