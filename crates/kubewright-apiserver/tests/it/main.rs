@@ -21,3 +21,4 @@ mod sizes;
 mod socket;
 mod store;
 mod watches;
+mod webhook;

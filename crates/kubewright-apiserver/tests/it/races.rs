@@ -1,14 +1,20 @@
 //! Concurrent writes.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::FutureExt as _;
 use http::Method;
 use kubewright_apiserver::{Server, ServerOptions, User};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
-use crate::client::{Client, Response};
+use crate::client::{Client, Response, server};
+use crate::webhook::Webhook;
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+const NAMESPACE: &str = "/api/v1/namespaces/default";
 
 /// One of many concurrent requests.
 struct Writing {
@@ -74,4 +80,48 @@ async fn concurrent_puts_of_a_new_object_all_succeed() {
             {"apiGroups": [""], "resources": [format!("r{number}")], "verbs": ["get"]}]}),
     })
     .await;
+}
+
+/// Creates a ConfigMap while the first `changes` reviews of its creation change its namespace.
+async fn create_while_the_namespace_changes(changes: usize, metadata: Value) -> Response {
+    let server = server();
+    let client = Client::admin(&server);
+    let reviews = Arc::new(AtomicUsize::new(0));
+    let changing = client.clone();
+    let webhook = Webhook::start(&server, move || {
+        let number = reviews.fetch_add(1, Ordering::Relaxed);
+        let client = changing.clone();
+        async move {
+            if number < changes {
+                let labels = json!({"metadata": {"labels": {"n": number.to_string()}}});
+                client.merge(NAMESPACE, labels).await.ok();
+            }
+            json!({"allowed": true})
+        }
+        .boxed()
+    });
+    let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    client.post(path, webhook.configuration()).await.ok();
+    client.post(MAPS, json!({"metadata": metadata})).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn create_succeeds_after_many_changes_of_its_namespace() {
+    for metadata in [json!({"name": "a"}), json!({"generateName": "a-"})] {
+        let created = create_while_the_namespace_changes(12, metadata).await;
+        assert_eq!(created.code, 201, "{}", created.text);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn create_in_a_namespace_that_always_changes_is_a_conflict() {
+    let rejected = create_while_the_namespace_changes(usize::MAX, json!({"name": "a"})).await;
+    assert_eq!(
+        rejected.failure(),
+        (
+            409,
+            "Operation cannot be fulfilled on configmaps \"a\": the object has been modified; \
+             please apply your changes to the latest version and try again"
+        )
+    );
 }

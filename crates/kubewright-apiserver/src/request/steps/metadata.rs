@@ -8,11 +8,12 @@ use kubewright_wire::schema::Schema;
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
 
+use super::new_name::generate_name;
 use super::part::Part;
 use super::revision::parse_unsigned;
 use crate::request::api::Api;
 use crate::request::target::Target;
-use crate::store::{Object, Random, metadata_mut};
+use crate::store::{Object, metadata_mut};
 
 /// The fields that only the server sets.
 const SYSTEM_FIELDS: [&str; 5] = [
@@ -22,7 +23,6 @@ const SYSTEM_FIELDS: [&str; 5] = [
     "selfLink",
     "uid",
 ];
-const MAX_GENERATED_BASE: usize = 58;
 
 /// Removes the fields that only the server sets, and sets the namespace of the URL.
 pub(crate) fn accept_new(target: &Target, value: &mut Value) -> Result<(), Status> {
@@ -126,20 +126,6 @@ fn allocate_service_address(api: &Api, target: &Target, value: &mut Value) -> Re
     let allocated = allocate_address(value, &others, api.random.next());
     let name = text(&value["metadata"]["name"]);
     allocated.map_err(|causes| Status::invalid(target.kind(), name, causes))
-}
-
-/// Generates a name from `generateName`, when there is no name.
-fn generate_name(random: &Random, value: &mut Value) {
-    let metadata = metadata_mut(value);
-    let mut name = string(metadata, "generateName");
-    if name.is_empty() || !string(metadata, "name").is_empty() {
-        return;
-    }
-    while name.len() > MAX_GENERATED_BASE {
-        name.pop();
-    }
-    name.push_str(&random.suffix());
-    metadata.insert("name".to_owned(), json!(name));
 }
 
 /// Takes the fields from the stored object that an update cannot change.

@@ -12,6 +12,7 @@ mod commit;
 mod guards;
 mod known_versions;
 mod metadata;
+mod new_name;
 mod ownership;
 mod part;
 mod patch;

@@ -15,6 +15,7 @@ use super::change::{Change, Ownership, complete_applied};
 use super::commit::{Committed, Replaced, commit};
 use super::guards::{check_definition, guards};
 use super::metadata::{check_revision, keep_system_fields, prepare_changed, prepare_new};
+use super::new_name::{NewName, name_or_base};
 use super::ownership::{self, Writer};
 use super::part::Part;
 use super::validate::validate;
@@ -31,8 +32,6 @@ use crate::warnings::Warnings;
 
 /// How often a write is tried while other writes conflict with it.
 pub(crate) const MAX_ATTEMPTS: usize = 64;
-/// How many names are generated while objects of these names exist.
-const MAX_NAMES: usize = 8;
 
 /// One write of an object.
 pub(crate) struct Write<'a> {
@@ -190,11 +189,11 @@ impl<'a> Write<'a> {
         check_definition(api, target, old.is_none(), &proposed)?;
         let mut mutated = self.mutate(api, old, proposed).await?;
         authorize_grant(api, target, &self.user, old.map(Arc::as_ref), &mutated)?;
-        let is_generated = old.is_none() && is_empty(&mutated["metadata"]["name"]);
-        for _ in 0..MAX_NAMES {
+        let mut new_name = NewName::of(&mutated);
+        for _ in 0..MAX_ATTEMPTS {
             let guards = guards(api, target, old.is_none(), &mutated)?;
             // Kept if another name may have to be generated, or if the stored form differs.
-            let mut object = if is_generated || target.is_converted() {
+            let mut object = if new_name.is_generated() || target.is_converted() {
                 mutated.clone()
             } else {
                 std::mem::take(&mut mutated)
@@ -214,17 +213,16 @@ impl<'a> Write<'a> {
                 self.is_dry_run,
             )? {
                 Committed::Stored(object) => return Ok(Some(current.written(object))),
-                Committed::Exists(_) if is_generated => {}
                 Committed::Exists(_) if self.mode == Mode::CreateOrUpdate => return Ok(None),
-                Committed::Exists(existing) => return Err(already_exists(target, &existing)),
+                Committed::Exists(existing) => new_name.taken(target, &existing)?,
                 Committed::Conflict => return Ok(None),
                 // The namespace or definition has changed, and is checked again.
                 Committed::Outdated(value) if mutated.is_null() => mutated = value,
                 Committed::Outdated(_) => {}
             }
         }
-        let base = text(&mutated["metadata"]["generateName"]);
-        Err(Status::already_exists(&target.resource.resource, base))
+        let name = name_or_base(&mutated);
+        Err(Status::conflict(&target.resource.resource, name))
     }
 
     /// The object that the client wants, with its field owners: the body, or the stored object with
@@ -381,16 +379,4 @@ impl Current {
             is_created: matches!(self, Self::New),
         }
     }
-}
-
-fn already_exists(target: &Target, existing: &Object) -> Status {
-    let mut status = Status::already_exists(&target.resource.resource, existing.name());
-    if existing.is_terminating() {
-        status.message = format!("object is being deleted: {}", status.message);
-    }
-    status
-}
-
-fn is_empty(value: &Value) -> bool {
-    text(value).is_empty()
 }
