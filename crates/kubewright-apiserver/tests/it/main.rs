@@ -13,6 +13,7 @@ mod lists;
 mod objects;
 mod openapi;
 mod patches;
+mod plugins;
 mod policies;
 mod races;
 mod scale;
