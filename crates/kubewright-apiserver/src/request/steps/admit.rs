@@ -8,12 +8,12 @@ use crate::request::api::Api;
 use crate::warnings::Warnings;
 
 /// Lets admission mutate and then validate a request that stores no object: a deletion, a
-/// connection, or a subresource such as `binding`. Returns the mutated object.
+/// connection, or a subresource such as `binding`. Returns the mutated object, where there is one.
 pub(crate) async fn admit(
     api: &Api,
     attributes: AdmissionAttributes,
     warnings: &Warnings,
-) -> Result<Value, Status> {
+) -> Result<Option<Value>, Status> {
     admit_completed(api, attributes, warnings, Ok).await
 }
 
@@ -23,9 +23,9 @@ pub(crate) async fn admit_completed(
     mut attributes: AdmissionAttributes,
     warnings: &Warnings,
     complete: impl FnOnce(Value) -> Result<Value, Status>,
-) -> Result<Value, Status> {
+) -> Result<Option<Value>, Status> {
     api.admission.mutate(&mut attributes, warnings).await?;
     attributes.object = attributes.object.map(complete).transpose()?;
     api.admission.validate(&attributes, warnings).await?;
-    Ok(attributes.object.unwrap_or_default())
+    Ok(attributes.object)
 }

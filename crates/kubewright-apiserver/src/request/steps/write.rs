@@ -33,6 +33,8 @@ use crate::warnings::Warnings;
 /// How often a write is tried while other writes conflict with it.
 pub(crate) const MAX_ATTEMPTS: usize = 64;
 
+const HAS_OBJECT: &str = "the attributes of a write have an object";
+
 /// One write of an object.
 pub(crate) struct Write<'a> {
     target: &'a Target,
@@ -286,7 +288,7 @@ impl<'a> Write<'a> {
         api.admission
             .mutate(&mut attributes, &self.warnings)
             .await?;
-        Ok(attributes.object.unwrap_or_default())
+        Ok(attributes.object.expect(HAS_OBJECT))
     }
 
     /// Sets the fields that the server sets, and takes those from the stored object that this write
@@ -330,7 +332,7 @@ impl<'a> Write<'a> {
             }
         };
         api.admission.validate(&attributes, &self.warnings).await?;
-        Ok(kept.or(attributes.object).unwrap_or_default())
+        Ok(kept.or(attributes.object).expect(HAS_OBJECT))
     }
 
     fn attributes(

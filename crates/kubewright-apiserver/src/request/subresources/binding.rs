@@ -32,7 +32,8 @@ pub(super) async fn bind(
     }
     let mut attributes = attributes(target, request, Operation::Create, options.is_dry_run);
     attributes.object = Some(sent);
-    let binding = admit(api, attributes, &request.warnings).await?;
+    let admitted = admit(api, attributes, &request.warnings).await?;
+    let binding = admitted.expect("a binding has an object");
     let now = api.timestamp();
     let edit = |old: &Object| {
         let uid = text(&binding["metadata"]["uid"]);

@@ -37,7 +37,8 @@ pub(super) async fn evict(
     let name = target.name()?;
     let mut attributes = attributes(target, request, Operation::Create, options.is_dry_run);
     attributes.object = Some(parse_named(request, name, &EVICTION)?);
-    let eviction = admit(api, attributes, &request.warnings).await?;
+    let admitted = admit(api, attributes, &request.warnings).await?;
+    let eviction = admitted.expect("an eviction has an object");
     let mut deletion = DeleteOptions::of(&eviction["deleteOptions"])?;
     if options.is_dry_run {
         deletion = deletion.dry_run();

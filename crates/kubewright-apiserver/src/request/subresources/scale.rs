@@ -83,7 +83,7 @@ pub(super) async fn write(
         api.admission
             .mutate(&mut attributes, &request.warnings)
             .await?;
-        let scale = attributes.object.unwrap_or_default();
+        let scale = attributes.object.expect("a scale has an object");
         let edit = |old: &Object| scaled(target, old, &scale);
         let mut edit = Change::Edit(Edit {
             edit: &edit,
