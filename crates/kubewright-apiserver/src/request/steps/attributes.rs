@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kubewright_core::Operation;
 use kubewright_kinds::core::NAMESPACE;
+use kubewright_kinds::json::text;
 use serde_json::Value;
 
 use crate::admission::{AdmissionAttributes, OperationOptions};
@@ -11,19 +12,24 @@ use crate::request::codec::decode;
 use crate::request::message::ApiRequest;
 use crate::request::target::Target;
 
-/// The attributes of a request, without its objects.
+/// The attributes of a request with its new object, and without the stored one.
 pub(crate) fn attributes(
     target: &Target,
     request: &ApiRequest,
     operation: Operation,
     is_dry_run: bool,
+    object: Option<Value>,
 ) -> AdmissionAttributes {
     let subresource = request.route.subresource.clone().unwrap_or_default();
     let kind = match target.resource.subresource(&subresource) {
         Some(subresource) => subresource.kind.clone(),
         None => target.kind().clone(),
     };
-    let name = target.name.clone().unwrap_or_default();
+    let name = match (&target.name, &object) {
+        (Some(name), _) => name.clone(),
+        (None, Some(object)) => text(&object["metadata"]["name"]).to_owned(),
+        (None, None) => String::new(),
+    };
     let namespace = if target.resource.is(&NAMESPACE) {
         name.clone()
     } else {
@@ -39,7 +45,7 @@ pub(crate) fn attributes(
         user: request.user.clone(),
         is_dry_run,
         options: options(request, operation),
-        object: None,
+        object,
         old: None,
     }
 }

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use kubewright_core::Operation;
 use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
-use kubewright_kinds::core::NAMESPACE;
-use kubewright_kinds::json::text;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
@@ -346,16 +344,11 @@ impl<'a> Write<'a> {
         } else {
             Operation::Create
         };
-        let mut attributes = attributes(self.target, request, operation, self.is_dry_run);
-        if attributes.name.is_empty() {
-            text(&object["metadata"]["name"]).clone_into(&mut attributes.name);
+        let (target, dry_run) = (self.target, self.is_dry_run);
+        AdmissionAttributes {
+            old,
+            ..attributes(target, request, operation, dry_run, Some(object))
         }
-        if self.target.resource.is(&NAMESPACE) {
-            attributes.namespace.clone_from(&attributes.name);
-        }
-        attributes.object = Some(object);
-        attributes.old = old;
-        attributes
     }
 }
 

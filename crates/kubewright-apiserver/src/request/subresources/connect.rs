@@ -28,8 +28,8 @@ pub(super) async fn connect(
         return Err(Status::bad_request("dryRun is not supported"));
     }
     let name = target.name()?;
-    let mut attributes = attributes(target, request, Operation::Connect, false);
-    attributes.object = Some(options(target, subresource, request)?);
+    let options = options(target, subresource, request)?;
+    let attributes = attributes(target, request, Operation::Connect, false, Some(options));
     admit(api, attributes, &request.warnings).await?;
     if api.store.get(&target.key(name)).is_none() {
         return Err(target.not_found(name));

@@ -35,8 +35,9 @@ pub(super) async fn evict(
 ) -> Result<ApiResponse, Status> {
     let options = WriteOptions::parse(&request.query, "CreateOptions")?;
     let name = target.name()?;
-    let mut attributes = attributes(target, request, Operation::Create, options.is_dry_run);
-    attributes.object = Some(parse_named(request, name, &EVICTION)?);
+    let sent = parse_named(request, name, &EVICTION)?;
+    let is_dry_run = options.is_dry_run;
+    let attributes = attributes(target, request, Operation::Create, is_dry_run, Some(sent));
     let admitted = admit(api, attributes, &request.warnings).await?;
     let eviction = admitted.expect("an eviction has an object");
     let mut deletion = DeleteOptions::of(&eviction["deleteOptions"])?;

@@ -71,15 +71,11 @@ pub(super) async fn write(
         let Current::Existing { old, .. } = &current else {
             return Err(target.not_found(target.name()?));
         };
-        let mut attributes = attributes(
-            target,
-            request,
-            Operation::Update,
-            change.options.is_dry_run,
-        );
+        let is_dry_run = change.options.is_dry_run;
+        let sent = Some(change.of(target, old)?);
+        let mut attributes = attributes(target, request, Operation::Update, is_dry_run, sent);
         let before = scale_of(target, old.value());
         attributes.old = Some(Arc::new(Object::new(before, old.revision())));
-        attributes.object = Some(change.of(target, old)?);
         api.admission
             .mutate(&mut attributes, &request.warnings)
             .await?;

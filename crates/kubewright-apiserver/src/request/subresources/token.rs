@@ -27,8 +27,8 @@ pub(super) async fn issue_token(
     request.warnings.add(decoded.warnings);
     let write = Write::new(api, target, request, &options, Part::Whole);
     let sent = track_subresource(&kind, decoded.value, write.writer());
-    let mut attributes = attributes(target, request, Operation::Create, options.is_dry_run);
-    attributes.object = Some(sent);
+    let is_dry_run = options.is_dry_run;
+    let attributes = attributes(target, request, Operation::Create, is_dry_run, Some(sent));
     let token_request = TokenRequest {
         namespace: target.namespace.as_deref().unwrap_or_default(),
         name: target.name()?,

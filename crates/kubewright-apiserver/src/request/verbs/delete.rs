@@ -122,7 +122,7 @@ async fn admit_deletion(
     old: &Arc<Object>,
 ) -> Result<(), Status> {
     let is_dry_run = options.is_dry_run();
-    let mut attributes = attributes(target, request, Operation::Delete, is_dry_run);
+    let mut attributes = attributes(target, request, Operation::Delete, is_dry_run, None);
     attributes.old = Some(version::in_request(api, target, Arc::clone(old)).await?);
     admit(api, attributes, &request.warnings).await.map(drop)
 }
