@@ -2,7 +2,8 @@
 //!
 //! `write` is the pipeline of all writes; each of its steps is a file here: `change` decodes,
 //! `patch` patches, `ownership` tracks field managers, `metadata` prepares, `validate` validates,
-//! `version` converts, `commit` stores. `admit` is admission for requests that store no object.
+//! `version` converts, `commit` stores. `admit` calls admission, also for requests that store no
+//! object.
 
 mod admit;
 mod attributes;
@@ -24,7 +25,7 @@ mod vectors;
 pub(super) mod version;
 mod write;
 
-pub(super) use admit::{admit, admit_completed};
+pub(super) use admit::{admit, admit_completed, mutate};
 pub(super) use attributes::attributes;
 pub(super) use change::{Change, Edit, Ownership};
 pub(super) use metadata::check_name;

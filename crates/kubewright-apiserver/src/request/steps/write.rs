@@ -7,6 +7,7 @@ use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
 use kubewright_wire::status::Status;
 use serde_json::Value;
 
+use super::admit;
 use super::attributes::attributes;
 use super::authorize::{authorize_create, authorize_grant};
 use super::change::{Change, Ownership, complete_applied};
@@ -282,11 +283,9 @@ impl<'a> Write<'a> {
         let Admission::Object(request) = self.admission else {
             return Ok(object);
         };
-        let mut attributes = self.attributes(request, old.cloned(), object);
-        api.admission
-            .mutate(&mut attributes, &self.warnings)
-            .await?;
-        Ok(attributes.object.expect(HAS_OBJECT))
+        let attributes = self.attributes(request, old.cloned(), object);
+        let mutated = admit::mutate(api, attributes, &self.warnings).await?;
+        Ok(mutated.object.expect(HAS_OBJECT))
     }
 
     /// Sets the fields that the server sets, and takes those from the stored object that this write
@@ -329,8 +328,8 @@ impl<'a> Write<'a> {
                 (self.attributes(request, old_view, new_view), Some(object))
             }
         };
-        api.admission.validate(&attributes, &self.warnings).await?;
-        Ok(kept.or(attributes.object).expect(HAS_OBJECT))
+        let admitted = admit::validate(api, attributes, &self.warnings).await?;
+        Ok(kept.or(admitted.object).expect(HAS_OBJECT))
     }
 
     fn attributes(

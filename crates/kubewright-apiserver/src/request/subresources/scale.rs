@@ -17,7 +17,7 @@ use crate::request::options::WriteOptions;
 use crate::request::response::{ApiBody, ApiResponse};
 use crate::request::steps::{
     Admission, Change, Current, Edit, MAX_ATTEMPTS, Ownership, Part, Write, attributes, check_name,
-    check_options, parse_patch, patch_value, version,
+    check_options, mutate, parse_patch, patch_value, version,
 };
 use crate::request::target::Target;
 use crate::resources::conform_builtin;
@@ -76,10 +76,8 @@ pub(super) async fn write(
         let mut attributes = attributes(target, request, Operation::Update, is_dry_run, sent);
         let before = scale_of(target, old.value());
         attributes.old = Some(Arc::new(Object::new(before, old.revision())));
-        api.admission
-            .mutate(&mut attributes, &request.warnings)
-            .await?;
-        let scale = attributes.object.expect("a scale has an object");
+        let mutated = mutate(api, attributes, &request.warnings).await?;
+        let scale = mutated.object.expect("a scale has an object");
         let edit = |old: &Object| scaled(target, old, &scale);
         let mut edit = Change::Edit(Edit {
             edit: &edit,
