@@ -29,7 +29,7 @@ pub(super) use admit::{admit, admit_completed, mutate};
 pub(super) use attributes::attributes;
 pub(super) use change::{Change, Edit, Ownership};
 pub(super) use metadata::check_name;
-pub(super) use ownership::track_subresource;
+pub(super) use ownership::{Writer, track_unstored};
 pub(super) use part::Part;
 pub(super) use patch::{check_options, parse_patch, patch_value};
 pub(super) use revision::{parse_revision, wait_for};

@@ -93,13 +93,7 @@ impl<'a> Write<'a> {
         Self {
             target,
             mode: Mode::Update,
-            writer: Writer {
-                manager: options.manager(&request.user_agent),
-                subresource: request.route.subresource.clone(),
-                part,
-                now: api.clock.now(),
-                versions: Arc::default(),
-            },
+            writer: Writer::of(api, request, options, part),
             user: request.user.clone(),
             admission: Admission::Object(request),
             is_dry_run: options.is_dry_run,
@@ -137,10 +131,6 @@ impl<'a> Write<'a> {
     pub(crate) fn admission(mut self, admission: Admission<'a>) -> Self {
         self.admission = admission;
         self
-    }
-
-    pub(crate) fn writer(&self) -> &Writer {
-        &self.writer
     }
 
     /// Runs a write, and repeats it while other writes conflict with it.
@@ -185,11 +175,12 @@ impl<'a> Write<'a> {
         current: &Current,
         change: &mut Change<'_>,
     ) -> Result<Option<Written>, Status> {
-        let (target, old) = (self.target, current.old());
+        let (target, part) = (self.target, self.writer.part);
+        let old = current.old().map(Arc::as_ref);
         let proposed = self.propose(api, change, old).await?;
         check_definition(api, target, old.is_none(), &proposed)?;
-        let mut mutated = self.mutate(api, old, proposed).await?;
-        authorize_grant(api, target, &self.user, old.map(Arc::as_ref), &mutated)?;
+        let mut mutated = self.mutate(api, current, proposed).await?;
+        authorize_grant(api, target, &self.user, old, &mutated)?;
         let mut new_name = NewName::of(&mutated);
         for _ in 0..MAX_ATTEMPTS {
             let guards = guards(api, target, old.is_none(), &mutated)?;
@@ -199,12 +190,10 @@ impl<'a> Write<'a> {
             } else {
                 std::mem::take(&mut mutated)
             };
-            self.prepare(api, old.map(Arc::as_ref), &mut object)?;
-            let part = self.writer.part;
-            let warnings = validate(target, part, old.map(Arc::as_ref), &object)?;
-            self.warnings.add(warnings);
-            self.accept(api, old.map(Arc::as_ref), &mut object)?;
-            let admitted = self.admit(api, old, object).await?;
+            self.prepare(api, old, &mut object)?;
+            self.warnings.add(validate(target, part, old, &object)?);
+            self.accept(api, old, &mut object)?;
+            let admitted = self.admit(api, current, object).await?;
             let stored = version::to_stored(api, target, admitted).await?;
             match commit(
                 api,
@@ -231,14 +220,14 @@ impl<'a> Write<'a> {
     ///
     /// Field ownership needs the object in the versions of other managers. It is computed again
     /// until no conversion by webhook is missing (`docs/design/why-is-a-merge-repeated.md`).
-    pub(crate) async fn propose(
+    async fn propose(
         &self,
         api: &Api,
         change: &mut Change<'_>,
-        old: Option<&Arc<Object>>,
+        old: Option<&Object>,
     ) -> Result<Value, Status> {
         loop {
-            let proposed = self.owned(change, old.map(Arc::as_ref));
+            let proposed = self.owned(change, old);
             let versions = &self.writer.versions;
             if old.is_none() || !versions.learn(&api.webhooks, self.target).await? {
                 return proposed;
@@ -274,16 +263,11 @@ impl<'a> Write<'a> {
     }
 
     /// Lets admission change the object. A view is mutated before it becomes a change.
-    async fn mutate(
-        &self,
-        api: &Api,
-        old: Option<&Arc<Object>>,
-        object: Value,
-    ) -> Result<Value, Status> {
+    async fn mutate(&self, api: &Api, current: &Current, object: Value) -> Result<Value, Status> {
         let Admission::Object(request) = self.admission else {
             return Ok(object);
         };
-        let attributes = self.attributes(request, old.cloned(), object);
+        let attributes = self.attributes(request, current.old().cloned(), object);
         let mutated = admit::mutate(api, attributes, &self.warnings).await?;
         Ok(mutated.object.expect(HAS_OBJECT))
     }
@@ -310,12 +294,8 @@ impl<'a> Write<'a> {
     }
 
     /// Lets admission deny the object as it would be stored.
-    async fn admit(
-        &self,
-        api: &Api,
-        old: Option<&Arc<Object>>,
-        object: Value,
-    ) -> Result<Value, Status> {
+    async fn admit(&self, api: &Api, current: &Current, object: Value) -> Result<Value, Status> {
+        let old = current.old();
         let (attributes, kept) = match self.admission {
             Admission::Nothing => return Ok(object),
             Admission::Object(request) => (self.attributes(request, old.cloned(), object), None),
