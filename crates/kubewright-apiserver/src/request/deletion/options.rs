@@ -4,7 +4,7 @@ use kubewright_core::Kind;
 use kubewright_kinds::{BuiltinKind, Propagation};
 use kubewright_wire::route::Query;
 use kubewright_wire::status::{Cause, Status};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::request::codec::decode::{self, BodyError};
@@ -26,21 +26,28 @@ pub(crate) const ORPHAN: &str = "orphan";
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 
 /// The options of a deletion.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct DeleteOptions {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) grace_period_seconds: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) preconditions: Option<Preconditions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) orphan_dependents: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) propagation_policy: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     dry_run: Vec<String>,
 }
 
 /// Conditions on the stored object.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Preconditions {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) uid: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resource_version: Option<String>,
 }
 
@@ -71,6 +78,12 @@ impl DeleteOptions {
             other => without_nulls(other.clone()),
         };
         Self::deserialize(&value).map_err(|error| Status::bad_request(error.to_string()))
+    }
+
+    /// The options as admission sees them, whether they came in the body or as parameters
+    /// (`DeleteResource` of k8s.io/apiserver/pkg/endpoints/handlers/delete.go).
+    pub(crate) fn to_value(&self) -> Value {
+        serde_json::to_value(self).expect("options are written to JSON")
     }
 
     /// Makes it a dry run.

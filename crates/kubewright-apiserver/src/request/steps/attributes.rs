@@ -8,11 +8,11 @@ use kubewright_kinds::json::text;
 use serde_json::Value;
 
 use crate::admission::{AdmissionAttributes, OperationOptions};
-use crate::request::codec::decode;
 use crate::request::message::ApiRequest;
 use crate::request::target::Target;
 
-/// The attributes of a request with its new object, and without the stored one.
+/// The attributes of a request with its new object, without the stored one. A deletion has options
+/// of its own.
 pub(crate) fn attributes(
     target: &Target,
     request: &ApiRequest,
@@ -44,19 +44,13 @@ pub(crate) fn attributes(
         namespace,
         user: request.user.clone(),
         is_dry_run,
-        options: options(request, operation),
+        options: options(request),
         object,
         old: None,
     }
 }
 
-fn options(request: &ApiRequest, operation: Operation) -> OperationOptions {
-    if operation == Operation::Delete {
-        return OperationOptions {
-            delete_options: decode::parse(&request.content).unwrap_or_default(),
-            ..OperationOptions::default()
-        };
-    }
+fn options(request: &ApiRequest) -> OperationOptions {
     let parameter = |name: &str| request.query.get(name).unwrap_or_default().to_owned();
     OperationOptions {
         field_manager: parameter("fieldManager"),

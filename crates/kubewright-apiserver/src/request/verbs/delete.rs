@@ -8,6 +8,7 @@ use kubewright_kinds::DeleteResponse;
 use kubewright_kinds::apiextensions::CUSTOM_RESOURCE_DEFINITION;
 use kubewright_wire::status::Status;
 
+use crate::admission::OperationOptions;
 use crate::request::api::Api;
 use crate::request::definitions::{clean_up, object_removed};
 use crate::request::deletion::{
@@ -123,6 +124,10 @@ async fn admit_deletion(
 ) -> Result<(), Status> {
     let is_dry_run = options.is_dry_run();
     let mut attributes = attributes(target, request, Operation::Delete, is_dry_run, None);
+    attributes.options = OperationOptions {
+        delete_options: options.to_value(),
+        ..OperationOptions::default()
+    };
     attributes.old = Some(version::in_request(api, target, Arc::clone(old)).await?);
     admit(api, attributes, &request.warnings).await.map(drop)
 }
