@@ -146,6 +146,17 @@ async fn create_fails_after_eight_generated_names_that_exist() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn status_is_read_not_older_than_the_requested_revision() {
+    let client = Client::admin(&server());
+    let path = "/api/v1/namespaces/default/status";
+    assert_eq!(client.get(path).await.code, 200);
+    let early = client.get(&format!("{path}?resourceVersion=999999")).await;
+    assert_eq!(early.code, 504, "{}", early.text);
+    let invalid = client.get(&format!("{path}?resourceVersion=x")).await;
+    assert_eq!(invalid.code, 500, "{}", invalid.text);
+}
+
+#[tokio::test(start_paused = true)]
 async fn update_with_an_outdated_revision_is_a_conflict() {
     let client = Client::admin(&server());
     let path = format!("{MAPS}/a");
