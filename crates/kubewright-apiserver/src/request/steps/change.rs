@@ -7,11 +7,11 @@ use kubewright_wire::apply::Force;
 use kubewright_wire::status::{Cause, Reason, Status};
 use serde_json::{Map, Value, json};
 
-use super::metadata::{accept_namespace, accept_new, check_name};
 use super::patch::{
     check_absent_uid, check_options, drop_duplicate_owners, parse_configuration, parse_patch,
     patched,
 };
+use super::sent_metadata::{accept_namespace, accept_new, check_name};
 use crate::request::codec::decode;
 use crate::request::message::{ApiRequest, PatchKind};
 use crate::request::options::WriteOptions;

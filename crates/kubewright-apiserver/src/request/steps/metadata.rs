@@ -1,9 +1,9 @@
-//! Prepares objects for the store: metadata, and the parts that a write cannot change.
+//! Prepares objects for the store: the metadata that the server sets, and the parts that a write
+//! cannot change.
 
 use kubewright_core::Revision;
-use kubewright_kinds::core::SERVICE;
 use kubewright_kinds::json::text;
-use kubewright_kinds::{Generation, KeptMetadata, StatusOnCreate, allocate_address};
+use kubewright_kinds::{Generation, KeptMetadata, StatusOnCreate};
 use kubewright_wire::schema::Schema;
 use kubewright_wire::status::Status;
 use serde_json::{Map, Value, json};
@@ -11,72 +11,17 @@ use serde_json::{Map, Value, json};
 use super::new_name::generate_name;
 use super::part::Part;
 use super::revision::parse_unsigned;
+use super::sent_metadata::accept_namespace;
+use super::service_address::allocate_service_address;
 use crate::request::api::Api;
 use crate::request::target::Target;
 use crate::store::{Object, metadata_mut};
-
-/// The fields that only the server sets.
-const SYSTEM_FIELDS: [&str; 5] = [
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "selfLink",
-    "uid",
-];
-
-/// Removes the fields that only the server sets, and sets the namespace of the URL.
-pub(crate) fn accept_new(target: &Target, value: &mut Value) -> Result<(), Status> {
-    let metadata = metadata_mut(value);
-    for field in SYSTEM_FIELDS {
-        metadata.remove(field);
-    }
-    accept_namespace(target, metadata)
-}
-
-/// Sets the namespace of the URL; another one is an error.
-pub(crate) fn accept_namespace(
-    target: &Target,
-    metadata: &mut Map<String, Value>,
-) -> Result<(), Status> {
-    let sent = string(metadata, "namespace");
-    match &target.namespace {
-        Some(namespace) if sent.is_empty() || sent == *namespace => {
-            metadata.insert("namespace".to_owned(), json!(namespace));
-            Ok(())
-        }
-        Some(_) => Err(Status::bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request",
-        )),
-        None => {
-            metadata.remove("namespace");
-            Ok(())
-        }
-    }
-}
-
-/// Checks that the name of a changed object is that of the URL.
-pub(crate) fn check_name(metadata: &Map<String, Value>, name: &str) -> Result<(), Status> {
-    let sent = string(metadata, "name");
-    if sent.is_empty() {
-        return Err(Status::bad_request(format!(
-            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
-        )));
-    }
-    if sent != name {
-        return Err(Status::bad_request(format!(
-            "the name of the object ({sent}) does not match the name on the URL ({name})"
-        )));
-    }
-    Ok(())
-}
 
 /// Prepares a new object: metadata, status, name, and what its kind needs.
 pub(super) fn prepare_new(api: &Api, target: &Target, value: &mut Value) -> Result<(), Status> {
     accept_namespace(target, metadata_mut(value))?;
     set_system_fields(api, target, value);
-    if target.resource.is(&SERVICE) {
-        allocate_service_address(api, target, value)?;
-    }
+    allocate_service_address(api, target, value)?;
     generate_name(&api.random, value);
     if let Some(object) = value.as_object_mut() {
         target.resource.strategy.canonicalize(object);
@@ -118,14 +63,6 @@ fn reset_status(target: &Target, value: &mut Value) {
     if let Some(status) = zero.as_ref().and_then(|zero| zero.get("status")) {
         object.insert("status".to_owned(), status.clone());
     }
-}
-
-fn allocate_service_address(api: &Api, target: &Target, value: &mut Value) -> Result<(), Status> {
-    let services = api.store.list(SERVICE.resource_id(), None);
-    let others: Vec<&Value> = services.iter().map(|other| other.value()).collect();
-    let allocated = allocate_address(value, &others, api.random.next());
-    let name = text(&value["metadata"]["name"]);
-    allocated.map_err(|causes| Status::invalid(target.kind(), name, causes))
 }
 
 /// Takes the fields from the stored object that an update cannot change.
@@ -257,10 +194,6 @@ fn is_generation_incremented(target: &Target, old: &Object, new: &Map<String, Va
     !before.eq(after)
         || generation == Generation::ContentAndAnnotations
             && annotations(stored.get("metadata")) != annotations(new.get("metadata"))
-}
-
-fn string(metadata: &Map<String, Value>, field: &str) -> String {
-    metadata.get(field).map_or("", text).to_owned()
 }
 
 fn is_empty(value: &Value) -> bool {

@@ -1,7 +1,8 @@
 //! The steps of requests that read and write objects.
 //!
 //! `write` is the pipeline of all writes; each of its steps is a file here: `change` decodes,
-//! `patch` patches, `ownership` tracks field managers, `metadata` prepares, `validate` validates,
+//! `sent_metadata` checks name and namespace, `patch` patches, `ownership` tracks field managers,
+//! `guards` finds what a new object depends on, `metadata` prepares, `validate` validates,
 //! `version` converts, `commit` stores. `admit` calls admission, also for requests that store no
 //! object.
 
@@ -19,6 +20,8 @@ mod part;
 mod patch;
 mod revision;
 mod selection;
+mod sent_metadata;
+mod service_address;
 mod validate;
 #[cfg(test)]
 mod vectors;
@@ -28,10 +31,10 @@ mod write;
 pub(super) use admit::{admit, admit_completed, mutate};
 pub(super) use attributes::attributes;
 pub(super) use change::{Change, Edit, Ownership};
-pub(super) use metadata::check_name;
 pub(super) use ownership::{Writer, track_unstored};
 pub(super) use part::Part;
 pub(super) use patch::{check_options, parse_patch, patch_value};
 pub(super) use revision::{parse_revision, wait_for};
 pub(super) use selection::Selection;
+pub(super) use sent_metadata::check_name;
 pub(super) use write::{Admission, Current, MAX_ATTEMPTS, Mode, Write};

@@ -251,6 +251,7 @@ impl<'a> Write<'a> {
         if ownership == Ownership::Unchanged {
             return Ok(object);
         }
+        // Both come once more in `prepare`: admission can change the object in between.
         if let Some(old) = old {
             check_revision(self.target, old, &object)?;
             keep_system_fields(old, &mut object);
